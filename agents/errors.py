@@ -1,0 +1,90 @@
+"""What can go wrong, as types; each names its exit code.
+
+GreenloopError                  one clear sentence for the user, and the way out
+├── UsageError            2     bad input: an unreadable spec, an unknown run, a contradictory option
+├── ModelError            3     no usable reply could be had; `kind` says why, `transient` whether waiting may help
+├── SandboxUnavailable    4     nothing on this machine can run untrusted code safely
+├── SandboxBroken         4     the sandbox itself failed while running a job (never a verdict)
+├── BudgetSpent           5     a limit was reached before a ruling; carries limit, value and allowed
+└── Interrupted         130     the user stopped the run
+
+ReplyError is not among them: a reply that cannot be mended is asked for again, not reported.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class GreenloopError(Exception):
+    """Base of every error a user may meet; `str(error)` is one sentence that ends with the way out."""
+
+    exit_code: ClassVar[int] = 1
+    kind: str = "error"
+
+
+class UsageError(GreenloopError):
+    """The request itself is wrong: bad input, a missing file, an option out of range."""
+
+    exit_code = 2
+    kind = "usage"
+
+
+class ModelError(GreenloopError):
+    """A model could not be reached or gave no usable reply.
+
+    `kind` is one of: bad_key, no_such_model, quota, rate_limit, context_too_long, refusal, empty_reply, network,
+    server_error, bad_request, not_recorded, weights, runtime, unusable_reply.
+    `transient` says that the same call may succeed later; `retry_after` is the server's own wish, in seconds.
+    """
+
+    exit_code = 3
+
+    def __init__(
+        self, kind: str, message: str, *, transient: bool = False, retry_after: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.transient = transient
+        self.retry_after = retry_after
+
+
+class SandboxUnavailable(GreenloopError):
+    """No sandbox backend works on this machine; the message gives the reason and the remedy."""
+
+    exit_code = 4
+    kind = "sandbox_unavailable"
+
+
+class SandboxBroken(GreenloopError):
+    """The sandbox failed while running a job; says nothing about the code under test."""
+
+    exit_code = 4
+    kind = "sandbox_broken"
+
+
+class BudgetSpent(GreenloopError):
+    """A limit was reached: `limit` names it, `value` was used of `allowed` (tokens, seconds, USD or calls)."""
+
+    exit_code = 5
+    kind = "budget_spent"
+
+    def __init__(self, limit: str, value: float, allowed: float) -> None:
+        super().__init__(
+            f"The budget is spent: {limit} reached {value:g} of {allowed:g}; "
+            f"raise --max-{limit} and go on with --resume."
+        )
+        self.limit = limit
+        self.value = value
+        self.allowed = allowed
+
+
+class Interrupted(GreenloopError):
+    """The user pressed Ctrl-C (or the process was asked to end); what was found so far is saved."""
+
+    exit_code = 130
+    kind = "interrupted"
+
+
+class ReplyError(Exception):
+    """A model's reply holds nothing usable; `str(error)` is the reason, worded so that the model can mend it."""

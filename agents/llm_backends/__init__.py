@@ -1,0 +1,1 @@
+"""Models: hosted, embedded, recorded."""

@@ -1,0 +1,1 @@
+"""Runs untrusted Python, or refuses. The only package of greenloop that starts processes."""

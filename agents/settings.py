@@ -1,0 +1,72 @@
+"""One Settings for a run: flag > environment (GREENLOOP_*) > .env > default.
+
+The command line (cyclopts) fills these fields from flags and environment variables; a program fills them by hand.
+`.env` is read into the environment before that, so provider keys in it reach LiteLLM too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+Effort = Literal["low", "medium", "high"]
+SandboxName = Literal["auto", "bubblewrap", "native", "none"]
+RequiredGrade = Literal["verified", "consensus", "contested"]
+
+Count = Annotated[int, Parameter(validator=Number(gte=1))]
+Positive = Annotated[float, Parameter(validator=Number(gt=0))]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything a run can be told, apart from its spec."""
+
+    model: str | None = None
+    """Model for every role: a LiteLLM id (gpt-4o, anthropic/..., ollama/...), `embedded`, or `recorded:DIR`."""
+    code_writer_model: str | None = None
+    """Model for the CodeWriter alone."""
+    test_writer_model: str | None = None
+    """Model for the TestWriter alone."""
+    critic_model: str | None = None
+    """Model for the Critic alone."""
+    api_base: str | None = None
+    """Base URL of an OpenAI-compatible server."""
+    weights: Path | None = None
+    """A GGUF file for the embedded model, in place of the built-in choice."""
+    record: Path | None = None
+    """Write every reply into this directory, for `--model recorded:DIR`."""
+
+    max_rounds: Count = 5
+    """Rounds of testing and replacing at the most."""
+    max_seconds: Positive | None = None
+    """Stop calling models after so many seconds."""
+    max_tokens: Count | None = None
+    """Stop calling models after so many generated tokens."""
+    max_cost: Positive | None = None
+    """Stop calling models at this cost in USD, by LiteLLM's price data."""
+    drafts: Count | None = None
+    """Drafts asked for at once; by default what --effort says."""
+    effort: Effort = "medium"
+    """How much is drafted and voted on before giving up."""
+    temperature: Annotated[float, Parameter(validator=Number(gte=0, lte=2))] = 0.8
+    """Sampling temperature of every draft but the first, which is taken at 0."""
+    seed: int = 0
+    """Seed of the sampled drafts."""
+
+    require: RequiredGrade = "consensus"
+    """The lowest grade that ends in exit code 0."""
+    sandbox: SandboxName = "auto"
+    """Where untrusted code runs; `none` means no protection at all."""
+    work_dir: Path = Path("work_dir")
+    """Where runs are kept."""
+    json: Annotated[bool, Parameter(negative="")] = False
+    """Print one JSON document on standard output and nothing else."""
+    quiet: Annotated[bool, Parameter(negative="")] = False
+    """Print no progress."""
+    color: bool = True
+    """Use colours on a terminal."""

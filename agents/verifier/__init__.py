@@ -1,0 +1,1 @@
+"""Candidate and tests in, a verdict that the candidate cannot forge out."""
