@@ -1,0 +1,97 @@
+"""Imports: taken apart into single bindings, written in one canonical form, and known for well-known names."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import NamedTuple
+
+USER_MODULE = "user_code"
+"""The module that tests import the code under test from."""
+
+_MODULES = (
+    "abc array asyncio base64 bisect calendar cmath collections contextlib copy csv dataclasses datetime decimal"
+    " difflib enum fractions functools hashlib heapq inspect io itertools json math numbers operator os pytest"
+    " queue random re secrets statistics string struct sys textwrap threading time typing unicodedata uuid zlib"
+)
+
+_MEMBERS = {
+    "abc": "ABC abstractmethod",
+    "bisect": "bisect_left bisect_right insort insort_left insort_right",
+    "collections": "ChainMap Counter OrderedDict defaultdict deque namedtuple",
+    "contextlib": "contextmanager suppress",
+    "copy": "deepcopy",
+    "dataclasses": "asdict astuple dataclass field replace",
+    "datetime": "timedelta timezone",
+    "decimal": "Decimal ROUND_CEILING ROUND_DOWN ROUND_FLOOR ROUND_HALF_DOWN ROUND_HALF_EVEN"
+    " ROUND_HALF_UP ROUND_UP",
+    "enum": "Enum IntEnum",
+    "fractions": "Fraction",
+    "functools": "cache cached_property cmp_to_key lru_cache partial reduce total_ordering wraps",
+    "hashlib": "md5 sha1 sha256",
+    "heapq": "heapify heappop heappush heappushpop heapreplace nlargest nsmallest",
+    "io": "StringIO BytesIO",
+    "itertools": "accumulate chain combinations combinations_with_replacement count cycle dropwhile groupby islice"
+    " pairwise permutations product starmap takewhile zip_longest",
+    "math": "ceil comb factorial floor gcd hypot inf isclose isqrt lcm log10 log2 nan perm pi prod sqrt",
+    "operator": "attrgetter itemgetter",
+    "pathlib": "Path",
+    "statistics": "mean median stdev",
+    "string": "ascii_letters ascii_lowercase ascii_uppercase punctuation",
+    "typing": "Any Callable ClassVar Deque DefaultDict Dict Final FrozenSet Generator Generic Hashable Iterable"
+    " Iterator List Literal Mapping MutableMapping NamedTuple NoReturn Optional Protocol Self Sequence Set Tuple"
+    " Type TypeVar TypedDict Union cast overload",
+}
+
+KNOWN = {
+    **{name: f"from {module} import {name}" for module, names in _MEMBERS.items() for name in names.split()},
+    **{module: f"import {module}" for module in _MODULES.split()},
+    "np": "import numpy as np",
+    "pd": "import pandas as pd",
+}
+"""Names that mean one thing to every Python reader, and the statement that imports each."""
+
+
+class Import(NamedTuple):
+    """One binding of an import statement. `name` is None for `import module`."""
+
+    level: int
+    module: str
+    name: str | None
+    alias: str | None
+
+    @property
+    def binds(self) -> str:
+        """The name that it binds (`*` for a star import)."""
+        return self.alias or (self.name or self.module).split(".")[0]
+
+
+def taken_apart(statement: ast.Import | ast.ImportFrom) -> tuple[Import, ...]:
+    """The bindings of one import statement."""
+    if isinstance(statement, ast.Import):
+        return tuple(Import(0, alias.name, None, alias.asname) for alias in statement.names)
+    module = statement.module or ""
+    return tuple(Import(statement.level, module, alias.name, alias.asname) for alias in statement.names)
+
+
+def written(imports: Iterable[Import]) -> str:
+    """Import statements for `imports`: merged by module, sorted, `__future__` first and `user_code` last."""
+    plain: set[str] = set()
+    members: dict[str, set[str]] = {}
+    for entry in imports:
+        source = "." * entry.level + entry.module
+        alias = f" as {entry.alias}" if entry.alias else ""
+        if entry.name is None:
+            plain.add(f"import {source}{alias}")
+        else:
+            # A star import can't share a statement.
+            key = source if entry.name != "*" else f"{source} *"
+            members.setdefault(key, set()).add(f"{entry.name}{alias}")
+    froms = [f"from {key.removesuffix(' *')} import {', '.join(sorted(names))}" for key, names in members.items()]
+    lines = sorted(plain) + sorted(froms)
+    return "\n".join(sorted(lines, key=_rank))
+
+
+def _rank(line: str) -> int:
+    module = line.split()[1]
+    return {"__future__": 0, USER_MODULE: 2}.get(module, 1)

@@ -1,0 +1,138 @@
+"""Python source as text: parsed without warnings, cut into statements, and the names that it binds and uses."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import symtable
+import threading
+import warnings
+from collections.abc import Iterable, Sequence
+
+BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__", "__builtins__"}
+
+_filters = threading.Lock()
+
+
+def parse(text: str) -> ast.Module:
+    """Parse `text`, without the warnings that Python prints for odd literals.
+
+    Raises ValueError with a reason and a line number for text that isn't Python or nests too deeply.
+    """
+    try:
+        with _filters, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except SyntaxError as error:
+        where = f"line {error.lineno}: " if error.lineno else ""
+        raise ValueError(f"{where}{error.msg}") from error
+    except (RecursionError, MemoryError) as error:
+        raise ValueError("the code nests too deeply to be parsed") from error
+
+
+def parses(text: str) -> bool:
+    """Whether `text` is Python."""
+    try:
+        parse(text)
+    except ValueError:
+        return False
+    return True
+
+
+def unparse(node: ast.AST) -> str:
+    """Source for `node`. Raises ValueError where it nests too deeply."""
+    try:
+        return ast.unparse(node)
+    except RecursionError as error:
+        raise ValueError("the code nests too deeply to be written out") from error
+
+
+def segment(lines: Sequence[str], node: ast.stmt) -> str:
+    """The text of a module-level statement, decorators included; `lines` is the source split at newlines."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    first = min([node.lineno, *(decorator.lineno for decorator in decorators)]) - 1
+    last = (node.end_lineno or node.lineno) - 1
+    taken = list(lines[first : last + 1])
+    taken[-1] = taken[-1].encode()[: node.end_col_offset].decode()
+    if not decorators:
+        taken[0] = taken[0].encode()[node.col_offset :].decode()
+    return "\n".join(taken)
+
+
+def indented(code: str, by: str = "    ") -> str:
+    """`code` moved right by `by`, the inside of multi-line strings left alone."""
+    inside: set[int] = set()
+    for node in ast.walk(parse(code)):
+        text = isinstance(node, ast.JoinedStr) or (
+            isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
+        )
+        if text and isinstance(node, ast.expr):
+            inside.update(range(node.lineno + 1, (node.end_lineno or node.lineno) + 1))
+    lines = code.split("\n")
+    return "\n".join(
+        line if number in inside or not line.strip() else by + line for number, line in enumerate(lines, 1)
+    )
+
+
+def bound(statement: ast.stmt) -> frozenset[str]:
+    """Names that a module-level statement binds, in its branches too (a star import binds `*`)."""
+    names: set[str] = set()
+    pending: list[ast.AST] = [statement]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names.update((alias.asname or alias.name).split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            names.add(node.name)
+        if not isinstance(
+            node,
+            ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda | ast.ListComp | ast.SetComp
+            | ast.DictComp | ast.GeneratorExp,
+        ):  # fmt: skip
+            pending.extend(ast.iter_child_nodes(node))
+    return frozenset(names)
+
+
+def used(nodes: ast.AST | Iterable[ast.AST]) -> frozenset[str]:
+    """Names that are read anywhere below `nodes`; parameters count, as pytest resolves them to fixtures."""
+    names: set[str] = set()
+    for root in [nodes] if isinstance(nodes, ast.AST) else nodes:
+        for node in ast.walk(root):
+            if isinstance(node, ast.Name):
+                names.add(node.id)
+            elif isinstance(node, ast.arg):
+                names.add(node.arg)
+    return frozenset(names)
+
+
+def unbound(text: str) -> frozenset[str]:
+    """Global names that `text` reads and never binds, builtins left out.
+
+    A star import may bind any of them. Raises ValueError for text that isn't Python.
+    """
+    parse(text)
+    try:
+        with _filters, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            module = symtable.symtable(text, "<source>", "exec")
+    except SyntaxError as error:
+        raise ValueError(f"line {error.lineno}: {error.msg}") from error
+    except (RecursionError, MemoryError) as error:
+        raise ValueError("the code nests too deeply to be parsed") from error
+    read: set[str] = set()
+    assigned: set[str] = set()
+    pending = [module]
+    while pending:
+        table = pending.pop()
+        pending.extend(table.get_children())
+        for symbol in table.get_symbols():
+            binds = symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace()
+            if binds and (table is module or symbol.is_declared_global()):
+                assigned.add(symbol.get_name())
+            if symbol.is_referenced() and (table is module or symbol.is_global()):
+                read.add(symbol.get_name())
+    return frozenset(read - assigned - BUILTINS)
