@@ -1,0 +1,224 @@
+"""The embedded model: llama.cpp's server inside this process (xllamacpp), behind a smolagents `Model`.
+
+It is started by the first request, holds a lock for the whole machine while it lives (two of them side by side
+fall below one token a second), and answers one request at a time. Measurements: docs/performance.md.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+from smolagents.models import ChatMessage, ChatMessageStreamDelta, Model, agglomerate_stream_deltas
+from smolagents.monitoring import TokenUsage
+
+from ..errors import ModelError
+from .stream import FinalDelta
+from .weights import cache_directory
+
+CONTEXT_TOKENS = 8192
+QUIET = -1
+_END = object()
+
+
+class Server(Protocol):
+    """The part of xllamacpp's Server that is used here."""
+
+    def handle_chat_completions(self, body: dict[str, Any], on_chunk: Callable[[Any], bool | None]) -> Any:
+        """Answer one chat request, passing each chunk on; a true result of `on_chunk` stops the decoding."""
+
+
+def load_server(weights: Path, threads: int) -> Server:
+    """Load `weights` into a server with the measured parameters. Raises ModelError("runtime")."""
+    # The decoding threads spin at OpenMP barriers, and one busy process beside them costs two thirds of the
+    # speed; asleep they lose less. libgomp reads this when xllamacpp is loaded, so it must be set before.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    os.environ.setdefault("GOMP_SPINCOUNT", "0")
+    try:
+        import xllamacpp
+    except ImportError as error:
+        remedy = "apt-get install libgomp1" if "libgomp" in str(error) else "pip install -r requirements.txt"
+        raise ModelError(
+            "runtime", f"The embedded model's runtime does not load ({error}); try: {remedy}"
+        ) from error
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = str(weights)
+    parameters.n_ctx = CONTEXT_TOKENS
+    parameters.n_parallel = 1
+    parameters.cpuparams.n_threads = threads
+    parameters.cpuparams_batch.n_threads = threads
+    parameters.load_mode = xllamacpp.llama_load_mode.LLAMA_LOAD_MODE_NONE
+    parameters.speculative.types = [xllamacpp.common_speculative_type.COMMON_SPECULATIVE_TYPE_NGRAM_MOD]
+    parameters.api_keys = [os.urandom(16).hex()]  # its HTTP port is of no use to anybody
+    parameters.ui = False
+    parameters.verbosity = QUIET
+    try:
+        server: Server = xllamacpp.Server(parameters)
+    except (RuntimeError, ValueError, OSError) as error:
+        raise ModelError(
+            "runtime",
+            f"The weights {weights.name} could not be loaded ({error}); give another GGUF with --weights.",
+        ) from error
+    return server
+
+
+def usable_cores() -> int:
+    """Processors this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class EmbeddedModel(Model):  # type: ignore[misc]
+    """A local model as a smolagents `Model`, streaming and usage included.
+
+    `weights` gives the file (fetching it if need be) when the first request comes; `on_wait` is called with a
+    sentence when another run on this machine holds the model. `close()` ends it, on every exit path.
+    """
+
+    parallel = 1
+
+    def __init__(
+        self,
+        weights: Callable[[], Path],
+        *,
+        on_wait: Callable[[str], None] | None = None,
+        load: Callable[[Path, int], Server] = load_server,
+    ) -> None:
+        super().__init__(model_id="embedded")
+        self._weights = weights
+        self._on_wait = on_wait or (lambda sentence: None)
+        self._load = load
+        self._server: Server | None = None
+        self._lock: Any = None
+        self._guard = threading.Lock()
+        self._cancelled = threading.Event()
+
+    def generate_stream(
+        self, messages: list[ChatMessage | dict[str, Any]], stop_sequences: list[str] | None = None, **params: Any
+    ) -> Iterator[ChatMessageStreamDelta]:
+        """Stream one reply; the last item is a FinalDelta. Closing the iterator stops the decoding.
+
+        `params` are those of the OpenAI chat API (max_tokens, temperature, seed). Raises ModelError.
+        """
+        body = {
+            **self._prepare_completion_kwargs(
+                messages, stop_sequences=stop_sequences, flatten_messages_as_text=True, **params
+            ),
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        with self._guard:
+            self._cancelled.clear()
+            yield from self._decode(self._started(), body)
+
+    def generate(
+        self, messages: list[ChatMessage | dict[str, Any]], stop_sequences: list[str] | None = None, **params: Any
+    ) -> ChatMessage:
+        """One whole reply. Raises ModelError."""
+        return agglomerate_stream_deltas(list(self.generate_stream(messages, stop_sequences, **params)))
+
+    def cancel(self) -> None:
+        """Stop the reply under way at its next token."""
+        self._cancelled.set()
+
+    def close(self) -> None:
+        """Stop decoding, unload the model and let the next run on this machine have it."""
+        self.cancel()
+        with self._guard:
+            self._server = None
+            if self._lock is not None:
+                self._lock.release()
+                self._lock = None
+
+    def _started(self) -> Server:
+        if self._server is None:
+            weights = self._weights()
+            self._lock = _machine_lock(self._on_wait)
+            self._server = self._load(weights, usable_cores())
+        return self._server
+
+    def _decode(self, server: Server, body: dict[str, Any]) -> Iterator[ChatMessageStreamDelta]:
+        """Run the request in a thread of its own, so that this one can be interrupted while a prompt is read."""
+        chunks: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+        def on_chunk(chunk: Any) -> bool:
+            chunks.put(chunk)
+            return self._cancelled.is_set()
+
+        def serve() -> None:
+            try:
+                answer = server.handle_chat_completions(body, on_chunk)
+                if isinstance(answer, dict):  # an error comes as the answer, with no chunk before it
+                    chunks.put(answer)
+            except Exception as error:
+                chunks.put(error)
+            finally:
+                chunks.put(_END)
+
+        thread = threading.Thread(target=serve, name="embedded-model", daemon=True)
+        thread.start()
+        try:
+            yield from _deltas(iter(chunks.get, _END))
+        finally:
+            self._cancelled.set()
+            thread.join()
+
+
+def _deltas(chunks: Iterator[Any]) -> Iterator[ChatMessageStreamDelta]:
+    """The server's chunks as smolagents' deltas. Raises ModelError for an error among them."""
+    finish_reason: str | None = None
+    for chunk in chunks:
+        if isinstance(chunk, Exception):
+            raise ModelError("runtime", f"The embedded model broke off ({chunk}); start the run again.") from chunk
+        if "error" in chunk:
+            raise _explained(chunk["error"])
+        for choice in chunk.get("choices", ()):
+            finish_reason = choice.get("finish_reason") or finish_reason
+            text = choice.get("delta", {}).get("content")
+            if text:
+                yield ChatMessageStreamDelta(content=text)
+        if "usage" in chunk:
+            yield _final(chunk, finish_reason)
+
+
+def _final(chunk: dict[str, Any], finish_reason: str | None) -> FinalDelta:
+    usage, timings = chunk["usage"], chunk.get("timings", {})
+    return FinalDelta(
+        token_usage=TokenUsage(usage["prompt_tokens"], usage["completion_tokens"]),
+        finish_reason=finish_reason,
+        cached_prompt_tokens=timings.get("cache_n"),
+        drafted_tokens=timings.get("draft_n", 0),
+        accepted_tokens=timings.get("draft_n_accepted", 0),
+        tokens_per_second=timings.get("predicted_per_second"),
+    )
+
+
+def _explained(error: Any) -> ModelError:
+    message = str(error.get("message", error)) if isinstance(error, dict) else str(error)
+    if "context" in message and ("exceed" in message or "larger" in message):
+        return ModelError(
+            "context_too_long",
+            f"The prompt does not fit the embedded model's context of {CONTEXT_TOKENS} tokens; shorten the spec or "
+            "the tests, or choose a larger model with --model.",
+        )
+    return ModelError("bad_request", f"The embedded model refused the request: {message}")
+
+
+def _machine_lock(on_wait: Callable[[str], None]) -> Any:
+    """Hold the machine's one place for an embedded model; a killed process gives it up by dying."""
+    from filelock import FileLock, Timeout
+
+    path = cache_directory() / "embedded.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        on_wait("Another run on this machine is using the embedded model; waiting for it to end.")
+        lock.acquire(poll_interval=0.25)
+    return lock

