@@ -1,1 +1,9 @@
 """Runs untrusted Python, or refuses. The only package of greenloop that starts processes."""
+
+from __future__ import annotations
+
+from .choice import open_sandbox
+from .interface import Ended, Job, Running, Sandbox, SandboxLimits, SandboxName
+from .text import clean
+
+__all__ = ["Ended", "Job", "Running", "Sandbox", "SandboxLimits", "SandboxName", "clean", "open_sandbox"]

@@ -9,14 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Literal, Protocol, Self
 
 from ..records import Stopped
+
+SandboxName = Literal["auto", "bubblewrap", "native", "none"]
 
 
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
-    """Bounds of one job. Seconds and bytes."""
+    """Bounds of one job. Seconds and bytes.
+
+    `cpu_seconds`, `file_bytes` and `open_files` hold for each process, the rest for the job as a whole;
+    `memory_bytes` is also the address space of each process. A program that reaches `file_bytes` gets an
+    OSError (EFBIG), unless it gives SIGXFSZ its default action back: then it is ended, and `stopped` says so.
+    """
 
     wall_seconds: float = 10.0
     cpu_seconds: int = 8
@@ -32,7 +39,11 @@ class SandboxLimits:
 class Job:
     """One Python program to run: `argv` follows the interpreter (`["-I", "/src/main.py"]`); `files` (relative
     path -> content) appear read-only under /src; the working directory is an empty writable /box.
-    `channels` are file descriptors of this process that the program inherits under the same numbers."""
+    `channels` are file descriptors of this process that the program inherits under the same numbers.
+
+    A backend without a mount namespace keeps /src and /box elsewhere and rewrites elements of `argv` that are
+    or begin with `/src/` or `/box/`; a program finds its files by its own `__file__` and the working directory.
+    The environment is closed: PATH, HOME (/box), TMPDIR, LANG and nothing else."""
 
     argv: Sequence[str]
     files: Mapping[str, bytes] = field(default_factory=dict)
@@ -54,10 +65,15 @@ class Ended:
 
 
 class Running(Protocol):
-    """A job under way. Leaving the context kills what is left of it and everything it started."""
+    """A job under way. Leaving the context kills what is left of it and everything it started.
+
+    The limits are enforced from a thread of their own, whether or not anyone waits; once the job has ended,
+    the other ends of its channels report end-of-file.
+    """
 
     def wait(self, timeout: float | None = None) -> Ended:
-        """Wait for the end (at most the wall limit); raises SandboxBroken."""
+        """Wait for the end (at most the wall limit); raises SandboxBroken, and TimeoutError after `timeout`
+        seconds with the job still under way."""
 
     def kill(self) -> None:
         """End the job now, with everything it started."""

@@ -1,0 +1,119 @@
+"""The bubblewrap backend: fresh namespaces, an allow-list of read-only mounts, a system-call filter, limits."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import PurePosixPath
+
+from ..errors import SandboxUnavailable
+from .interface import Job, SandboxLimits
+from .interpreter import Interpreter, this_interpreter
+from .limits import BOOTSTRAP, environment, resource_limits
+from .spare_uid import spare_uid
+from .supervision import Command, Supervised
+from .watchdog import Watchdog, tmpfs_use
+
+_SHARED_MEMORY_BYTES = 16 << 20
+
+
+class Bubblewrap:
+    """Runs each job in a sandbox of its own, set up by `bwrap` (0.8 or newer)."""
+
+    name = "bubblewrap"
+
+    def __init__(self) -> None:
+        """Raises SandboxUnavailable when there is no `bwrap` to run."""
+        program = shutil.which("bwrap")
+        if program is None:
+            raise SandboxUnavailable(
+                "bubblewrap is not installed; install it (Debian, Ubuntu: apt install bubblewrap)."
+            )
+        self._program = program
+        self._as_root = os.geteuid() == 0
+
+    def launch(self, job: Job) -> Supervised:
+        """Start `job`; raises SandboxBroken."""
+        interpreter = this_interpreter()
+        witness, report = os.pipe()
+        contents = {name: _readable(content) for name, content in job.files.items()}
+        inside = [interpreter.executable, "-I", "-S", "-c", BOOTSTRAP, str(report)]
+        inside += [str(spare_uid()) if self._as_root else "-", resource_limits(job.limits)]
+        inside += [interpreter.executable, *job.argv]
+        ours = (report, *contents.values())
+        command = Command(
+            argv=[self._program, *self._options(interpreter, job.limits, contents), "--", *inside],
+            environment={},
+            witness=witness,
+            inherited=(*ours, *job.channels),
+            close_after=ours,
+            namespace=True,
+        )
+        watchdog = Watchdog(job.limits, tmpfs_use(("/box", "/tmp", "/dev/shm")))
+        return Supervised(command, job.limits, job.stdin, watchdog)
+
+    def close(self) -> None:
+        """Nothing is held between jobs."""
+
+    def _options(self, interpreter: Interpreter, limits: SandboxLimits, contents: dict[str, int]) -> list[str]:
+        options = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+        options += ["--hostname", "sandbox", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+        if self._as_root:
+            # In a user namespace of its own, root's files would still be its own: it drops to a spare uid instead.
+            options += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+        else:
+            options += ["--unshare-user", "--disable-userns", "--uid", "1000", "--gid", "1000"]
+        options += ["--clearenv"]
+        for name, value in environment().items():
+            options += ["--setenv", name, value]
+        options += _mounts(interpreter)
+        options += ["--proc", "/proc", "--dev", "/dev"]
+        for path, size in (
+            ("/dev/shm", _SHARED_MEMORY_BYTES),
+            ("/tmp", limits.disk_bytes),
+            ("/box", limits.disk_bytes),
+        ):
+            options += ["--perms", "1777", "--size", str(size), "--tmpfs", path]
+        options += _files(contents)
+        return [*options, "--chdir", "/box", "--remount-ro", "/dev", "--remount-ro", "/"]
+
+
+def _mounts(interpreter: Interpreter) -> list[str]:
+    """Options for the read-only trees; a missing parent would become 0700, so each is made before."""
+    options: list[str] = []
+    made: set[str] = set()
+    for tree in interpreter.trees:
+        options += _parents(tree, made)
+        options += ["--ro-bind", tree, tree]
+    for path, target in interpreter.links:
+        options += ["--symlink", target, path]
+    return options
+
+
+def _parents(path: str, made: set[str]) -> list[str]:
+    options: list[str] = []
+    for parent in reversed(PurePosixPath(path).parents[:-1]):
+        if str(parent) not in made:
+            made.add(str(parent))
+            options += ["--perms", "0755", "--dir", str(parent)]
+    return options
+
+
+def _files(contents: dict[str, int]) -> list[str]:
+    options = ["--perms", "0755", "--dir", "/src"]
+    made = {"/src"}
+    for name, descriptor in contents.items():
+        path = f"/src/{name}"
+        options += _parents(path, made)
+        options += ["--perms", "0444", "--file", str(descriptor), path]
+    return options
+
+
+def _readable(content: bytes) -> int:
+    """A descriptor to read `content` from; no file is left anywhere when this process dies."""
+    descriptor = os.memfd_create("job")
+    view = memoryview(content)
+    while view:
+        view = view[os.write(descriptor, view) :]
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor

@@ -1,0 +1,69 @@
+"""The Python that runs inside: which directories of this machine it needs, and nothing more."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+_SYSTEM_DIRECTORIES = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
+_SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/alternatives")
+_MOST_LINKS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """`executable` runs where `trees` (directories and files, read only) and `links` (path, target) are there."""
+
+    executable: str
+    trees: tuple[str, ...]
+    links: tuple[tuple[str, str], ...]
+
+
+@cache
+def this_interpreter() -> Interpreter:
+    """The running Python with its standard library and installed packages.
+
+    A prefix below somebody's home is taken alone, without the rest of the home; of a prefix that holds a home
+    only the parts that belong to Python are taken.
+    """
+    executable = Path(sys.executable)
+    trees: list[Path] = []
+    links: list[tuple[str, str]] = []
+    for directory in map(Path, _SYSTEM_DIRECTORIES):
+        if directory.is_symlink():
+            links.append((str(directory), str(directory.readlink())))
+        elif directory.is_dir():
+            trees.append(directory)
+    trees += filter(Path.exists, map(Path, _SYSTEM_FILES))
+    for prefix in map(Path, (sys.base_prefix, sys.base_exec_prefix, sys.prefix, sys.exec_prefix)):
+        for path in (prefix, prefix.resolve()):
+            for part in _python_parts(path):
+                _add_tree(trees, part)
+    for hop in _hops(executable):
+        _add_tree(trees, hop)
+    return Interpreter(str(executable), tuple(map(str, trees)), tuple(links))
+
+
+def _add_tree(trees: list[Path], path: Path) -> None:
+    if not any(path.is_relative_to(tree) for tree in trees):
+        trees.append(path)
+
+
+def _python_parts(prefix: Path) -> list[Path]:
+    """What of `prefix` is Python's: all of it, unless a home or the root directory lies inside."""
+    home = Path.home().resolve()
+    if prefix.resolve() != Path("/") and not home.is_relative_to(prefix.resolve()):
+        return [prefix]
+    library = prefix / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}"
+    return [part for part in (library, prefix / "pyvenv.cfg") if part.exists()]
+
+
+def _hops(path: Path) -> list[Path]:
+    """`path` and every symbolic link on the way to the file that it names."""
+    hops = [path]
+    while hops[-1].is_symlink() and len(hops) < _MOST_LINKS:
+        hops.append(Path(os.path.normpath(hops[-1].parent / hops[-1].readlink())))
+    return hops

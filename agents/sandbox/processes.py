@@ -1,0 +1,53 @@
+"""What the host sees of a job's processes, read from /proc: its tree, its tasks and its memory."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+_GONE = (FileNotFoundError, ProcessLookupError, PermissionError)
+
+
+def children(pid: int) -> list[int]:
+    """The children of every thread of `pid`; empty when it is gone."""
+    found: list[int] = []
+    with suppress(*_GONE):
+        for task in os.scandir(f"/proc/{pid}/task"):
+            with suppress(*_GONE):
+                found += map(int, Path(task.path, "children").read_bytes().split())
+    return found
+
+
+def tree(pid: int) -> list[int]:
+    """`pid` and everything that descends from it, as far as /proc shows now."""
+    found, pending = [], [pid]
+    while pending:
+        current = pending.pop()
+        found.append(current)
+        pending += children(current)
+    return found
+
+
+def resident_bytes(pid: int) -> int:
+    """Memory mapped and present, shared pages counted in full; 0 when the process is gone."""
+    with suppress(*_GONE):
+        return int(Path(f"/proc/{pid}/statm").read_bytes().split()[1]) * _PAGE
+    return 0
+
+
+def proportional_bytes(pid: int) -> int:
+    """The process's fair share of memory (PSS); its resident size where the kernel does not tell."""
+    with suppress(*_GONE):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_bytes().splitlines():
+            if line.startswith(b"Pss:"):
+                return int(line.split()[1]) * 1024
+    return resident_bytes(pid)
+
+
+def task_count(pid: int) -> int:
+    """Threads of the process, which the kernel counts as processes; 0 when it is gone."""
+    with suppress(*_GONE):
+        return sum(1 for _ in os.scandir(f"/proc/{pid}/task"))
+    return 0

@@ -1,0 +1,248 @@
+"""Runs one job from the host's side: feeds it, drains it, enforces its limits, and leaves nothing of it behind.
+
+One thread a job. It also starts the process, because Linux ties "die with your parent" to the thread that
+started it.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self
+
+from ..errors import SandboxBroken
+from ..records import Stopped
+from .interface import Ended, SandboxLimits
+from .leader import Leader
+from .output import Output
+from .text import clean
+from .watchdog import Watchdog
+
+_START_SECONDS = 20.0
+_WATCH_SECONDS = 0.025
+_DRAIN_SECONDS = 1.0
+_CHUNK = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A process to start: `witness` is the read end of the pipe on which the bootstrap reports; `inherited` and
+    `close_after` are descriptors that the process gets, and those of them to close here once it runs;
+    `namespace` says that its first child is the init of a PID namespace; `cleanup` runs when all is gone."""
+
+    argv: Sequence[str]
+    environment: Mapping[str, str]
+    witness: int
+    inherited: Sequence[int] = ()
+    close_after: Sequence[int] = ()
+    directory: str | None = None
+    namespace: bool = False
+    cleanup: Callable[[], None] = field(default=lambda: None)
+
+
+class Supervised:
+    """A job under way; implements `Running`."""
+
+    def __init__(self, command: Command, limits: SandboxLimits, stdin: bytes, watchdog: Watchdog) -> None:
+        self._command = command
+        self._limits = limits
+        self._stdin = memoryview(stdin)
+        self._watchdog = watchdog
+        self._output = Output()
+        self._report = b""
+        self._stopped: Stopped | None = None
+        self._killed = False
+        self._begun = time.monotonic()
+        self._started: float | None = None
+        self._next_watch = 0.0
+        self._ended: Ended | None = None
+        self._error: BaseException | None = None
+        self._wake, self._woken = socket.socketpair()
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="sandboxed job", daemon=True)
+        self._thread.start()
+
+    def wait(self, timeout: float | None = None) -> Ended:
+        """Wait for the end; raises SandboxBroken, and TimeoutError when `timeout` seconds were not enough."""
+        if not self._done.wait(timeout):
+            raise TimeoutError("the job is still under way")
+        if self._error is not None:
+            raise SandboxBroken(f"The sandbox failed: {self._error}") from self._error
+        assert self._ended is not None
+        return self._ended
+
+    def kill(self) -> None:
+        """End the job now, with everything it started; returns when all of it is gone."""
+        self._killed = True
+        with suppress(OSError):  # closed: it has ended by itself
+            self._wake.send(b"k")
+        self._done.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.kill()
+
+    # --- the thread ----------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        try:
+            with ExitStack() as stack:
+                stack.callback(self._command.cleanup)
+                stack.callback(self._wake.close)
+                stack.callback(self._woken.close)
+                stack.callback(os.close, self._command.witness)
+                with self._start() as process:
+                    self._supervise(process)
+        except BaseException as error:  # handed over to whoever waits
+            self._error = error
+        finally:
+            self._done.set()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        command = self._command
+        try:
+            return subprocess.Popen(  # an argument list, no shell
+                list(command.argv),
+                stdin=subprocess.PIPE if self._stdin else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=dict(command.environment),
+                cwd=command.directory,
+                pass_fds=tuple(command.inherited),
+                start_new_session=True,
+                bufsize=0,
+            )
+        finally:
+            for descriptor in command.close_after:
+                os.close(descriptor)
+
+    def _supervise(self, process: subprocess.Popen[bytes]) -> None:
+        with selectors.DefaultSelector() as selector, Leader(process, self._command.namespace) as leader:
+            self._register(selector, process, leader)
+            try:
+                while not leader.exited:
+                    for key, _ in selector.select(self._pause()):
+                        self._serve(key, selector)
+                    if self._killed or (not leader.exited and self._overrun(leader)):
+                        break
+            finally:
+                leader.kill()
+                self._drain(selector)
+                code, cpu_seconds = leader.reap()
+        self._ended = self._conclude(code, cpu_seconds)
+
+    def _register(
+        self, selector: selectors.BaseSelector, process: subprocess.Popen[bytes], leader: Leader
+    ) -> None:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        selector.register(process.stdout, selectors.EVENT_READ, 1)
+        selector.register(process.stderr, selectors.EVENT_READ, 2)
+        selector.register(self._command.witness, selectors.EVENT_READ, "witness")
+        selector.register(self._woken, selectors.EVENT_READ, "kill")
+        selector.register(leader.notice, selectors.EVENT_READ, "exit")
+        if process.stdin is not None:
+            selector.register(process.stdin, selectors.EVENT_WRITE, "stdin")
+        for key in selector.get_map().values():
+            if key.data not in ("kill", "exit"):
+                os.set_blocking(key.fd, False)
+
+    def _serve(self, key: selectors.SelectorKey, selector: selectors.BaseSelector) -> None:
+        """Do what one ready descriptor asks for; forget it when it has reached its end."""
+        if key.data == "stdin":
+            self._feed(key, selector)
+        elif key.data in (1, 2, "witness"):
+            data = os.read(key.fd, _CHUNK)
+            if not data:
+                selector.unregister(key.fileobj)
+            elif key.data == "witness":
+                self._report += data
+                self._started = self._started or time.monotonic()
+            else:
+                self._output.add(key.data, data)
+
+    def _feed(self, key: selectors.SelectorKey, selector: selectors.BaseSelector) -> None:
+        try:
+            written = os.write(key.fd, self._stdin[:_CHUNK])
+        except BrokenPipeError:
+            written = len(self._stdin)
+        self._stdin = self._stdin[written:]
+        if not self._stdin:
+            selector.unregister(key.fileobj)
+            key.fileobj.close()  # type: ignore[union-attr]
+
+    def _pause(self) -> float:
+        """Seconds until the limits want to be looked at again."""
+        if self._started is None:
+            return _WATCH_SECONDS
+        left = self._started + self._limits.wall_seconds - time.monotonic()
+        return max(0.0, min(_WATCH_SECONDS, left))
+
+    def _overrun(self, leader: Leader) -> bool:
+        """Whether the job has to end: notes which limit it has reached."""
+        now = time.monotonic()
+        if self._started is None:
+            if now - self._begun > _START_SECONDS:
+                raise SandboxBroken(f"it did not start the program within {_START_SECONDS:g} s")
+            return False
+        limits = self._limits
+        seconds = now - self._started
+        if self._output.total > limits.output_bytes:
+            self._stopped = Stopped("output", self._output.total, limits.output_bytes, "bytes")
+        elif seconds >= limits.wall_seconds:
+            self._stopped = Stopped("wall", seconds, limits.wall_seconds)
+        elif now >= self._next_watch:
+            self._next_watch = now + _WATCH_SECONDS
+            self._stopped = self._watchdog.check(leader.job_pid())
+        return self._stopped is not None
+
+    def _drain(self, selector: selectors.BaseSelector) -> None:
+        """Read what the ended job left in its pipes. They may stay open where a daemon escaped (`none`)."""
+        deadline = time.monotonic() + _DRAIN_SECONDS
+        while self._open_streams(selector) and time.monotonic() < deadline:
+            for key, _ in selector.select(0.01):
+                if key.data in (1, 2, "witness"):
+                    self._serve(key, selector)
+            if self._output.total > self._limits.output_bytes + (16 << 20):
+                return
+
+    @staticmethod
+    def _open_streams(selector: selectors.BaseSelector) -> bool:
+        return any(key.data in (1, 2, "witness") for key in selector.get_map().values())
+
+    def _conclude(self, code: int, cpu_seconds: float) -> Ended:
+        """The end, from the leader's exit code. Raises SandboxBroken when the program never started."""
+        stdout, stderr = self._output.stream(1), self._output.stream(2)
+        seconds = time.monotonic() - (self._started or self._begun)
+        if self._report != b"." and not self._killed:
+            reason = self._report.lstrip(b".!") or stderr or f"exit code {code}".encode()
+            raise SandboxBroken(clean(reason[-500:]).strip())
+        if self._command.namespace and 128 < code < 193:
+            code = 128 - code
+        if self._stopped is None and not self._killed:
+            self._stopped = self._limit_behind(code, cpu_seconds)
+        exit_code = None if self._stopped or self._killed else code
+        return Ended(exit_code, stdout, stderr, self._stopped, seconds)
+
+    def _limit_behind(self, code: int, cpu_seconds: float) -> Stopped | None:
+        """The limit that the kernel enforced by the signal in `code`, if it was one."""
+        limits = self._limits
+        spent = cpu_seconds >= limits.cpu_seconds
+        if code == -signal.SIGXCPU or (code == -signal.SIGKILL and spent):
+            return Stopped("cpu", max(cpu_seconds, limits.cpu_seconds), limits.cpu_seconds)
+        if code == -signal.SIGXFSZ:
+            return Stopped("file_size", limits.file_bytes, limits.file_bytes, "bytes")
+        return None

@@ -1,0 +1,47 @@
+"""Makes text that untrusted code printed safe to show: on a terminal, in a log, in a prompt, in a report."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_ANSI = re.compile(
+    "(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor, screen
+    "|(?:\x1b\\]|\x9d)[^\x07\x1b\x80-\x9f]*(?:\x07|\x1b\\\\|\x9c)"  # OSC: titles, links, clipboard
+    "|(?:\x1b[PX^_]|[\x90\x98\x9e\x9f])[^\x1b\x80-\x9f]*(?:\x1b\\\\|\x9c)"  # DCS, SOS, PM, APC
+    "|\x1b[ -/]*[0-~]"  # every other escape sequence
+)
+_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+# Unicode's Default_Ignorable_Code_Point, as far as the categories above do not cover it: drawn as nothing.
+_IGNORABLE = frozenset(
+    (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x2065, 0x3164, 0xFFA0)
+).union(range(0xFE00, 0xFE10), range(0xFFF0, 0xFFF9), range(0xE0000, 0xE1000))
+
+
+def clean(text: bytes | str) -> str:
+    """Return `text` without ANSI sequences and with every other character that hides or reorders made visible.
+
+    Newlines and tabs stay; a carriage return becomes a newline; control, format (bidi and zero-width among
+    them), surrogate, line-separator and ignorable characters become escapes such as `\\u202e`, and bytes that
+    are not UTF-8 become `\\xff`. Cleaning twice changes nothing.
+    """
+    if isinstance(text, bytes):
+        text = text.decode("utf-8", "backslashreplace")
+    if text.isascii() and text.isprintable():
+        return text
+    text = _ANSI.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    hidden = {ord(character): _escape(character) for character in set(text) if _is_hidden(character)}
+    return text.translate(hidden)
+
+
+def _is_hidden(character: str) -> bool:
+    if character in "\n\t":
+        return False
+    return unicodedata.category(character) in _HIDDEN_CATEGORIES or ord(character) in _IGNORABLE
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
