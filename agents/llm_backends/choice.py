@@ -1,0 +1,129 @@
+"""Which model a run uses: the one that was named, else the best that is there without asking anyone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ..records import Role
+from ..settings import Settings
+from .providers import PROVIDERS, is_ollama
+
+OLLAMA_PORT = 11434
+PROBE_SECONDS = 0.3
+
+OllamaProbe = Callable[[str], tuple[str, ...] | None]
+"""Takes Ollama's address; gives the names of its models, or None where it does not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The chosen model, and one sentence for the user on why. `model_id` None means the only model that
+    `api_base` serves; `api_base` None means the provider's own address."""
+
+    model_id: str | None
+    reason: str
+    api_base: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """One way to reach a model, for a list: the model it would use, whether that is possible now, and why."""
+
+    name: str
+    model_id: str
+    usable: bool
+    why: str
+
+
+def choose(
+    settings: Settings, environ: Mapping[str, str], probe_ollama: OllamaProbe, role: Role | None = None
+) -> Choice:
+    """The model for `role` (or for roles without one of their own): `settings`, which holds GREENLOOP_MODEL too,
+    else the first provider whose key is in `environ`, else a running Ollama, else `embedded`."""
+    own: dict[Role | None, str | None] = {
+        "code_writer": settings.code_writer_model,
+        "test_writer": settings.test_writer_model,
+        "critic": settings.critic_model,
+    }
+    named = own.get(role) or settings.model
+    if named:
+        return _named(named, settings.api_base, environ)
+    if settings.api_base:
+        return Choice(
+            None, f"No model is named, so the one that {settings.api_base} serves is used.", settings.api_base
+        )
+    for provider in PROVIDERS:
+        variable = provider.key_variable_set(environ)
+        if variable:
+            return Choice(
+                provider.default_model, f"No model is named and {variable} is set, so {provider.name} is used."
+            )
+    address = ollama_address(environ)
+    models = probe_ollama(address)
+    name = preferred_ollama_model(models or ())
+    if name:
+        reason = f"No model is named and no provider's key is set, but Ollama runs at {address}, so it is used."
+        return Choice(f"ollama_chat/{name}", reason, address)
+    missing = "no Ollama runs" if models is None else "Ollama has no chat model"
+    return Choice("embedded", f"No provider's key is set and {missing}, so the embedded model is used.")
+
+
+def list_models(environ: Mapping[str, str], probe_ollama: OllamaProbe) -> tuple[Backend, ...]:
+    """Every provider of the table and Ollama, with what makes each usable or what is missing."""
+    rows: list[Backend] = []
+    for provider in PROVIDERS:
+        variable = provider.key_variable_set(environ)
+        why = f"{variable} is set" if variable else f"{' or '.join(provider.key_variables)} is not set"
+        rows.append(Backend(provider.name, provider.default_model, variable is not None, why))
+    address = ollama_address(environ)
+    models = probe_ollama(address)
+    name = preferred_ollama_model(models or ())
+    if models is None:
+        why = f"nothing answers at {address}; start it with: ollama serve"
+    elif name is None:
+        why = f"it runs at {address} without a chat model; fetch one with: ollama pull qwen2.5-coder:7b"
+    else:
+        why = f"it runs at {address} with {len(models)} model{'s' if len(models) > 1 else ''}"
+    rows.append(Backend("Ollama", f"ollama_chat/{name or 'qwen2.5-coder:7b'}", name is not None, why))
+    return tuple(rows)
+
+
+def preferred_ollama_model(models: tuple[str, ...]) -> str | None:
+    """The one to write code with: the most recent (Ollama lists them so) made for code, else the most recent."""
+    chat = [name for name in models if "embed" not in name.lower()]
+    coders = [name for name in chat if "code" in name.lower() or "devstral" in name.lower()]
+    return next(iter(coders or chat), None)
+
+
+def ollama_address(environ: Mapping[str, str]) -> str:
+    """Ollama's address by OLLAMA_HOST, read as Ollama reads it: scheme and port may be left out."""
+    host = environ.get("OLLAMA_HOST", "").strip().rstrip("/") or "127.0.0.1"
+    scheme, _, rest = host.rpartition("://")
+    name, bracket, port = rest.rpartition(":")
+    if not bracket or not port.isdigit():
+        name, port = rest, {"http": "80", "https": "443"}.get(scheme, str(OLLAMA_PORT))
+    if name in ("", "0.0.0.0"):  # noqa: S104 - a server's way to say "any"; a client needs one
+        name = "127.0.0.1"
+    return f"{scheme or 'http'}://{name}:{port}"
+
+
+def probe_ollama(address: str, timeout: float = PROBE_SECONDS) -> tuple[str, ...] | None:
+    """Ask the Ollama at `address` for its models; None where nothing (or something else) answers in time."""
+    import urllib.request
+
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with direct.open(f"{address}/api/tags", timeout=timeout) as response:
+            document = json.loads(response.read())
+        return tuple(str(model["name"]) for model in document["models"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _named(model_id: str, api_base: str | None, environ: Mapping[str, str]) -> Choice:
+    if api_base is None and is_ollama(model_id) and environ.get("OLLAMA_HOST"):
+        api_base = ollama_address(environ)
+    local = model_id == "embedded" or model_id.startswith("recorded:")
+    return Choice(model_id, f"{model_id} is the model that was asked for.", None if local else api_base)

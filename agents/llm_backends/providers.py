@@ -1,0 +1,58 @@
+"""The hosted providers greenloop knows by name: whose key is in which variable, and a coding model of each.
+
+Any other model id that LiteLLM understands works too; this table only serves to choose a model when none is named,
+and to say which variable a rejected key came from. The default models are cheap ones of those that LiteLLM's
+bundled price data lists (OpenRouter's are in no list: what it serves changes too often), since a run makes many
+calls; a test checks that each is still there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """One provider: LiteLLM's prefix for it, and the variables its key may be in, the usual one first."""
+
+    name: str
+    prefix: str
+    key_variables: tuple[str, ...]
+    default_model: str
+
+    def key_variable_set(self, environ: Mapping[str, str]) -> str | None:
+        """The first of its variables that holds something."""
+        return next((name for name in self.key_variables if environ.get(name, "").strip()), None)
+
+
+PROVIDERS: tuple[Provider, ...] = (
+    Provider("OpenAI", "openai", ("OPENAI_API_KEY",), "gpt-4.1-mini"),
+    Provider("Anthropic", "anthropic", ("ANTHROPIC_API_KEY",), "anthropic/claude-haiku-4-5"),
+    Provider("Gemini", "gemini", ("GEMINI_API_KEY", "GOOGLE_API_KEY"), "gemini/gemini-flash-latest"),
+    Provider("Groq", "groq", ("GROQ_API_KEY",), "groq/openai/gpt-oss-120b"),
+    Provider("Mistral", "mistral", ("MISTRAL_API_KEY",), "mistral/codestral-latest"),
+    Provider("DeepSeek", "deepseek", ("DEEPSEEK_API_KEY",), "deepseek/deepseek-v4-flash"),
+    Provider("OpenRouter", "openrouter", ("OPENROUTER_API_KEY",), "openrouter/qwen/qwen3-coder"),
+    Provider("xAI", "xai", ("XAI_API_KEY",), "xai/grok-code-fast"),
+    Provider("Cerebras", "cerebras", ("CEREBRAS_API_KEY",), "cerebras/gpt-oss-120b"),
+)
+
+_BARE_NAMES = {
+    "openai": re.compile(r"(gpt|chatgpt|codex|o\d)\b", re.IGNORECASE),
+    "anthropic": re.compile(r"claude\b"),
+}
+
+
+def provider_of(model_id: str) -> Provider | None:
+    """The provider that serves `model_id` by LiteLLM's naming; None where it is not one of the table."""
+    prefix, slash, _ = model_id.partition("/")
+    if not slash:
+        prefix = next((name for name, bare in _BARE_NAMES.items() if bare.match(model_id)), "")
+    return next((provider for provider in PROVIDERS if provider.prefix == prefix), None)
+
+
+def is_ollama(model_id: str) -> bool:
+    """Whether `model_id` is served by Ollama."""
+    return model_id.startswith(("ollama/", "ollama_chat/"))
