@@ -1,0 +1,260 @@
+"""What went wrong in a call to a model, as one ModelError with a sentence that says what to do.
+
+LiteLLM's own mapping is not enough: it calls a refused connection an InternalServerError, some HTTP 500 a
+BadRequestError, and drops the code that tells a spent quota from a rate limit. So the whole chain of causes is
+read, down to the HTTP response or the socket's error, and LiteLLM's class only decides what those leave open.
+Classes are told by name, so that nothing heavy is imported to explain an error.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import ssl
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import ModelError
+from .providers import is_ollama, provider_of
+
+QUOTA_SIGNS = (
+    "insufficient_quota",
+    "insufficient balance",
+    "insufficient credits",
+    "credit balance is too low",
+    "requires more credits",
+)
+CONTEXT_SIGNS = ("context_length_exceeded", "exceed_context_size", "prompt is too long", "maximum context length")
+REFUSAL_SIGNS = ("content_policy_violation", "content_filter", "responsibleaipolicyviolation")
+LONGEST_QUOTE = 240
+
+_ASKED_WAIT = re.compile(r'(?:try again in|retry in|retrydelay"?:\s*")\s*(?:(\d+)m(?!s))?(?:([\d.]+)(ms|s))?')
+_CLASS_PREFIXES = re.compile(r"^(?:(?:litellm\.)?\w+(?:Error|Exception)(?:: | - ))+")
+_ERROR_MESSAGE = re.compile(r'"(?:message|error)":\s*"((?:[^"\\]|\\.)+)"')
+_SECRETS = (
+    re.compile(r"\b(?:sk|gsk|xai|csk|hf)[-_][\w.*-]{6,}"),
+    re.compile(r"\bAIza[\w*-]{8,}"),
+    re.compile(r"(?i)\b(bearer|x-api-key:?|authorization:?)\s+\S+"),
+    re.compile(r"(?i)\b(api[_-]?key|key|token)=[^&\s'\"]+"),
+)
+_SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What the chain of causes says. `status` is a real HTTP status (or a stream's error event's), `names` the
+    classes of every error in the chain, `text` all their messages in lower case, `said` the server's own words."""
+
+    names: frozenset[str]
+    status: int | None
+    text: str
+    said: str
+    address: str
+    retry_after: float | None
+
+
+def explain(
+    error: BaseException,
+    model_id: str,
+    *,
+    api_base: str | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> ModelError:
+    """The ModelError for `error`, raised in a call to `model_id`, which `api_base` serves unless it is None.
+
+    Its message never holds a key: the values to mask are looked for in `environ` (by default the process's).
+    """
+    if isinstance(error, ModelError):
+        return error
+    facts = _facts(error)
+    kind, advice = _diagnosis(facts, _Server.of(model_id, api_base))
+    transient = kind in ("rate_limit", "server_error", "network")
+    message = mask(advice, os.environ if environ is None else environ)
+    return ModelError(kind, message, transient=transient, retry_after=facts.retry_after if transient else None)
+
+
+def mask(text: str, environ: Mapping[str, str]) -> str:
+    """`text` without anything that is, or looks like, a key."""
+    for name, value in environ.items():
+        if _SECRET_NAME.search(name) and len(value) >= 8:
+            text = text.replace(value, "***")
+    for pattern in _SECRETS:
+        text = pattern.sub("***", text)
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class _Server:
+    """Who was asked for which model, in the user's words, and the ways out that depend on it."""
+
+    model_id: str
+    name: str
+    set_key: str
+    start: str
+    other_model: str
+
+    @classmethod
+    def of(cls, model_id: str, api_base: str | None) -> _Server:
+        provider = None if api_base else provider_of(model_id)
+        bare = model_id.partition("/")[2] or model_id
+        if is_ollama(model_id):
+            fetch = f"fetch it with: ollama pull {bare}"
+            return cls(bare, "Ollama", "set its key", "start it with: ollama serve", fetch)
+        variable = provider.key_variables[0] if provider else "OPENAI_API_KEY" if api_base else "key"
+        return cls(
+            model_id=bare if api_base else model_id,
+            name=provider.name if provider else f"The server {f'at {api_base}' if api_base else f'of {model_id}'}",
+            set_key=f"set the right {variable} (in the environment or .env)",
+            start="start it, or correct --api-base",
+            other_model="correct --model or --api-base",
+        )
+
+
+def _diagnosis(facts: _Facts, server: _Server) -> tuple[str, str]:
+    """Kind and sentence. The order matters: what the server says of itself goes before its status."""
+    name, model_id, status = server.name, server.model_id, facts.status
+    words = f': "{facts.said}"' if facts.said else ""
+    if _any_in(REFUSAL_SIGNS, facts.text) or "ContentPolicyViolationError" in facts.names:
+        return "refusal", f"{model_id} refused the request{words}; reword the spec or choose another --model."
+    if status == 402 or _any_in(QUOTA_SIGNS, facts.text):
+        return "quota", f"{name} has no credit left for this key{words}; top it up or choose another --model."
+    if _any_in(CONTEXT_SIGNS, facts.text) or "ContextWindowExceededError" in facts.names:
+        return "context_too_long", (
+            f"The prompt is too long for {model_id}{words}; shorten the spec or its tests, or choose a --model "
+            "with a larger context."
+        )
+    if status in (401, 403) or ("AuthenticationError" in facts.names and status in (None, 400)):
+        return "bad_key", f"{name} does not accept the key{words}; {server.set_key}."
+    if status == 404 or _any_in(("model_not_found", "llm provider not provided"), facts.text):
+        return "no_such_model", f"{name} knows no model {model_id}{words}; {server.other_model}."
+    if status == 429 or "rate_limit_exceeded" in facts.text:
+        return "rate_limit", f"{name} limits the rate of requests{words}; wait and go on with --resume."
+    if status in (408, 409, 425) or (status is not None and status >= 500):
+        return "server_error", f"{name} failed (HTTP {status}){words}; try later with --resume."
+    if status is not None:
+        return "bad_request", f"{name} rejected the request (HTTP {status}){words}; choose another --model."
+    return _without_status(facts, server, words)
+
+
+def _without_status(facts: _Facts, server: _Server, words: str) -> tuple[str, str]:
+    """Kind and sentence where no HTTP status came: the network, or a body that can't be read."""
+    name, names, where = server.name, facts.names, facts.address or server.name
+    if "ErrorEvent" in names:
+        return "server_error", f"{name} failed within its reply{words}; try later with --resume."
+    if "gaierror" in names:
+        return "network", f"The name of {where} can't be resolved; check the network connection and --api-base."
+    if "ConnectionRefusedError" in names:
+        return "network", f"No server listens at {where}; {server.start}."
+    if "SSLError" in names:
+        return "network", f"The connection to {where} fails in TLS{words}; check --api-base and its certificate."
+    if any("Timeout" in each for each in names):
+        return "network", f"{name} did not answer in time; try later with --resume, or choose another --model."
+    if "JSONDecodeError" in names:
+        return "server_error", f"{name} sent a reply that is not JSON; check that --api-base is OpenAI-compatible."
+    if names & {"RemoteProtocolError", "ReadError", "ConnectionResetError", "IncompleteRead"}:
+        return "network", f"{name} went away before its reply was complete; try again with --resume."
+    if names & {"NetworkError", "ConnectionError", "APIConnectionError"}:
+        return "network", f"{where} can't be reached{words}; check the network connection."
+    if names & {"APIError", "OpenAIError"}:
+        return "server_error", f"{name} failed{words}; try later with --resume."
+    return "runtime", f"The call to {server.model_id} failed{words}; choose another --model, or report a bug."
+
+
+def _facts(error: BaseException) -> _Facts:
+    chain = list(_chain(error))
+    text = " ".join(f"{each} {json.dumps(_body(each))}" for each in chain).lower()
+    statuses = [status for status in map(_status, chain) if status is not None]
+    names = {base.__name__ for each in chain for base in type(each).__mro__}
+    if any(type(each).__name__ == "APIError" and _body(each) for each in chain):
+        names.add("ErrorEvent")
+    if any(isinstance(each, socket.gaierror) for each in chain):
+        names.add("gaierror")
+    if any(isinstance(each, ssl.SSLError) for each in chain):
+        names.add("SSLError")
+    return _Facts(
+        names=frozenset(names),
+        status=statuses[0] if statuses else None,
+        text=text,
+        said=_said(chain),
+        address=next(filter(None, map(_address, chain)), ""),
+        retry_after=_retry_after(chain, text),
+    )
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error and everything it came from, LiteLLM's `original_exception` included, each once."""
+    waiting, seen = [error], set[int]()
+    while waiting:
+        each = waiting.pop(0)
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        yield each
+        causes = (getattr(each, "original_exception", None), each.__cause__, each.__context__)
+        waiting += [cause for cause in causes if isinstance(cause, BaseException)]
+
+
+def _response(error: BaseException) -> Any:
+    """The HTTP response that httpx holds; LiteLLM's own errors carry an invented one."""
+    bases = {base.__name__ for base in type(error).__mro__}
+    return getattr(error, "response", None) if "HTTPStatusError" in bases else None
+
+
+def _body(error: BaseException) -> dict[str, Any]:
+    body = getattr(error, "body", None)
+    return body if isinstance(body, dict) else {}
+
+
+def _status(error: BaseException) -> int | None:
+    """The status of a real response, or the code in an error event within a stream."""
+    status = getattr(_response(error), "status_code", None) or _body(error).get("code")
+    return status if isinstance(status, int) and 400 <= status < 600 else None
+
+
+def _address(error: BaseException) -> str:
+    """Scheme, host and port that httpx called: no path or query, where keys may be."""
+    if not type(error).__module__.startswith("httpx"):
+        return ""
+    try:
+        url = error.request.url  # type: ignore[attr-defined]
+    except (AttributeError, RuntimeError):
+        return ""
+    return f"{url.scheme}://{url.netloc.decode('ascii', 'replace').rpartition('@')[2]}"
+
+
+def _said(chain: list[BaseException]) -> str:
+    """The server's own message, on one line and not too long; httpx's words on a status are none of it."""
+    documents = [_body(each).get("message") for each in chain]
+    texts = [str(each) for each in chain if not _response(each)]
+    quoted = [found[1] for found in map(_ERROR_MESSAGE.search, texts) if found]
+    plain = [_CLASS_PREFIXES.sub("", text).partition("\n")[0] for text in texts]
+    for message in (*documents, *quoted, *plain):
+        line = " ".join(str(message or "").split())
+        if line and not line.startswith(("<", "{", "b'", "Error code:")):
+            return line if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 1] + "…"
+    return ""
+
+
+def _retry_after(chain: list[BaseException], text: str) -> float | None:
+    """Seconds that the server asks to wait: its Retry-After header, else its message."""
+    for each in chain:
+        headers = getattr(_response(each), "headers", None) or {}
+        milliseconds, seconds = headers.get("retry-after-ms"), headers.get("retry-after")
+        try:
+            if milliseconds is not None:
+                return max(0.0, float(milliseconds) / 1000)
+            if seconds is not None:
+                return max(0.0, float(seconds))
+        except ValueError:  # an HTTP date: the servers that limit rates send seconds
+            continue
+    found = _ASKED_WAIT.search(text)
+    if not found or not (found[1] or found[2]):
+        return None
+    return float(found[1] or 0) * 60 + float(found[2] or 0) * (0.001 if found[3] == "ms" else 1.0)
+
+
+def _any_in(signs: tuple[str, ...], text: str) -> bool:
+    return any(sign in text for sign in signs)
