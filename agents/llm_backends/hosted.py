@@ -1,0 +1,236 @@
+"""Hosted models: any provider that LiteLLM knows, and any OpenAI-compatible server.
+
+LiteLLM is imported when a model is built, never before: it takes seconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import httpx
+from smolagents.models import ChatMessage, ChatMessageStreamDelta, LiteLLMModel
+from smolagents.monitoring import TokenUsage
+
+from ..errors import ModelError, UsageError
+from .faults import explain
+from .providers import is_ollama, provider_of
+from .stream import FinalDelta
+
+CONNECT_SECONDS = 10.0
+READ_SECONDS = 180.0
+"""How long a silent server is waited for: a local one loads a model and reads the prompt before its first token."""
+LIST_SECONDS = 5.0
+OLLAMA_CONTEXT_TOKENS = 16384
+"""Ollama's own default is shorter on most machines, and what does not fit is dropped without a word."""
+THINKING_TOKENS = 8192
+"""What a reasoning model may think beyond the answer's length: providers count both against `max_tokens`."""
+SHORTEST_MEASURE = 0.05
+
+
+def load_litellm() -> Any:
+    """Import LiteLLM without its network fetch, its reading of `.env`, its banners and its log lines."""
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
+    import litellm
+
+    litellm.suppress_debug_info = True
+    litellm.disable_streaming_logging = True
+    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
+        # Its handler writes to standard output, where only the JSON document may stand.
+        logging.getLogger(name).handlers[:] = [logging.NullHandler()]
+    return litellm
+
+
+class HostedModel(LiteLLMModel):  # type: ignore[misc]
+    """smolagents' LiteLLMModel whose stream ends in a FinalDelta and hides no retries.
+
+    Retries are the Caller's, so that they are counted and charged in one place: LiteLLM's and the OpenAI client's
+    are off, and smolagents' wrapper around them is not used.
+    """
+
+    parallel = 8
+
+    def __init__(self, model_id: str, api_base: str | None, api_key: str | None, timeout: float) -> None:
+        super().__init__(
+            model_id=model_id,
+            api_base=api_base,
+            api_key=api_key,
+            flatten_messages_as_text=True,  # plain strings: not every compatible server takes a list of parts
+            timeout=httpx.Timeout(timeout, connect=CONNECT_SECONDS),
+            num_retries=0,
+            max_retries=0,
+            drop_params=True,  # seed, stop or temperature where a provider has no such thing
+            **({"num_ctx": OLLAMA_CONTEXT_TOKENS} if is_ollama(model_id) else {}),
+        )
+        self._thinking_tokens = THINKING_TOKENS if self.client.supports_reasoning(model_id) else 0
+
+    def create_client(self) -> Any:
+        """The LiteLLM module, which smolagents calls the client."""
+        return load_litellm()
+
+    def generate_stream(
+        self, messages: list[ChatMessage | dict[str, Any]], stop_sequences: list[str] | None = None, **params: Any
+    ) -> Iterator[ChatMessageStreamDelta]:
+        """Stream one reply; the last item is a FinalDelta. Closing the iterator closes the connection.
+
+        `params` are those of the OpenAI chat API. Raises LiteLLM's exceptions (see faults.explain).
+        """
+        if "max_tokens" in params:
+            params["max_tokens"] += self._thinking_tokens
+        completion = self._prepare_completion_kwargs(
+            messages=messages,
+            stop_sequences=stop_sequences,
+            model=self.model_id,
+            api_base=self.api_base,
+            api_key=self.api_key,
+            custom_role_conversions=self.custom_role_conversions,
+            **params,
+        )
+        events = self.client.completion(**completion, stream=True, stream_options={"include_usage": True})
+        with _closed_early(events):
+            yield from _deltas(events)
+
+    def cost_usd(self, prompt_tokens: int, completion_tokens: int, cached_prompt_tokens: int = 0) -> float | None:
+        """Price of so many tokens by LiteLLM's price data (0 for Ollama); None where it lists no such model."""
+        if is_ollama(self.model_id):
+            return 0.0
+        try:
+            prompt, completion = self.client.cost_per_token(
+                model=self.model_id,
+                prompt_tokens=prompt_tokens,
+                completion_tokens=completion_tokens,
+                cache_read_input_tokens=cached_prompt_tokens,
+            )
+        except Exception as error:  # LiteLLM raises a bare Exception for a model without a price
+            if "isn't mapped" in str(error):
+                return None
+            raise
+        return float(prompt + completion)
+
+
+def hosted_model(
+    model_id: str | None,
+    api_base: str | None = None,
+    *,
+    api_key: str | None = None,
+    timeout: float = READ_SECONDS,
+    environ: Mapping[str, str] = os.environ,
+) -> HostedModel:
+    """The model `model_id`, from its provider or from the OpenAI-compatible server at `api_base`.
+
+    Without a `model_id` it is the only one that `api_base` serves. `timeout` is the longest silence in seconds.
+    Raises UsageError (several models served, or nothing named) and ModelError (no key, no such model, no server).
+    """
+    if api_base and not (model_id and is_ollama(model_id)):
+        api_base = api_base.rstrip("/")
+        api_key = api_key or environ.get("OPENAI_API_KEY", "").strip() or "none"
+        if model_id is None:
+            model_id = f"openai/{only_served_model(api_base, api_key, environ)}"
+        return HostedModel(_with_provider(model_id), api_base, api_key, timeout)
+    if model_id is None:
+        raise UsageError("No model is named; give one with --model, or the address of a server with --api-base.")
+    if is_ollama(model_id):  # its chat interface uses the model's own template, `ollama/` one that LiteLLM guesses
+        return HostedModel(f"ollama_chat/{model_id.partition('/')[2]}", api_base, api_key, timeout)
+    _require_key(model_id, api_key, environ)
+    try:
+        load_litellm().get_llm_provider(model_id)
+    except Exception:  # any error means the same: LiteLLM does not know who serves it
+        raise ModelError(
+            "no_such_model",
+            f"No provider is known for {model_id}; write it as PROVIDER/NAME (like anthropic/..., ollama/...), "
+            "or give the address of its server with --api-base.",
+        ) from None
+    return HostedModel(model_id, api_base, api_key, timeout)
+
+
+def only_served_model(api_base: str, api_key: str, environ: Mapping[str, str] = os.environ) -> str:
+    """The name of the one model that `api_base` lists. Raises UsageError (none or several) and ModelError."""
+    try:
+        response = httpx.get(
+            f"{api_base}/models", headers={"Authorization": f"Bearer {api_key}"}, timeout=LIST_SECONDS
+        )
+        response.raise_for_status()
+        names = [str(model["id"]) for model in response.json()["data"]]
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        fault = explain(error, "its only one", api_base=api_base, environ=environ)
+        if fault.kind != "no_such_model":
+            raise fault from None
+        names = []
+    except (ValueError, KeyError, TypeError):
+        names = []
+    if len(names) == 1:
+        return names[0]
+    if not names:
+        raise UsageError(
+            f"{api_base} lists no models; name one with --model, or correct --api-base (usually .../v1)."
+        )
+    raise UsageError(f"{api_base} serves several models; choose one with --model: {', '.join(names[:20])}.")
+
+
+def _with_provider(model_id: str) -> str:
+    """`model_id` as LiteLLM wants it for a server of one's own: OpenAI's protocol unless it names a provider."""
+    prefix, slash, _ = model_id.partition("/")
+    providers = {str(getattr(provider, "value", provider)) for provider in load_litellm().provider_list}
+    return model_id if slash and prefix in providers else f"openai/{model_id}"
+
+
+def _require_key(model_id: str, api_key: str | None, environ: Mapping[str, str]) -> None:
+    """Say at once that a key is missing: LiteLLM calls it a server's error, which would be tried again."""
+    provider = provider_of(model_id)
+    if provider and not api_key and not provider.key_variable_set(environ):
+        variables = " or ".join(provider.key_variables)
+        raise ModelError(
+            "bad_key", f"{provider.name} needs a key for {model_id}; set {variables} (in the environment or .env)."
+        )
+
+
+def _deltas(events: Any) -> Iterator[ChatMessageStreamDelta]:
+    """LiteLLM's chunks as smolagents' deltas, then what they told of the end."""
+    usage: Any = None
+    refusal = ""
+    first = last = 0.0
+    for event in events:
+        usage = getattr(event, "usage", None) or usage
+        delta = event.choices[0].delta if event.choices else None
+        refusal += getattr(delta, "refusal", None) or ""
+        text = getattr(delta, "content", None)
+        if text:
+            last = time.monotonic()
+            first = first or last
+            yield ChatMessageStreamDelta(content=text)
+    yield FinalDelta(
+        token_usage=TokenUsage(usage.prompt_tokens, usage.completion_tokens) if usage else None,
+        # Where the server gave no reason (it was cut off, or is no chat server), LiteLLM's last chunk says "stop".
+        finish_reason=events.received_finish_reason or events.intermittent_finish_reason,
+        refusal=refusal or None,
+        cached_prompt_tokens=getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", None),
+        tokens_per_second=_speed(usage, last - first),
+    )
+
+
+def _speed(usage: Any, seconds: float) -> float | None:
+    """Tokens a second between the first and the last piece; None for a reply too short to tell."""
+    if usage is None or seconds < SHORTEST_MEASURE or usage.completion_tokens < 2:
+        return None
+    return float(usage.completion_tokens - 1) / seconds
+
+
+@contextlib.contextmanager
+def _closed_early(events: Any) -> Iterator[None]:
+    """Close the connection of a stream that is left before its end, so that the server stops generating.
+
+    LiteLLM's wrapper has no close for synchronous streams: what it wraps is OpenAI's stream, or an iterator that
+    holds the HTTP response.
+    """
+    try:
+        yield
+    finally:
+        for holder in (events.completion_stream, getattr(events.completion_stream, "http_response", None)):
+            close = getattr(holder, "close", None)
+            if close is not None:
+                close()

@@ -1,0 +1,136 @@
+"""Replies recorded and replayed: for reruns at no cost, for tests, and for going on with a run that was killed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import tempfile
+import threading
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from ..errors import ModelError
+from ..records import Reply, Request, Usage
+
+SCHEMA = 1
+
+
+def request_key(request: Request) -> str:
+    """SHA-256 of what decides the reply, as canonical JSON: neither the role nor the model is part of it."""
+    decisive = {
+        "messages": [[message.role, message.content] for message in request.messages],
+        "max_tokens": request.max_tokens,
+        "temperature": float(request.temperature),
+        "seed": request.seed,
+        "stop": list(request.stop),
+    }
+    return hashlib.sha256(json.dumps(decisive, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def model_slug(model_id: str) -> str:
+    """`model_id` as a folder's name."""
+    return re.sub(r"[^A-Za-z0-9.+-]+", "-", model_id).strip("-.") or "model"
+
+
+class ReplyStore:
+    """Replies in `DIRECTORY/<model slug>/<key>.json`, one file each, written atomically.
+
+    With a `model_id` it is that model's folder alone, which can be written (recording, resuming a run); without
+    one it is every model's, read only (`--model recorded:DIR`). A file that can't be read counts as missing, with
+    an entry in `notes`. Safe to use from several threads and processes.
+    """
+
+    def __init__(self, directory: Path, model_id: str | None = None) -> None:
+        self.directory = directory
+        self.model_id = model_id
+        self._notes: list[str] = []
+        self._lock = threading.Lock()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """One sentence for each file that could not be read."""
+        with self._lock:
+            return tuple(self._notes)
+
+    def find(self, request: Request) -> Reply | None:
+        """The reply recorded for `request`, marked as replayed and with the usage of its recording."""
+        for path in self._candidates(f"{request_key(request)}.json"):
+            reply = self._read(path)
+            if reply is not None:
+                return reply
+        return None
+
+    def save(self, request: Request, reply: Reply) -> None:
+        """Record `reply`. Raises ValueError for a store of all models, and OSError."""
+        if self.model_id is None:
+            raise ValueError("a store of all models is read only")
+        document = {
+            "schema": SCHEMA,
+            "model": self.model_id,
+            "role": request.role,
+            "request": {**asdict(request), "temperature": float(request.temperature)},
+            "reply": {
+                "text": reply.text,
+                "finish": reply.finish,
+                "model": reply.model,
+                "tokens_per_second": reply.tokens_per_second,
+                "usage": asdict(reply.usage),
+            },
+        }
+        folder = self.directory / model_slug(self.model_id)
+        folder.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(document, indent=1, sort_keys=True) + "\n"
+        _write_atomically(folder / f"{request_key(request)}.json", text)
+
+    def missing(self, request: Request) -> ModelError:
+        """The error for a request that is not in the store."""
+        damaged = f" ({len(self.notes)} files there are damaged)" if self.notes else ""
+        return ModelError(
+            "not_recorded",
+            f"No reply to this request of the {request.role} is recorded in {self.directory}{damaged}; "
+            f"record it with a real --model and --record {self.directory}.",
+        )
+
+    def _candidates(self, name: str) -> list[Path]:
+        if self.model_id is not None:
+            return [self.directory / model_slug(self.model_id) / name]
+        return sorted(self.directory.glob(f"*/{name}"))
+
+    def _read(self, path: Path) -> Reply | None:
+        try:
+            return _reply(json.loads(path.read_text("utf-8")))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            with self._lock:
+                self._notes.append(f"{path} is damaged and was ignored ({type(error).__name__}: {error}).")
+            return None
+
+
+def _reply(document: dict[str, Any]) -> Reply:
+    """Raises KeyError, TypeError or ValueError for anything but a reply of this schema."""
+    if document["schema"] != SCHEMA:
+        raise ValueError(f"schema {document['schema']!r} instead of {SCHEMA}")
+    recorded = document["reply"]
+    if not isinstance(recorded["text"], str) or recorded["finish"] not in ("stop", "length", "repetition"):
+        raise ValueError("no text or no finish")
+    reply = Reply(recorded["text"], recorded["finish"], Usage(**recorded["usage"]), recorded["model"])
+    return replace(reply, tokens_per_second=recorded["tokens_per_second"], replayed=True)
+
+
+def _write_atomically(path: Path, text: str) -> None:
+    """Write so that a kill at any moment leaves the old file or the whole new one."""
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
