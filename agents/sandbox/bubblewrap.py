@@ -7,6 +7,7 @@ import shutil
 from pathlib import PurePosixPath
 
 from ..errors import SandboxUnavailable
+from . import seccomp
 from .interface import Job, SandboxLimits
 from .interpreter import Interpreter, this_interpreter
 from .limits import BOOTSTRAP, environment, resource_limits
@@ -40,9 +41,11 @@ class Bubblewrap:
         inside = [interpreter.executable, "-I", "-S", "-c", BOOTSTRAP, str(report)]
         inside += [str(spare_uid()) if self._as_root else "-", resource_limits(job.limits)]
         inside += [interpreter.executable, *job.argv]
-        ours = (report, *contents.values())
+        filter_input = _readable(seccomp.program())
+        ours = (report, filter_input, *contents.values())
+        options = self._options(interpreter, job.limits, contents)
         command = Command(
-            argv=[self._program, *self._options(interpreter, job.limits, contents), "--", *inside],
+            argv=[self._program, *options, "--seccomp", str(filter_input), "--", *inside],
             environment={},
             witness=witness,
             inherited=(*ours, *job.channels),

@@ -1,0 +1,127 @@
+"""The system-call filter, as a classic BPF program for seccomp(2), built without any library.
+
+It allows what it does not name: programs need hundreds of calls, and what is named here is what reaches other
+processes, the kernel's larger interfaces, other namespaces, or memory and time that no limit counts.
+Layout of the data it reads: struct seccomp_data in linux/seccomp.h.
+"""
+
+from __future__ import annotations
+
+import errno
+import struct
+from collections.abc import Sequence
+from functools import cache
+
+from .syscalls import architecture, number
+
+_LOAD, _EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06  # BPF_LD|W|ABS, JMP|JEQ, JMP|JSET, RET
+_AND = 0x54  # BPF_ALU|AND
+_NUMBER_AT, _ARCHITECTURE_AT, _ARGUMENTS_AT = 0, 4, 16
+_ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
+_AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_X32_BIT = 0x40000000
+_NEW_NAMESPACES = 0x7E020000  # every CLONE_NEW* that clone takes in its flags
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+_DENIED = _names("""
+ptrace process_vm_readv process_vm_writev process_madvise process_mrelease kcmp pidfd_getfd
+io_uring_setup io_uring_enter io_uring_register bpf perf_event_open userfaultfd keyctl add_key request_key
+mount umount2 pivot_root chroot move_mount open_tree open_tree_attr fsopen fsconfig fsmount fspick mount_setattr
+statmount listmount setns unshare open_by_handle_at name_to_handle_at fanotify_init
+init_module finit_module delete_module kexec_load kexec_file_load
+clock_settime clock_adjtime settimeofday adjtimex shmget msgget semget mq_open
+swapon swapoff reboot sethostname setdomainname acct quotactl quotactl_fd syslog lookup_dcookie vhangup
+iopl ioperm modify_ldt uselib ustat nfsservctl move_pages migrate_pages
+""")
+# Programs and the C library fall back to older calls when these seem not to exist.
+_ABSENT = _names("clone3 memfd_create memfd_secret")
+# Landlock says nothing about a file's metadata.
+_METADATA = _names("""
+chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat utimensat mknod mknodat
+setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat file_setattr
+""")
+_FOR_SELF_ONLY = _names("prlimit64 sched_setaffinity sched_setscheduler sched_setparam sched_setattr")
+_FAMILIES = (1, 2, 10)  # AF_UNIX, AF_INET, AF_INET6
+_CONNECTED = (1, 5)  # SOCK_STREAM, SOCK_SEQPACKET: such a pair cannot be pointed at another socket
+_TERMINAL_INPUT = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: they type into the terminal
+_SIGNAL_OWNER_IOCTLS = (0x8901, 0x8902)  # FIOSETOWN, SIOCSPGRP
+_SIGNAL_OWNER_FCNTLS = (8, 15)  # F_SETOWN, F_SETOWN_EX
+
+_Instruction = tuple[int, int, int, int]
+
+
+def _load(offset: int) -> _Instruction:
+    return (_LOAD, 0, 0, offset)
+
+
+def _return(action: int) -> _Instruction:
+    return (_RETURN, 0, 0, action)
+
+
+def _error(code: int) -> _Instruction:
+    return _return(_ERROR | code)
+
+
+def _argument(index: int) -> _Instruction:
+    """Load the low half of an argument: all that the kernel reads of an int."""
+    return _load(_ARGUMENTS_AT + 8 * index)
+
+
+def _one_of(values: Sequence[int], then: _Instruction, otherwise: _Instruction) -> list[_Instruction]:
+    """Return `then` when what is loaded equals one of `values`."""
+    checks = [(_EQUAL, len(values) - i, 0, value) for i, value in enumerate(values)]
+    return [*checks, otherwise, then]
+
+
+@cache
+def program(
+    *, sockets: bool = True, metadata: bool = True, signals_to: int | None = None, machine: str = ""
+) -> bytes:
+    """The filter as an array of struct sock_filter.
+
+    `sockets`: whether new sockets may be made at all; `metadata`: whether modes, owners, times and attributes
+    of files may be changed; `signals_to`: where given, the only process that signals reach (its own id), for
+    kernels that cannot confine them otherwise. Raises SandboxUnavailable on an unknown machine.
+    """
+    machine = machine or architecture()
+    denied, allowed = _error(errno.EPERM), _return(_ALLOW)
+    rules: dict[str, list[_Instruction]] = {name: [denied] for name in _DENIED}
+    rules |= {name: [_error(errno.ENOSYS)] for name in _ABSENT}
+    rules["clone"] = [_argument(0), (_ANY_BIT, 0, 1, _NEW_NAMESPACES), denied, allowed]
+    rules |= {name: [_argument(0), *_one_of([0], allowed, denied)] for name in _FOR_SELF_ONLY}
+    rules["socket"] = [_argument(0), *_one_of(_FAMILIES, allowed, _error(errno.EAFNOSUPPORT))]
+    ioctls = list(_TERMINAL_INPUT)
+    if not sockets:
+        rules["socket"] = [denied]
+        rules["socketpair"] = [_argument(1), (_AND, 0, 0, 0xF), *_one_of(_CONNECTED, allowed, denied)]
+    if not metadata:
+        rules |= {name: [denied] for name in (*_METADATA, "setpriority", "ioprio_set")}
+    if signals_to is not None:
+        rules |= _signal_rules(signals_to)
+        ioctls += _SIGNAL_OWNER_IOCTLS
+    rules["ioctl"] = [_argument(1), *_one_of(ioctls, denied, allowed)]
+    return _assemble(rules, machine)
+
+
+def _signal_rules(pid: int) -> dict[str, list[_Instruction]]:
+    denied, allowed = _error(errno.EPERM), _return(_ALLOW)
+    own = [_argument(0), *_one_of([pid], allowed, denied)]
+    rules = {name: [denied] for name in ("tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal")}
+    rules["fcntl"] = [_argument(1), *_one_of(_SIGNAL_OWNER_FCNTLS, denied, allowed)]
+    return rules | {"kill": own, "tgkill": own}
+
+
+def _assemble(rules: dict[str, list[_Instruction]], machine: str) -> bytes:
+    code = [_load(_ARCHITECTURE_AT), (_EQUAL, 1, 0, _AUDIT[machine]), _return(_KILL), _load(_NUMBER_AT)]
+    if machine == "x86_64":
+        code += [(_ANY_BIT, 0, 1, _X32_BIT), _error(errno.ENOSYS)]
+    for name, body in rules.items():
+        call = number(name, machine)
+        if call is not None:
+            code += [(_EQUAL, 0, len(body), call), *body]
+    code.append(_return(_ALLOW))
+    return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
