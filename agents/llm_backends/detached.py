@@ -27,16 +27,17 @@ class DetachedStream(Generic[Item]):
         self._reader = threading.Thread(target=self._read, name="model-stream", daemon=True)
         self._reader.start()
 
-    def next(self, timeout: float | None = None) -> Item:
-        """The next item. Raises StopIteration at the end, TimeoutError after `timeout` seconds, Interrupted once
-        abandoned, and whatever the iterator raised."""
+    def next(self, timeout: float | None = None) -> Item | None:
+        """The next item, or None after `timeout` seconds without one.
+
+        Raises StopIteration at the end, Interrupted once abandoned, and whatever the iterator raised.
+        """
         try:
             item, error = self._arrived.get(timeout=timeout)
         except queue.Empty:
-            raise TimeoutError from None
+            return None
         if error is not None:
             raise error
-        assert item is not None
         return item
 
     def abandon(self) -> None:

@@ -23,7 +23,7 @@ from .stream import FinalDelta
 
 CONNECT_SECONDS = 10.0
 READ_SECONDS = 180.0
-"""How long a silent server is waited for: a local one loads a model and reads the prompt before its first token."""
+"""How long a silent server is waited for: a local one may load its model and read the whole prompt first."""
 LIST_SECONDS = 5.0
 OLLAMA_CONTEXT_TOKENS = 16384
 """Ollama's own default is shorter on most machines, and what does not fit is dropped without a word."""

@@ -104,7 +104,7 @@ class ReplyStore:
             return _reply(json.loads(path.read_text("utf-8")))
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             with self._lock:
                 self._notes.append(f"{path} is damaged and was ignored ({type(error).__name__}: {error}).")
             return None
@@ -117,8 +117,11 @@ def _reply(document: dict[str, Any]) -> Reply:
     recorded = document["reply"]
     if not isinstance(recorded["text"], str) or recorded["finish"] not in ("stop", "length", "repetition"):
         raise ValueError("no text or no finish")
-    reply = Reply(recorded["text"], recorded["finish"], Usage(**recorded["usage"]), recorded["model"])
-    return replace(reply, tokens_per_second=recorded["tokens_per_second"], replayed=True)
+    spent, speed = recorded["usage"], recorded["tokens_per_second"]
+    if not all(number is None or isinstance(number, int | float) for number in (*spent.values(), speed)):
+        raise ValueError("usage is not in numbers")
+    reply = Reply(recorded["text"], recorded["finish"], Usage(**spent), str(recorded["model"]), speed)
+    return replace(reply, replayed=True)
 
 
 def _write_atomically(path: Path, text: str) -> None:

@@ -1,0 +1,246 @@
+"""One attempt: a Request answered by a model, with its retries, its price and its limits.
+
+The one way to a model, whatever the backend: embedded, hosted, or replies that were recorded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Any, Protocol
+
+import tenacity
+
+from ..budget import Budget
+from ..errors import GreenloopError, Interrupted, ModelError, UsageError
+from ..records import Reply, Request, Usage
+from .detached import DetachedStream
+from .faults import explain
+from .heard import Heard
+from .recorded import ReplyStore
+
+if TYPE_CHECKING:
+    from smolagents.models import ChatMessage, ChatMessageStreamDelta
+
+TRIES = 6
+TRIES_OF_KIND = {"network": 3, "empty_reply": 2}
+"""Fewer where waiting seldom helps: nobody should wait half a minute to hear that no server runs."""
+PATIENCE_SECONDS = 300.0
+FIRST_WAIT, LONGEST_WAIT, JITTER = 1.0, 30.0, 1.0
+RECORDED_PARALLEL = 8
+
+
+class StreamingModel(Protocol):
+    """The part of a smolagents `Model` that an attempt uses, and what greenloop asks beyond it."""
+
+    model_id: str
+    parallel: int
+    """Requests that it answers at the same time."""
+
+    def generate_stream(
+        self, messages: list[ChatMessage | dict[str, Any]], stop_sequences: list[str] | None = None, **params: Any
+    ) -> Iterator[ChatMessageStreamDelta]:
+        """Stream one reply, a `stream.FinalDelta` last; closing the iterator stops the generation."""
+
+    def cost_usd(self, prompt_tokens: int, completion_tokens: int, cached_prompt_tokens: int = 0) -> float | None:
+        """Price of so many tokens: 0 for a model on this machine, None where no price is known."""
+
+
+class Caller:
+    """Asks one model (`model` None: only `store` answers), on a budget that all callers of a run share.
+
+    Transient faults are tried again with exponential backoff, or after the server's own wish; a fatal one is
+    raised at once. Every try is charged, by an estimate where the server gives no usage (see Heard.usage). Replayed
+    replies are charged like those they repeat, so that the limits of a resumed run cover the whole of it; they take
+    no time. `on_text` gets each piece as it arrives, `on_retry` each fault with the seconds to wait: the text that
+    came before it is void. Both are called in the thread that asks. Several threads may ask at once.
+
+    To get out of a call under way (Ctrl-C), call `cancel` from any thread: every `ask` raises Interrupted at once,
+    even one whose server is silent, and the connection is closed at its next piece (see DetachedStream).
+    """
+
+    def __init__(
+        self,
+        model: StreamingModel | None,
+        budget: Budget,
+        *,
+        store: ReplyStore | None = None,
+        on_text: Callable[[Request, str], None] | None = None,
+        on_retry: Callable[[Request, ModelError, float], None] | None = None,
+        sleep: Callable[[float], None] | None = None,
+    ) -> None:
+        """Raises UsageError where the budget limits the cost and the model's price is unknown."""
+        if model is not None and budget.max_cost is not None and model.cost_usd(1, 1) is None:
+            raise UsageError(
+                f"--max-cost can't be kept: LiteLLM lists no price for {model.model_id}; use --max-tokens instead."
+            )
+        self._model = model
+        self._budget = budget
+        self._store = store
+        self._on_text = on_text
+        self._on_retry = on_retry
+        self._cancelled = threading.Event()
+        self._sleep = sleep or self._cancelled.wait
+        self._streams: set[DetachedStream[Any]] = set()
+        self._lock = threading.Lock()
+
+    @property
+    def parallel(self) -> int:
+        """How many requests may be asked at the same time."""
+        return self._model.parallel if self._model else RECORDED_PARALLEL
+
+    def ask(self, request: Request) -> Reply:
+        """The reply to `request`; its usage covers all tries. Raises ModelError, BudgetSpent and Interrupted."""
+        self._require_going_on()
+        reply = self._store.find(request) if self._store else None
+        if reply is not None:
+            self._budget.charge(reply.usage)
+            self._tell(request, reply.text)
+            return reply
+        if self._model is None:
+            raise self._store.missing(request) if self._store else ValueError("neither a model nor a store")
+        reply = self._live(self._model, request)
+        if self._store and self._store.model_id is not None:
+            self._store.save(request, reply)
+        return reply
+
+    def cancel(self) -> None:
+        """End every call under way and refuse further ones; for Ctrl-C."""
+        self._cancelled.set()
+        with self._lock:
+            running = list(self._streams)
+        for stream in running:
+            stream.abandon()
+
+    def _live(self, model: StreamingModel, request: Request) -> Reply:
+        spent: list[Usage] = []
+        retrying = tenacity.Retrying(
+            retry=tenacity.retry_if_exception(lambda error: isinstance(error, ModelError) and error.transient),
+            stop=_enough_tried,
+            wait=_wait_seconds,
+            before_sleep=lambda state: self._announce(request, state),
+            sleep=self._pause,
+            reraise=True,
+        )
+        heard: Heard = retrying(self._try, model, request, spent)
+        return Reply(
+            text=heard.answer(request.stop),
+            finish=heard.finish,
+            usage=reduce(add, spent),
+            model=model.model_id,
+            tokens_per_second=heard.final.tokens_per_second if heard.final else None,
+        )
+
+    def _try(self, model: StreamingModel, request: Request, spent: list[Usage]) -> Heard:
+        self._require_going_on()
+        heard = Heard()
+        started = time.monotonic()
+        with self._listening(lambda: _open(model, request)) as stream:
+            try:
+                self._listen(stream, heard, request)
+            except GreenloopError:
+                raise
+            except Exception as error:
+                fault = explain(error, model.model_id, api_base=getattr(model, "api_base", None))
+                # What a server says back may hold the key, and so would a traceback; a bug must stay traceable.
+                raise fault from (error if fault.kind == "runtime" else None)
+            finally:
+                usage = heard.usage(request, time.monotonic() - started)
+                counts = (usage.prompt_tokens, usage.completion_tokens, usage.cached_prompt_tokens)
+                spent.append(replace(usage, cost_usd=model.cost_usd(*counts)))
+                self._budget.charge(spent[-1])
+        heard.require_usable(model.model_id)
+        return heard
+
+    def _listen(self, stream: DetachedStream[Any], heard: Heard, request: Request) -> None:
+        """Take the stream's pieces until its end, a loop, or the last second of the budget."""
+        while True:
+            try:
+                delta = stream.next(self._budget.seconds_left())
+            except StopIteration:
+                return
+            if delta is None:
+                self._budget.check()
+                continue
+            looping = heard.take(delta)
+            if delta.content:
+                self._tell(request, delta.content)
+            if looping:
+                return
+
+    @contextlib.contextmanager
+    def _listening(self, open_stream: Callable[[], Iterator[Any]]) -> Iterator[DetachedStream[Any]]:
+        stream = DetachedStream(open_stream)
+        with self._lock:
+            self._streams.add(stream)
+        try:
+            if self._cancelled.is_set():  # cancel() may have looked just before the stream was listed
+                stream.abandon()
+            yield stream
+        finally:
+            stream.abandon()
+            with self._lock:
+                self._streams.discard(stream)
+
+    def _require_going_on(self) -> None:
+        if self._cancelled.is_set():
+            raise Interrupted("The call was cancelled; go on with --resume.")
+        self._budget.check()
+
+    def _announce(self, request: Request, state: tenacity.RetryCallState) -> None:
+        """Tell of the wait ahead. Raises BudgetSpent where the budget does not allow it."""
+        fault = _fault(state)
+        try:
+            self._budget.check(wait=state.upcoming_sleep)
+        except GreenloopError as spent:
+            raise spent from fault
+        if self._on_retry:
+            self._on_retry(request, fault, state.upcoming_sleep)
+
+    def _pause(self, seconds: float) -> None:
+        self._sleep(seconds)
+        self._require_going_on()
+
+    def _tell(self, request: Request, text: str) -> None:
+        if self._on_text:
+            self._on_text(request, text)
+
+
+def _open(model: StreamingModel, request: Request) -> Iterator[Any]:
+    from smolagents.models import ChatMessage, MessageRole
+
+    messages = [
+        ChatMessage(role=MessageRole(message.role), content=[{"type": "text", "text": message.content}])
+        for message in request.messages
+    ]
+    return model.generate_stream(
+        messages,
+        stop_sequences=list(request.stop) or None,
+        max_tokens=request.max_tokens,
+        temperature=request.temperature,
+        seed=request.seed,
+    )
+
+
+def _fault(state: tenacity.RetryCallState) -> ModelError:
+    error = state.outcome.exception() if state.outcome else None
+    assert isinstance(error, ModelError)
+    return error
+
+
+def _enough_tried(state: tenacity.RetryCallState) -> bool:
+    tries = TRIES_OF_KIND.get(_fault(state).kind, TRIES)
+    return state.attempt_number >= tries or tenacity.stop_before_delay(PATIENCE_SECONDS)(state)
+
+
+def _wait_seconds(state: tenacity.RetryCallState) -> float:
+    """The server's wish, else exponential backoff; with jitter, so that parallel calls do not return together."""
+    asked = _fault(state).retry_after
+    backoff = min(LONGEST_WAIT, FIRST_WAIT * 2 ** (state.attempt_number - 1))
+    return (backoff if asked is None else asked) + random.uniform(0, JITTER)
