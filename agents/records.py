@@ -212,7 +212,7 @@ class Dispute:
     """The rival answers, as `repr`s; the test's own expectation first."""
 
 
-NextStep = Literal["done", "repair", "redraft", "settle", "more_tests"]
+NextStep = Literal["done", "repair", "redraft", "settle"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +286,8 @@ class Request:
     temperature: float
     seed: int
     stop: tuple[str, ...] = ()
+    purpose: str = ""
+    """What the user is told it is for, such as `draft 2`; no part of the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,3 +303,84 @@ class Reply:
     """Decoding speed as the backend reports it; None where it does not."""
     replayed: bool = False
     """Whether it was read from recorded replies."""
+
+
+# --- what a run leaves -------------------------------------------------------------------------------------
+
+RunStatus = Literal["running", "finished", "interrupted", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a run ended without a result: an error's kind and its sentence."""
+
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRecord:
+    """One round as it is kept: board, ruling, and the opinions asked for so far (by test id)."""
+
+    number: int
+    board: Board
+    ruling: Ruling
+    opinions: dict[str, tuple[str | None, ...]]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """`run.json`: everything about a run but its rounds. Settings hold no secret."""
+
+    schema_version: int
+    id: str
+    greenloop_version: str
+    created: str
+    """Time of the start, ISO 8601 with zone."""
+    status: RunStatus
+    spec: Spec
+    settings: dict[str, str | int | float | bool | None]
+    models: dict[Role, str]
+    model_reason: str
+    sandbox: str = ""
+    rounds: int = 0
+    grade: Grade | None = None
+    why: str = ""
+    leader: str | None = None
+    exit_code: int | None = None
+    error: Failure | None = None
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    """Wall time of the run, waiting for models and tests included; a resumed run adds to it."""
+    tokens_per_second: float | None = None
+    """Decoding speed over the run's calls, where the backend reports it."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run hands to a script: the one JSON document of `--json` (schema: docs/schema/result.json)."""
+
+    schema_version: int
+    exit_code: int
+    grade: Grade | None = None
+    """None when the run ended before a ruling."""
+    why: str = ""
+    code: str | None = None
+    """Source of the best candidate; None when there is none."""
+    tests: str | None = None
+    """Source of the surviving suite; None before the first ruling."""
+    rounds: int = 0
+    disputes: tuple[Dispute, ...] = ()
+    ledger: tuple[LedgerEntry, ...] = ()
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    model: str | None = None
+    model_reason: str = ""
+    sandbox: str | None = None
+    isolation: Isolation | None = None
+    run_dir: str | None = None
+    error: Failure | None = None
+    """Why there is no result, or why it is not the last word (budget); None otherwise."""
+    notes: tuple[str, ...] = ()

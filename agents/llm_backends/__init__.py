@@ -1,1 +1,70 @@
-"""Models: hosted, embedded, recorded."""
+"""Models: hosted, embedded, recorded. The only package that imports smolagents, litellm or xllamacpp, and only
+when a model is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..budget import Budget
+from ..errors import ModelError
+from ..events import Fetching, Note, Streamed, Tell
+from ..records import Request
+
+if TYPE_CHECKING:
+    from .attempt import Caller, StreamingModel
+    from .choice import Choice
+
+EMBEDDED = "embedded"
+RECORDED_PREFIX = "recorded:"
+
+
+def is_embedded(model_id: str | None) -> bool:
+    """Whether `model_id` names the embedded model."""
+    return model_id == EMBEDDED
+
+
+def get_model(choice: Choice, weights: Path | None, tell: Tell) -> StreamingModel | None:
+    """The smolagents `Model` of `choice`; None for recorded replies, which need none.
+
+    For the embedded model the weights are fetched here, with progress told. Raises ModelError and UsageError.
+    """
+    if choice.model_id is not None and choice.model_id.startswith(RECORDED_PREFIX):
+        return None
+    if not is_embedded(choice.model_id):
+        from .hosted import hosted_model
+
+        return hosted_model(choice.model_id, choice.api_base)
+    from .embedded import EmbeddedModel
+    from .weights import fetch, locate
+
+    path = locate(weights) or fetch(lambda p: tell(Fetching(p.source, p.done, p.total)))
+    return EmbeddedModel(path, on_wait=lambda sentence: tell(Note(sentence)))
+
+
+def get_caller(choice: Choice, model: StreamingModel | None, budget: Budget, replies: Path, tell: Tell) -> Caller:
+    """A caller for `model` whose replies are kept in `replies`; for recorded replies, one that only replays."""
+    from .attempt import Caller
+    from .recorded import ReplyStore
+
+    def on_text(request: Request, text: str) -> None:
+        tell(Streamed(request, text))
+
+    def on_retry(request: Request, fault: ModelError, seconds: float) -> None:
+        tell(Note(f"{fault} Trying again in {seconds:.0f} s.", warning=True))
+
+    if model is None:
+        directory = Path((choice.model_id or "").removeprefix(RECORDED_PREFIX))
+        if not directory.is_dir():
+            raise ModelError("not_recorded", f"There is no directory of recorded replies at {directory}.")
+        store = ReplyStore(directory)
+    else:
+        store = ReplyStore(replies, model.model_id)
+    return Caller(model, budget, store=store, on_text=on_text, on_retry=on_retry)
+
+
+def closing(model: StreamingModel | None) -> Callable[[], None]:
+    """What ends `model`; nothing for those that hold nothing."""
+    close: Callable[[], None] = getattr(model, "close", lambda: None)
+    return close

@@ -6,6 +6,7 @@ fall below one token a second), and answers one request at a time. Measurements:
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import threading
@@ -22,6 +23,8 @@ from .weights import cache_directory
 
 CONTEXT_TOKENS = 8192
 QUIET = -1
+PATIENCE_SECONDS = 1.0
+"""How long an abandoned reply is waited for; a token takes a tenth of that."""
 _END = object()
 
 
@@ -41,7 +44,7 @@ def load_server(weights: Path, threads: int) -> Server:
     try:
         import xllamacpp
     except ImportError as error:
-        remedy = "apt-get install libgomp1" if "libgomp" in str(error) else "pip install -r requirements.txt"
+        remedy = "apt-get install libgomp1" if "libgomp" in str(error) else "pip install xllamacpp"
         raise ModelError(
             "runtime", f"The embedded model's runtime does not load ({error}); try: {remedy}"
         ) from error
@@ -76,25 +79,26 @@ def usable_cores() -> int:
 class EmbeddedModel(Model):  # type: ignore[misc]
     """A local model as a smolagents `Model`, streaming and usage included.
 
-    `weights` gives the file (fetching it if need be) when the first request comes; `on_wait` is called with a
-    sentence when another run on this machine holds the model. `close()` ends it, on every exit path.
+    `weights` is the file that the first request loads; `on_wait` is called with a sentence when another run on
+    this machine holds the model. `close()` ends it, on every exit path.
     """
 
     parallel = 1
 
     def __init__(
         self,
-        weights: Callable[[], Path],
+        weights: Path,
         *,
-        on_wait: Callable[[str], None] | None = None,
+        on_wait: Callable[[str], None],
         load: Callable[[Path, int], Server] = load_server,
     ) -> None:
         super().__init__(model_id="embedded")
         self._weights = weights
-        self._on_wait = on_wait or (lambda sentence: None)
+        self._on_wait = on_wait
         self._load = load
         self._server: Server | None = None
         self._lock: Any = None
+        self._serving: threading.Thread | None = None
         self._guard = threading.Lock()
         self._cancelled = threading.Event()
 
@@ -113,6 +117,8 @@ class EmbeddedModel(Model):  # type: ignore[misc]
             "stream_options": {"include_usage": True},
         }
         with self._guard:
+            if self._serving is not None:
+                self._serving.join()  # a reply that was given up while its prompt was still being read
             self._cancelled.clear()
             yield from self._decode(self._started(), body)
 
@@ -122,14 +128,28 @@ class EmbeddedModel(Model):  # type: ignore[misc]
         """One whole reply. Raises ModelError."""
         return agglomerate_stream_deltas(list(self.generate_stream(messages, stop_sequences, **params)))
 
+    def cost_usd(self, prompt_tokens: int, completion_tokens: int, cached_prompt_tokens: int = 0) -> float | None:
+        """Nothing: it runs on the user's own machine."""
+        return 0.0
+
     def cancel(self) -> None:
         """Stop the reply under way at its next token."""
         self._cancelled.set()
 
     def close(self) -> None:
-        """Stop decoding, unload the model and let the next run on this machine have it."""
+        """Stop decoding, unload the model and let the next run on this machine have it.
+
+        A prompt that is still being read can't be stopped: then the model stays until this process ends.
+        """
         self.cancel()
-        with self._guard:
+        if not self._guard.acquire(timeout=PATIENCE_SECONDS):
+            return
+        with contextlib.ExitStack() as held:
+            held.callback(self._guard.release)
+            if self._serving is not None:
+                self._serving.join(PATIENCE_SECONDS)
+                if self._serving.is_alive():
+                    return
             self._server = None
             if self._lock is not None:
                 self._lock.release()
@@ -137,9 +157,8 @@ class EmbeddedModel(Model):  # type: ignore[misc]
 
     def _started(self) -> Server:
         if self._server is None:
-            weights = self._weights()
             self._lock = _machine_lock(self._on_wait)
-            self._server = self._load(weights, usable_cores())
+            self._server = self._load(self._weights, usable_cores())
         return self._server
 
     def _decode(self, server: Server, body: dict[str, Any]) -> Iterator[ChatMessageStreamDelta]:
@@ -160,13 +179,13 @@ class EmbeddedModel(Model):  # type: ignore[misc]
             finally:
                 chunks.put(_END)
 
-        thread = threading.Thread(target=serve, name="embedded-model", daemon=True)
-        thread.start()
+        self._serving = threading.Thread(target=serve, name="embedded-model", daemon=True)
+        self._serving.start()
         try:
             yield from _deltas(iter(chunks.get, _END))
         finally:
             self._cancelled.set()
-            thread.join()
+            self._serving.join(PATIENCE_SECONDS)
 
 
 def _deltas(chunks: Iterator[Any]) -> Iterator[ChatMessageStreamDelta]:
@@ -203,8 +222,8 @@ def _explained(error: Any) -> ModelError:
     if "context" in message and ("exceed" in message or "larger" in message):
         return ModelError(
             "context_too_long",
-            f"The prompt does not fit the embedded model's context of {CONTEXT_TOKENS} tokens; shorten the spec or "
-            "the tests, or choose a larger model with --model.",
+            f"The prompt does not fit the embedded model's context of {CONTEXT_TOKENS} tokens; shorten the spec "
+            "or the tests, or choose a larger model with --model.",
         )
     return ModelError("bad_request", f"The embedded model refused the request: {message}")
 
@@ -215,7 +234,7 @@ def _machine_lock(on_wait: Callable[[str], None]) -> Any:
 
     path = cache_directory() / "embedded.lock"
     path.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(path)
+    lock = FileLock(path, thread_local=False)
     try:
         lock.acquire(timeout=0)
     except Timeout:

@@ -1,0 +1,62 @@
+"""How a role asks: a reply that can't be used is asked for again, once, with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from .errors import ReplyError
+from .records import Message, Reply, Request
+
+T = TypeVar("T")
+Ask = Callable[[Request], Reply]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyLengths:
+    """The longest reply of each kind, in tokens. A small model that has lost its way writes on to the limit."""
+
+    code: int
+    tests: int
+    value: int
+
+
+SMALL_MODEL = ReplyLengths(code=1024, tests=768, value=192)
+LARGE_MODEL = ReplyLengths(code=16_384, tests=16_384, value=8_192)
+
+
+def answered(ask: Ask, request: Request, read: Callable[[Reply], T]) -> T:
+    """What `read` makes of the reply to `request`, or of the reply to its correction.
+
+    Raises ReplyError when the second reply can't be used either; whatever `ask` raises goes through.
+    """
+    reply = ask(request)
+    try:
+        return read(reply)
+    except ReplyError as reason:
+        return read(ask(_correction(request, reply, str(reason))))
+
+
+def _correction(request: Request, reply: Reply, reason: str) -> Request:
+    cut = reply.text if reply.finish == "stop" else reply.text[:1000]
+    complaint = (
+        f"That reply can't be used: {reason}. Answer again, with one complete file in one Python code block."
+    )
+    said = (Message("assistant", cut), Message("user", complaint))
+    return replace(request, messages=(*request.messages, *said), seed=request.seed + 1)
+
+
+def together(calls: Sequence[Callable[[], T]], at_once: int) -> list[T]:
+    """The results of `calls`, in order; up to `at_once` of them run at the same time.
+
+    One at a time they run in this thread, so that an interrupt reaches them.
+    """
+    if at_once <= 1 or len(calls) <= 1:
+        return [call() for call in calls]
+    pool = ThreadPoolExecutor(at_once, thread_name_prefix="ask")
+    try:
+        return [future.result() for future in [pool.submit(call) for call in calls]]
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)

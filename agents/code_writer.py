@@ -1,0 +1,48 @@
+"""CodeWriter: spec -> candidates."""
+
+from __future__ import annotations
+
+from .asking import Ask, ReplyLengths, answered
+from .records import Candidate, CandidateOrigin, Reply, Request, Spec, fingerprint
+from .reply import read_code
+from .templates import messages
+
+
+class CodeWriter:
+    """Drafts `user_code.py` from the spec alone: the first draft at temperature 0, the others warmer."""
+
+    def __init__(self, ask: Ask, lengths: ReplyLengths, *, temperature: float, seed: int) -> None:
+        self._ask = ask
+        self._lengths = lengths
+        self._temperature = temperature
+        self._seed = seed
+
+    def draft(self, spec: Spec, number: int, round_number: int) -> Candidate:
+        """Draft `number` (from 0). Raises ReplyError when no module can be read out of the replies."""
+        request = Request(
+            role="code_writer",
+            messages=messages(spec, "code_writer"),
+            max_tokens=self._lengths.code,
+            temperature=0.0 if number == 0 else self._temperature,
+            seed=self._seed + number,
+            purpose=f"draft {number + 1}",
+        )
+        origin: CandidateOrigin = "draft" if round_number == 1 else "redraft"
+        return answered(
+            self._ask, request, lambda reply: read_candidate(reply, spec, origin, round_number, f"draft{number}")
+        )
+
+
+def read_candidate(
+    reply: Reply, spec: Spec, origin: CandidateOrigin, round_number: int, label: str, parent: str | None = None
+) -> Candidate:
+    """The candidate in a reply; its id is `label` and a fingerprint of its code. Raises ReplyError."""
+    module = read_code(reply.text, spec, truncated=reply.finish != "stop")
+    return Candidate(
+        id=f"{label}-{fingerprint(module.code)}",
+        code=module.code,
+        origin=origin,
+        round=round_number,
+        parent=parent,
+        mended=module.mended,
+    )

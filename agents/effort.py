@@ -1,0 +1,46 @@
+"""How much a run may try: drafts, tests and opinions, by effort and by the user's own numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .records import SpecLimits
+from .settings import Effort, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The numbers that the loop works with."""
+
+    drafts: int
+    """Drafts asked for at the start."""
+    most_drafts: int
+    """Drafts in all, fresh starts included."""
+    tests: int
+    """Tests asked for."""
+    opinions: int
+    """Second opinions on each disputed test."""
+    most_disputes: int
+    """Disputes that opinions are asked on, in one round."""
+    max_rounds: int
+
+
+_BY_EFFORT: dict[Effort, Plan] = {
+    "low": Plan(drafts=2, most_drafts=3, tests=6, opinions=2, most_disputes=2, max_rounds=5),
+    "medium": Plan(drafts=3, most_drafts=6, tests=8, opinions=3, most_disputes=4, max_rounds=5),
+    "high": Plan(drafts=6, most_drafts=10, tests=12, opinions=5, most_disputes=8, max_rounds=5),
+}
+
+
+def plan(settings: Settings, limits: SpecLimits) -> Plan:
+    """The plan for one run; a limit in the spec's front matter goes before the setting."""
+    base = _BY_EFFORT[settings.effort]
+    drafts = settings.drafts or base.drafts
+    return Plan(
+        drafts=drafts,
+        most_drafts=max(base.most_drafts, drafts),
+        tests=base.tests,
+        opinions=base.opinions,
+        most_disputes=base.most_disputes,
+        max_rounds=limits.max_rounds or settings.max_rounds,
+    )

@@ -1,0 +1,35 @@
+"""Renders the prompt templates in prompts/, strictly: a variable that is missing is an error."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+from .records import Message, Spec
+
+
+@cache
+def _template(name: str) -> Template:
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    text = resources.files(f"{__package__}.prompts").joinpath(f"{name}.md").read_text(encoding="utf-8")
+    return environment.from_string(text)
+
+
+def render(name: str, **variables: object) -> str:
+    """The template `name`.md with `variables`. Raises jinja2.UndefinedError when one is missing."""
+    return _template(name).render(**variables).strip()
+
+
+def messages(spec: Spec, task: str, **variables: object) -> tuple[Message, ...]:
+    """The messages of a role's request: the same system prompt and spec for every role, the task after them.
+
+    What requests have in common comes first, byte for byte: a model's prompt cache keeps only a common prefix.
+    """
+    asked = f"{render('spec', spec=spec)}\n\n{render(task, spec=spec, **variables)}"
+    return (Message("system", render("system")), Message("user", asked))

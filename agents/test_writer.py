@@ -1,0 +1,91 @@
+"""TestWriter: spec -> tests, blind to every candidate; and its independent second opinions on expected values."""
+
+from __future__ import annotations
+
+import ast
+
+from .asking import Ask, ReplyLengths, answered
+from .claims import Claim, is_literal
+from .errors import ReplyError
+from .records import Reply, Request, Spec, Test
+from .reply import read_tests
+from .templates import messages
+
+
+class TestWriter:
+    """Drafts pytest tests from the spec and the signature. It is never shown a candidate."""
+
+    __test__ = False
+
+    def __init__(self, ask: Ask, lengths: ReplyLengths, *, temperature: float, seed: int) -> None:
+        self._ask = ask
+        self._lengths = lengths
+        self._temperature = temperature
+        self._seed = seed
+
+    def draft(self, spec: Spec, count: int) -> tuple[Test, ...]:
+        """About `count` tests of one assertion each. Raises ReplyError when no test can be read."""
+        names = spec.signature.name if spec.signature else "the names that the spec gives"
+        example = f"{names}(...) == ..." if spec.signature else "function(...) == ..."
+        request = Request(
+            role="test_writer",
+            messages=messages(spec, "test_writer", names=names, example=example, count=count),
+            max_tokens=self._lengths.tests,
+            temperature=0.0,
+            seed=self._seed,
+            purpose="tests",
+        )
+        return answered(self._ask, request, lambda reply: _tests(reply, spec))
+
+    def predict(self, spec: Spec, claim: Claim, number: int) -> str | None:
+        """Opinion `number` (from 0) on what `claim.call` returns, as a literal; None when it gives none.
+
+        The question shows the call alone: neither the test's value nor any candidate's.
+        """
+        request = Request(
+            role="test_writer",
+            messages=messages(spec, "expected_value", call=claim.call),
+            max_tokens=self._lengths.value,
+            temperature=0.0 if number == 0 else self._temperature,
+            seed=self._seed + number,
+            purpose=f"opinion {number + 1} on {claim.call}",
+        )
+        return read_value(self._ask(request).text)
+
+
+def _tests(reply: Reply, spec: Spec) -> tuple[Test, ...]:
+    tests, _mended = read_tests(reply.text, spec, truncated=reply.finish != "stop")
+    if not tests:
+        raise ReplyError("it holds no test function with an assertion")
+    return tests
+
+
+def read_value(text: str) -> str | None:
+    """The literal in a reply of the form `result = <literal>`, with or without fence and name; else None."""
+    for line in text.splitlines():
+        candidate = line.strip().strip("`").strip()
+        if not candidate or candidate == "python":
+            continue
+        if "=" in candidate:
+            candidate = _assigned(candidate) or candidate
+        if is_literal(candidate):
+            return candidate
+    whole = text.replace("```python", "").replace("```", "").strip()
+    value = _assigned(whole) or whole
+    return value if is_literal(value) else None
+
+
+def _assigned(source: str) -> str | None:
+    """The right side of an assignment, or of a comparison `call == value`."""
+    try:
+        body = ast.parse(source).body
+    except (SyntaxError, ValueError):
+        return None
+    match body:
+        case [ast.Assign(value=value)] | [ast.AnnAssign(value=ast.expr() as value)]:
+            return ast.unparse(value)
+        case [ast.Expr(value=ast.Compare(ops=[ast.Eq()], comparators=[value]))]:
+            return ast.unparse(value)
+        case [ast.Assert(test=ast.Compare(ops=[ast.Eq()], comparators=[value]))]:
+            return ast.unparse(value)
+    return None
