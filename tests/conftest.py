@@ -1,0 +1,56 @@
+"""No test reaches a real model: the network ends at loopback, and no key or proxy of the user's is in sight.
+
+A test marked `embedded` may fetch weights.
+"""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import os
+import re
+import socket
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+_USERS_OWN = re.compile(r"(_API_KEY|_API_BASE|_PROXY|_proxy)$|^(GREENLOOP|OLLAMA|LITELLM)_")
+_LOOPBACK_NAMES = (None, "", "localhost", b"localhost")
+
+
+class _Network:
+    """Whether this test may leave the machine."""
+
+    open = False
+
+
+def pytest_configure() -> None:
+    for name in [name for name in os.environ if _USERS_OWN.search(name)]:
+        del os.environ[name]
+    sys.addaudithook(_refuse_the_outside)
+
+
+@pytest.fixture(autouse=True)
+def _loopback_only(request: pytest.FixtureRequest) -> Iterator[None]:
+    _Network.open = request.node.get_closest_marker("embedded") is not None
+    yield
+    _Network.open = False
+
+
+def _refuse_the_outside(event: str, arguments: tuple[object, ...]) -> None:
+    if _Network.open:
+        return
+    if event == "socket.connect" and isinstance(arguments[1], tuple) and not _is_loopback(arguments[1][0]):
+        raise OSError(errno.ENETUNREACH, f"tests reach no network, so not {arguments[1]}")
+    if event == "socket.getaddrinfo" and not _is_loopback(arguments[0]):
+        raise socket.gaierror(socket.EAI_NONAME, f"tests resolve no names, so not {arguments[0]!r}")
+
+
+def _is_loopback(host: object) -> bool:
+    if host in _LOOPBACK_NAMES or not isinstance(host, str):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
