@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from .source import parse, unbound
+
 USER_MODULE = "user_code"
 """The module that tests import the code under test from."""
 
@@ -51,6 +53,9 @@ KNOWN = {
 }
 """Names that mean one thing to every Python reader, and the statement that imports each."""
 
+_CALLABLE_MODULES = frozenset({"array", "bisect", "copy", "random", "time"})
+"""Modules that hold a function of their own name."""
+
 
 class Import(NamedTuple):
     """One binding of an import statement. `name` is None for `import module`."""
@@ -90,6 +95,52 @@ def written(imports: Iterable[Import]) -> str:
     froms = [f"from {key.removesuffix(' *')} import {', '.join(sorted(names))}" for key, names in members.items()]
     lines = sorted(plain) + sorted(froms)
     return "\n".join(sorted(lines, key=_rank))
+
+
+def supplied(code: str) -> tuple[str, tuple[str, ...]]:
+    """`code` with the imports that it plainly lacks, and one note on each."""
+    tree = parse(code)
+    missing = sorted(name for name in unbound(code) if name in KNOWN)
+    if not missing:
+        return code, ()
+    added = [_known(name, tree) for name in missing]
+    place = 0
+    for node in tree.body:
+        docstring = not place and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if not docstring and not (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
+            break
+        place = node.end_lineno or node.lineno
+    lines = code.split("\n")
+    # Before the other imports: where a star import binds the name after all, it wins.
+    head = [*lines[:place], ""] if place else []
+    block = written(entry for line in added for node in parse(line).body for entry in _entries(node))
+    rest = lines[place:]
+    gap = [] if rest and (not rest[0].strip() or rest[0].startswith(("import ", "from "))) else ["", ""]
+    return "\n".join([*head, block, *gap, *rest]), tuple(f"added {line}" for line in added)
+
+
+def _entries(node: ast.stmt) -> tuple[Import, ...]:
+    return taken_apart(node) if isinstance(node, ast.Import | ast.ImportFrom) else ()
+
+
+def _known(name: str, tree: ast.Module) -> str:
+    if name in _CALLABLE_MODULES and _is_called(name, tree):
+        return f"from {name} import {name}"
+    return _datetime(tree) if name == "datetime" else KNOWN[name]
+
+
+def _is_called(name: str, tree: ast.Module) -> bool:
+    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return any(isinstance(function, ast.Name) and function.id == name for function in calls)
+
+
+def _datetime(tree: ast.Module) -> str:
+    """The import for `datetime`, which names a module and its best-known class."""
+    members = {"datetime", "timedelta", "date", "time", "timezone"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "datetime":
+            return "import datetime" if node.attr in members else "from datetime import datetime"
+    return "from datetime import datetime"
 
 
 def _rank(line: str) -> int:

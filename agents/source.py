@@ -39,6 +39,20 @@ def parses(text: str) -> bool:
     return True
 
 
+def complaint(text: str) -> str:
+    """Why `text` can't be compiled, as a phrase; empty where it can. Nothing of it is run."""
+    try:
+        parse(text)
+        with _filters, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(text, "<reply>", "exec", dont_inherit=True)
+    except SyntaxError as error:
+        return f"line {error.lineno}: {error.msg}"
+    except (ValueError, RecursionError, MemoryError, OverflowError) as error:
+        return str(error) or "the code is too deep to be compiled"
+    return ""
+
+
 def unparse(node: ast.AST) -> str:
     """Source for `node`. Raises ValueError where it nests too deeply."""
     try:
