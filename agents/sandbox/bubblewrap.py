@@ -8,14 +8,14 @@ from pathlib import PurePosixPath
 
 from ..errors import SandboxUnavailable
 from . import seccomp
+from .descriptors import readable
+from .disk import ScratchMeter
 from .interface import Job, SandboxLimits
 from .interpreter import Interpreter, this_interpreter
-from .limits import BOOTSTRAP, environment, resource_limits
+from .limits import BOOTSTRAP, environment, resource_limits, scratch
 from .spare_uid import spare_uid
 from .supervision import Command, Supervised
-from .watchdog import Watchdog, tmpfs_use
-
-_SHARED_MEMORY_BYTES = 16 << 20
+from .watchdog import Watchdog
 
 
 class Bubblewrap:
@@ -37,11 +37,11 @@ class Bubblewrap:
         """Start `job`; raises SandboxBroken."""
         interpreter = this_interpreter()
         witness, report = os.pipe()
-        contents = {name: _readable(content) for name, content in job.files.items()}
+        contents = {name: readable(content) for name, content in job.files.items()}
         inside = [interpreter.executable, "-I", "-S", "-c", BOOTSTRAP, str(report)]
         inside += [str(spare_uid()) if self._as_root else "-", resource_limits(job.limits)]
         inside += [interpreter.executable, *job.argv]
-        filter_input = _readable(seccomp.program())
+        filter_input = readable(seccomp.program())
         ours = (report, filter_input, *contents.values())
         options = self._options(interpreter, job.limits, contents)
         command = Command(
@@ -50,9 +50,9 @@ class Bubblewrap:
             witness=witness,
             inherited=(*ours, *job.channels),
             close_after=ours,
-            namespace=True,
+            leader="namespace",
         )
-        watchdog = Watchdog(job.limits, tmpfs_use(("/box", "/tmp", "/dev/shm")))
+        watchdog = Watchdog(job.limits, ScratchMeter(dict(scratch(job.limits))))
         return Supervised(command, job.limits, job.stdin, watchdog)
 
     def close(self) -> None:
@@ -71,11 +71,7 @@ class Bubblewrap:
             options += ["--setenv", name, value]
         options += _mounts(interpreter)
         options += ["--proc", "/proc", "--dev", "/dev"]
-        for path, size in (
-            ("/dev/shm", _SHARED_MEMORY_BYTES),
-            ("/tmp", limits.disk_bytes),
-            ("/box", limits.disk_bytes),
-        ):
+        for path, size in scratch(limits):
             options += ["--perms", "1777", "--size", str(size), "--tmpfs", path]
         options += _files(contents)
         return [*options, "--chdir", "/box", "--remount-ro", "/dev", "--remount-ro", "/"]
@@ -110,13 +106,3 @@ def _files(contents: dict[str, int]) -> list[str]:
         options += _parents(path, made)
         options += ["--perms", "0444", "--file", str(descriptor), path]
     return options
-
-
-def _readable(content: bytes) -> int:
-    """A descriptor to read `content` from; no file is left anywhere when this process dies."""
-    descriptor = os.memfd_create("job")
-    view = memoryview(content)
-    while view:
-        view = view[os.write(descriptor, view) :]
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    return descriptor

@@ -57,13 +57,19 @@ def _bubblewrap() -> Sandbox:
     return Bubblewrap()
 
 
+def _native() -> Sandbox:
+    from .native import Native
+
+    return Native()
+
+
 def _none() -> Sandbox:
     from .none import NoSandbox
 
     return NoSandbox()
 
 
-_BACKENDS: dict[str, Callable[[], Sandbox]] = {"bubblewrap": _bubblewrap}
+_BACKENDS: dict[str, Callable[[], Sandbox]] = {"bubblewrap": _bubblewrap, "native": _native}
 
 
 @cache

@@ -9,26 +9,27 @@ import subprocess
 import time
 from contextlib import suppress
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self
 
 from .processes import children
+
+LeaderKind = Literal["namespace", "sweeper", "group"]
 
 _INIT_SECONDS = 5.0
 _KILL_SECONDS = 5.0
 
 
 class Leader:
-    """Watches, kills and reaps the process of a job.
+    """Watches, kills and reaps the process of a job, which is one of three kinds.
 
-    With `namespace`, its first child is the init of a PID namespace: killing that one makes the kernel kill all
-    others in it, and the leader ends only after them. Without, the process group is all that can be ended.
+    `namespace`: its first child is the init of a PID namespace; killing that one makes the kernel kill all others
+    in it, and the leader ends only after them. `sweeper`: it ends everything beneath it when asked by SIGTERM.
+    `group`: all that can be ended is its process group.
     """
 
-    def __init__(self, process: subprocess.Popen[bytes], namespace: bool) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], kind: LeaderKind) -> None:
         self._process = process
-        self._namespace = namespace
-        self._init: int | None = None
-        self._reaped = False
+        self._kind = kind
         self.notice = os.pidfd_open(process.pid)
         """A descriptor that becomes readable when the process has exited."""
 
@@ -44,15 +45,17 @@ class Leader:
 
     def job_pid(self) -> int:
         """The first process of the job: the namespace's init where there is one."""
-        if not self._namespace:
+        if self._kind != "namespace":
             return self.pid
         return next(iter(children(self.pid)), self.pid)
 
     def kill(self) -> None:
         """End the job's processes; returns when the leader has exited, at the latest after some seconds."""
-        if self._namespace:
+        if self._kind == "namespace":
             self._kill_init()
-        if not self._wait(_KILL_SECONDS if self._namespace else 0):
+        elif self._kind == "sweeper" and not self.exited:
+            signal.pidfd_send_signal(self.notice, signal.SIGTERM)
+        if not self._wait(0 if self._kind == "group" else _KILL_SECONDS):
             with suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)
         self._wait(_KILL_SECONDS)

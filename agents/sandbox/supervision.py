@@ -22,7 +22,7 @@ from typing import Self
 from ..errors import SandboxBroken
 from ..records import Stopped
 from .interface import Ended, SandboxLimits
-from .leader import Leader
+from .leader import Leader, LeaderKind
 from .output import Output
 from .text import clean
 from .watchdog import Watchdog
@@ -37,7 +37,7 @@ _CHUNK = 1 << 16
 class Command:
     """A process to start: `witness` is the read end of the pipe on which the bootstrap reports; `inherited` and
     `close_after` are descriptors that the process gets, and those of them to close here once it runs;
-    `namespace` says that its first child is the init of a PID namespace; `cleanup` runs when all is gone."""
+    `leader` says how all that it starts is ended; `cleanup` runs when that is gone."""
 
     argv: Sequence[str]
     environment: Mapping[str, str]
@@ -45,7 +45,7 @@ class Command:
     inherited: Sequence[int] = ()
     close_after: Sequence[int] = ()
     directory: str | None = None
-    namespace: bool = False
+    leader: LeaderKind = "group"
     cleanup: Callable[[], None] = field(default=lambda: None)
 
 
@@ -101,6 +101,7 @@ class Supervised:
         try:
             with ExitStack() as stack:
                 stack.callback(self._command.cleanup)
+                stack.callback(self._watchdog.end)
                 stack.callback(self._wake.close)
                 stack.callback(self._woken.close)
                 stack.callback(os.close, self._command.witness)
@@ -130,7 +131,7 @@ class Supervised:
                 os.close(descriptor)
 
     def _supervise(self, process: subprocess.Popen[bytes]) -> None:
-        with selectors.DefaultSelector() as selector, Leader(process, self._command.namespace) as leader:
+        with selectors.DefaultSelector() as selector, Leader(process, self._command.leader) as leader:
             self._register(selector, process, leader)
             try:
                 while not leader.exited:
@@ -205,6 +206,8 @@ class Supervised:
         elif seconds >= limits.wall_seconds:
             self._stopped = Stopped("wall", seconds, limits.wall_seconds)
         elif now >= self._next_watch:
+            if self._next_watch == 0.0:
+                self._watchdog.begin(leader.job_pid())
             self._next_watch = now + _WATCH_SECONDS
             self._stopped = self._watchdog.check(leader.job_pid())
         return self._stopped is not None
@@ -230,7 +233,7 @@ class Supervised:
         if self._report != b"." and not self._killed:
             reason = self._report.lstrip(b".!") or stderr or f"exit code {code}".encode()
             raise SandboxBroken(clean(reason[-500:]).strip())
-        if self._command.namespace and 128 < code < 193:
+        if self._command.leader != "group" and 128 < code < 193:
             code = 128 - code
         if self._stopped is None and not self._killed:
             self._stopped = self._limit_behind(code, cpu_seconds)
@@ -245,4 +248,4 @@ class Supervised:
             return Stopped("cpu", max(cpu_seconds, limits.cpu_seconds), limits.cpu_seconds)
         if code == -signal.SIGXFSZ:
             return Stopped("file_size", limits.file_bytes, limits.file_bytes, "bytes")
-        return None
+        return self._watchdog.check_disk() if code != 0 else None

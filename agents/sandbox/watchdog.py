@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from contextlib import suppress
-
 from ..records import Stopped
+from .disk import DiskMeter
 from .interface import SandboxLimits
 from .processes import proportional_bytes, resident_bytes, task_count, tree
 
-DiskUse = Callable[[int], int]
-"""Bytes that the job of this process id keeps on disk (or in its private file systems)."""
-
 
 class Watchdog:
-    """Looks at a running job from outside; `check` says which limit is overrun, if any."""
+    """Looks at a running job from outside; `check` says which limit is reached, if any."""
 
-    def __init__(self, limits: SandboxLimits, disk_use: DiskUse | None = None) -> None:
+    def __init__(self, limits: SandboxLimits, disk: DiskMeter) -> None:
         self._limits = limits
-        self._disk_use = disk_use
+        self._disk = disk
+
+    def begin(self, pid: int) -> None:
+        """The job has started; `pid` is its first process."""
+        self._disk.begin(pid)
+
+    def end(self) -> None:
+        """The job is gone."""
+        self._disk.end()
 
     def check(self, pid: int) -> Stopped | None:
         """The limit that the job led by process `pid` has reached; None while it keeps them all."""
@@ -27,7 +29,12 @@ class Watchdog:
         tasks = sum(map(task_count, pids))
         if tasks >= self._limits.processes:
             return Stopped("processes", tasks, self._limits.processes, "processes")
-        return self._check_memory(pids) or self._check_disk(pid)
+        return self._check_memory(pids) or self.check_disk()
+
+    def check_disk(self) -> Stopped | None:
+        """The disk limit, where it is reached. Works after the job's end too."""
+        used, allowed = self._disk.used(), self._limits.disk_bytes
+        return Stopped("disk", used, allowed, "bytes") if used >= allowed else None
 
     def _check_memory(self, pids: list[int]) -> Stopped | None:
         allowed = self._limits.memory_bytes
@@ -36,27 +43,3 @@ class Watchdog:
         # Shared pages are counted once for each process up to here: only the fair share convicts.
         used = sum(map(proportional_bytes, pids))
         return Stopped("memory", used, allowed, "bytes") if used > allowed else None
-
-    def _check_disk(self, pid: int) -> Stopped | None:
-        if self._disk_use is None:
-            return None
-        allowed = self._limits.disk_bytes
-        used = self._disk_use(pid)
-        return Stopped("disk", used, allowed, "bytes") if used >= allowed else None
-
-
-def tmpfs_use(paths: tuple[str, ...]) -> DiskUse:
-    """Measure the job's own file systems at `paths`, through the root of its first process.
-
-    A file system that is full counts as the whole allowance, whatever its size: the job cannot write on.
-    """
-
-    def measure(pid: int) -> int:
-        used = 0
-        for path in paths:
-            with suppress(OSError):
-                state = os.statvfs(f"/proc/{pid}/root{path}")
-                used += (state.f_blocks - state.f_bfree) * state.f_frsize
-        return used
-
-    return measure

@@ -1,0 +1,68 @@
+"""What a job keeps on disk, measured from outside."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+
+class DiskMeter(Protocol):
+    """Measures between `begin`, once the job runs, and `end`."""
+
+    def begin(self, pid: int) -> None:
+        """Prepare to measure the job whose first process is `pid`."""
+
+    def used(self) -> int:
+        """Bytes in use now; also after the last process has ended."""
+
+    def end(self) -> None:
+        """Let go of what was measured."""
+
+
+class ScratchMeter:
+    """Measures a job's private file systems at `paths`."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._paths = tuple(paths)
+        self._roots: list[int] = []
+
+    def begin(self, pid: int) -> None:
+        """Hold the file systems by their roots: they can then still be measured when the job is gone."""
+        for path in self._paths:
+            with suppress(OSError):  # it has ended already, or this process may not look into another's root
+                self._roots.append(os.open(f"/proc/{pid}/root{path}", os.O_PATH | os.O_CLOEXEC))
+
+    def used(self) -> int:
+        """Bytes in use on all of them."""
+        states = [os.statvfs(root) for root in self._roots]
+        return sum((state.f_blocks - state.f_bfree) * state.f_frsize for state in states)
+
+    def end(self) -> None:
+        """Let the kernel free them."""
+        while self._roots:
+            os.close(self._roots.pop())
+
+
+class DirectoryMeter:
+    """Measures the files below a directory of the host."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def begin(self, pid: int) -> None:
+        """Nothing to prepare."""
+
+    def used(self) -> int:
+        """Bytes allocated to the files."""
+        total = 0
+        for path, _, names in os.walk(self._directory):
+            for name in names:
+                with suppress(OSError):  # deleted meanwhile
+                    total += Path(path, name).lstat().st_blocks * 512
+        return total
+
+    def end(self) -> None:
+        """Nothing is held."""

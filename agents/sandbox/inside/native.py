@@ -1,0 +1,230 @@
+"""The native backend's own processes around a job: supervisor, init where there is a PID namespace, and the job.
+
+supervisor ── init (first of its namespace, privileged) ── job        with namespaces
+supervisor (adopts orphans, sweeps them) ── job                       without
+"""
+
+# Importing pathlib would delay every job.
+# ruff: noqa: PTH101, PTH106, PTH108, PTH114, PTH118, PTH123, PTH208
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+from typing import Any
+
+from . import kernel, landlock
+from .bootstrap import drop_to, set_limits
+from .root import enter_new_root, new_namespaces, raise_loopback
+
+SIGKILL, SIGTERM = 9, 15
+
+Order = dict[str, Any]
+"""What the host asks for, as marshal carries it; `agents/sandbox/native.py` writes it."""
+
+
+def main() -> None:
+    """Run the order on the descriptor that the first argument names; exits with the job's exit code."""
+    descriptor = int(sys.argv[1])
+    with os.fdopen(descriptor, "rb") as stream:
+        order: Order = marshal.load(stream)
+    report: int = order["report"]
+    os.set_inheritable(report, False)
+    try:
+        code = _run_in_namespaces(order) if order["namespaces"] else _run_swept(order)
+    except BaseException as error:
+        os.write(report, f"!{type(error).__name__}: {error}".encode()[:500])
+        code = 125
+    os._exit(code)
+
+
+def shell_code(status: int) -> int:
+    """A wait status as shells encode it: 128 and the signal's number, or the exit code."""
+    code = os.waitstatus_to_exitcode(status)
+    return 128 - code if code < 0 else code
+
+
+def _die_with(parent: int, signal_number: int) -> None:
+    kernel.die_with_parent(signal_number)
+    if os.getppid() != parent:
+        os._exit(125)
+
+
+# --- with namespaces ---------------------------------------------------------------------------------------
+
+
+def _run_in_namespaces(order: Order) -> int:
+    new_namespaces(own_users=order["uid"] is None)
+    _die_with(order["parent"], SIGKILL)
+    alive, held = os.pipe()
+    init = os.fork()
+    if init == 0:
+        os.close(held)
+        kernel.die_with_parent(SIGKILL)
+        if _closed(alive):
+            os._exit(125)
+        _be_init(order)
+    return shell_code(os.waitpid(init, 0)[1])
+
+
+def _closed(pipe: int) -> bool:
+    """Whether the pipe's other end is closed: its process is gone."""
+    os.set_blocking(pipe, False)
+    try:
+        return os.read(pipe, 1) == b""
+    except BlockingIOError:
+        return False
+
+
+def _be_init(order: Order) -> None:
+    """Set up the root, start the job, reap everything; ends when the job does, and all else with it."""
+    try:
+        raise_loopback()
+        enter_new_root(order["trees"], order["links"], order["files"], order["writable"])
+        job = os.fork()
+        if job == 0:
+            become(order, ["/"], [*(path for path, _ in order["writable"]), "/dev"])
+        while True:
+            pid, status = os.wait()
+            if pid == job:
+                os._exit(shell_code(status))
+    except BaseException as error:
+        os.write(order["report"], f"!{type(error).__name__}: {error}".encode()[:500])
+    os._exit(125)
+
+
+# --- without -----------------------------------------------------------------------------------------------
+
+
+class _Asked(BaseException):
+    """The host wants the job ended, or is gone itself."""
+
+
+def _run_swept(order: Order) -> int:
+    import signal
+
+    def stop(number: int, frame: object) -> None:
+        raise _Asked
+
+    signal.signal(signal.SIGTERM, stop)
+    kernel.adopt_orphans()
+    _die_with(order["parent"], SIGTERM)
+    code = 128 + SIGKILL
+    try:
+        job = os.fork()
+        if job == 0:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            become(order, [*order["trees"], order["source"]], [order["box"], "/dev/null"])
+        while True:
+            pid, status = os.wait()
+            if pid == job:
+                code = shell_code(status)
+                break
+    except _Asked:
+        pass
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        sweep(order["uid"])
+        if os.getppid() != order["parent"]:
+            remove_tree(order["directory"])
+    return code
+
+
+def sweep(uid: int | None) -> None:
+    """Kill and reap every descendant of this process; with `uid`, which only they have, all of that user's."""
+    while True:
+        if uid is None:
+            for pid in _descendants(os.getpid()):
+                _kill(pid)
+        else:
+            _kill_all_of(uid)
+        try:
+            while os.waitpid(-1, os.WNOHANG) != (0, 0):
+                continue
+        except ChildProcessError:
+            return
+        os.sched_yield()
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.kill(pid, SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def _kill_all_of(uid: int) -> None:
+    """Kill as that user: root itself may lack the capability to signal others."""
+    killer = os.fork()
+    if killer == 0:
+        try:
+            os.setresuid(uid, uid, uid)
+            os.kill(-1, SIGKILL)
+        finally:
+            os._exit(0)
+    os.waitpid(killer, 0)
+
+
+def _descendants(pid: int) -> list[int]:
+    found: list[int] = []
+    pending = [pid]
+    while pending:
+        current = pending.pop()
+        try:
+            for task in os.listdir(f"/proc/{current}/task"):
+                with open(f"/proc/{current}/task/{task}/children", "rb") as file:
+                    pending += map(int, file.read().split())
+        except OSError:
+            continue  # it ended meanwhile
+        found.append(current)
+    return found[1:] if found[:1] == [pid] else found
+
+
+def remove_tree(path: str) -> None:
+    """Delete a directory and everything in it, whatever modes a job gave to directories of its own."""
+    for directory, names, files in os.walk(path, onerror=None):
+        for name in names:
+            inner = os.path.join(directory, name)
+            if not os.path.islink(inner):
+                os.chmod(inner, 0o700)
+        for name in files:
+            os.unlink(os.path.join(directory, name))
+    for directory, names, _ in os.walk(path, topdown=False):
+        for name in names:
+            inner = os.path.join(directory, name)
+            (os.unlink if os.path.islink(inner) else os.rmdir)(inner)
+    os.rmdir(path)
+
+
+# --- the job -----------------------------------------------------------------------------------------------
+
+
+def become(order: Order, readable: list[str], writable: list[str]) -> None:
+    """Give up every privilege and become the job's program; never returns."""
+    report: int = order["report"]
+    try:
+        os.setsid()
+        os.chdir(order["box"])
+        confine(order, readable, writable)
+        os.write(report, b".")
+        os.execve(order["argv"][0], order["argv"], order["environment"])
+    except BaseException as error:
+        os.write(report, f"!{type(error).__name__}: {error}".encode()[:500])
+    os._exit(125)
+
+
+def confine(order: Order, readable: list[str], writable: list[str]) -> None:
+    """Set limits, user id, capabilities, Landlock and the filter, in the order that the kernel allows."""
+    if order["uid"] is not None:
+        drop_to(order["uid"])
+    set_limits(order["limits"])
+    kernel.drop_capabilities()
+    kernel.forbid_new_privileges()
+    if order["landlock"]:
+        landlock.restrict(readable, writable)
+    own = order["own_pid"].to_bytes(4, sys.byteorder)
+    kernel.filter_system_calls(order["filter"].replace(own, os.getpid().to_bytes(4, sys.byteorder)))
+
+
+if __name__ == "__main__":
+    main()

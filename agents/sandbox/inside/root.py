@@ -1,0 +1,138 @@
+"""Namespaces and the file tree of a job, for when no other program sets them up."""
+
+# Importing pathlib would delay every job.
+# ruff: noqa: PTH102, PTH103, PTH112, PTH120, PTH211
+from __future__ import annotations
+
+import _socket
+import fcntl
+import os
+import struct
+from collections.abc import Iterable, Mapping
+
+from . import kernel
+
+_NAMESPACES = (
+    kernel.CLONE_NEWNS
+    | kernel.CLONE_NEWPID
+    | kernel.CLONE_NEWNET
+    | kernel.CLONE_NEWIPC
+    | kernel.CLONE_NEWUTS
+    | kernel.CLONE_NEWCGROUP
+)
+_DEVICES = ("null", "zero", "full", "random", "urandom")
+_PLAIN = kernel.MS_NOSUID | kernel.MS_NODEV
+_INNER_ID = 1000
+
+
+def new_namespaces(*, own_users: bool) -> None:
+    """Move to new namespaces of every kind; the PID namespace holds for children only.
+
+    With `own_users` a user namespace too, in which this user is number 1000 and holds every capability: the way
+    for those who are not root.
+    """
+    uid, gid = os.geteuid(), os.getegid()
+    kernel.unshare(_NAMESPACES | (kernel.CLONE_NEWUSER if own_users else 0))
+    if own_users:
+        _write("/proc/self/setgroups", "deny")
+        _write("/proc/self/uid_map", f"{_INNER_ID} {uid} 1")
+        _write("/proc/self/gid_map", f"{_INNER_ID} {gid} 1")
+
+
+def enter_new_root(
+    trees: Iterable[str],
+    links: Iterable[tuple[str, str]],
+    files: Mapping[str, bytes],
+    writable: Iterable[tuple[str, int]],
+) -> None:
+    """Build a root of `trees` (read-only), symbolic `links`, /src `files` and `writable` file systems (path,
+    bytes), and make it the only thing in sight.
+
+    Run as the first process of the new namespaces: /proc shows them only to whoever mounts it from within.
+    """
+    kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
+    # /tmp exists everywhere; from here on it holds the old root and the new.
+    kernel.mount("tmpfs", "/tmp", "tmpfs", _PLAIN, "mode=0755,size=64M")
+    os.mkdir("/tmp/new", 0o755)
+    os.mkdir("/tmp/old", 0o755)
+    kernel.pivot_root("/tmp", "/tmp/old")
+    os.chdir("/")
+    size = 1 << 20 | sum(len(content) + 8192 for content in files.values())
+    kernel.mount("tmpfs", "/new", "tmpfs", _PLAIN, f"mode=0755,size={size}")
+    os.umask(0o022)
+    for tree in trees:
+        _bind(tree)
+        kernel.forbid_writing("/new" + tree, below=True)
+    for path, target in links:
+        os.symlink(target, "/new" + path)
+    _make_devices()
+    _place(files)
+    for path, size in writable:
+        mount_scratch("/new" + path, size)
+    mount_proc("/new/proc")
+    os.chdir("/new")
+    kernel.pivot_root(".", ".")
+    kernel.unmount(".")
+    os.chdir("/")
+    kernel.forbid_writing("/", below=False)
+
+
+def mount_scratch(path: str, size: int) -> None:
+    """An empty file system of `size` bytes at `path`, writable for everybody."""
+    os.makedirs(path, 0o755, exist_ok=True)
+    kernel.mount("tmpfs", path, "tmpfs", _PLAIN, f"mode=1777,size={size}")
+
+
+def mount_proc(path: str) -> None:
+    """The processes of this PID namespace at `path`; an empty directory where the kernel does not allow it."""
+    os.makedirs(path, 0o755, exist_ok=True)
+    try:
+        kernel.mount("proc", path, "proc", _PLAIN | kernel.MS_NOEXEC)
+    except PermissionError:
+        return  # containers mask parts of /proc, and the kernel then forbids a new one: programs do without
+
+
+def raise_loopback() -> None:
+    """Bring up the loopback interface of this network namespace, which starts without one."""
+    interface_up, set_flags = 1, 0x8914
+    handle = _socket.socket(_socket.AF_INET, _socket.SOCK_DGRAM)
+    try:
+        fcntl.ioctl(handle.fileno(), set_flags, struct.pack("16sH22x", b"lo", interface_up))
+    finally:
+        handle.close()
+
+
+def _write(path: str, text: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY)
+    try:
+        os.write(descriptor, text.encode())
+    finally:
+        os.close(descriptor)
+
+
+def _bind(path: str) -> None:
+    """Show the old root's `path` at the same place in the new one."""
+    old, new = "/old" + path, "/new" + path
+    if os.path.isdir(old):
+        os.makedirs(new, 0o755, exist_ok=True)
+    else:
+        os.makedirs(os.path.dirname(new), 0o755, exist_ok=True)
+        os.close(os.open(new, os.O_CREAT | os.O_WRONLY, 0o444))
+    kernel.mount(old, new, flags=kernel.MS_BIND | kernel.MS_REC)
+
+
+def _make_devices() -> None:
+    os.mkdir("/new/dev", 0o755)
+    for name in _DEVICES:
+        _bind(f"/dev/{name}")
+    for name, target in (("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")):
+        os.symlink(target, f"/new/dev/{name}")
+
+
+def _place(files: Mapping[str, bytes]) -> None:
+    os.mkdir("/new/src", 0o755)
+    for name, content in files.items():
+        path = f"/new/src/{name}"
+        os.makedirs(os.path.dirname(path), 0o755, exist_ok=True)
+        with open(path, "wb", opener=lambda path, flags: os.open(path, flags, 0o444)) as file:
+            file.write(content)
