@@ -12,7 +12,7 @@ from .budget import Budget
 from .code_writer import CodeWriter
 from .critic import Critic
 from .events import Answered, Asked, Tell
-from .llm_backends import closing, get_caller, get_model, is_embedded
+from .llm_backends import closing, get_caller, get_model, is_small
 from .records import Reply, Request, Role
 from .settings import Settings
 from .test_writer import TestWriter
@@ -89,8 +89,7 @@ class Models:
         return Critic(self._ask("critic"), self._lengths("critic"), seed=self._settings.seed)
 
     def _lengths(self, role: Role) -> ReplyLengths:
-        choice = self._choices[role].model_id or ""
-        return SMALL_MODEL if is_embedded(choice) or choice.startswith("recorded:") else LARGE_MODEL
+        return SMALL_MODEL if is_small(self._choices[role].model_id) else LARGE_MODEL
 
     def _ask(self, role: Role) -> Ask:
         caller = self._callers[self._choices[role]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 from .asking import together
@@ -70,7 +71,7 @@ class Orchestrator:
             self._keep(number, board, ruling, time.monotonic() - started)
             if ruling.done:
                 break
-            spent = self._within_budget(lambda r=ruling, b=board, n=number: self._next(r, b, n + 1))
+            spent = self._within_budget(partial(self._next, ruling, board, number + 1))
         return ruling
 
     def _situation(self, number: int, spent: bool) -> Situation:
@@ -118,7 +119,7 @@ class Orchestrator:
             made[number] = candidate
 
         try:
-            together([lambda n=number: one(n) for number in numbers], self._crew.at_once)
+            together([partial(one, number) for number in numbers], self._crew.at_once)
         finally:
             self._pool += [made[number] for number in sorted(made)]
         if not self._pool:
@@ -168,10 +169,8 @@ class Orchestrator:
         self._suite += settlements(board, self._opinions)
 
     def _opinions_on(self, claim: Claim) -> tuple[str | None, ...]:
-        questions = [
-            lambda n=number: self._crew.test_writer.predict(self._spec, claim, n)
-            for number in range(self._plan.opinions)
-        ]
+        numbers = range(self._plan.opinions)
+        questions = [partial(self._crew.test_writer.predict, self._spec, claim, number) for number in numbers]
         return tuple(together(questions, self._crew.at_once))
 
     def _repair(self, ruling: Ruling, board: Board, round_number: int) -> None:

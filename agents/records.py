@@ -344,6 +344,7 @@ class RunRecord:
     models: dict[Role, str]
     model_reason: str
     sandbox: str = ""
+    isolation: Isolation | None = None
     rounds: int = 0
     grade: Grade | None = None
     why: str = ""
@@ -376,11 +377,12 @@ class RunResult:
     ledger: tuple[LedgerEntry, ...] = ()
     usage: Usage = Usage()
     seconds: float = 0.0
+    tokens_per_second: float | None = None
     model: str | None = None
     model_reason: str = ""
     sandbox: str | None = None
     isolation: Isolation | None = None
     run_dir: str | None = None
     error: Failure | None = None
-    """Why there is no result, or why it is not the last word (budget); None otherwise."""
+    """Why the run came to no end of its own; None when it did."""
     notes: tuple[str, ...] = ()

@@ -10,10 +10,9 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,11 +28,15 @@ CODE_FILE = "user_code.py"
 TESTS_FILE = "test_user_code.py"
 
 
-@cache
-def _adapter(kind: Hashable) -> TypeAdapter[Any]:
+_ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
+
+
+def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
     from pydantic import TypeAdapter
 
-    return TypeAdapter(kind)
+    if kind not in _ADAPTERS:
+        _ADAPTERS[kind] = TypeAdapter(kind)
+    return _ADAPTERS[kind]
 
 
 def write_atomically(path: Path, text: str) -> None:

@@ -8,14 +8,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+if TYPE_CHECKING:
+    from .records import Grade
+
 Effort = Literal["low", "medium", "high"]
 SandboxName = Literal["auto", "bubblewrap", "native", "none"]
 RequiredGrade = Literal["verified", "consensus", "contested"]
+
+GRADES: tuple[Grade, ...] = ("verified", "consensus", "contested", "failed")
+"""Best first."""
 
 Count = Annotated[int, Parameter(validator=Number(gte=1))]
 Positive = Annotated[float, Parameter(validator=Number(gt=0))]
@@ -70,3 +76,8 @@ class Settings:
     """Print no progress."""
     color: bool = True
     """Use colours on a terminal."""
+
+
+def reaches(grade: Grade | None, required: RequiredGrade) -> bool:
+    """Whether `grade` is at least `required`."""
+    return grade is not None and GRADES.index(grade) <= GRADES.index(required)

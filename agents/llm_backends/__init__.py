@@ -25,6 +25,13 @@ def is_embedded(model_id: str | None) -> bool:
     return model_id == EMBEDDED
 
 
+def is_small(model_id: str | None) -> bool:
+    """Whether replies must be kept short: the embedded model, or replies that were recorded from it."""
+    if model_id is not None and model_id.startswith(RECORDED_PREFIX):
+        return Path(model_id.removeprefix(RECORDED_PREFIX), EMBEDDED).is_dir()
+    return is_embedded(model_id)
+
+
 def get_model(choice: Choice, weights: Path | None, tell: Tell) -> StreamingModel | None:
     """The smolagents `Model` of `choice`; None for recorded replies, which need none.
 

@@ -1,0 +1,293 @@
+"""The commands: reads the command line, maps results and errors to exit codes. Heavy imports wait for their use."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+from cyclopts import App, Parameter
+from cyclopts.config import Env
+
+from . import __version__
+from .console import Console
+from .errors import GreenloopError, Interrupted, UsageError
+from .settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .records import RunResult, Spec
+    from .runs import RunDirectory
+
+app = App(
+    name="greenloop",
+    help="Spec in, verified Python out: drafts a module and, blind to it, its tests; runs them in a sandbox; "
+    "repairs until the judge is satisfied or says that it is not.",
+    version=__version__,
+    config=Env("GREENLOOP_", command=False),
+    help_format="plaintext",
+    version_flags=["--version"],
+)
+models_app = App(name="models", help="List the models that can be used here, and why others can't.")
+app.command(models_app)
+
+OptionalPath = Annotated[Path | None, Parameter()]
+
+
+@app.default
+def run(
+    spec: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
+    /,
+    *,
+    file: Path | None = None,
+    tests: Path | None = None,
+    resume: str | None = None,
+    settings: Settings = Settings(),
+) -> int:
+    """Turn a spec into a tested module.
+
+    Parameters
+    ----------
+    spec
+        The spec itself, or `-` to read it from standard input.
+    file
+        A file that holds the spec: text, or Markdown with YAML front matter.
+    tests
+        A pytest file of yours: its tests are trusted.
+    resume
+        Go on with a run that was stopped: its id or directory.
+    """
+    from .job import Job, run_job
+
+    console = _console(settings)
+    with _document_alone(settings.json) as stream, _termination_as_interrupt():
+        try:
+            earlier = _find_run(settings, resume)
+            wanted = _read_spec(spec, file, tests, earlier)
+            settings = _resumed_settings(settings, earlier)
+            with console.progress():
+                result = run_job(Job(wanted, settings, os.environ), console.tell, earlier)
+        except KeyboardInterrupt:
+            result = _failed(Interrupted("Interrupted before the run began."))
+        except GreenloopError as error:
+            result = _failed(error)
+        if settings.json:
+            from .console import result_document
+
+            console.document(result_document(result), stream)
+        else:
+            console.result(result)
+    return result.exit_code
+
+
+@app.command
+def show(run: str | None = None, /, *, work_dir: Path = Path("work_dir"), color: bool = True) -> int:
+    """Print a run again, round by round.
+
+    Parameters
+    ----------
+    run
+        Its id, the beginning or a part of it, or its directory; by default the latest.
+    work_dir
+        Where runs are kept.
+    color
+        Use colours on a terminal.
+    """
+    from . import runs
+    from .console import summary_lines
+    from .keeper import read_result
+    from .replay import shown
+
+    console = Console(color=color)
+    found = runs.find(work_dir, run)
+    record, rounds = found.read(), found.rounds()
+    console.print(*shown(record, rounds))
+    result = read_result(found, record, rounds[-1].ruling if rounds else None)
+    console.lines(summary_lines(result))
+    return 0
+
+
+@models_app.default
+def list_models(*, weights: Path | None = None) -> int:
+    """List every backend: usable or not, and why.
+
+    Parameters
+    ----------
+    weights
+        A GGUF file for the embedded model.
+    """
+    from .llm_backends.choice import choose, list_models, probe_ollama
+    from .llm_backends.weights import QWEN_CODER_1_5B, locate
+
+    found = locate(weights)
+    state = f"its weights are in {found}" if found else "its weights are fetched when it is first used (1.1 GB)"
+    console = Console()
+    chosen = choose(Settings(model=os.environ.get("GREENLOOP_MODEL")), os.environ, probe_ollama)
+    lines = [f"embedded: usable; {QWEN_CODER_1_5B.model_name}, {state}"]
+    for backend in list_models(os.environ, probe_ollama):
+        lines.append(
+            f"{backend.name}: {'usable' if backend.usable else 'not usable'}, {backend.why} ({backend.model_id})"
+        )
+    console.lines([*lines, "", f"Without --model: {chosen.model_id}. {chosen.reason}"])
+    return 0
+
+
+@models_app.command
+def fetch() -> int:
+    """Fetch the embedded model's weights ahead of time, for images and offline machines."""
+    from .events import Fetching
+    from .llm_backends.weights import fetch
+
+    console = Console()
+    with console.progress():
+        path = fetch(lambda progress: console.tell(Fetching(progress.source, progress.done, progress.total)))
+    console.lines([str(path)])
+    return 0
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command; returns its exit code. Never lets a traceback through for what a user did."""
+    from cyclopts import CycloptsError
+
+    _load_dotenv()
+    tokens = sys.argv[1:] if argv is None else argv
+    try:
+        if not tokens and not os.environ.get("GREENLOOP_FILE"):
+            tokens = ["--help"]
+        code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+    except CycloptsError as error:
+        Console().error(f"{error} See --help.")
+        return UsageError.exit_code
+    except GreenloopError as error:
+        Console().error(str(error))
+        code = error.exit_code
+    except KeyboardInterrupt:
+        code = Interrupted.exit_code
+    except BrokenPipeError:
+        _leave(0)
+    if code == Interrupted.exit_code:
+        _leave(code)
+    return code or 0
+
+
+def _leave(code: int) -> NoReturn:
+    """End now: a model that is still reading a prompt can't be waited for, and holds nothing that needs it."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (BrokenPipeError, ValueError):
+            continue
+    os._exit(code)
+
+
+def _console(settings: Settings) -> Console:
+    return Console(quiet=settings.quiet, color=settings.color)
+
+
+def _load_dotenv() -> None:
+    path = Path(".env")
+    if path.is_file():
+        from dotenv import load_dotenv
+
+        load_dotenv(path, override=False)
+
+
+@contextmanager
+def _document_alone(as_json: bool) -> Iterator[Any]:
+    """Give the stream for the JSON document; whatever else writes to standard output goes to standard error."""
+    if not as_json:
+        yield sys.stdout
+        return
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with os.fdopen(kept, "w", encoding="utf-8") as stream:
+            yield stream
+    finally:
+        sys.stdout.flush()
+
+
+@contextmanager
+def _termination_as_interrupt() -> Iterator[None]:
+    """Treat SIGTERM and a closed terminal like Ctrl-C: what was found is saved."""
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    earlier = [(getattr(signal, name), signal.signal(getattr(signal, name), interrupt)) for name in names]
+    try:
+        yield
+    finally:
+        for number, handler in earlier:
+            signal.signal(number, handler)
+
+
+def _find_run(settings: Settings, resume: str | None) -> RunDirectory | None:
+    if resume is None:
+        return None
+    from . import runs
+
+    return runs.find(settings.work_dir, resume)
+
+
+def _read_spec(spec: str | None, file: Path | None, tests: Path | None, earlier: RunDirectory | None) -> Spec:
+    from .spec import read_spec, read_spec_file
+
+    given = [source for source in (spec, file) if source is not None]
+    if earlier is not None:
+        if given or tests is not None:
+            raise UsageError("A resumed run has its spec and its tests; give --resume alone, or start a new run.")
+        return earlier.read().spec
+    if len(given) != 1:
+        raise UsageError("Give one spec: as an argument, with --file FILE, or - for standard input. See --help.")
+    if file is not None:
+        return read_spec_file(file, tests)
+    trusted = _read_tests(tests)
+    if spec == "-":
+        try:
+            return read_spec(sys.stdin.read(), origin="stdin", tests=trusted)
+        except UnicodeDecodeError as error:
+            raise UsageError("Standard input is no UTF-8 text; give the spec as UTF-8.") from error
+    return read_spec(spec or "", origin="argument", tests=trusted)
+
+
+def _read_tests(path: Path | None) -> str | None:
+    if path is None:
+        return None
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"The tests file {path} can't be read ({error}); give --tests a pytest file.") from error
+
+
+def _resumed_settings(settings: Settings, earlier: RunDirectory | None) -> Settings:
+    """A resumed run keeps the settings it was started with, unless a flag of this call says otherwise."""
+    if earlier is None:
+        return settings
+    kept: dict[str, Any] = {}
+    defaults = Settings()
+    recorded = earlier.read().settings
+    for field in fields(Settings):
+        asked, default = getattr(settings, field.name), getattr(defaults, field.name)
+        if (
+            asked == default
+            and field.name in recorded
+            and field.name not in ("work_dir", "json", "quiet", "color")
+        ):
+            value = recorded[field.name]
+            kept[field.name] = Path(str(value)) if value and field.name in ("weights", "record") else value
+    return replace(settings, **kept)
+
+
+def _failed(error: GreenloopError) -> RunResult:
+    from .records import Failure, RunResult
+    from .runs import SCHEMA_VERSION
+
+    return RunResult(SCHEMA_VERSION, error.exit_code, error=Failure(error.kind, str(error)))

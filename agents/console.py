@@ -1,0 +1,181 @@
+"""The only module that prints: progress on standard error, results on standard output."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, TextIO
+
+from .sandbox.text import clean
+
+if TYPE_CHECKING:
+    from rich.console import Console as RichConsole
+    from rich.console import RenderableType
+
+    from .events import Event
+    from .records import RunResult
+
+GRADE_STYLES = {
+    "verified": "bold green",
+    "consensus": "bold green",
+    "contested": "bold yellow",
+    "failed": "bold red",
+}
+
+
+class Console:
+    """Prints for one command. Colours and the live display only where they can be shown."""
+
+    def __init__(self, *, quiet: bool = False, color: bool = True, as_json: bool = False) -> None:
+        self._quiet = quiet
+        self._json = as_json
+        self._color = color and not os.environ.get("NO_COLOR")
+        self._progress_at = 0.0
+        self._live: Any = None
+        self._errors: RichConsole | None = None
+
+    @property
+    def out(self) -> RichConsole:
+        """Standard output."""
+        return self._console(sys.stdout)
+
+    @property
+    def err(self) -> RichConsole:
+        """Standard error."""
+        if self._errors is None:
+            self._errors = self._console(sys.stderr)
+        return self._errors
+
+    def _console(self, stream: TextIO) -> RichConsole:
+        from rich.console import Console as RichConsole
+
+        return RichConsole(file=stream, no_color=not self._color, highlight=False, soft_wrap=not stream.isatty())
+
+    @contextmanager
+    def progress(self) -> Iterator[None]:
+        """Show progress while the body runs: live on a terminal, line by line elsewhere, not at all if quiet.
+
+        The terminal is left as it was found, whatever ends the body.
+        """
+        if self._quiet or not self.err.is_terminal or os.environ.get("CI"):
+            yield
+            return
+        from rich.live import Live
+
+        from .progress import LiveView
+
+        view = LiveView()
+        with Live(view, console=self.err, refresh_per_second=4, transient=True, redirect_stdout=False) as live:
+            self._live = (live, view)
+            try:
+                yield
+            finally:
+                self._live = None
+
+    def tell(self, event: Event) -> None:
+        """Show an event of a run."""
+        from .events import Note
+
+        if isinstance(event, Note) and event.warning:
+            self.err.print(clean(event.text), style="yellow", markup=False)
+        elif not self._quiet:
+            if self._live is not None:
+                self._live[1].told(event)
+            for line in self._lines(event):
+                self.err.print(clean(line), markup=False)
+
+    def _lines(self, event: Event) -> list[str]:
+        from .events import Answered, Fetching, Note, Ruled, RunStarted
+        from .progress import answered_line, ruled_line
+
+        match event:
+            case RunStarted():
+                return [
+                    f"Model: {event.model}. {event.reason}",
+                    f"Run: {event.run_dir} (sandbox: {event.sandbox})",
+                ]
+            case Note():
+                return [event.text]
+            case Answered():
+                return [answered_line(event)]
+            case Ruled():
+                return [ruled_line(event)]
+            case Fetching() if self._live is None:
+                return self._fetched(event.source, event.done / event.total)
+        return []
+
+    def _fetched(self, source: str, share: float) -> list[str]:
+        """A line for each tenth of the download."""
+        if self._progress_at and share < self._progress_at + 0.1:
+            return []
+        self._progress_at = max(share, 0.001)
+        return [f"Fetching the model's weights from {source}: {share:.0%}"]
+
+    def error(self, message: str) -> None:
+        """One sentence on what went wrong."""
+        self.err.print(f"greenloop: {clean(message)}", style="red", markup=False)
+
+    def print(self, *things: RenderableType) -> None:
+        """Print to standard output."""
+        for thing in things:
+            self.out.print(thing)
+
+    def document(self, document: object, stream: TextIO) -> None:
+        """One JSON document."""
+        json.dump(document, stream, indent=2, ensure_ascii=True)
+        stream.write("\n")
+        stream.flush()
+
+    def result(self, result: RunResult) -> None:
+        """The end of a run, for a person."""
+        from rich.syntax import Syntax
+        from rich.text import Text
+
+        out = self.out
+        if result.code is not None and not self._quiet:
+            out.print(Syntax(clean(result.code), "python", background_color="default", word_wrap=True))
+        if result.error is not None:
+            self.error(result.error.message)
+        if result.grade is not None:
+            line = Text(result.grade, style=GRADE_STYLES[result.grade])
+            out.print(line.append(f": {clean(result.why)}", style="none"))
+        for dispute in result.disputes:
+            answers = " or ".join(clean(answer) for answer in dispute.answers)
+            out.print(f"Open question: {clean(dispute.question)} gives {answers}?", markup=False)
+        if result.disputes:
+            out.print("To answer, put examples into the spec (name(1) == 2), or give --tests FILE.", markup=False)
+        if result.isolation == "in-process":
+            out.print("The tests ran in one process with the code: a lower assurance.", style="yellow")
+        for line in summary_lines(result):
+            out.print(line, markup=False)
+
+    def lines(self, lines: Sequence[str]) -> None:
+        """Plain lines on standard output."""
+        for line in lines:
+            self.out.print(clean(line), markup=False)
+
+
+def summary_lines(result: RunResult) -> list[str]:
+    """Time, tokens and files of a run."""
+    usage = result.usage
+    cost = f", {usage.cost_usd:.4f} USD" if usage.cost_usd else ""
+    speed = f" at {result.tokens_per_second:.1f} tokens/s" if result.tokens_per_second else ""
+    lines = [
+        f"{result.seconds:.0f} s, {usage.calls} calls, {usage.prompt_tokens} prompt tokens "
+        f"({usage.cached_prompt_tokens} cached), {usage.completion_tokens} generated{speed}{cost}"
+    ]
+    if result.run_dir is not None:
+        files = (
+            "user_code.py, test_user_code.py" if result.tests else "user_code.py" if result.code else "run.json"
+        )
+        lines.append(f"Files: {result.run_dir}/ ({files})")
+    return lines
+
+
+def result_document(result: RunResult) -> dict[str, Any]:
+    """The JSON document of a result."""
+    return asdict(result)
