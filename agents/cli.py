@@ -1,4 +1,4 @@
-"""The commands: reads the command line, maps results and errors to exit codes. Heavy imports wait for their use."""
+"""The commands: reads the command line, maps results and errors to exit codes. Heavy imports come late."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ app = App(
 models_app = App(name="models", help="List the models that can be used here, and why others can't.")
 app.command(models_app)
 
-OptionalPath = Annotated[Path | None, Parameter()]
+OF_THE_CALL = ("work_dir", "json", "quiet", "color")
+"""Settings that a resumed run does not take over."""
 
 
 @app.default
@@ -276,11 +277,7 @@ def _resumed_settings(settings: Settings, earlier: RunDirectory | None) -> Setti
     recorded = earlier.read().settings
     for field in fields(Settings):
         asked, default = getattr(settings, field.name), getattr(defaults, field.name)
-        if (
-            asked == default
-            and field.name in recorded
-            and field.name not in ("work_dir", "json", "quiet", "color")
-        ):
+        if asked == default and field.name in recorded and field.name not in OF_THE_CALL:
             value = recorded[field.name]
             kept[field.name] = Path(str(value)) if value and field.name in ("weights", "record") else value
     return replace(settings, **kept)

@@ -141,8 +141,8 @@ class Console:
         if result.error is not None:
             self.error(result.error.message)
         if result.grade is not None:
-            line = Text(result.grade, style=GRADE_STYLES[result.grade])
-            out.print(line.append(f": {clean(result.why)}", style="none"))
+            grade = Text(result.grade, style=GRADE_STYLES[result.grade])
+            out.print(grade.append(f": {clean(result.why)}", style="none"))
         for dispute in result.disputes:
             answers = " or ".join(clean(answer) for answer in dispute.answers)
             out.print(f"Open question: {clean(dispute.question)} gives {answers}?", markup=False)
@@ -169,9 +169,8 @@ def summary_lines(result: RunResult) -> list[str]:
         f"({usage.cached_prompt_tokens} cached), {usage.completion_tokens} generated{speed}{cost}"
     ]
     if result.run_dir is not None:
-        files = (
-            "user_code.py, test_user_code.py" if result.tests else "user_code.py" if result.code else "run.json"
-        )
+        kept = {"user_code.py": result.code, "test_user_code.py": result.tests}
+        files = ", ".join([name for name, text in kept.items() if text is not None] or ["run.json"])
         lines.append(f"Files: {result.run_dir}/ ({files})")
     return lines
 
