@@ -1,1 +1,8 @@
 """Candidate and tests in, a verdict that the candidate cannot forge out."""
+
+from __future__ import annotations
+
+from .gate import refuse
+from .verifier import Verifier
+
+__all__ = ["Verifier", "refuse"]

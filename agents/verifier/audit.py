@@ -1,0 +1,134 @@
+"""Reads a session's records and believes them only where they all agree."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ..records import Outcome
+from ..sandbox.text import clean
+from .detail import outcome_of
+from .session import Record, Transcript
+
+Trouble = tuple[Literal["void", "forged", "incomplete"], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """`outcomes` by node id for every test that ran to its end; `uncollected` is why a file could not be
+    collected; `trouble` is what makes the whole run worthless."""
+
+    ids: tuple[str, ...]
+    outcomes: Mapping[str, Outcome]
+    uncollected: str = ""
+    trouble: Trouble | None = None
+
+
+class _Disagreement(Exception):
+    def __init__(self, kind: Literal["void", "forged", "incomplete"], reason: str) -> None:
+        super().__init__(reason)
+        self.trouble: Trouble = (kind, clean(reason)[:500])
+
+
+def audit(transcript: Transcript, expected: Mapping[str, str], wanted: Collection[str], source: str) -> Audit:
+    """Check a transcript. `expected` are the canaries' outcomes, `wanted` the node ids that had to run,
+    `source` the text of the tests. An unfinished session (`transcript.broke`) is checked as far as it went."""
+    ids: tuple[str, ...] = ()
+    outcomes: dict[str, Outcome] = {}
+    uncollected = ""
+    try:
+        ids, uncollected = _collected(transcript.records)
+        by_test = _by_test(transcript.records)
+        for node_id, steps in by_test.items():
+            if (outcome := _outcome(node_id, steps, source)) is not None:
+                outcomes[node_id] = outcome
+        for canary, status in expected.items():
+            if canary in outcomes and (outcomes[canary].status == "passed") != (status == "passed"):
+                raise _Disagreement("forged", "a test planted to fail was reported as passed, or the reverse")
+        allowed = set(wanted) | set(expected)
+        for node_id in by_test:
+            if node_id not in allowed:
+                raise _Disagreement("void", f"a test ran that was not asked for: {node_id}")
+        if transcript.broke is None:
+            _whole(transcript.records, outcomes, ids, expected, () if uncollected else wanted)
+    except _Disagreement as disagreement:
+        return Audit(ids, outcomes, uncollected, disagreement.trouble)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        return Audit(ids, outcomes, uncollected, ("forged", f"a record is malformed: {type(error).__name__}"))
+    return Audit(ids, {key: value for key, value in outcomes.items() if key not in expected}, uncollected)
+
+
+def _collected(records: Sequence[Record]) -> tuple[tuple[str, ...], str]:
+    """Ids that pytest collected, and the reason where a file was not."""
+    found = [record for record in records if record["is"] == "collected"]
+    if len(found) > 1:
+        raise _Disagreement("forged", "the tests were collected twice")
+    uncollected = ""
+    for record in records:
+        if record["is"] == "deselected" and record["ids"]:
+            raise _Disagreement("void", f"{len(record['ids'])} tests were deselected")
+        if record["is"] == "uncollected":
+            if record["outcome"] != "failed":
+                raise _Disagreement("void", "a whole file of tests was skipped")
+            uncollected = uncollected or clean(str(record["text"]))
+    return tuple(str(node_id) for record in found for node_id in record["ids"]), uncollected
+
+
+def _by_test(records: Sequence[Record]) -> dict[str, list[Record]]:
+    """The steps of each test, which must lie between its start and the next test's."""
+    by_test: defaultdict[str, list[Record]] = defaultdict(list)
+    current = None
+    for record in records:
+        if record["is"] == "start":
+            current = str(record["id"])
+            if current in by_test:
+                raise _Disagreement("void", f"a test ran twice: {current}")
+        elif record["is"] in ("raw", "report"):
+            if record["id"] != current:
+                raise _Disagreement(
+                    "forged", f"a result was reported for a test that was not running: {record['id']}"
+                )
+        else:
+            continue
+        by_test[str(record["id"])].append(record)
+    return dict(by_test)
+
+
+def _outcome(node_id: str, steps: Sequence[Record], source: str) -> Outcome | None:
+    """One test's outcome from its steps; None while its teardown has not been reported."""
+    kinds = [step["is"] if step["is"] != "report" else step["when"] for step in steps]
+    if "teardown" not in kinds:
+        return None
+    raw = [step["outcome"] for step in steps if step["is"] == "raw"]
+    reports = {step["when"]: step for step in steps if step["is"] == "report"}
+    if any(report["outcome"] == "skipped" or report["xfail"] for report in reports.values()):
+        raise _Disagreement("void", f"a test was skipped or marked as expected to fail: {node_id}")
+    failing = [report for report in reports.values() if report["outcome"] != "passed"]
+    if not failing and kinds != ["start", "setup", "raw", "call", "teardown"]:
+        raise _Disagreement("forged", f"the steps of a passing test are not those of one: {node_id}")
+    if "call" in reports and raw != [reports["call"]["outcome"]]:
+        raise _Disagreement("forged", f"the call of a test and the report about it disagree: {node_id}")
+    return outcome_of(node_id, reports, source)
+
+
+def _whole(
+    records: Sequence[Record],
+    outcomes: Mapping[str, Outcome],
+    ids: tuple[str, ...],
+    expected: Mapping[str, str],
+    wanted: Collection[str],
+) -> None:
+    """Check that a finished run did everything that it had to, and that its totals say the same."""
+    missing = [node_id for node_id in (*wanted, *expected) if node_id not in outcomes]
+    if missing:
+        raise _Disagreement("incomplete", f"{len(missing)} tests have no outcome: {missing[0]}")
+    if len(set(ids)) != len(ids) or not set(outcomes) <= set(ids):
+        raise _Disagreement("forged", "the tests that ran are not those that were collected")
+    failed = sum(outcome.status != "passed" for outcome in outcomes.values())
+    finish = [record for record in records if record["is"] == "finish"]
+    if len(finish) != 1 or records[-1]["is"] != "end" or finish[0]["exit"] != records[-1]["exit"]:
+        raise _Disagreement("incomplete", "the run did not come to its end")
+    if finish[0]["exit"] != 1 or int(finish[0]["failed"]) < failed:
+        raise _Disagreement("forged", "the totals of the run are not those of its tests")

@@ -1,0 +1,55 @@
+"""Frames on a stream socket: one byte of kind, four of length (big-endian), then the payload."""
+
+from __future__ import annotations
+
+import socket
+import struct
+
+HEADER = struct.Struct(">cI")
+MOST_BYTES = 8 << 20
+"""Longest payload; a longer one is refused by whoever reads or writes it."""
+
+HELLO = b"H"
+RECORD = b"R"
+ASK = b"Q"
+ANSWER = b"A"
+
+
+class FrameTooLong(Exception):
+    """A value needs more than `MOST_BYTES` to be sent."""
+
+
+def frame(kind: bytes, payload: bytes) -> bytes:
+    """`payload` as a frame. Raises FrameTooLong."""
+    if len(payload) > MOST_BYTES:
+        raise FrameTooLong(f"{len(payload)} bytes, and {MOST_BYTES} can be sent at once")
+    return HEADER.pack(kind, len(payload)) + payload
+
+
+class FrameSocket:
+    """The inner end of a channel: blocking, one frame after the other."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._socket = socket.socket(fileno=descriptor)
+        self._socket.setblocking(True)
+        self._socket.set_inheritable(False)
+
+    def send(self, kind: bytes, payload: bytes) -> None:
+        """Write one frame. Raises FrameTooLong, OSError."""
+        self._socket.sendall(frame(kind, payload))
+
+    def receive(self) -> tuple[bytes, bytes]:
+        """Wait for one frame; its kind and payload. Raises EOFError when the other end is closed."""
+        kind, length = HEADER.unpack(self._exactly(HEADER.size))
+        if length > MOST_BYTES:
+            raise FrameTooLong(f"a frame of {length} bytes was announced")
+        return kind, self._exactly(length)
+
+    def _exactly(self, count: int) -> bytes:
+        parts = bytearray()
+        while len(parts) < count:
+            data = self._socket.recv(min(count - len(parts), 1 << 20))
+            if not data:
+                raise EOFError("the channel is closed")
+            parts += data
+        return bytes(parts)

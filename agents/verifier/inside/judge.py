@@ -1,0 +1,61 @@
+"""The judge: runs pytest on the tests and reports over a private channel. It never runs the code under test
+itself, unless it is told that the tests at hand need one process."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .frames import HELLO, RECORD, FrameSocket
+from .reporter import Reporter
+
+_WITHOUT = (
+    "cacheprovider", "terminal", "doctest", "junitxml", "pastebin", "stepwise", "setuponly", "setupplan",
+    "faulthandler", "unraisableexception", "threadexception", "warnings", "legacypath",
+)  # fmt: skip
+
+
+class Records:
+    """Sends numbered records that carry the nonce of this run."""
+
+    def __init__(self, channel: FrameSocket, nonce: str) -> None:
+        self._channel = channel
+        self._nonce = nonce
+        self._count = 0
+
+    def tell(self, record: Mapping[str, Any]) -> None:
+        """Send one record."""
+        self._count += 1
+        stamped = {"nonce": self._nonce, "n": self._count, **record}
+        self._channel.send(RECORD, json.dumps(stamped).encode())
+
+
+def main(descriptor: int) -> None:
+    """Read the task from the channel, run pytest on it, end with a record."""
+    channel = FrameSocket(descriptor)
+    channel.send(HELLO, b"")
+    _, payload = channel.receive()
+    task = json.loads(payload)
+    records = Records(channel, task["nonce"])
+    source = Path(__file__).resolve().parent.parent
+    sys.path.insert(0, str(source))
+    reporter = Reporter(records.tell, task["tests_file"], task["wanted"])
+    code = pytest.main(_arguments(source, task["files"]), plugins=[reporter])
+    records.tell({"is": "end", "exit": int(code)})
+    os._exit(0)
+
+
+def _arguments(source: Path, files: list[str]) -> list[str]:
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    os.environ.pop("PYTEST_ADDOPTS", None)
+    arguments = ["-c", os.devnull, "--rootdir", str(source), "--noconftest", "--import-mode=importlib"]
+    arguments += ["--continue-on-collection-errors"]
+    for name in _WITHOUT:
+        arguments += ["-p", f"no:{name}"]
+    return arguments + [str(source / name) for name in files]

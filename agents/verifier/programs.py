@@ -1,0 +1,19 @@
+"""The files of the programs that run inside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+
+JUDGE = ("__init__.py", "start.py", "frames.py", "facts.py", "reporter.py", "judge.py")
+
+
+@cache
+def _source(name: str) -> bytes:
+    return (files(__package__) / "inside" / name).read_bytes()
+
+
+def programs(names: Sequence[str]) -> dict[str, bytes]:
+    """The named files of `inside`, under the paths that a job has them at."""
+    return {f"inside/{name}": _source(name) for name in names}

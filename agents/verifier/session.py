@@ -1,0 +1,226 @@
+"""One session: a judge, and in isolated mode a subject, each in a sandbox of its own; the host carries their
+frames to and fro, keeps the clock, and notes how it ended. It decides nothing."""
+
+from __future__ import annotations
+
+import json
+import selectors
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ..records import Stopped
+from ..sandbox.interface import Ended, Job, Running, Sandbox, SandboxLimits
+from .inside.frames import ANSWER, ASK, HELLO, RECORD
+from .wire import Violation, Wire
+
+Record = Mapping[str, Any]
+Side = Literal["judge", "subject"]
+
+_GRACE_SECONDS = 0.5
+_POLL_SECONDS = 0.2
+_MOST_RECORDS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a session does: `task` goes to the judge over its channel; without `subject_files` the judge's
+    process runs the code too."""
+
+    nonce: str
+    task: Mapping[str, Any]
+    judge_files: Mapping[str, bytes]
+    subject_files: Mapping[str, bytes] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """Why a session did not come to its end, and the test that was running then (None: none had begun).
+
+    `overrun`: a time limit of the verifier's; `limit`: one of the sandbox's; `subject`, `judge`: that process
+    ended by itself; `violation`: what came out of a sandbox is not what the program there writes.
+    """
+
+    kind: Literal["overrun", "limit", "subject", "judge", "violation"]
+    test_id: str | None
+    text: str
+    stopped: Stopped | None = None
+
+
+@dataclass(slots=True)
+class Transcript:
+    """Everything a session told: the judge's records in order, and how it broke, if it did."""
+
+    records: list[Record] = field(default_factory=list)
+    broke: Break | None = None
+    output: str = ""
+
+
+class Session:
+    """Runs one task; every deadline is in seconds."""
+
+    def __init__(
+        self, sandbox: Sandbox, task: Task, limits: SandboxLimits, call_seconds: float, test_seconds: float
+    ) -> None:
+        self._sandbox = sandbox
+        self._task = task
+        self._limits = limits
+        self._call_seconds = call_seconds
+        self._test_seconds = test_seconds
+        self._wires: dict[Side, Wire] = {}
+        self._starting: set[Side] = set()
+        self._running: dict[Side, Running] = {}
+        self._asked: list[Side] = []
+        self._call_began = 0.0
+        self._test_began = 0.0
+        self._current: str | None = None
+        self._finished = False
+        self._transcript = Transcript()
+
+    def run(self) -> Transcript:
+        """Run to the end or to a break; raises SandboxBroken."""
+        with ExitStack() as stack:
+            if self._task.subject_files is not None:
+                self._launch("subject", self._task.subject_files, stack)
+            self._launch("judge", self._task.judge_files, stack)
+            selector = stack.enter_context(selectors.DefaultSelector())
+            for side, wire in self._wires.items():
+                selector.register(wire.socket, selectors.EVENT_READ, side)
+            self._wires["judge"].send(HELLO, json.dumps({"nonce": self._task.nonce, **self._task.task}).encode())
+            self._test_began = time.monotonic()
+            while self._transcript.broke is None and not self._finished:
+                self._step(selector)
+        return self._transcript
+
+    def _launch(self, side: Side, files: Mapping[str, bytes], stack: ExitStack) -> None:
+        wire = self._wires[side] = Wire()
+        self._starting.add(side)
+        stack.callback(wire.close)
+        argv = ["-I", "-B", "/src/inside/start.py", side, str(wire.descriptor)]
+        job = Job(argv, files, self._limits, channels=[wire.descriptor])
+        self._running[side] = stack.enter_context(self._sandbox.launch(job))
+
+    # --- one turn of the loop ------------------------------------------------------------------------------
+
+    def _step(self, selector: selectors.BaseSelector) -> None:
+        for side, wire in self._wires.items():
+            if wire.socket in (key.fileobj for key in selector.get_map().values()):
+                events = selectors.EVENT_READ | (selectors.EVENT_WRITE if wire.pending else 0)
+                selector.modify(wire.socket, events, side)
+        pause = self._deadline() - time.monotonic()
+        for key, events in selector.select(max(0.0, min(pause, _POLL_SECONDS) if self._starting else pause)):
+            if events & selectors.EVENT_WRITE:
+                self._wires[key.data].flush()
+            if events & selectors.EVENT_READ and self._transcript.broke is None:
+                self._read(key.data, selector)
+        for side in self._starting:
+            if self._transcript.broke is None and self._ended(side, 0.0) is not None:
+                self._gone(side)
+        if self._transcript.broke is None and not self._finished and time.monotonic() >= self._deadline():
+            self._overrun()
+
+    def _read(self, side: Side, selector: selectors.BaseSelector) -> None:
+        wire = self._wires[side]
+        try:
+            for kind, payload in wire.receive():
+                self._take(side, kind, payload)
+                if self._transcript.broke or self._finished:
+                    return
+        except Violation as violation:
+            self._break("violation", f"{side}: {violation}")
+            return
+        if wire.ended:
+            selector.unregister(wire.socket)
+            if side == "judge" or self._turn() == "subject":
+                self._gone(side)
+
+    def _take(self, side: Side, kind: bytes, payload: bytes) -> None:
+        if kind == HELLO and side in self._starting:
+            self._starting.discard(side)
+            self._wires[side].handed_over()
+        elif side == "judge" and kind == RECORD:
+            self._note(payload)
+        elif kind not in (ASK, ANSWER) or "subject" not in self._wires:
+            raise Violation(f"a frame of unknown kind {kind!r}")
+        elif self._turn() != side:
+            raise Violation("it spoke out of turn")
+        elif kind == ASK:
+            self._ask(side, payload)
+        elif not self._asked:
+            raise Violation("it answered what nobody had asked")
+        else:
+            self._asked.pop()
+            self._wires["judge" if side == "subject" else "subject"].send(ANSWER, payload)
+
+    def _ask(self, side: Side, payload: bytes) -> None:
+        if not self._asked:
+            self._call_began = time.monotonic()
+        self._asked.append(side)
+        other: Side = "judge" if side == "subject" else "subject"
+        if self._wires[other].ended:
+            self._gone(other)
+        else:
+            self._wires[other].send(ASK, payload)
+
+    def _turn(self) -> Side:
+        """Who has to speak: whoever was asked last, else the judge."""
+        return "subject" if self._asked and self._asked[-1] == "judge" else "judge"
+
+    def _note(self, payload: bytes) -> None:
+        records = self._transcript.records
+        try:
+            record = json.loads(payload)
+        except (ValueError, RecursionError) as error:
+            raise Violation("a record is not JSON") from error
+        if not isinstance(record, dict) or record.get("nonce") != self._task.nonce:
+            raise Violation("a record does not carry this run's nonce")
+        if record.get("n") != len(records) + 1 or len(records) >= _MOST_RECORDS:
+            raise Violation("a record is out of sequence")
+        records.append(record)
+        if record.get("is") == "start":
+            self._current = str(record.get("id"))
+            self._test_began = time.monotonic()
+        self._finished = record.get("is") == "end"
+
+    # --- ends ----------------------------------------------------------------------------------------------
+
+    def _deadline(self) -> float:
+        test = self._test_began + (self._test_seconds if self._current else self._limits.wall_seconds)
+        return min(test, self._call_began + self._call_seconds) if self._asked else test
+
+    def _overrun(self) -> None:
+        now = time.monotonic()
+        if self._asked and now >= self._call_began + self._call_seconds:
+            what, value, allowed = "call", now - self._call_began, self._call_seconds
+        else:
+            what, value, allowed = "test", now - self._test_began, self._test_seconds
+        if self._current is None:
+            what = "import of the code"
+        text = f"the {what} did not return within {allowed:g} s"
+        self._break("overrun", text, Stopped("wall", value, allowed))
+
+    def _gone(self, side: Side) -> None:
+        ended = self._ended(side)
+        if ended is not None and ended.stopped is not None:
+            self._break("limit", f"the {ended.stopped}", ended.stopped)
+            return
+        code = ended.exit_code if ended is not None else None
+        how = "" if code is None else f" by signal {-code}" if code < 0 else f" with exit code {code}"
+        who = "the code ended its process" if side == "subject" else "the test run ended its process"
+        self._break(side, who + how)
+
+    def _ended(self, side: Side, seconds: float = _GRACE_SECONDS) -> Ended | None:
+        try:
+            return self._running[side].wait(seconds)
+        except TimeoutError:
+            return None
+
+    def _break(
+        self,
+        kind: Literal["overrun", "limit", "subject", "judge", "violation"],
+        text: str,
+        stopped: Stopped | None = None,
+    ) -> None:
+        self._transcript.broke = Break(kind, self._current, text, stopped)

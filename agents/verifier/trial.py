@@ -1,0 +1,78 @@
+"""A suite made ready to run: one file of tests, and for each test what the gate found."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..records import Refusal, Test
+from ..source import parse
+from ..suite import render, split
+from .gate import Finding, examine, shows_types_only
+
+TESTS_FILE = "test_user_code.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """`source` is run as one file; `tests` are those that run, `weak` those of them whose pass shows nothing,
+    `refused` those that don't run. `given` says that it is a user's own file, to be run as it stands."""
+
+    source: str
+    tests: tuple[Test, ...]
+    weak: tuple[Refusal, ...]
+    refused: tuple[Refusal, ...]
+    notes: tuple[str, ...] = ()
+    given: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The tests' names: node ids begin with them."""
+        return tuple(test.id for test in self.tests)
+
+    def belonging(self, name: str) -> str:
+        """The test that the node `name` (without its file) is part of."""
+        return name.split("::")[0].split("[")[0]
+
+
+def suite_trial(tests: Sequence[Test]) -> Trial:
+    """A board's suite: refused tests are left out; a trusted one stays, unless it reaches for the run itself."""
+    kept: list[Test] = []
+    refused: list[Refusal] = []
+    weak: list[Refusal] = []
+    for test in tests:
+        finding = examine(test)
+        if finding is not None and (finding.grave or not test.trusted):
+            refused.append(Refusal(test.id, finding.reason))
+            continue
+        kept.append(test)
+        if finding is not None:
+            weak.append(Refusal(test.id, finding.reason))
+    return Trial(render(kept) if kept else "", tuple(kept), tuple(weak), tuple(refused), _notes(kept))
+
+
+def file_trial(source: str) -> Trial:
+    """A user's own file, run as it stands. Raises ValueError where it isn't Python."""
+    tests = split(source, "user")
+    findings = {test.id: examine(test) for test in tests}
+    for name in _defined_twice(parse(source)):
+        findings[name] = Finding("a later test of the same name hides it", grave=True)
+    refused = tuple(Refusal(key, found.reason) for key, found in findings.items() if found and found.grave)
+    weak = tuple(Refusal(key, found.reason) for key, found in findings.items() if found and not found.grave)
+    gone = {refusal.test_id for refusal in refused}
+    kept = tuple(test for test in tests if test.id not in gone)
+    return Trial(source, kept, weak, refused, _notes(kept), given=True)
+
+
+def _notes(tests: Sequence[Test]) -> tuple[str, ...]:
+    return tuple(
+        f"{test.id} looks at the type of results only: wrong values would pass it."
+        for test in tests
+        if shows_types_only(test)
+    )
+
+
+def _defined_twice(tree: ast.Module) -> list[str]:
+    names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    return [name for name in dict.fromkeys(names) if names.count(name) > 1 and name.lower().startswith("test")]

@@ -1,0 +1,86 @@
+"""The verifier: a board of candidates and tests, or a user's own two files."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import replace
+from types import TracebackType
+from typing import Self
+
+from ..records import Board, Candidate, Test, Verdict
+from ..sandbox.interface import Sandbox, SandboxLimits
+from .run import Run
+from .trial import Trial, file_trial, suite_trial
+
+_LIMITS = SandboxLimits()
+
+
+class Verifier:
+    """Verifies code in `sandbox`, `jobs` candidates at a time. A call into the code may take `call_seconds`.
+
+    Every method raises SandboxBroken when the sandbox fails; what the code does is never an exception.
+    """
+
+    def __init__(
+        self, sandbox: Sandbox, limits: SandboxLimits = _LIMITS, jobs: int = 1, call_seconds: float = 4.0
+    ) -> None:
+        self._sandbox = sandbox
+        self._limits = limits
+        self._call_seconds = call_seconds
+        self._pool = ThreadPoolExecutor(jobs, thread_name_prefix="verifier")
+
+    def board(
+        self,
+        candidates: Sequence[Candidate],
+        tests: Sequence[Test],
+        on_verdict: Callable[[Candidate, Verdict], None] | None = None,
+    ) -> Board:
+        """Verify every candidate on every test; equal code once. `on_verdict` is called as verdicts come in."""
+        begun = time.monotonic()
+        trial = suite_trial(tests)
+        codes = list(dict.fromkeys(candidate.code for candidate in candidates))
+        pending = {self._pool.submit(self._verdict, code, trial): code for code in codes}
+        verdicts: dict[str, Verdict] = {}
+        try:
+            for future in as_completed(pending):
+                verdict = verdicts[pending[future]] = future.result()
+                for candidate in candidates:
+                    if on_verdict is not None and candidate.code == pending[future]:
+                        on_verdict(candidate, verdict)
+        finally:
+            for future in pending:
+                future.cancel()
+        return Board(
+            tuple(candidates),
+            tuple(tests),
+            tuple(verdicts[candidate.code] for candidate in candidates),
+            time.monotonic() - begun,
+        )
+
+    def verify(self, code: str, tests_source: str) -> Verdict:
+        """Verify a user's own two files, the tests run as they stand."""
+        try:
+            trial = file_trial(tests_source)
+        except ValueError as error:
+            return Verdict("refused", reason=f"the tests are not Python: {error}", backend=self._sandbox.name)
+        return self._verdict(code, trial)
+
+    def close(self) -> None:
+        """Wait for what is under way and release the threads; the sandbox stays its owner's."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _verdict(self, code: str, trial: Trial) -> Verdict:
+        begun = time.monotonic()
+        run = Run(self._sandbox, self._limits, self._call_seconds, code, trial)
+        verdict = run.verdict()
+        return replace(verdict, backend=self._sandbox.name, seconds=time.monotonic() - begun)
