@@ -10,14 +10,20 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TextIO
 
-from .sandbox.text import clean
-
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
     from rich.console import RenderableType
 
     from .events import Event
     from .records import RunResult
+
+
+def clean(text: str) -> str:
+    """`text` without what could move a terminal's cursor or hide in it."""
+    from .sandbox.text import clean
+
+    return clean(text)
+
 
 GRADE_STYLES = {
     "verified": "bold green",
