@@ -81,10 +81,19 @@ def _flat(shared: list[ast.stmt], body: list[ast.stmt]) -> list[ast.stmt] | None
     for statement in body:
         converted = converter.visit(statement)
         flat.extend(converted if isinstance(converted, list) else [converted])
-    names = {inner.id for statement in flat for inner in ast.walk(statement) if isinstance(inner, ast.Name)}
-    if "self" in names or converter.attributes & own:
+    if any(name.id == "self" for name in _names(flat)) or converter.attributes & own:
         return None
-    return [*(statement for statement in shared if bound(statement) & names), *flat]
+    read = {name.id for name in _names(flat) if isinstance(name.ctx, ast.Load)}
+    idle = [s for s in flat if isinstance(s, ast.Assign) and bound(s) and not bound(s) & read and not _calls(s)]
+    return [*(statement for statement in shared if bound(statement) & read), *(s for s in flat if s not in idle)]
+
+
+def _names(body: list[ast.stmt]) -> list[ast.Name]:
+    return [inner for statement in body for inner in ast.walk(statement) if isinstance(inner, ast.Name)]
+
+
+def _calls(node: ast.stmt) -> bool:
+    return any(isinstance(inner, ast.Call) for inner in ast.walk(node))
 
 
 class _Converter(ast.NodeTransformer):

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import ast
 import copy
+import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TypeGuard
 
 from .assertions import functions_of, plain
 from .collection import last_name
-from .source import bound
+from .source import BUILTINS, bound
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+_Literal = ast.List | ast.Tuple | ast.Dict | ast.Set | ast.Constant | ast.UnaryOp
 Constants = Mapping[str, ast.expr]
-"""Module-level names and the literal lists that they stand for."""
+"""Module-level names and the values assigned to them."""
 
 
 def single_cases(node: ast.stmt, constants: Constants) -> list[ast.stmt]:
@@ -138,6 +140,10 @@ def _split(function: _Function, constants: Constants) -> list[_Function]:
     body = [case for statement in _with_tables(body) for case in _unrolled(*statement, constants)]
     read = {inner.id for node in body for inner in ast.walk(node) if _is_load(inner)}
     groups = _groups([node for node in body if not _is_print(node) and not _is_unread_table(node, read)])
+    if function.args.args or _share_state(groups, constants):
+        return [function]
+    if len(groups) > 1 and not _independent(groups):
+        groups = _with_own_values(groups)
     if len(groups) < 2 or not _independent(groups):
         return [function]
     made = []
@@ -172,7 +178,10 @@ def _unrolled(node: ast.stmt, tables: Mapping[str, ast.expr], constants: Constan
     rows = _rows(node.iter, constants, len(targets), tables) if len(names) == len(targets) else None
     if rows is None:
         return [node]
-    return [made for row in rows for made in _filled(node.body, dict(zip(names, row, strict=True)))]
+    # Where no statement needs the one before it, each gets its own copy of the row, and can stand alone.
+    alone = not any(bound(statement) for statement in node.body)
+    bodies = [[statement] for statement in node.body] if alone else [node.body]
+    return [made for row in rows for body in bodies for made in _filled(body, dict(zip(names, row, strict=True)))]
 
 
 def _is_load(node: ast.AST) -> TypeGuard[ast.Name]:
@@ -200,6 +209,43 @@ def _groups(body: Sequence[ast.stmt]) -> list[list[ast.stmt]]:
     if tail and groups:
         groups[-1].extend(tail)
     return groups
+
+
+def _share_state(groups: Sequence[Sequence[ast.stmt]], constants: Constants) -> bool:
+    """Whether checks use one module-level object, or expect one call to give different answers in turn."""
+    answers: dict[str, str] = {}
+    for node in (node for group in groups for node in group):
+        if any(not isinstance(constants[name], _Literal) for name in _read(node) & constants.keys()):
+            return True
+        if isinstance(node, ast.Assert) and isinstance(node.test, ast.Compare):
+            question, answer = ast.dump(node.test.left), ast.dump(node.test)
+            if answers.setdefault(question, answer) != answer:
+                return True
+    return False
+
+
+def _with_own_values(groups: list[list[ast.stmt]]) -> list[list[ast.stmt]]:
+    """`groups` where each starts with the literal values that it reads of those assigned at the top.
+
+    A check that calls nothing looks at what another one did to these values; then all stay together.
+    """
+    top = list(itertools.takewhile(_is_literal_assignment, groups[0]))
+    locals_ = {name for group in groups for node in group for name in bound(node)}
+    given: list[list[ast.stmt]] = []
+    for group in [groups[0][len(top) :], *groups[1:]]:
+        calls = [inner.func for node in group for inner in ast.walk(node) if isinstance(inner, ast.Call)]
+        names = {call.id for call in calls if isinstance(call, ast.Name)}
+        if not names - BUILTINS - locals_:
+            return groups
+        read = {name for node in group for name in _read(node)}
+        given.append([*(copy.deepcopy(node) for node in top if bound(node) & read), *group])
+    return given
+
+
+def _is_literal_assignment(node: ast.stmt) -> bool:
+    if not isinstance(node, ast.Assign) or not all(isinstance(target, ast.Name) for target in node.targets):
+        return False
+    return not any(isinstance(inner, ast.Call | ast.Name) for inner in ast.walk(node.value))
 
 
 def _independent(groups: Sequence[Sequence[ast.stmt]]) -> bool:

@@ -7,7 +7,7 @@ from collections import Counter
 
 from .collection import is_fixture, is_main_guard, is_test, last_name
 from .imports import USER_MODULE
-from .source import bound, parse, used
+from .source import BUILTINS, bound, parse, unbound, unparse, used
 
 _TALKS = frozenset({"print", "pprint", "input", "breakpoint", "help"})
 _SETS_UP = frozenset(
@@ -77,7 +77,7 @@ def _is_plain_class(node: ast.stmt) -> bool:
 def _demos(nodes: list[ast.stmt], entry: str | None) -> list[ast.stmt]:
     """Statements that are not needed by any definition, found until none is left to find."""
     own = {node.name for node in nodes if isinstance(node, _Definition)} | ({entry} if entry else set())
-    uses = {node: used(node) for node in nodes}
+    uses = {node: _globals_of(node) for node in nodes}
     readers = Counter(name for names in uses.values() for name in names)
     demos: list[ast.stmt] = []
     shown: frozenset[str] = frozenset()
@@ -97,6 +97,13 @@ def _demos(nodes: list[ast.stmt], entry: str | None) -> list[ast.stmt]:
         demos.extend(found)
         shown = used(demos)
         left = [node for node in left if node not in found]
+
+
+def _globals_of(node: ast.stmt) -> frozenset[str]:
+    """Module-level names that `node` may read; a definition's own parameters and locals are not among them."""
+    if not isinstance(node, _Definition):
+        return used(node)
+    return unbound(unparse(node)) | (used(node) & BUILTINS)
 
 
 def _is_sample(node: ast.stmt, shown: frozenset[str]) -> bool:

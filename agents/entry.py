@@ -61,8 +61,9 @@ def _meant(functions: Sequence[_Function], signature: Signature) -> str | None:
     fitting = [node for node in functions if not wanted or _accepts(node.args, len(_positional(wanted)))]
     if alike := _chosen(signature.name, [node.name for node in fitting]):
         return alike
-    called = {name for node in functions for name in used(node.body) if name != node.name}
-    outer = [node.name for node in fitting if node.name not in called and node.name != "main"]
+    working = [node for node in functions if node.name != "main"]
+    called = {name for node in working for name in used(node.body) if name != node.name}
+    outer = [node.name for node in fitting if node.name not in called and node in working]
     return outer[0] if len(outer) == 1 else None
 
 

@@ -31,7 +31,7 @@ def blocks(text: str, *, truncated: bool) -> tuple[Block, ...]:
     """The blocks of a reply that may hold Python, in order; the whole reply is one where nothing is fenced."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\ufeff", "").replace("\u200b", "")
     answer = _without_thoughts(text)
-    fenced = _fenced(answer)
+    fenced = [] if _DEFINES.search(answer) and parses(answer) else _fenced(answer)
     if not fenced and not _DEFINES.search(answer) and answer != text:
         # Nothing follows the thinking: what code there is, is in it.
         answer = re.sub(rf"</?{_THOUGHT}>", "\n", text, flags=re.IGNORECASE)

@@ -43,7 +43,7 @@ def harvested(code: str, spec: Spec, limit: int) -> tuple[tuple[Test, ...], tupl
     """
     entry = spec.signature.name if spec.signature else None
     module = _sorted_out(parse(code), code.split("\n"), entry)
-    constants = _tables(parse("\n".join(module.shared)))
+    constants = _assigned(parse("\n".join(module.shared)))
     cases = [case for node in module.tests for case in _cases(node, constants, module)]
     chosen = _chosen(cases, module)
     imports, strange = _from_user_code(module.imports, entry, spec)
@@ -141,11 +141,11 @@ def _gathered(loose: Sequence[ast.stmt], entry: str | None) -> ast.stmt:
     return function
 
 
-def _tables(tree: ast.Module) -> dict[str, ast.expr]:
+def _assigned(tree: ast.Module) -> dict[str, ast.expr]:
     return {
         target.id: node.value
         for node in tree.body
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.List | ast.Tuple | ast.Dict)
+        if isinstance(node, ast.Assign)
         for target in node.targets
         if isinstance(target, ast.Name)
     }

@@ -226,10 +226,28 @@ def _with_plain_characters(text: str) -> str:
     lines = text.split("\n")
     for _ in range(_TRIES):
         number = _line(_complaint("\n".join(lines)))
-        if not 0 < number <= len(lines) or lines[number - 1].translate(_TYPOGRAPHY) == lines[number - 1]:
+        if not 0 < number <= len(lines) or _plain_line(lines[number - 1]) == lines[number - 1]:
             break
-        lines[number - 1] = lines[number - 1].translate(_TYPOGRAPHY)
+        lines[number - 1] = _plain_line(lines[number - 1])
     return "\n".join(lines)
+
+
+def _plain_line(line: str) -> str:
+    """`line` with typographic characters made plain, save inside strings in plain quotes."""
+    plain: list[str] = []
+    closing = ""
+    for character in line:
+        made = character.translate(_TYPOGRAPHY)
+        if not closing:
+            plain.append(made)
+            closing = made if made in {"'", '"'} else ""
+            typographic = made != character
+        elif (typographic and made == closing) or character == closing:
+            plain.append(closing)
+            closing = ""
+        else:
+            plain.append(character)
+    return "".join(plain)
 
 
 def _with_snapped_indents(text: str) -> str:

@@ -67,7 +67,7 @@ def read_tests(
         raise ReplyError(f"the reply ends{cause}; answer with short pytest functions in one Python code block")
     code = "\n\n".join(draft.code.strip("\n") for draft in testing) + "\n"
     helpers = [draft for draft in drafts if draft not in testing]
-    code, borrowed = _completed(code, helpers)
+    code, borrowed = _completed(code, helpers, without=spec.signature.name if spec.signature else None)
     tests, notes = harvested(code, spec, limit)
     return tests, tuple(dict.fromkeys([*(note for draft in testing for note in draft.notes), *borrowed, *notes]))
 
@@ -145,11 +145,11 @@ def _why_lost(draft: Mended, name: str) -> str:
     return f"the reply was cut off before `{name}` was complete; answer with the code alone, and shorter"
 
 
-def _completed(code: str, others: Sequence[Mended]) -> tuple[str, tuple[str, ...]]:
-    """`code` with the definitions that it lacks and that another block of the reply has."""
+def _completed(code: str, others: Sequence[Mended], *, without: str | None = None) -> tuple[str, tuple[str, ...]]:
+    """`code` with the definitions that it lacks and another block of the reply has, save the one of `without`."""
     borrowed: list[str] = []
     notes: list[str] = []
-    missing = unbound(code) - KNOWN.keys()
+    missing = unbound(code) - KNOWN.keys() - {without}
     for other in others:
         lines = other.code.split("\n")
         for node in parse(other.code).body:
