@@ -16,6 +16,7 @@ from cyclopts.config import Env
 from . import __version__
 from .console import Console
 from .errors import GreenloopError, Interrupted, UsageError
+from .help_text import ColumnFormatter
 from .settings import Settings
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ app = App(
     version=__version__,
     config=Env("GREENLOOP_", command=False),
     help_format="plaintext",
+    help_formatter=ColumnFormatter(),
     version_flags=["--version"],
 )
 models_app = App(name="models", help="List the models that can be used here, and why others can't.")
