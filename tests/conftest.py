@@ -26,16 +26,21 @@ class _Network:
 
 
 def pytest_configure() -> None:
-    for name in [name for name in os.environ if _USERS_OWN.search(name)]:
-        del os.environ[name]
+    _forget_the_users_own()
     sys.addaudithook(_refuse_the_outside)
 
 
 @pytest.fixture(autouse=True)
 def _loopback_only(request: pytest.FixtureRequest) -> Iterator[None]:
+    _forget_the_users_own()  # again: importing smolagents reads a `.env` into the environment
     _Network.open = request.node.get_closest_marker("embedded") is not None
     yield
     _Network.open = False
+
+
+def _forget_the_users_own() -> None:
+    for name in [name for name in os.environ if _USERS_OWN.search(name)]:
+        del os.environ[name]
 
 
 def _refuse_the_outside(event: str, arguments: tuple[object, ...]) -> None:

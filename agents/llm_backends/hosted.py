@@ -33,9 +33,8 @@ SHORTEST_MEASURE = 0.05
 
 
 def load_litellm() -> Any:
-    """Import LiteLLM without its network fetch, its reading of `.env`, its banners and its log lines."""
+    """Import LiteLLM without its network fetch, its banners and its log lines."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
     import litellm
 
     litellm.suppress_debug_info = True

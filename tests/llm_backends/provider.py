@@ -120,8 +120,7 @@ def serving(documents: Mapping[str, object] | None = None) -> Iterator[Provider]
 
 def chunk(delta: Mapping[str, object], finish: str | None = None) -> str:
     """One event of a chat completion's stream."""
-    choice = {"index": 0, "delta": delta, "finish_reason": finish}
-    return json.dumps({"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]})
+    return _event(choices=[{"index": 0, "delta": delta, "finish_reason": finish}])
 
 
 def usage_chunk(prompt: int, completion: int, cached: int = 0) -> str:
@@ -132,14 +131,16 @@ def usage_chunk(prompt: int, completion: int, cached: int = 0) -> str:
         "total_tokens": prompt + completion,
         "prompt_tokens_details": {"cached_tokens": cached},
     }
-    return json.dumps(
-        {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [], "usage": usage}
-    )
+    return _event(choices=[], usage=usage)
+
+
+def _event(**fields: object) -> str:
+    return json.dumps({"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m", **fields})
 
 
 @dataclass(frozen=True)
 class Streams:
-    """Streams `pieces`, then the finish reason, then the usage; `cut_after` drops the connection before the end."""
+    """Streams `pieces`, then the finish reason, then the usage; `cut` drops the connection after the pieces."""
 
     pieces: Sequence[str | None]
     finish: str | None = "stop"

@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from smolagents.models import ChatMessage, MessageRole
+
+from agents.errors import ModelError, UsageError
+from agents.llm_backends.hosted import OLLAMA_CONTEXT_TOKENS, THINKING_TOKENS, HostedModel, hosted_model
+from agents.llm_backends.stream import FinalDelta
+
+from .provider import Provider, Streams, serving
+
+MESSAGES = [
+    ChatMessage(role=MessageRole.SYSTEM, content=[{"type": "text", "text": "You write code."}]),
+    ChatMessage(role=MessageRole.USER, content=[{"type": "text", "text": "hi"}]),
+]
+
+
+def served(provider: Provider, name: str = "m") -> HostedModel:
+    return hosted_model(name, provider.api_base, environ={})
+
+
+def final(model: HostedModel, **params: Any) -> FinalDelta:
+    *_, last = model.generate_stream(MESSAGES, **params)
+    assert isinstance(last, FinalDelta)
+    return last
+
+
+def test_a_stream_brings_the_text_and_ends_with_reason_usage_and_speed(provider: Provider) -> None:
+    provider.script(Streams(["def ", "f():", *[" ."] * 10], usage=(12, 5, 3), pause=0.03))
+    *pieces, last = served(provider).generate_stream(MESSAGES)
+    assert "".join(piece.content for piece in pieces) == "def f():" + " ." * 10
+    assert (last.finish_reason, last.cached_prompt_tokens) == ("stop", 3)
+    assert (last.token_usage.input_tokens, last.token_usage.output_tokens) == (12, 5)
+    assert 1 < last.tokens_per_second < 80
+
+
+@pytest.mark.parametrize("reason", ["stop", "length", "content_filter"])
+def test_the_finish_reason_is_the_servers(provider: Provider, reason: str) -> None:
+    provider.script(Streams(["a"], finish=reason))
+    assert final(served(provider)).finish_reason == reason
+
+
+def test_a_stream_without_a_finish_reason_is_not_said_to_have_stopped(provider: Provider) -> None:
+    provider.script(Streams(["a"], finish=None, usage=None, done=False))
+    assert final(served(provider)).finish_reason is None
+
+
+def test_a_refusal_is_kept_apart_from_the_text(provider: Provider) -> None:
+    provider.script(Streams([None], extra={"refusal": "I can't."}))
+    *pieces, last = served(provider).generate_stream(MESSAGES)
+    assert (pieces, last.refusal) == ([], "I can't.")
+
+
+def test_the_request_is_plain_and_complete(provider: Provider) -> None:
+    provider.script(Streams(["a"]))
+    final(served(provider), stop_sequences=["END"], max_tokens=64, temperature=0.5, seed=3)
+    body = provider.requests[0]
+    assert body["messages"] == [
+        {"role": "system", "content": "You write code."},
+        {"role": "user", "content": "hi"},
+    ]
+    assert (body["model"], body["max_tokens"], body["temperature"], body["seed"]) == ("m", 64, 0.5, 3)
+    assert body["stop"] == ["END"]
+    assert body["stream_options"] == {"include_usage": True}
+
+
+def test_closing_the_stream_closes_the_connection(provider: Provider) -> None:
+    provider.script(Streams(["a"] * 500, pause=0.01))
+    stream = served(provider).generate_stream(MESSAGES)
+    next(iter(stream))
+    stream.close()  # type: ignore[attr-defined]
+    assert provider.disconnected.wait(5)
+
+
+def test_a_name_that_starts_with_an_unknown_provider_belongs_to_the_server(provider: Provider) -> None:
+    assert served(provider, "Qwen/Qwen2.5-Coder").model_id == "openai/Qwen/Qwen2.5-Coder"
+    assert served(provider, "gpt-4o").model_id == "openai/gpt-4o"
+    assert served(provider, "openai/x").model_id == "openai/x"
+
+
+def test_a_server_without_a_key_gets_a_dummy_and_one_with_a_key_gets_it(provider: Provider) -> None:
+    provider.script(Streams(["a"]))
+    final(hosted_model("m", provider.api_base, environ={}))
+    final(hosted_model("m", provider.api_base, environ={"OPENAI_API_KEY": "sk-mine"}))
+    assert [headers["Authorization"] for headers in provider.headers] == ["Bearer none", "Bearer sk-mine"]
+
+
+def test_the_only_served_model_is_taken_under_its_whole_name() -> None:
+    with serving({"/v1/models": {"data": [{"id": "openai/gpt-oss-20b"}]}}) as provider:
+        provider.script(Streams(["a"]))
+        final(hosted_model(None, f"{provider.api_base}/", environ={}))
+        assert provider.requests[0]["model"] == "openai/gpt-oss-20b"
+
+
+def test_several_served_models_are_listed_for_the_user_to_choose() -> None:
+    listing = {"/v1/models": {"data": [{"id": "one"}, {"id": "two"}]}}
+    with serving(listing) as provider, pytest.raises(UsageError, match=r"--model: one, two\."):
+        hosted_model(None, provider.api_base, environ={})
+
+
+@pytest.mark.parametrize("document", [{"data": []}, {}, [], {"data": 3}, {"data": [{}]}])
+def test_a_server_that_lists_no_model_is_a_usage_error(document: object) -> None:
+    with serving({"/v1/models": document}) as provider, pytest.raises(UsageError, match="lists no models"):
+        hosted_model(None, provider.api_base, environ={})
+
+
+def test_an_address_that_is_not_the_apis_is_a_usage_error(provider: Provider) -> None:
+    with pytest.raises(UsageError, match="correct --api-base"):
+        hosted_model(None, provider.origin, environ={})
+
+
+def test_a_server_that_is_not_there_is_a_model_error() -> None:
+    with serving() as provider:
+        gone = provider.api_base
+    with pytest.raises(ModelError, match="No server listens at") as error:
+        hosted_model(None, gone, environ={})
+    assert error.value.kind == "network"
+
+
+def test_neither_model_nor_server_is_a_usage_error() -> None:
+    with pytest.raises(UsageError, match="--model"):
+        hosted_model(None, environ={})
+
+
+@pytest.mark.parametrize(
+    ("model_id", "variable"), [("gpt-4o", "OPENAI_API_KEY"), ("gemini/gemini-flash-latest", "GEMINI_API_KEY")]
+)
+def test_a_missing_key_is_said_before_any_call(model_id: str, variable: str) -> None:
+    with pytest.raises(ModelError, match=variable) as error:
+        hosted_model(model_id, environ={})
+    assert (error.value.kind, error.value.transient) == ("bad_key", False)
+
+
+@pytest.mark.parametrize("model_id", ["nonsense", "nobody/knows"])
+def test_a_model_of_no_known_provider_is_said_before_any_call(model_id: str) -> None:
+    with pytest.raises(ModelError, match="PROVIDER/NAME") as error:
+        hosted_model(model_id, environ={})
+    assert error.value.kind == "no_such_model"
+
+
+def test_ollama_is_asked_through_its_chat_interface_with_room_for_the_prompt(provider: Provider) -> None:
+    line = '{"model":"x","message":{"role":"assistant","content":"hello"},"done":true,"done_reason":"length",'
+    line += '"prompt_eval_count":9,"eval_count":4}\n'
+    provider.script(lambda handler: handler.send_text(200, line, "application/x-ndjson"))
+    model = hosted_model("ollama/x", provider.origin, environ={})
+    *pieces, last = model.generate_stream(MESSAGES, max_tokens=8)
+    assert [piece.content for piece in pieces] == ["hello"]
+    assert (last.finish_reason, last.token_usage.output_tokens) == ("length", 4)
+    assert provider.requests[0]["options"] == {"num_predict": 8, "num_ctx": OLLAMA_CONTEXT_TOKENS}
+    assert model.cost_usd(10**6, 10**6) == 0
+
+
+def test_a_reasoning_model_gets_room_to_think(provider: Provider) -> None:
+    provider.script(Streams(["a"]))
+    final(hosted_model("openai/gpt-5-mini", provider.api_base, environ={}), max_tokens=100, temperature=0.7)
+    assert provider.requests[0]["max_completion_tokens"] == 100 + THINKING_TOKENS
+
+
+def test_prices_are_litellms_and_an_unlisted_model_has_none(provider: Provider) -> None:
+    model = hosted_model("gpt-4.1-mini", environ={"OPENAI_API_KEY": "sk"})
+    assert model.cost_usd(1_000_000, 0) == pytest.approx(0.40)
+    assert model.cost_usd(0, 1_000_000) == pytest.approx(1.60)
+    assert (model.cost_usd(1000, 0, 1000) or 0) < (model.cost_usd(1000, 0) or 0)
+    assert served(provider, "never-heard-of").cost_usd(1, 1) is None
+
+
+def test_litellm_prints_nothing_and_sends_one_request(provider: Provider, tmp_path: Path) -> None:
+    """In a process of its own: what LiteLLM does at import can only be seen once."""
+    provider.script(lambda handler: handler.send_document(500, {"error": {"message": "boom"}}))
+    program = f"""
+from agents.llm_backends.hosted import hosted_model
+model = hosted_model("m", {provider.api_base!r}, environ={{}})
+try:
+    list(model.generate_stream([{{"role": "user", "content": [{{"type": "text", "text": "hi"}}]}}]))
+except Exception as error:
+    assert error.status_code == 500, error
+else:
+    raise SystemExit("no error")
+"""
+    environment = {"PYTHONPATH": str(Path(__file__).parents[2]), "HOME": str(tmp_path), "LITELLM_LOG": "DEBUG"}
+    ended = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+    assert len(provider.requests) == 1
