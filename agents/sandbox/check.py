@@ -1,0 +1,71 @@
+"""Tries every attack on a sandbox, each proven to work without one first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Literal
+
+from ..errors import SandboxBroken
+from .conformance import ATTACKS, Attack, Bare, Trial
+from .conformance.attack import CHECK_LIMITS
+from .conformance.ground import Ground
+from .interface import Sandbox
+
+Standing = Literal["stopped", "got through", "known residual", "unprovable", "broken"]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What became of one attack. `stopped` is the only good news; `unprovable` says nothing either way."""
+
+    number: int
+    title: str
+    standing: Standing
+    detail: str = ""
+
+
+def run_checks(sandbox: Sandbox, attacks: Sequence[Attack] = ATTACKS) -> list[CheckResult]:
+    """Try `attacks` on `sandbox`, in order; takes about a second each."""
+    return list(checks(sandbox, attacks))
+
+
+def checks(sandbox: Sandbox, attacks: Sequence[Attack] = ATTACKS) -> Iterator[CheckResult]:
+    """The same, one result at a time, for those who show progress."""
+    for attack in attacks:
+        yield _check(sandbox, attack)
+
+
+def _check(sandbox: Sandbox, attack: Attack) -> CheckResult:
+    def result(standing: Standing, detail: str = "") -> CheckResult:
+        return CheckResult(attack.number, attack.title, standing, detail)
+
+    if not works_without_sandbox(attack):
+        return result(
+            "unprovable", f"it does not work without a sandbox either: {attack.depends_on or 'unknown why'}"
+        )
+    try:
+        succeeded = attempt(sandbox, attack)
+    except SandboxBroken as error:
+        return result("broken", str(error))
+    if not succeeded:
+        return result("stopped")
+    residuals: frozenset[int] = getattr(sandbox, "residuals", frozenset())
+    return result("known residual" if attack.number in residuals else "got through")
+
+
+def attempt(sandbox: Sandbox, attack: Attack) -> bool:
+    """Whether the attack succeeds in `sandbox`; raises SandboxBroken."""
+    ground = Ground()
+    limits = replace(CHECK_LIMITS, wall_seconds=attack.wall_seconds)
+    try:
+        return attack.succeeds(Trial(attack.program, sandbox, ground, limits))
+    finally:
+        ground.close()
+
+
+@cache
+def works_without_sandbox(attack: Attack) -> bool:
+    """The positive control: whether the attack succeeds on this machine with nothing in its way."""
+    return attempt(Bare(), attack)

@@ -1,0 +1,232 @@
+"""Attacks on files outside: reading, writing, filling, leaving something behind."""
+
+from __future__ import annotations
+
+import site
+from contextlib import suppress
+from pathlib import Path
+
+from .attack import CHECK_LIMITS, Attack, Trial
+
+READ_HOME = """
+import sys
+print(open(sys.argv[2]).read())
+"""
+
+
+def _read_home(trial: Trial) -> bool:
+    return trial.ground.secret in trial.output(trial.ground.secret_file())
+
+
+STAT_HOME = """
+import os, sys
+try:
+    os.stat(sys.argv[2])
+    print("there")
+except OSError as error:
+    print(error.errno)
+"""
+
+
+def _stat_home(trial: Trial) -> bool:
+    missing = trial.ground.home / "nosuch"
+    return trial.output(trial.ground.secret_file()) != trial.output(missing)
+
+
+WRITE_ANYWHERE = """
+import os, sys
+for directory in sys.argv[2:]:
+    try:
+        with open(os.path.join(directory, sys.argv[1]), "w") as file:
+            file.write("was here")
+    except OSError as error:
+        print(directory, error)
+"""
+
+
+def _left(trial: Trial, directories: list[Path]) -> bool:
+    """Whether the program left a file with the mark in one of these; removes it."""
+    found = False
+    for directory in directories:
+        path = directory / trial.ground.mark
+        with suppress(FileNotFoundError, PermissionError):
+            path.unlink()
+            found = True
+    return found
+
+
+def _write_anywhere(trial: Trial) -> bool:
+    directories = [Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"), trial.ground.home, trial.ground.public]
+    trial.run(*directories)
+    return _left(trial, directories)
+
+
+def _leave_in_shared_memory(trial: Trial) -> bool:
+    trial.run("/dev/shm")
+    return _left(trial, [Path("/dev/shm")])
+
+
+LEAVE_FOR_NEXT = """
+import os, sys
+paths = [os.path.join(directory, sys.argv[1]) for directory in (*sys.argv[2:], ".")]
+print([path for path in paths if os.path.exists(path)])
+for path in paths:
+    try:
+        open(path, "w").close()
+    except OSError as error:
+        print(error, file=sys.stderr)
+"""
+
+
+def _leave_for_next(trial: Trial) -> bool:
+    trial.run("/tmp")
+    seen_by_next = trial.run("/tmp").stdout.strip() != b"[]"
+    return _left(trial, [Path("/tmp")]) or seen_by_next
+
+
+SYMLINK = """
+import os, sys
+os.symlink(sys.argv[2], "link")
+with open("link", "w") as file:
+    file.write("changed")
+"""
+
+
+def _symlink(trial: Trial) -> bool:
+    target = trial.ground.public / "target"
+    target.write_text("as it was")
+    target.chmod(0o666)
+    trial.run(target)
+    return target.read_text() != "as it was"
+
+
+CHANGE_MODE = """
+import os, sys
+for change in (lambda: os.chmod(sys.argv[2], 0o777), lambda: os.fchmod(os.open(sys.argv[2], os.O_RDONLY), 0o777)):
+    try:
+        change()
+    except OSError as error:
+        print(error)
+"""
+
+
+def _change_mode(trial: Trial) -> bool:
+    target = trial.ground.public / "mode"
+    target.write_text("")
+    target.chmod(0o644)
+    trial.run(target)
+    return target.stat().st_mode & 0o777 != 0o644
+
+
+REWRITE_TESTS = """
+import os, subprocess, sys
+tests = os.path.join(os.path.dirname(os.path.abspath(__file__)), "test_user_code.py")
+def overwrite():
+    os.chmod(tests, 0o644)
+    open(tests, "w").write("def test_all(): pass")
+def replace():
+    open("mine.py", "w").write("def test_all(): pass")
+    os.replace("mine.py", tests)
+def remove():
+    os.unlink(tests)
+for attempt in (overwrite, replace, remove):
+    try:
+        attempt()
+    except OSError as error:
+        print(error, file=sys.stderr)
+print(os.path.exists(tests) and open(tests).read().strip() == "def test_real(): assert False")
+"""
+
+
+def _rewrite_tests(trial: Trial) -> bool:
+    ended = trial.run(beside={"test_user_code.py": b"def test_real(): assert False\n"})
+    return ended.stdout.strip() == b"False"
+
+
+FILL_DISK = """
+import os, sys
+block = os.urandom(1 << 20)
+for directory in sys.argv[2:]:
+    written = 0
+    try:
+        os.makedirs(os.path.join(directory, sys.argv[1]), exist_ok=True)
+        for number in range(16):
+            with open(os.path.join(directory, sys.argv[1], str(number)), "wb", 0) as file:
+                for _ in range(8):
+                    written += file.write(block)
+    except OSError as error:
+        print(error, file=sys.stderr)
+    print(written, flush=True)
+"""
+# A watchdog on a real file system looks every 25 ms: what is written in between is the price of not mounting one.
+_DISK_SLACK = 64 << 20
+
+
+def _fill_disk(trial: Trial) -> bool:
+    places = [".", "/tmp", "/var/tmp", "/dev/shm"]
+    written = [int(line) for line in trial.run(*places).stdout.split()]
+    for place in places[1:]:
+        _remove_filling(Path(place) / trial.ground.mark)
+    return max(written, default=0) > CHECK_LIMITS.disk_bytes + _DISK_SLACK
+
+
+def _remove_filling(directory: Path) -> None:
+    with suppress(FileNotFoundError, NotADirectoryError):
+        for path in directory.iterdir():
+            path.unlink()
+        directory.rmdir()
+
+
+SPARSE_FILE = """
+import os
+with open("sparse", "wb") as file:
+    file.truncate(1 << 30)
+print(os.stat("sparse").st_size)
+"""
+
+
+def _sparse_file(trial: Trial) -> bool:
+    return str(1 << 30) in trial.output()
+
+
+DROP_MODULE = """
+import os, sys
+try:
+    __import__(sys.argv[1].replace("-", "_"))
+    print("loaded")
+except ImportError:
+    print("nothing")
+for directory in sys.argv[2:]:
+    for ending in (".pth", ".py"):
+        try:
+            with open(os.path.join(directory, sys.argv[1].replace("-", "_") + ending), "w") as file:
+                file.write("# dropped")
+        except OSError as error:
+            print(error, file=sys.stderr)
+"""
+
+
+def _drop_module(trial: Trial) -> bool:
+    directories = [Path(path) for path in site.getsitepackages()] + [trial.ground.home]
+    trial.run(*directories)
+    loaded = trial.run(*directories).stdout.strip() == b"loaded"
+    name = trial.ground.mark.replace("-", "_")
+    left = [path for directory in directories for path in directory.glob(f"{name}.*")]
+    for path in left:
+        path.unlink()
+    return bool(left) or loaded
+
+
+ATTACKS = (
+    Attack(1, "read a private file in the user's home", READ_HOME, _read_home),
+    Attack(2, "learn that a private file exists", STAT_HOME, _stat_home),
+    Attack(9, "write in /tmp, /var/tmp, /dev/shm, the home", WRITE_ANYWHERE, _write_anywhere),
+    Attack(10, "write through a symbolic link", SYMLINK, _symlink),
+    Attack(11, "change the mode of a file outside", CHANGE_MODE, _change_mode),
+    Attack(12, "rewrite the tests it is tested by", REWRITE_TESTS, _rewrite_tests),
+    Attack(13, "fill the disk with many files", FILL_DISK, _fill_disk),
+    Attack(14, "make one huge sparse file", SPARSE_FILE, _sparse_file),
+    Attack(27, "leave a file in /dev/shm", WRITE_ANYWHERE, _leave_in_shared_memory),
+    Attack(28, "leave a file in /tmp for the next run", LEAVE_FOR_NEXT, _leave_for_next),
+    Attack(32, "drop a module into site-packages", DROP_MODULE, _drop_module),
+)

@@ -1,0 +1,29 @@
+"""Attacks on the kernel's larger interfaces."""
+
+from __future__ import annotations
+
+from .attack import Attack, Trial
+
+USER_NAMESPACE = """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+if libc.unshare(0x10000000) == 0:
+    print("made")
+"""
+
+IO_URING = """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+if libc.syscall(425, 4, ctypes.create_string_buffer(512)) >= 0:
+    print("made")
+"""
+
+
+def _made(trial: Trial) -> bool:
+    return "made" in trial.output()
+
+
+ATTACKS = (
+    Attack(30, "make a user namespace", USER_NAMESPACE, _made, "unprivileged user namespaces"),
+    Attack(31, "use io_uring", IO_URING, _made, "io_uring (kernel.io_uring_disabled)"),
+)

@@ -1,0 +1,192 @@
+"""Attacks on other processes, and processes that want to stay."""
+
+from __future__ import annotations
+
+import resource
+import time
+
+from ..processes import task_count
+from .attack import CHECK_LIMITS, Attack, Trial
+from .ground import VARIABLE
+
+READ_ENVIRONMENT = """
+import os
+print(dict(os.environ))
+"""
+
+
+def _read_environment(trial: Trial) -> bool:
+    with trial.ground.secret_in_environment():
+        return trial.ground.secret in trial.output()
+
+
+READ_OTHERS_ENVIRONMENT = """
+import os, sys
+for name in os.listdir("/proc"):
+    if name.isdigit():
+        try:
+            content = open(f"/proc/{name}/environ", "rb").read()
+        except OSError:
+            continue
+        if sys.argv[2].encode() in content:
+            print(content)
+"""
+
+
+def _read_others_environment(trial: Trial) -> bool:
+    with trial.ground.victim():
+        return trial.ground.secret in trial.output(VARIABLE)
+
+
+FORK_BOMB = """
+import os, time
+for _ in range(48):
+    try:
+        if os.fork() == 0:
+            time.sleep(2)
+            os._exit(0)
+    except OSError:
+        time.sleep(0.01)
+time.sleep(1)
+"""
+# bwrap's two processes and the supervisor bear the mark on their command lines too.
+_ALLOWED_PROCESSES = CHECK_LIMITS.processes + 8
+
+
+def _fork_bomb(trial: Trial) -> bool:
+    with trial.ground.peak(len) as highest:
+        trial.run()
+        left = len(trial.ground.marked())
+    return highest() > _ALLOWED_PROCESSES or left > _ALLOWED_PROCESSES
+
+
+IGNORE_SIGNALS = """
+import signal, time
+for number in range(1, 65):
+    try:
+        signal.signal(number, signal.SIG_IGN)
+    except (OSError, ValueError):
+        pass
+end = time.monotonic() + 3
+while time.monotonic() < end:
+    pass
+"""
+
+
+def _ignore_signals(trial: Trial) -> bool:
+    return trial.run().seconds > 2.5
+
+
+DAEMON = """
+import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        for descriptor in range(3):
+            os.close(descriptor)
+        time.sleep(15)
+    os._exit(0)
+time.sleep(0.2)
+"""
+
+
+def _daemon(trial: Trial) -> bool:
+    trial.run()
+    return bool(trial.ground.marked())
+
+
+KILL_OTHER = """
+import os, sys
+os.kill(int(sys.argv[2]), 9)
+"""
+
+
+def _kill_other(trial: Trial) -> bool:
+    with trial.ground.victim() as victim:
+        trial.run(victim.pid)
+        time.sleep(0.05)
+        return victim.poll() is not None
+
+
+KILL_SUPERVISOR = """
+import os, sys, time
+parent = os.getppid()
+if os.fork() == 0:
+    os.setsid()
+    for descriptor in range(3):
+        os.close(descriptor)
+    time.sleep(15)
+    os._exit(0)
+if parent > 0:
+    os.kill(parent, 9)
+time.sleep(0.2)
+"""
+
+
+def _kill_supervisor(trial: Trial) -> bool:
+    trial.run()
+    return bool(trial.ground.marked())
+
+
+TRACE_OTHER = """
+import ctypes, sys
+libc = ctypes.CDLL(None, use_errno=True)
+pid = int(sys.argv[2])
+if libc.ptrace(0x4206, pid, None, None) == 0:
+    print("traced")
+class Vector(ctypes.Structure):
+    _fields_ = [("base", ctypes.c_void_p), ("length", ctypes.c_size_t)]
+try:
+    for line in open(f"/proc/{pid}/maps"):
+        start, end = (int(part, 16) for part in line.split()[0].split("-"))
+        buffer = ctypes.create_string_buffer(16)
+        mine, theirs = Vector(ctypes.addressof(buffer), 16), Vector(start, 16)
+        if libc.process_vm_readv(pid, ctypes.byref(mine), 1, ctypes.byref(theirs), 1, 0) == 16:
+            print("read")
+            break
+except OSError as error:
+    print(error)
+try:
+    open(f"/proc/{pid}/mem", "rb").close()
+    print("opened")
+except OSError as error:
+    print(error)
+"""
+
+
+def _trace_other(trial: Trial) -> bool:
+    with trial.ground.victim() as victim:
+        output = trial.output(victim.pid)
+    return any(word in output.splitlines() for word in ("traced", "read", "opened"))
+
+
+LIMIT_OTHER = """
+import resource, sys
+resource.prlimit(int(sys.argv[2]), resource.RLIMIT_NOFILE, (11, 11))
+"""
+
+
+def _limit_other(trial: Trial) -> bool:
+    with trial.ground.victim() as victim:
+        trial.run(victim.pid)
+        assert task_count(victim.pid)
+        return resource.prlimit(victim.pid, resource.RLIMIT_NOFILE)[0] == 11
+
+
+ATTACKS = (
+    Attack(3, "read a key from the inherited environment", READ_ENVIRONMENT, _read_environment),
+    Attack(4, "read another process's environment", READ_OTHERS_ENVIRONMENT, _read_others_environment),
+    Attack(15, "fork without end", FORK_BOMB, _fork_bomb),
+    Attack(20, "loop without end, ignoring signals", IGNORE_SIGNALS, _ignore_signals, wall_seconds=1.0),
+    Attack(22, "outlive the run as a daemon", DAEMON, _daemon),
+    Attack(23, "kill another process of the user", KILL_OTHER, _kill_other),
+    Attack(24, "kill the supervisor, leaving orphans", KILL_SUPERVISOR, _kill_supervisor),
+    Attack(
+        25,
+        "trace another process, read its memory",
+        TRACE_OTHER,
+        _trace_other,
+        "ptrace (Yama forbids it to users)",
+    ),
+    Attack(26, "change another process's limits", LIMIT_OTHER, _limit_other),
+)

@@ -1,0 +1,128 @@
+"""Attacks on the machine's memory and on whoever reads the output."""
+
+from __future__ import annotations
+
+import ctypes
+import unicodedata
+from pathlib import Path
+
+from ..text import clean
+from .attack import CHECK_LIMITS, Attack, Trial
+from .ground import memory_of
+
+ALLOCATE = """
+block = bytearray(512 << 20)
+print("allocated")
+"""
+
+
+def _allocate(trial: Trial) -> bool:
+    return "allocated" in trial.output()
+
+
+ALLOCATE_SPREAD = """
+import os, time
+for _ in range(6):
+    if os.fork() == 0:
+        blocks = []
+        try:
+            for _ in range(10):
+                blocks.append(b"x" * (10 << 20))
+                time.sleep(0.01)
+        finally:
+            time.sleep(1.5)
+            os._exit(0)
+time.sleep(2)
+"""
+# The watchdog looks every 25 ms, and writing 10 MB takes a few.
+_MEMORY_SLACK = 160 << 20
+
+
+def _allocate_spread(trial: Trial) -> bool:
+    with trial.ground.peak(memory_of) as highest:
+        trial.run()
+    return highest() > CHECK_LIMITS.memory_bytes + _MEMORY_SLACK
+
+
+MEMORY_FILE = """
+import os
+handle = os.memfd_create("hidden")
+block = bytes(1 << 20)
+print(sum(os.write(handle, block) for _ in range(320)))
+"""
+
+
+def _memory_file(trial: Trial) -> bool:
+    return str(320 << 20) in trial.output()
+
+
+SHARED_SEGMENT = """
+import ctypes, sys
+libc = ctypes.CDLL(None, use_errno=True)
+libc.shmat.restype = ctypes.c_void_p
+segment = libc.shmget(int(sys.argv[2]), 8 << 20, 0o1666)
+if segment >= 0:
+    place = libc.shmat(segment, None, 0)
+    ctypes.memset(place, 1, 8 << 20)
+    print("filled")
+"""
+
+
+def _shared_segment(trial: Trial) -> bool:
+    key = int(trial.ground.mark[-6:], 16) + 1
+    filled = "filled" in trial.output(key)
+    return _remove_segment(key) or filled
+
+
+def _remove_segment(key: int) -> bool:
+    """Whether a segment with this key exists on the machine; removes it."""
+    remove = 0
+    for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]:
+        fields = line.split()
+        if int(fields[0]) == key:
+            ctypes.CDLL(None).shmctl(int(fields[1]), remove, None)
+            return True
+    return False
+
+
+FLOOD = """
+import os
+block = b"x" * 65536
+alive = {1, 2, *range(3, 16)}
+for _ in range(128):
+    for descriptor in list(alive):
+        try:
+            os.write(descriptor, block)
+        except OSError:
+            alive.discard(descriptor)
+"""
+_KEPT = 2 << 20
+
+
+def _flood(trial: Trial) -> bool:
+    ended = trial.run()
+    return len(ended.stdout) + len(ended.stderr) > _KEPT
+
+
+ESCAPES = r"""
+print("\x1b]0;owned\x07\x1b[2J\x1b[31m \u202egnp.exe\u2066 \u200bzero \U000e0041 \x9b5m \ud800"""
+ESCAPES += r"""".encode("utf-8", "surrogatepass").decode("latin-1"), flush=True)
+import sys
+sys.stdout.buffer.write("\x1b[8m\u202e\u200b".encode())
+"""
+
+
+def _escapes(trial: Trial) -> bool:
+    raw = trial.run().stdout
+    shown = raw.decode("utf-8", "replace") if trial.sandbox.name == "bare" else clean(raw)
+    return any(unicodedata.category(character) in ("Cc", "Cf", "Cs") for character in shown.replace("\n", ""))
+
+
+ATTACKS = (
+    Attack(16, "allocate far above the limit", ALLOCATE, _allocate),
+    Attack(17, "spread the allocation over children", ALLOCATE_SPREAD, _allocate_spread),
+    Attack(18, "take memory through a memory file", MEMORY_FILE, _memory_file),
+    Attack(19, "fill and leave a System V segment", SHARED_SEGMENT, _shared_segment),
+    Attack(21, "write without end on every descriptor", FLOOD, _flood),
+    Attack(29, "print what a terminal obeys or an eye misreads", ESCAPES, _escapes),
+)

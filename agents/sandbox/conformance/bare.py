@@ -1,0 +1,75 @@
+"""No sandbox at all, on purpose: where an attack proves that it works."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from types import TracebackType
+from typing import Self
+
+from ..inside.native import remove_tree
+from ..interface import Ended, Job
+from ..layout import place, rewritten
+
+# The program gets a parent of its own, which it may kill.
+_PARENT = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"
+_LONGEST_SECONDS = 30.0
+
+
+class Bare:
+    """Runs a job as any program runs, with all that this process may do; only the attacks' own bounds hold."""
+
+    name = "bare"
+
+    def launch(self, job: Job) -> BareRun:
+        """Start `job`."""
+        return BareRun(job)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class BareRun:
+    """A job without a sandbox; implements `Running`."""
+
+    def __init__(self, job: Job) -> None:
+        self._root = place(job)
+        self._begun = time.monotonic()
+        argv = [rewritten(argument, self._root) for argument in job.argv]
+        self._process = subprocess.Popen(  # the program under test and its parent, both this process's own
+            [sys.executable, "-I", "-S", "-c", _PARENT, sys.executable, *argv],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=self._root / "box",
+            start_new_session=True,
+        )
+
+    def wait(self, timeout: float | None = None) -> Ended:
+        """Wait for the program's parent, and for the output that is there by then."""
+        process = self._process
+        try:
+            stdout, stderr = process.communicate(timeout=timeout or _LONGEST_SECONDS)
+        except subprocess.TimeoutExpired as expired:
+            stdout, stderr = expired.stdout or b"", expired.stderr or b""
+        return Ended(process.poll(), stdout, stderr, None, time.monotonic() - self._begun)
+
+    def kill(self) -> None:
+        """End the process group."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._process.returncode is None:
+            self.kill()
+        with self._process:
+            remove_tree(str(self._root))

@@ -1,0 +1,108 @@
+"""What the attacks aim at: a secret, a process that can be hurt, traces by which their own processes are known."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ..processes import proportional_bytes
+
+VARIABLE = "GREENLOOP_CHECK_SECRET"
+_GONE = (FileNotFoundError, ProcessLookupError, PermissionError)
+
+
+class Ground:
+    """A directory in the user's home, a public one in /tmp, a random secret and a random mark."""
+
+    def __init__(self) -> None:
+        """Raises OSError when the home cannot be written."""
+        self.secret = secrets.token_hex(16)
+        self.mark = "greenloop-check-" + secrets.token_hex(8)
+        self.home = Path(tempfile.mkdtemp(prefix=".greenloop-check-", dir=Path.home()))
+        self.public = Path(tempfile.mkdtemp(prefix="greenloop-check-"))
+        self.public.chmod(0o755)
+
+    def close(self) -> None:
+        """Remove the directories and end every process that bears the mark."""
+        for pid in self.marked():
+            with suppress(*_GONE):
+                os.kill(pid, signal.SIGKILL)
+        shutil.rmtree(self.home, ignore_errors=True)
+        shutil.rmtree(self.public, ignore_errors=True)
+
+    def secret_file(self) -> Path:
+        """A file in the home with the secret, for its owner only."""
+        path = self.home / "secret"
+        path.write_text(self.secret)
+        path.chmod(0o600)
+        return path
+
+    def marked(self) -> list[int]:
+        """Processes of this machine, this one left out, with the mark on their command line."""
+        found = []
+        for entry in os.scandir("/proc"):
+            if entry.name.isdigit() and int(entry.name) != os.getpid():
+                with suppress(*_GONE):
+                    if self.mark.encode() in Path(entry.path, "cmdline").read_bytes():
+                        found.append(int(entry.name))
+        return found
+
+    @contextmanager
+    def victim(self) -> Iterator[subprocess.Popen[bytes]]:
+        """A sleeping process of this user with the secret in its environment."""
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", "import time; print(flush=True); time.sleep(60)"],
+            env={VARIABLE: self.secret},
+            stdout=subprocess.PIPE,
+        )
+        with process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            try:
+                yield process
+            finally:
+                process.kill()
+
+    @contextmanager
+    def secret_in_environment(self) -> Iterator[None]:
+        """The secret in the environment of this process."""
+        os.environ[VARIABLE] = self.secret
+        try:
+            yield
+        finally:
+            del os.environ[VARIABLE]
+
+    @contextmanager
+    def peak(self, measure: Callable[[list[int]], int]) -> Iterator[Callable[[], int]]:
+        """Measure the marked processes every few milliseconds; the result is called for the highest value."""
+        highest = 0
+        stop = threading.Event()
+
+        def watch() -> None:
+            nonlocal highest
+            while not stop.is_set():
+                highest = max(highest, measure(self.marked()))
+                time.sleep(0.01)
+
+        thread = threading.Thread(target=watch, daemon=True)
+        thread.start()
+        try:
+            yield lambda: highest
+        finally:
+            stop.set()
+            thread.join()
+
+
+def memory_of(pids: list[int]) -> int:
+    """Fair shares of memory, summed."""
+    return sum(map(proportional_bytes, pids))
