@@ -25,7 +25,9 @@ class _Network:
     open = False
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    # LiteLLM ignores this warning of its own types at import; pytest forgets that from test to test.
+    config.addinivalue_line("filterwarnings", "ignore:.*`ReadOnly` qualifier")
     _forget_the_users_own()
     sys.addaudithook(_refuse_the_outside)
 

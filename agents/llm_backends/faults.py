@@ -37,8 +37,8 @@ _ERROR_MESSAGE = re.compile(r'"(?:message|error)":\s*"((?:[^"\\]|\\.)+)"')
 _SECRETS = (
     re.compile(r"\b(?:sk|gsk|xai|csk|hf)[-_][\w.*-]{6,}"),
     re.compile(r"\bAIza[\w*-]{8,}"),
-    re.compile(r"(?i)\b(bearer|x-api-key:?|authorization:?)\s+\S+"),
-    re.compile(r"(?i)\b(api[_-]?key|key|token)=[^&\s'\"]+"),
+    re.compile(r"(?i)\b(?:bearer|basic|x-api-key:)\s+\S+"),
+    re.compile(r"(?i)\b(?:api[_-]?key|key|token)=[^&\s'\"]+"),
 )
 _SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$")
 
