@@ -79,7 +79,7 @@ class Provider(ThreadingHTTPServer):
         self.headers: list[dict[str, str]] = []
         self.disconnected = threading.Event()
         self._script: list[Answer] = []
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
 
     @property
     def origin(self) -> str:
@@ -97,7 +97,13 @@ class Provider(ThreadingHTTPServer):
         with self._lock:
             self.requests.append(body)
             self.headers.append(headers)
+            self._lock.notify_all()
             return self._script.pop(0) if len(self._script) > 1 else self._script[0]
+
+    def waits_for_requests(self, count: int, seconds: float) -> bool:
+        """Whether `count` requests have come, waiting up to `seconds` for them."""
+        with self._lock:
+            return self._lock.wait_for(lambda: len(self.requests) >= count, seconds)
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A client that goes away is part of what is tested."""
