@@ -22,13 +22,15 @@ class Plan:
     """Second opinions on each disputed test."""
     most_disputes: int
     """Disputes that opinions are asked on, in one round."""
+    probes: int
+    """Calls of unknown answer on which drafts are compared."""
     max_rounds: int
 
 
 _BY_EFFORT: dict[Effort, Plan] = {
-    "low": Plan(drafts=2, most_drafts=3, tests=6, opinions=2, most_disputes=2, max_rounds=5),
-    "medium": Plan(drafts=3, most_drafts=6, tests=8, opinions=3, most_disputes=4, max_rounds=5),
-    "high": Plan(drafts=6, most_drafts=10, tests=12, opinions=5, most_disputes=8, max_rounds=5),
+    "low": Plan(drafts=2, most_drafts=3, tests=6, opinions=2, most_disputes=2, probes=16, max_rounds=5),
+    "medium": Plan(drafts=3, most_drafts=6, tests=8, opinions=3, most_disputes=4, probes=24, max_rounds=5),
+    "high": Plan(drafts=6, most_drafts=10, tests=12, opinions=5, most_disputes=8, probes=48, max_rounds=5),
 }
 
 
@@ -42,5 +44,6 @@ def plan(settings: Settings, limits: SpecLimits) -> Plan:
         tests=base.tests,
         opinions=base.opinions,
         most_disputes=base.most_disputes,
+        probes=base.probes,
         max_rounds=limits.max_rounds or settings.max_rounds,
     )

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .claims import claim_of
+from .probes import probed_call
 from .records import Board, Candidate, Dispute, Grade, LedgerEntry, NextStep, Outcome, Ruling, Test
 from .votes import Opinions, Tally, independent, tally
 
@@ -32,11 +33,14 @@ class Situation:
     """What the judge must know beside the board: opinions asked for, and what may still be done."""
 
     opinions: Opinions
+    probes: Board | None = None
+    """What the candidates return for calls of unknown answer: those that differ there are not alike."""
     repairs_in_line: int = 0
     last_round: bool = False
     most_drafts: int = 6
 
 
+SHOWN_DIFFERENCES = 3
 LONGEST_REPAIR = 2
 """Repairs in a line before a fresh draft: most of a small model's ability to debug is gone after two or three."""
 
@@ -44,11 +48,11 @@ LONGEST_REPAIR = 2
 def judge(board: Board, situation: Situation, thresholds: Thresholds = Thresholds()) -> Ruling:
     """The ruling on `board`: leader, ledger, grade and next step."""
     tallies = {test.id: tally(board, test, situation.opinions) for test in board.tests}
-    leader = _leader(board, tallies)
+    leader = _leader(board, situation.probes, tallies)
     if leader is None:
         return Ruling("failed", None, _after_nothing(situation), "No candidate could be run.")
     ledger = tuple(_entry(board, test, leader, tallies[test.id]) for test in board.tests)
-    view = _View(board, leader, ledger)
+    view = _View(board, situation.probes, leader, ledger)
     grade, why = _grade(view, thresholds)
     return Ruling(
         grade=grade,
@@ -67,6 +71,7 @@ class _View:
     """The board as seen from its leader."""
 
     board: Board
+    probes: Board | None
     leader: Candidate
     ledger: tuple[LedgerEntry, ...]
 
@@ -91,7 +96,21 @@ class _View:
 
     @property
     def disputes(self) -> tuple[Dispute, ...]:
-        return tuple(self._dispute(entry) for entry in self.contested)
+        return (*(self._dispute(entry) for entry in self.contested), *self._differences())
+
+    def _differences(self) -> list[Dispute]:
+        """The first probes on which drafts that pass the leader's tests return something else."""
+        if self.probes is None:
+            return []
+        drafts = independent(self.board.candidates)
+        rivals = [c for c in drafts if _behaviour(self.board, c) == _behaviour(self.board, self.leader)]
+        found = []
+        for probe in self.probes.tests:
+            returned = [_returned(self.probes, candidate, probe) for candidate in (self.leader, *rivals)]
+            answers = tuple(dict.fromkeys(value for value in returned if value is not None))
+            if len(answers) > 1:
+                found.append(Dispute(probe.id, probed_call(probe), answers))
+        return found[:SHOWN_DIFFERENCES]
 
     def _dispute(self, entry: LedgerEntry) -> Dispute:
         claim, outcome = claim_of(entry.test), self._outcome(entry)
@@ -107,10 +126,8 @@ class _View:
     @property
     def agreeing(self) -> int:
         """Independent drafts that behave as the leader does on every test, the leader included if it is one."""
-        behaviour = _behaviour(self.board, self.leader)
-        return sum(
-            _behaviour(self.board, candidate) == behaviour for candidate in independent(self.board.candidates)
-        )
+        drafts = independent(self.board.candidates)
+        return sum(_alike(self.board, self.probes, self.leader, candidate) for candidate in drafts)
 
 
 def _behaviour(board: Board, candidate: Candidate) -> tuple[tuple[str, str | None], ...]:
@@ -119,7 +136,21 @@ def _behaviour(board: Board, candidate: Candidate) -> tuple[tuple[str, str | Non
     return tuple((outcome.status, outcome.actual) for outcome in outcomes)
 
 
-def _leader(board: Board, tallies: dict[str, Tally | None]) -> Candidate | None:
+def _returned(probes: Board, candidate: Candidate, probe: Test) -> str | None:
+    return probes.verdict(candidate.id).outcome(probe.id).actual
+
+
+def _alike(board: Board, probes: Board | None, one: Candidate, other: Candidate) -> bool:
+    """Whether two candidates do the same on every test, and return the same on every probe where both return."""
+    if _behaviour(board, one) != _behaviour(board, other):
+        return False
+    if probes is None:
+        return True
+    pairs = [(_returned(probes, one, probe), _returned(probes, other, probe)) for probe in probes.tests]
+    return all(left is None or right is None or left == right for left, right in pairs)
+
+
+def _leader(board: Board, probes: Board | None, tallies: dict[str, Tally | None]) -> Candidate | None:
     """Most trusted tests passed; then most generated ones that are not ruled out; then most like-minded
     independent drafts; then the earliest, so that a repair must be better to take over."""
 
@@ -129,9 +160,7 @@ def _leader(board: Board, tallies: dict[str, Tally | None]) -> Candidate | None:
         passed = [test for test in board.tests if verdict.outcome(test.id).status == "passed"]
         trusted = sum(test.trusted for test in passed)
         standing = sum(not test.trusted and not _ruled_out(tallies[test.id]) for test in passed)
-        alike = sum(
-            _behaviour(board, other) == _behaviour(board, candidate) for other in independent(board.candidates)
-        )
+        alike = sum(_alike(board, probes, candidate, other) for other in independent(board.candidates))
         return trusted, standing, alike, -index
 
     runnable = [
@@ -230,8 +259,8 @@ def _next_step(view: _View, grade: Grade, situation: Situation) -> NextStep:
         if situation.repairs_in_line < LONGEST_REPAIR:
             return "repair"
         return "redraft" if drafts < situation.most_drafts else "done"
-    few = not any(entry.test.trusted for entry in view.ledger) and 2 * view.agreeing <= drafts + 1
-    return "redraft" if few and not view.contested and drafts < situation.most_drafts else "done"
+    alone = drafts < Thresholds().agreeing_drafts and not any(entry.test.trusted for entry in view.ledger)
+    return "redraft" if alone and not view.contested and drafts < situation.most_drafts else "done"
 
 
 def failures(board: Board, ruling: Ruling) -> Sequence[tuple[Test, Outcome]]:

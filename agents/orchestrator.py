@@ -16,6 +16,7 @@ from .effort import Plan
 from .errors import BudgetSpent, ModelError, ReplyError
 from .events import BoardStarted, Note, Ruled, Tell
 from .judge import Situation, failures, judge
+from .probes import probes
 from .records import Board, Candidate, RoundRecord, Ruling, Spec, Test
 from .suite import example_tests, split
 from .test_writer import TestWriter
@@ -67,16 +68,19 @@ class Orchestrator:
         for number in range(1, self._plan.max_rounds + 1):
             started = time.monotonic()
             board = self._run_board(number)
-            ruling = judge(board, self._situation(number, spent))
-            self._keep(number, board, ruling, time.monotonic() - started)
+            probed = self._run_probes()
+            ruling = judge(board, self._situation(number, spent, probed))
+            self._keep(
+                RoundRecord(number, board, probed, ruling, dict(self._opinions), time.monotonic() - started)
+            )
             if ruling.done:
                 break
             spent = self._within_budget(partial(self._next, ruling, board, number + 1))
         return ruling
 
-    def _situation(self, number: int, spent: bool) -> Situation:
+    def _situation(self, number: int, spent: bool, probed: Board | None) -> Situation:
         last = spent or number == self._plan.max_rounds
-        return Situation(self._opinions, self._repairs_in_line, last, self._plan.most_drafts)
+        return Situation(self._opinions, probed, self._repairs_in_line, last, self._plan.most_drafts)
 
     def _within_budget(self, step: Callable[[], None]) -> bool:
         """Do `step`; whether the budget was spent in it."""
@@ -125,7 +129,7 @@ class Orchestrator:
         if not self._pool:
             raise ModelError(
                 "unusable_reply",
-                "The model wrote no module that can be used; put its signature in the spec or try another --model.",
+                "The model wrote no module that can be used; put its signature in the spec or try another model.",
             )
 
     def _write_tests(self) -> None:
@@ -143,13 +147,19 @@ class Orchestrator:
         self._tell(BoardStarted(number, len(self._pool), len(self._suite)))
         return self._crew.board(self._pool, self._suite)
 
-    def _keep(self, number: int, board: Board, ruling: Ruling, seconds: float) -> None:
-        self._archive.append(RoundRecord(number, board, ruling, dict(self._opinions), seconds))
+    def _run_probes(self) -> Board | None:
+        """What the candidates return where nobody knows the answer; asked only if agreement is to decide."""
+        made = () if any(test.trusted for test in self._suite) else probes(self._suite, self._plan.probes)
+        return self._crew.board(self._pool, made) if made else None
+
+    def _keep(self, record: RoundRecord) -> None:
+        self._archive.append(record)
+        ruling = record.ruling
         leader = next((candidate for candidate in self._pool if candidate.id == ruling.leader), None)
         if leader is not None:
             self._archive.save_code(leader.code)
             self._archive.save_tests([entry.test for entry in ruling.ledger if entry.standing == "counts"])
-        self._tell(Ruled(number, board, ruling, leader))
+        self._tell(Ruled(record.number, record.board, ruling, leader))
 
     def _next(self, ruling: Ruling, board: Board, round_number: int) -> None:
         if ruling.next_step == "settle":

@@ -320,10 +320,12 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class RoundRecord:
-    """One round as it is kept: board, ruling, and the opinions asked for so far (by test id)."""
+    """One round as it is kept: board, what the candidates return on the probes (None where there are none), ruling,
+    and the opinions asked for so far (by test id)."""
 
     number: int
     board: Board
+    probes: Board | None
     ruling: Ruling
     opinions: dict[str, tuple[str | None, ...]]
     seconds: float

@@ -17,7 +17,7 @@ A, B, C = (candidate(name) for name in "abc")
 REPAIR = candidate("r", "repair")
 
 
-def situation(opinions: Mapping[str, tuple[str | None, ...]] | None = None, **changes: bool | int) -> Situation:
+def situation(opinions: Mapping[str, tuple[str | None, ...]] | None = None, **changes: object) -> Situation:
     return Situation(opinions or {}, **changes)  # type: ignore[arg-type]
 
 
@@ -178,3 +178,31 @@ def _graded(candidates: tuple[Candidate, ...]) -> str:
 
 def test_the_order_of_the_candidates_does_not_change_the_grade() -> None:
     assert _graded((A, B, C)) == _graded((C, A, B)) == "consensus"
+
+
+PROBE = Test("test_probe_1", "def test_probe_1():\n    assert f(7) == ...\n", "generated")
+
+
+def _probed(returned: dict[Candidate, str | None]) -> Board:
+    verdicts = tuple(
+        Verdict("failed", (Outcome(PROBE.id, "failed" if value else "error", actual=value),))
+        for value in returned.values()
+    )
+    return Board(tuple(returned), (PROBE,), verdicts)
+
+
+def test_drafts_that_differ_beyond_the_tests_are_no_consensus() -> None:
+    apart = situation(probes=_probed({A: "7", B: "8"}))
+    ruling = judge(board(EXPECTED, {A: RIGHT, B: RIGHT}), apart)
+    assert (ruling.grade, ruling.done) == ("contested", True)
+    assert [(dispute.question, dispute.answers) for dispute in ruling.disputes] == [("f(7)", ("7", "8"))]
+
+
+def test_drafts_that_return_the_same_beyond_the_tests_agree() -> None:
+    ruling = judge(board(EXPECTED, {A: RIGHT, B: RIGHT}), situation(probes=_probed({A: "7", B: "7"})))
+    assert ruling.grade == "consensus"
+
+
+def test_a_probe_on_which_a_draft_raises_is_outside_the_spec() -> None:
+    ruling = judge(board(EXPECTED, {A: RIGHT, B: RIGHT}), situation(probes=_probed({A: "7", B: None})))
+    assert ruling.grade == "consensus"
