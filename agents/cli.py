@@ -241,7 +241,7 @@ def _find_run(settings: Settings, resume: str | None) -> RunDirectory | None:
 
 
 def _read_spec(spec: str | None, file: Path | None, tests: Path | None, earlier: RunDirectory | None) -> Spec:
-    from .spec import read_spec, read_spec_file
+    from .spec import read_spec, read_spec_file, read_tests_file
 
     given = [source for source in (spec, file) if source is not None]
     if earlier is not None:
@@ -252,22 +252,13 @@ def _read_spec(spec: str | None, file: Path | None, tests: Path | None, earlier:
         raise UsageError("Give one spec: as an argument, with --file FILE, or - for standard input. See --help.")
     if file is not None:
         return read_spec_file(file, tests)
-    trusted = _read_tests(tests)
+    trusted = read_tests_file(tests) if tests is not None else None
     if spec == "-":
         try:
             return read_spec(sys.stdin.read(), origin="stdin", tests=trusted)
         except UnicodeDecodeError as error:
             raise UsageError("Standard input is no UTF-8 text; give the spec as UTF-8.") from error
     return read_spec(spec or "", origin="argument", tests=trusted)
-
-
-def _read_tests(path: Path | None) -> str | None:
-    if path is None:
-        return None
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The tests file {path} can't be read ({error}); give --tests a pytest file.") from error
 
 
 def _resumed_settings(settings: Settings, earlier: RunDirectory | None) -> Settings:

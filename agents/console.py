@@ -95,7 +95,7 @@ class Console:
                 self.err.print(clean(line), markup=False)
 
     def _lines(self, event: Event) -> list[str]:
-        from .events import Answered, Fetching, Note, Ruled, RunStarted
+        from .events import Answered, BoardStarted, Fetching, Note, Ruled, RunStarted
         from .progress import answered_line, ruled_line
 
         match event:
@@ -106,6 +106,8 @@ class Console:
                 ]
             case Note():
                 return [event.text]
+            case BoardStarted() if self._live is None:
+                return [f"Round {event.round}: testing {event.candidates} candidates with {event.tests} tests"]
             case Answered():
                 return [answered_line(event)]
             case Ruled():
