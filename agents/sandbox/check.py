@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
-from ..errors import SandboxBroken
+from ..errors import SandboxBroken, UsageError
 from .conformance import ATTACKS, Attack, Bare, Trial
 from .conformance.attack import CHECK_LIMITS
 from .conformance.ground import Ground
@@ -27,12 +27,17 @@ class CheckResult:
 
 
 def run_checks(sandbox: Sandbox, attacks: Sequence[Attack] = ATTACKS) -> list[CheckResult]:
-    """Try `attacks` on `sandbox`, in order; takes about a second each."""
+    """Try `attacks` on `sandbox`, in order; a quarter of a minute for all.
+
+    Raises UsageError for the sandbox `none`, which has nothing to check and would let them at this process.
+    """
     return list(checks(sandbox, attacks))
 
 
 def checks(sandbox: Sandbox, attacks: Sequence[Attack] = ATTACKS) -> Iterator[CheckResult]:
     """The same, one result at a time, for those who show progress."""
+    if sandbox.name == "none":
+        raise UsageError("The sandbox `none` stops no attack; check `bubblewrap`, `native` or `auto`.")
     for attack in attacks:
         yield _check(sandbox, attack)
 

@@ -7,30 +7,20 @@ file's mode or times, and as an ordinary user can still learn by stat() whether 
 
 from __future__ import annotations
 
-import marshal
 import os
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from ..errors import SandboxBroken, SandboxUnavailable
 from . import seccomp
-from .descriptors import readable
-from .disk import DirectoryMeter, DiskMeter, ScratchMeter
 from .inside import landlock
-from .inside.native import remove_tree
 from .interface import Job, SandboxLimits
-from .interpreter import Interpreter, this_interpreter
-from .layout import place, rewritten
-from .limits import environment, resource_limits, scratch
+from .interpreter import this_interpreter
+from .orders import OWN_PID, launch_in_namespaces, launch_swept
 from .processes import tasks_of_user
 from .spare_uid import spare_uid
-from .supervision import Command, Supervised
-from .watchdog import Watchdog
-
-_START = "import sys; sys.path.append(sys.argv.pop(1)); from inside.native import main; main()"
-_PACKAGE = str(Path(__file__).parent)
-_OWN_PID = 0x7FEEDFAC  # stands for the job's process id, which is known only after the filter was built
+from .supervision import Supervised
 
 
 class Native:
@@ -46,87 +36,35 @@ class Native:
         if not self.namespaces:
             self._check_without_namespaces()
 
+    @property
+    def residuals(self) -> frozenset[int]:
+        """Numbers of the attacks that are known to get through: by stat(), without namespaces, as a user."""
+        return frozenset() if self.namespaces or self._as_root else frozenset({2})
+
     def launch(self, job: Job) -> Supervised:
         """Start `job`; raises SandboxBroken."""
-        return self._launch(job, namespaces=self.namespaces)
+        return self._launch_in_namespaces(job) if self.namespaces else self._launch_on_the_host(job)
 
     def close(self) -> None:
         """Nothing is held between jobs."""
 
-    def _launch(self, job: Job, *, namespaces: bool) -> Supervised:
-        interpreter = this_interpreter()
-        order = self._order(job, interpreter)
-        order |= self._in_namespaces(job, interpreter) if namespaces else self._on_the_host(job, interpreter)
-        directory: str | None = order["directory"]
-        if directory and order["uid"] is not None:
-            _give_to(order["uid"], Path(directory))
-        witness, order["report"] = os.pipe()
-        order_input = readable(marshal.dumps(order))
-        ours = (order["report"], order_input)
-        command = Command(
-            argv=[interpreter.executable, "-I", "-S", "-c", _START, _PACKAGE, str(order_input)],
-            environment={},
-            witness=witness,
-            inherited=(*ours, *job.channels),
-            close_after=ours,
-            leader="namespace" if namespaces else "sweeper",
-            cleanup=lambda: remove_tree(directory) if directory else None,
+    def _launch_in_namespaces(self, job: Job) -> Supervised:
+        return launch_in_namespaces(
+            job, uid=self._spare_uid(), landlock=self._landlock > 0, program=seccomp.program()
         )
-        disk: DiskMeter = DirectoryMeter(Path(directory)) if directory else ScratchMeter(dict(order["writable"]))
-        return Supervised(command, job.limits, job.stdin, Watchdog(job.limits, disk))
 
-    def _order(self, job: Job, interpreter: Interpreter) -> dict[str, Any]:
-        return {
-            "parent": os.getpid(),
-            "uid": spare_uid() if self._as_root else None,
-            "trees": list(interpreter.trees),
-            "links": list(interpreter.links),
-            "landlock": self._landlock > 0,
-            "own_pid": _OWN_PID,
-        }
+    def _launch_on_the_host(self, job: Job) -> Supervised:
+        confined = self._landlock >= landlock.SIGNALS_CONFINED_SINCE
+        program = seccomp.program(sockets=False, metadata=False, signals_to=None if confined else OWN_PID)
+        limits = job.limits if self._as_root else limits_on_the_host(job.limits)
+        return launch_swept(job, limits, uid=self._spare_uid(), landlock=True, program=program)
 
-    @staticmethod
-    def _in_namespaces(job: Job, interpreter: Interpreter) -> dict[str, Any]:
-        return {
-            "namespaces": True,
-            "argv": [interpreter.executable, *job.argv],
-            "environment": environment(),
-            "limits": resource_limits(job.limits),
-            "files": dict(job.files),
-            "writable": scratch(job.limits),
-            "box": "/box",
-            "directory": None,
-            "filter": seccomp.program(),
-        }
-
-    def _on_the_host(self, job: Job, interpreter: Interpreter) -> dict[str, Any]:
-        root = place(job)
-        box = root / "box"
-        limits = self._limits_on_the_host(job.limits)
-        return {
-            "namespaces": False,
-            "argv": [interpreter.executable, *(rewritten(argument, root) for argument in job.argv)],
-            "environment": environment(str(box), str(box)),
-            "limits": resource_limits(limits),
-            "source": str(root / "src"),
-            "box": str(box),
-            "directory": str(root),
-            "filter": seccomp.program(
-                sockets=False,
-                metadata=False,
-                signals_to=None if self._landlock >= landlock.SIGNALS_CONFINED_SINCE else _OWN_PID,
-            ),
-        }
-
-    def _limits_on_the_host(self, limits: SandboxLimits) -> SandboxLimits:
-        """Without a user namespace the kernel counts all processes of the user; as root each job has a user."""
-        if self._as_root:
-            return limits
-        return replace(limits, processes=limits.processes + tasks_of_user(os.geteuid()))
+    def _spare_uid(self) -> int | None:
+        return spare_uid() if self._as_root else None
 
     def _try_namespaces(self) -> bool:
         try:
-            with self._launch(Job(["-I", "-S", "-c", ""]), namespaces=True) as running:
+            with self._launch_in_namespaces(Job(["-I", "-S", "-c", ""])) as running:
                 return running.wait().exit_code == 0
         except SandboxBroken:
             return False
@@ -137,20 +75,19 @@ class Native:
                 "the kernel allows neither namespaces nor Landlock here; "
                 "allow unprivileged user namespaces, or use Linux 5.13 or newer with Landlock enabled."
             )
-        if self._as_root and (closed := _closed_to_others(this_interpreter().executable)):
+        if self._as_root and (closed := _closed_to_others(this_interpreter().trees)):
             raise SandboxUnavailable(
                 f"only root may enter {closed}, where this Python lives, and jobs run as another user; "
                 "install bubblewrap, or use a Python that every user can run."
             )
 
 
-def _closed_to_others(path: str) -> Path | None:
-    """The first directory on the way to a program that other users cannot pass."""
-    parents = Path(path).resolve().parents
+def limits_on_the_host(limits: SandboxLimits) -> SandboxLimits:
+    """`limits` for a process outside any user namespace, where the kernel counts all processes of this user."""
+    return replace(limits, processes=limits.processes + tasks_of_user(os.geteuid()))
+
+
+def _closed_to_others(trees: Iterable[str]) -> Path | None:
+    """The first directory on the way to one of these that other users cannot pass."""
+    parents = (parent for tree in trees for parent in Path(tree).parents)
     return next((parent for parent in parents if not parent.stat().st_mode & 0o001), None)
-
-
-def _give_to(uid: int, root: Path) -> None:
-    """Let another user read a job's directory and write in its box."""
-    root.chmod(0o711)
-    os.chown(root / "box", uid, uid)

@@ -67,14 +67,14 @@ for number in range(1, 65):
         signal.signal(number, signal.SIG_IGN)
     except (OSError, ValueError):
         pass
-end = time.monotonic() + 3
+end = time.monotonic() + 2
 while time.monotonic() < end:
     pass
 """
 
 
 def _ignore_signals(trial: Trial) -> bool:
-    return trial.run().seconds > 2.5
+    return trial.run().seconds > 1.5
 
 
 DAEMON = """
@@ -177,7 +177,7 @@ ATTACKS = (
     Attack(3, "read a key from the inherited environment", READ_ENVIRONMENT, _read_environment),
     Attack(4, "read another process's environment", READ_OTHERS_ENVIRONMENT, _read_others_environment),
     Attack(15, "fork without end", FORK_BOMB, _fork_bomb),
-    Attack(20, "loop without end, ignoring signals", IGNORE_SIGNALS, _ignore_signals, wall_seconds=1.0),
+    Attack(20, "loop without end, ignoring signals", IGNORE_SIGNALS, _ignore_signals, wall_seconds=0.6),
     Attack(22, "outlive the run as a daemon", DAEMON, _daemon),
     Attack(23, "kill another process of the user", KILL_OTHER, _kill_other),
     Attack(24, "kill the supervisor, leaving orphans", KILL_SUPERVISOR, _kill_supervisor),

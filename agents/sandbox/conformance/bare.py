@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ..inside.native import remove_tree
+from ..inside.layout import place, remove_tree, rewritten
 from ..interface import Ended, Job
-from ..layout import place, rewritten
 
 # The program gets a parent of its own, which it may kill.
 _PARENT = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"
@@ -37,9 +39,10 @@ class BareRun:
     """A job without a sandbox; implements `Running`."""
 
     def __init__(self, job: Job) -> None:
-        self._root = place(job)
+        self._root = Path(tempfile.gettempdir(), f"greenloop-{secrets.token_hex(8)}")
+        place(str(self._root), job.files)
         self._begun = time.monotonic()
-        argv = [rewritten(argument, self._root) for argument in job.argv]
+        argv = [rewritten(argument, str(self._root)) for argument in job.argv]
         self._process = subprocess.Popen(  # the program under test and its parent, both this process's own
             [sys.executable, "-I", "-S", "-c", _PARENT, sys.executable, *argv],
             stdin=subprocess.DEVNULL,

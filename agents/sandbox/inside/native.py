@@ -5,7 +5,7 @@ supervisor (adopts orphans, sweeps them) ── job                       withou
 """
 
 # Importing pathlib would delay every job.
-# ruff: noqa: PTH101, PTH106, PTH108, PTH114, PTH118, PTH123, PTH208
+# ruff: noqa: PTH123, PTH208
 from __future__ import annotations
 
 import marshal
@@ -15,6 +15,7 @@ from typing import Any
 
 from . import kernel, landlock
 from .bootstrap import drop_to, set_limits
+from .layout import place, remove_tree, rewritten
 from .root import enter_new_root, new_namespaces, raise_loopback
 
 SIGKILL, SIGTERM = 9, 15
@@ -33,9 +34,18 @@ def main() -> None:
     try:
         code = _run_in_namespaces(order) if order["namespaces"] else _run_swept(order)
     except BaseException as error:
-        os.write(report, f"!{type(error).__name__}: {error}".encode()[:500])
         code = 125
-    os._exit(code)
+        tell(report, error)
+    finally:
+        os._exit(code)
+
+
+def tell(report: int, error: BaseException) -> None:
+    """Say why the job could not be started. The host may be gone."""
+    try:
+        os.write(report, f"!{type(error).__name__}: {error}".encode()[:500])
+    except OSError:
+        return
 
 
 def shell_code(status: int) -> int:
@@ -89,8 +99,9 @@ def _be_init(order: Order) -> None:
             if pid == job:
                 os._exit(shell_code(status))
     except BaseException as error:
-        os.write(order["report"], f"!{type(error).__name__}: {error}".encode()[:500])
-    os._exit(125)
+        tell(order["report"], error)
+    finally:
+        os._exit(125)  # a fork must never return into its parent's code
 
 
 # --- without -----------------------------------------------------------------------------------------------
@@ -106,15 +117,12 @@ def _run_swept(order: Order) -> int:
     def stop(number: int, frame: object) -> None:
         raise _Asked
 
-    signal.signal(signal.SIGTERM, stop)
-    kernel.adopt_orphans()
-    _die_with(order["parent"], SIGTERM)
     code = 128 + SIGKILL
     try:
-        job = os.fork()
-        if job == 0:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            become(order, [*order["trees"], order["source"]], [order["box"], "/dev/null"])
+        signal.signal(signal.SIGTERM, stop)
+        kernel.adopt_orphans()
+        _die_with(order["parent"], SIGTERM)
+        job = _start_swept(order)
         while True:
             pid, status = os.wait()
             if pid == job:
@@ -128,6 +136,23 @@ def _run_swept(order: Order) -> int:
         if os.getppid() != order["parent"]:
             remove_tree(order["directory"])
     return code
+
+
+def _start_swept(order: Order) -> int:
+    """Lay out the job's directory and start the job in it; its process id."""
+    directory: str = order["directory"]
+    # Made here and not by the host: this process outlives it, and removes what it made.
+    place(directory, order["files"], order["uid"])
+    order["argv"] = [rewritten(argument, directory) for argument in order["argv"]]
+    order["environment"] = {name: rewritten(value, directory) for name, value in order["environment"].items()}
+    order["box"] = directory + "/box"
+    job = os.fork()
+    if job == 0:
+        import signal
+
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        become(order, [*order["trees"], directory + "/src"], [order["box"], "/dev/null"])
+    return job
 
 
 def sweep(uid: int | None) -> None:
@@ -180,22 +205,6 @@ def _descendants(pid: int) -> list[int]:
     return found[1:] if found[:1] == [pid] else found
 
 
-def remove_tree(path: str) -> None:
-    """Delete a directory and everything in it, whatever modes a job gave to directories of its own."""
-    for directory, names, files in os.walk(path, onerror=None):
-        for name in names:
-            inner = os.path.join(directory, name)
-            if not os.path.islink(inner):
-                os.chmod(inner, 0o700)
-        for name in files:
-            os.unlink(os.path.join(directory, name))
-    for directory, names, _ in os.walk(path, topdown=False):
-        for name in names:
-            inner = os.path.join(directory, name)
-            (os.unlink if os.path.islink(inner) else os.rmdir)(inner)
-    os.rmdir(path)
-
-
 # --- the job -----------------------------------------------------------------------------------------------
 
 
@@ -209,8 +218,9 @@ def become(order: Order, readable: list[str], writable: list[str]) -> None:
         os.write(report, b".")
         os.execve(order["argv"][0], order["argv"], order["environment"])
     except BaseException as error:
-        os.write(report, f"!{type(error).__name__}: {error}".encode()[:500])
-    os._exit(125)
+        tell(report, error)
+    finally:
+        os._exit(125)  # a fork must never return into its parent's code
 
 
 def confine(order: Order, readable: list[str], writable: list[str]) -> None:
@@ -222,8 +232,9 @@ def confine(order: Order, readable: list[str], writable: list[str]) -> None:
     kernel.forbid_new_privileges()
     if order["landlock"]:
         landlock.restrict(readable, writable)
-    own = order["own_pid"].to_bytes(4, sys.byteorder)
-    kernel.filter_system_calls(order["filter"].replace(own, os.getpid().to_bytes(4, sys.byteorder)))
+    if order["filter"]:
+        own = order["own_pid"].to_bytes(4, sys.byteorder)
+        kernel.filter_system_calls(order["filter"].replace(own, os.getpid().to_bytes(4, sys.byteorder)))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,78 @@
+"""Has greenloop's own supervisor (`inside/native.py`) run a job: in namespaces, or on the host and swept after."""
+
+from __future__ import annotations
+
+import marshal
+import os
+import secrets
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from .descriptors import readable
+from .disk import DirectoryMeter, DiskMeter, ScratchMeter
+from .inside.layout import remove_tree
+from .interface import Job, SandboxLimits
+from .interpreter import this_interpreter
+from .limits import environment, resource_limits, scratch
+from .supervision import Command, Supervised
+from .watchdog import Watchdog
+
+_START = "import sys; sys.path.append(sys.argv.pop(1)); from inside.native import main; main()"
+_PACKAGE = str(Path(__file__).parent)
+OWN_PID = 0x7FEEDFAC
+"""Stands for the job's process id in a filter, which is built before the id is known."""
+
+
+def launch_in_namespaces(job: Job, *, uid: int | None, landlock: bool, program: bytes) -> Supervised:
+    """Run `job` in namespaces of its own: `uid` is the user to become (None: stay, in a user namespace),
+    `landlock` whether to confine it so too, `program` the filter of system calls."""
+    order = _order(job, job.limits, uid=uid, landlock=landlock, program=program)
+    order |= {"namespaces": True, "writable": scratch(job.limits), "box": "/box"}
+    return _launch(job, order, ScratchMeter(dict(order["writable"])), directory=None)
+
+
+def launch_swept(
+    job: Job, kernel_limits: SandboxLimits, *, uid: int | None, landlock: bool, program: bytes
+) -> Supervised:
+    """Run `job` among the machine's other processes, in a temporary directory, and end all that it started.
+
+    `kernel_limits` are the limits set on the process itself; an empty `program` stands for no filter.
+    """
+    order = _order(job, kernel_limits, uid=uid, landlock=landlock, program=program)
+    directory = Path(tempfile.gettempdir(), f"greenloop-{secrets.token_hex(8)}")
+    order |= {"namespaces": False, "directory": str(directory)}
+    return _launch(job, order, DirectoryMeter(directory), directory=directory)
+
+
+def _order(job: Job, limits: SandboxLimits, *, uid: int | None, landlock: bool, program: bytes) -> dict[str, Any]:
+    interpreter = this_interpreter()
+    return {
+        "parent": os.getpid(),
+        "uid": uid,
+        "trees": list(interpreter.trees),
+        "links": list(interpreter.links),
+        "argv": [interpreter.executable, *job.argv],
+        "files": dict(job.files),
+        "limits": resource_limits(limits),
+        "landlock": landlock,
+        "own_pid": OWN_PID,
+        "filter": program,
+    }
+
+
+def _launch(job: Job, order: dict[str, Any], disk: DiskMeter, *, directory: Path | None) -> Supervised:
+    witness, report = os.pipe()
+    order |= {"report": report, "environment": environment(temporary="/box" if directory else "/tmp")}
+    order_input = readable(marshal.dumps(order))
+    ours = (report, order_input)
+    command = Command(
+        argv=[this_interpreter().executable, "-I", "-S", "-c", _START, _PACKAGE, str(order_input)],
+        environment={},
+        witness=witness,
+        inherited=(*ours, *job.channels),
+        close_after=ours,
+        leader="sweeper" if directory else "namespace",
+        cleanup=lambda: remove_tree(str(directory)) if directory else None,
+    )
+    return Supervised(command, job.limits, job.stdin, Watchdog(job.limits, disk))
