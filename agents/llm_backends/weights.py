@@ -222,14 +222,14 @@ def _from_hub(directory: Path, weights: Weights, on_progress: OnProgress) -> boo
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     import httpx
     from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
 
     staging = directory / "hub"
     try:
         get_hf_file_metadata(hf_hub_url(weights.hub_repo, weights.file), timeout=5)
         with _reporting(lambda: _bytes_below(staging), "the model's hub", weights.size, on_progress):
             downloaded = hf_hub_download(weights.hub_repo, weights.file, local_dir=staging)
-    except (httpx.HTTPError, HfHubHTTPError, LocalEntryNotFoundError):
+    except (httpx.HTTPError, HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled):
         return False
     _accept(Path(downloaded), directory, weights)
     shutil.rmtree(staging, ignore_errors=True)
