@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from .doctests import checks, shown
 from .literals import MAKERS, exception, expression, is_value, value
@@ -60,17 +61,21 @@ def from_statement(text: str, signature: Signature | None) -> Example:
     Raises ValueError, naming the example, where it is none of these.
     """
     source = text.strip()
-    for code, _ in _in_line(source, signature):
-        if _checks(code):
-            return Example(code, source)
     try:
         body = parse(source).body
     except ValueError as error:
-        raise ValueError(f"the example `{source}` is not Python ({error})") from error
+        body = []
+        reason = str(error)
+    else:
+        reason = ""
     if body and isinstance(body[-1], ast.Assert | ast.With):
         return Example(source, source)
-    if len(body) == 1 and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Compare):
+    if len(body) == 1 and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Compare | ast.BoolOp):
         return Example(f"assert {source}", source)
+    for code, _ in _in_line(source, signature):
+        return Example(code, source)
+    if reason:
+        raise ValueError(f"the example `{source}` is not Python ({reason})")
     raise ValueError(f"the example `{source}` states no result; write it as `call(...) == value`")
 
 
@@ -115,13 +120,21 @@ def _in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
     if whole := _whole(text.strip().rstrip("`;")):
         comment = text[len(text.split("#")[0]) :]
         return [] if _SPECULATION.search(comment) else [(code, True) for code in whole]
-    found = list(_calls(text, signature))
+    made = [(call, _assertion(call, sign, rest)) for call, sign, rest in _calls(text, signature)]
     prose = line
-    for call, _, rest in found:
-        prose = prose.replace(call, " ").replace(rest, " ")
+    for call, assertion in made:
+        prose = prose.replace(call, " ").replace(assertion.stated if assertion else " ", " ", 1)
     if _DOUBT.search(prose):
         return []
-    return [made for call, sign, rest in found if (made := _assertion(call, sign, rest))]
+    return [(assertion.code, assertion.sure) for _, assertion in made if assertion]
+
+
+class _Assertion(NamedTuple):
+    """An assertion made of a call and what is said of it; `stated` is the text of the value."""
+
+    code: str
+    stated: str
+    sure: bool
 
 
 def _whole(text: str) -> list[str]:
@@ -165,35 +178,32 @@ def _calls(line: str, signature: Signature | None) -> Iterator[_Call]:
             yield line[start : end + 1], sign["sign"], line[sign.end() : following]
 
 
-def _assertion(call: str, sign: str, rest: str) -> tuple[str, bool] | None:
+def _assertion(call: str, sign: str, rest: str) -> _Assertion | None:
     node = expression(call)
     if not isinstance(node, ast.Call):
         return None
     stated = _leading_value(rest)
     if stated is None:
         name = _leading_exception(rest)
-        return (f"with pytest.raises({name}):\n    {call}", True) if name and "\n" not in call else None
-    if re.match(r"raise|throw", sign):
+        code = f"with pytest.raises({name}):\n    {call}"
+        return _Assertion(code, name, True) if name and "\n" not in call else None
+    made = value(stated)
+    # `stop() -> None` is a header.
+    if re.match(r"raise|throw", sign) or (made == "None" and not node.args and not node.keywords):
         return None
-    if stated == "None" and not node.args and not node.keywords:
-        # `stop() -> None` is a header.
-        return None
-    same = "is" if stated == "None" else "=="
-    return f"assert {call} {same} {stated}", sign != "="
+    return _Assertion(f"assert {call} {'is' if made == 'None' else '=='} {made}", stated, sign != "=")
 
 
 def _leading_value(rest: str) -> str | None:
-    """The value that `rest` begins with, where what follows leaves no doubt that it ends there."""
+    """The text of the value that `rest` begins with, where what follows leaves no doubt that it ends there."""
     first = rest.strip()
-    if stated := value(first):
-        return stated
-    for end in sorted(
-        {match.start() for match in re.finditer(r"[`.,;)]|\s+(?:and\b|#|//|\()|\s*$", first)}, reverse=True
-    ):
+    if value(first):
+        return first
+    breaks = {match.start() for match in re.finditer(r"[`.,;)]|\s+(?:and\b|#|//|\()", first)}
+    for end in sorted(breaks, reverse=True):
         head, tail = first[:end].rstrip(), first[end:].strip()
-        stated = value(head) if head else None
-        if stated and _ends(tail):
-            return stated
+        if head and value(head) and _ends(tail):
+            return head
     return None
 
 
@@ -217,23 +227,20 @@ def _set_up(lines: Sequence[str], signature: Signature | None) -> list[tuple[str
     found: list[tuple[str, str, int]] = []
     fences = [index for index, line in enumerate(lines) if re.match(r"\s*(?:```|~~~)", line)]
     for start, end in zip(fences[::2], fences[1::2], strict=False):
-        code = "\n".join(lines[start + 1 : end])
         try:
-            body = parse(code).body
+            body = parse("\n".join(lines[start + 1 : end])).body
         except ValueError:
             continue
-        if not signature or any(signature.name in bound(node) for node in body):
+        if signature is None or _in_doubt(lines, start) or any(signature.name in bound(node) for node in body):
             continue
-        before: list[ast.stmt] = []
+        before: dict[str, ast.Assign] = {}
         for node in body:
-            if isinstance(node, ast.Assert) and used(node) & {name for other in before for name in bound(other)}:
-                source = lines[start + node.lineno]
-                code = "\n".join(ast.unparse(other) for other in [*before, node])
-                found.append((code, source.strip(), start + node.lineno))
-            elif isinstance(node, ast.Assign | ast.Expr) and not isinstance(
-                getattr(node, "value", None), ast.Constant
-            ):
-                before.append(node)
+            if isinstance(node, ast.Assert) and used(node) & before.keys():
+                needed = dict.fromkeys(assigned for name, assigned in before.items() if name in used(node))
+                code = "\n".join(ast.unparse(statement) for statement in [*needed, node])
+                found.append((code, lines[start + node.lineno].strip(), start + node.lineno))
+            elif isinstance(node, ast.Assign):
+                before.update(dict.fromkeys(bound(node), node))
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 
 from .source import parse
 
@@ -41,8 +42,10 @@ def value(text: str) -> str | None:
     """
     text = text.strip()
     text = _SPELLINGS.get(text, text)
+    # The full stop of a sentence makes no float.
+    text = re.sub(r"^(-?\d+)\.$", r"\1", text)
     node = expression(text)
-    if node is None or not is_value(node):
+    if node is None or not is_value(node) or text.endswith(","):
         return None
     if text.startswith("(") and not isinstance(node, ast.Tuple | ast.BinOp | ast.UnaryOp):
         return None

@@ -16,6 +16,8 @@ _CLASS = re.compile(r"\bclass\s+(?:named\s+|called\s+)?[`'\"]?(?P<name>[A-Z]\w*)
 _FENCED = re.compile(
     r"^[ \t]*(`{3,}|~{3,})[ \t]*(?:python|py)?[ \t]*\n(.*?)^[ \t]*\1", re.DOTALL | re.MULTILINE | re.I
 )
+_DEEPEST = 40
+"""Brackets within brackets that are still read; without a bound, brackets that never close cost quadratic time."""
 _ANNOTATION = re.compile(r"\s*(?:->|→|➞)\s*")
 
 
@@ -141,6 +143,8 @@ def closing(text: str, start: int) -> int | None:
             quote = character
         elif character in "([{":
             depth += 1
+            if depth > _DEEPEST:
+                return None
         elif character in ")]}":
             depth -= 1
             if depth == 0:

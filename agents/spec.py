@@ -68,13 +68,13 @@ def _named(origin: str) -> str:
 
 
 def _file(path: Path, longest: int) -> str:
-    if path.is_dir():
-        raise UsageError(f"{path} is a directory; name a file in it.")
     try:
         with path.open("rb") as file:
             data = file.read(longest + 1)
     except FileNotFoundError:
         raise UsageError(f"{path} does not exist; check the path.") from None
+    except IsADirectoryError:
+        raise UsageError(f"{path} is a directory; name a file in it.") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise UsageError(f"{path} can't be read ({reason}); check its permissions.") from error
