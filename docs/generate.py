@@ -1,0 +1,29 @@
+"""Writes the generated parts of docs/: `python docs/generate.py`. A test holds them up to date."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS.parent))
+
+
+def result_schema() -> str:
+    """The JSON schema of the document that `--json` prints."""
+    from pydantic import TypeAdapter
+
+    from agents.records import RunResult
+
+    schema = TypeAdapter(RunResult).json_schema(mode="serialization")
+    schema["title"] = "Result of a greenloop run (--json)"
+    return json.dumps(schema, indent=2, sort_keys=True) + "\n"
+
+
+GENERATED = {"schema/result.json": result_schema}
+
+if __name__ == "__main__":
+    for name, make in GENERATED.items():
+        (DOCS / name).parent.mkdir(parents=True, exist_ok=True)
+        (DOCS / name).write_text(make(), encoding="utf-8")

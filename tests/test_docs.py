@@ -1,0 +1,55 @@
+"""Documentation that is generated or names options is held to the code."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from agents.llm_backends.providers import PROVIDERS
+from agents.settings import Settings
+
+ROOT = Path(__file__).parent.parent
+
+
+def generated() -> dict[str, str]:
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return {name: make() for name, make in module.GENERATED.items()}
+
+
+def test_generated_documents_are_up_to_date() -> None:
+    for name, text in generated().items():
+        assert (ROOT / "docs" / name).read_text(encoding="utf-8") == text, "run: make docs"
+
+
+@pytest.mark.parametrize("field", [field.name for field in fields(Settings)])
+def test_every_setting_is_in_the_example_environment(field: str) -> None:
+    example = (ROOT / ".env.example").read_text(encoding="utf-8")
+    assert f"GREENLOOP_{field.upper()}=" in example
+
+
+def test_every_providers_key_is_in_the_example_environment() -> None:
+    example = (ROOT / ".env.example").read_text(encoding="utf-8")
+    for provider in PROVIDERS:
+        assert f"{provider.key_variables[0]}=" in example
+
+
+def test_every_setting_is_an_option_that_the_readme_or_the_help_names() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for option in re.findall(r"`(--[a-z-]+)", readme):
+        name = option.removeprefix("--").removeprefix("no-").replace("-", "_")
+        known = {field.name for field in fields(Settings)} | {"tests", "file", "resume", "help"}
+        assert name in known, option
+
+
+def test_links_in_the_documents_lead_somewhere() -> None:
+    for document in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
+        for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text(encoding="utf-8")):
+            assert (document.parent / target).exists(), f"{document.name}: {target}"
