@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 from pathlib import PurePosixPath
 
 from ..errors import SandboxUnavailable
@@ -23,9 +24,9 @@ class Bubblewrap:
 
     name = "bubblewrap"
 
-    def __init__(self) -> None:
-        """Raises SandboxUnavailable when there is no `bwrap` to run."""
-        program = shutil.which("bwrap")
+    def __init__(self, program: str | None = None) -> None:
+        """`program` is the path of bwrap, looked for where not given. Raises SandboxUnavailable without one."""
+        program = program or shutil.which("bwrap")
         if program is None:
             raise SandboxUnavailable(
                 "bubblewrap is not installed; install it (Debian, Ubuntu: apt install bubblewrap)."
@@ -36,7 +37,8 @@ class Bubblewrap:
     def launch(self, job: Job) -> Supervised:
         """Start `job`; raises SandboxBroken."""
         interpreter = this_interpreter()
-        witness, report = os.pipe()
+        witness, theirs = socket.socketpair()
+        report = theirs.detach()
         contents = {name: readable(content) for name, content in job.files.items()}
         inside = [interpreter.executable, "-I", "-S", "-c", BOOTSTRAP, str(report)]
         inside += [str(spare_uid()) if self._as_root else "-", resource_limits(job.limits)]

@@ -30,70 +30,69 @@ class Leader:
     def __init__(self, process: subprocess.Popen[bytes], kind: LeaderKind) -> None:
         self._process = process
         self._kind = kind
+        self._init: int | None = None
+        self._init_pid: int | None = None
         self.notice = os.pidfd_open(process.pid)
         """A descriptor that becomes readable when the process has exited."""
 
     @property
     def pid(self) -> int:
-        """Where the tree of the job's own processes begins."""
+        """The process that the host started."""
         return self._process.pid
 
     @property
     def exited(self) -> bool:
         """Whether the process has exited (it is not reaped yet)."""
-        return bool(select.select([self.notice], [], [], 0)[0])
+        return _ended(self.notice, 0)
 
+    @property
     def job_pid(self) -> int:
-        """The first process of the job: the namespace's init where there is one."""
-        if self._kind != "namespace":
-            return self.pid
-        return next(iter(children(self.pid)), self.pid)
+        """The first process of the job: the namespace's init, once found."""
+        return self._init_pid or self.pid
+
+    def find_init(self) -> None:
+        """Take hold of the init of the leader's PID namespace, if it has one and it is there."""
+        if self._kind != "namespace" or self._init is not None:
+            return
+        for pid in children(self.pid):
+            with suppress(ProcessLookupError):
+                handle = os.pidfd_open(pid)
+                # Asked again with the handle held: the number cannot have passed to another process.
+                if pid in children(self.pid):
+                    self._init, self._init_pid = handle, pid
+                    return
+                os.close(handle)
 
     def kill(self) -> None:
-        """End the job's processes; returns when the leader has exited, at the latest after some seconds."""
+        """End the job's processes; returns when they and the leader are gone, at the latest after some seconds."""
         if self._kind == "namespace":
             self._kill_init()
         elif self._kind == "sweeper" and not self.exited:
             signal.pidfd_send_signal(self.notice, signal.SIGTERM)
-        if not self._wait(0 if self._kind == "group" else _KILL_SECONDS):
+        if not _ended(self.notice, 0 if self._kind == "group" else _KILL_SECONDS):
             with suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)
-        self._wait(_KILL_SECONDS)
+        _ended(self.notice, _KILL_SECONDS)
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)  # not reaped yet, so the group's number is still its own
 
     def _kill_init(self) -> None:
         """Kill the namespace's init. Waits for it to appear: a leader killed before could leave it running."""
         deadline = time.monotonic() + _INIT_SECONDS
-        while not self.exited and time.monotonic() < deadline:
-            pid = self.job_pid()
-            if pid == self.pid:
-                time.sleep(0.001)
-                continue
+        while self._init is None and not self.exited and time.monotonic() < deadline:
+            self.find_init()
+            time.sleep(0.001)
+        if self._init is not None:
             with suppress(ProcessLookupError):
-                handle = os.pidfd_open(pid)
-                try:
-                    # Asked again with the handle held: the number cannot have passed to another process.
-                    if pid in children(self.pid):
-                        signal.pidfd_send_signal(handle, signal.SIGKILL)
-                        return
-                finally:
-                    os.close(handle)
+                signal.pidfd_send_signal(self._init, signal.SIGKILL)
+            # bwrap may end before its init does; the init ends after everything else in the namespace.
+            _ended(self._init, _KILL_SECONDS)
 
-    def _wait(self, seconds: float) -> bool:
-        return bool(select.select([self.notice], [], [], seconds)[0])
-
-    def reap(self) -> tuple[int, float]:
-        """The exit code (negative for a signal) and the CPU seconds of the process and all it waited for.
-
-        Raises TimeoutError when the process survives being killed.
-        """
+    def reap(self) -> int:
+        """The exit code, negative for a signal. Raises TimeoutError when the process survives being killed."""
         if not self.exited:
             raise TimeoutError(f"process {self.pid} does not end")
-        _, status, usage = os.wait4(self.pid, 0)
-        code = os.waitstatus_to_exitcode(status)
-        self._process.returncode = code
-        return code, usage.ru_utime + usage.ru_stime
+        return self._process.wait()
 
     def __enter__(self) -> Self:
         return self
@@ -102,3 +101,10 @@ class Leader:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         os.close(self.notice)
+        if self._init is not None:
+            os.close(self._init)
+
+
+def _ended(handle: int, seconds: float) -> bool:
+    """Whether the process behind a handle has ended, or does so within `seconds`."""
+    return bool(select.select([handle], [], [], seconds)[0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import marshal
 import os
 import secrets
+import socket
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,7 @@ def launch_swept(
     `kernel_limits` are the limits set on the process itself; an empty `program` stands for no filter.
     """
     order = _order(job, kernel_limits, uid=uid, landlock=landlock, program=program)
-    directory = Path(tempfile.gettempdir(), f"greenloop-{secrets.token_hex(8)}")
+    directory = Path(tempfile.gettempdir(), f"greenloop-{os.getpid()}-{secrets.token_hex(8)}")
     order |= {"namespaces": False, "directory": str(directory)}
     return _launch(job, order, DirectoryMeter(directory), directory=directory)
 
@@ -62,7 +63,8 @@ def _order(job: Job, limits: SandboxLimits, *, uid: int | None, landlock: bool, 
 
 
 def _launch(job: Job, order: dict[str, Any], disk: DiskMeter, *, directory: Path | None) -> Supervised:
-    witness, report = os.pipe()
+    witness, theirs = socket.socketpair()
+    report = theirs.detach()
     order |= {"report": report, "environment": environment(temporary="/box" if directory else "/tmp")}
     order_input = readable(marshal.dumps(order))
     ours = (report, order_input)

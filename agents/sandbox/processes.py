@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+_TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 _GONE = (FileNotFoundError, ProcessLookupError, PermissionError)
 
 
@@ -51,6 +52,15 @@ def task_count(pid: int) -> int:
     with suppress(*_GONE):
         return sum(1 for _ in os.scandir(f"/proc/{pid}/task"))
     return 0
+
+
+def cpu_seconds(pid: int) -> float:
+    """Processor time of the process's own threads; 0 when it is gone."""
+    with suppress(*_GONE):
+        # The second field is a name in parentheses, in which anything may stand.
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / _TICKS
+    return 0.0
 
 
 def tasks_of_user(uid: int) -> int:

@@ -35,13 +35,13 @@ _CHUNK = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A process to start: `witness` is the read end of the pipe on which the bootstrap reports; `inherited` and
+    """A process to start: on `witness` the bootstrap reports and waits; `inherited` and
     `close_after` are descriptors that the process gets, and those of them to close here once it runs;
     `leader` says how all that it starts is ended; `cleanup` runs when that is gone."""
 
     argv: Sequence[str]
     environment: Mapping[str, str]
-    witness: int
+    witness: socket.socket
     inherited: Sequence[int] = ()
     close_after: Sequence[int] = ()
     directory: str | None = None
@@ -104,7 +104,7 @@ class Supervised:
                 stack.callback(self._watchdog.end)
                 stack.callback(self._wake.close)
                 stack.callback(self._woken.close)
-                stack.callback(os.close, self._command.witness)
+                stack.callback(self._command.witness.close)
                 with self._start() as process:
                     self._supervise(process)
         except BaseException as error:  # handed over to whoever waits
@@ -136,14 +136,14 @@ class Supervised:
             try:
                 while not leader.exited:
                     for key, _ in selector.select(self._pause()):
-                        self._serve(key, selector)
+                        self._serve(key, selector, leader)
                     if self._killed or (not leader.exited and self._overrun(leader)):
                         break
             finally:
                 leader.kill()
-                self._drain(selector)
-                code, cpu_seconds = leader.reap()
-        self._ended = self._conclude(code, cpu_seconds)
+                self._drain(selector, leader)
+                code = leader.reap()
+        self._ended = self._conclude(code)
 
     def _register(
         self, selector: selectors.BaseSelector, process: subprocess.Popen[bytes], leader: Leader
@@ -161,7 +161,7 @@ class Supervised:
             if key.data not in ("kill", "exit"):
                 os.set_blocking(key.fd, False)
 
-    def _serve(self, key: selectors.SelectorKey, selector: selectors.BaseSelector) -> None:
+    def _serve(self, key: selectors.SelectorKey, selector: selectors.BaseSelector, leader: Leader) -> None:
         """Do what one ready descriptor asks for; forget it when it has reached its end."""
         if key.data == "stdin":
             self._feed(key, selector)
@@ -170,10 +170,18 @@ class Supervised:
             if not data:
                 selector.unregister(key.fileobj)
             elif key.data == "witness":
-                self._report += data
-                self._started = self._started or time.monotonic()
+                self._hear(data, leader)
             else:
                 self._output.add(key.data, data)
+
+    def _hear(self, data: bytes, leader: Leader) -> None:
+        """Take in the bootstrap's report; let the job go once all is there to watch and to end it."""
+        self._report += data
+        if self._report == b"." and self._started is None:
+            leader.find_init()
+            self._watchdog.begin(leader.job_pid)
+            self._started = time.monotonic()
+            self._command.witness.send(b"g")
 
     def _feed(self, key: selectors.SelectorKey, selector: selectors.BaseSelector) -> None:
         try:
@@ -206,19 +214,17 @@ class Supervised:
         elif seconds >= limits.wall_seconds:
             self._stopped = Stopped("wall", seconds, limits.wall_seconds)
         elif now >= self._next_watch:
-            if self._next_watch == 0.0:
-                self._watchdog.begin(leader.job_pid())
             self._next_watch = now + _WATCH_SECONDS
-            self._stopped = self._watchdog.check(leader.job_pid())
+            self._stopped = self._watchdog.check(leader.job_pid)
         return self._stopped is not None
 
-    def _drain(self, selector: selectors.BaseSelector) -> None:
+    def _drain(self, selector: selectors.BaseSelector, leader: Leader) -> None:
         """Read what the ended job left in its pipes. They may stay open where a daemon escaped (`none`)."""
         deadline = time.monotonic() + _DRAIN_SECONDS
         while self._open_streams(selector) and time.monotonic() < deadline:
             for key, _ in selector.select(0.01):
                 if key.data in (1, 2, "witness"):
-                    self._serve(key, selector)
+                    self._serve(key, selector, leader)
             if self._output.total > self._limits.output_bytes + (16 << 20):
                 return
 
@@ -226,7 +232,7 @@ class Supervised:
     def _open_streams(selector: selectors.BaseSelector) -> bool:
         return any(key.data in (1, 2, "witness") for key in selector.get_map().values())
 
-    def _conclude(self, code: int, cpu_seconds: float) -> Ended:
+    def _conclude(self, code: int) -> Ended:
         """The end, from the leader's exit code. Raises SandboxBroken when the program never started."""
         stdout, stderr = self._output.stream(1), self._output.stream(2)
         seconds = time.monotonic() - (self._started or self._begun)
@@ -236,16 +242,15 @@ class Supervised:
         if self._command.leader != "group" and 128 < code < 193:
             code = 128 - code
         if self._stopped is None and not self._killed:
-            self._stopped = self._limit_behind(code, cpu_seconds)
+            self._stopped = self._limit_behind(code)
         exit_code = None if self._stopped or self._killed else code
         return Ended(exit_code, stdout, stderr, self._stopped, seconds)
 
-    def _limit_behind(self, code: int, cpu_seconds: float) -> Stopped | None:
+    def _limit_behind(self, code: int) -> Stopped | None:
         """The limit that the kernel enforced by the signal in `code`, if it was one."""
         limits = self._limits
-        spent = cpu_seconds >= limits.cpu_seconds
-        if code == -signal.SIGXCPU or (code == -signal.SIGKILL and spent):
-            return Stopped("cpu", max(cpu_seconds, limits.cpu_seconds), limits.cpu_seconds)
+        if code == -signal.SIGXCPU:
+            return Stopped("cpu", limits.cpu_seconds, limits.cpu_seconds)
         if code == -signal.SIGXFSZ:
             return Stopped("file_size", limits.file_bytes, limits.file_bytes, "bytes")
         return self._watchdog.check_disk() if code != 0 else None

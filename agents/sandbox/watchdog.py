@@ -5,7 +5,9 @@ from __future__ import annotations
 from ..records import Stopped
 from .disk import DiskMeter
 from .interface import SandboxLimits
-from .processes import proportional_bytes, resident_bytes, task_count, tree
+from .processes import cpu_seconds, proportional_bytes, resident_bytes, task_count, tree
+
+_CPU_GRACE = 0.25
 
 
 class Watchdog:
@@ -29,12 +31,17 @@ class Watchdog:
         tasks = sum(map(task_count, pids))
         if tasks >= self._limits.processes:
             return Stopped("processes", tasks, self._limits.processes, "processes")
-        return self._check_memory(pids) or self.check_disk()
+        return self._check_cpu(pids) or self._check_memory(pids) or self.check_disk()
 
     def check_disk(self) -> Stopped | None:
         """The disk limit, where it is reached. Works after the job's end too."""
         used, allowed = self._disk.used(), self._limits.disk_bytes
         return Stopped("disk", used, allowed, "bytes") if used >= allowed else None
+
+    def _check_cpu(self, pids: list[int]) -> Stopped | None:
+        """The kernel warns at the limit and kills a second later, without a word: this lies in between."""
+        used, allowed = max(map(cpu_seconds, pids)), self._limits.cpu_seconds
+        return Stopped("cpu", used, allowed) if used >= allowed + _CPU_GRACE else None
 
     def _check_memory(self, pids: list[int]) -> Stopped | None:
         allowed = self._limits.memory_bytes

@@ -1,8 +1,7 @@
 """The first program inside a sandbox: sets limits, drops the user id, and becomes the job.
 
-Run as `python -I -S -c SOURCE WITNESS UID LIMITS PROGRAM ARGUMENT...`: WITNESS is a file descriptor that gets
-"." right before the job takes over and the reason where that fails, UID a number or "-", LIMITS a list such as
-`AS:1073741824,CPU:8`. Imports as little as it can: it costs time before every job.
+Run as `python -I -S -c SOURCE WITNESS UID LIMITS PROGRAM ARGUMENT...`: WITNESS is a socket to the host, UID a
+number or "-", LIMITS a list such as `AS:1073741824,CPU:8`. Imports as little as it can: it delays every job.
 """
 
 import os
@@ -32,6 +31,13 @@ def drop_to(uid: int) -> None:
     os.setresuid(uid, uid, uid)
 
 
+def await_host(witness: int) -> None:
+    """Say that the job is ready and wait until the host watches it; ends here when the host is gone."""
+    os.write(witness, b".")
+    if os.read(witness, 1) != b"g":
+        os._exit(125)
+
+
 def main() -> None:
     """Do as the arguments say; never returns."""
     witness, uid, limits = int(sys.argv[1]), sys.argv[2], sys.argv[3]
@@ -41,7 +47,7 @@ def main() -> None:
         if uid != "-":
             drop_to(int(uid))
         set_limits(limits)
-        os.write(witness, b".")
+        await_host(witness)
         os.execv(program[0], program)
     except (OSError, ValueError) as error:
         os.write(witness, f"!{type(error).__name__}: {error}".encode()[:500])

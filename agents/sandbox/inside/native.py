@@ -14,7 +14,7 @@ import sys
 from typing import Any
 
 from . import kernel, landlock
-from .bootstrap import drop_to, set_limits
+from .bootstrap import await_host, drop_to, set_limits
 from .layout import place, remove_tree, rewritten
 from .root import enter_new_root, new_namespaces, raise_loopback
 
@@ -215,7 +215,7 @@ def become(order: Order, readable: list[str], writable: list[str]) -> None:
         os.setsid()
         os.chdir(order["box"])
         confine(order, readable, writable)
-        os.write(report, b".")
+        await_host(report)
         os.execve(order["argv"][0], order["argv"], order["environment"])
     except BaseException as error:
         tell(report, error)
