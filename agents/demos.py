@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 
+from .cases import asserts
 from .collection import is_fixture, is_main_guard, is_test, last_name
 from .imports import USER_MODULE
 from .source import BUILTINS, bound, parse, unbound, unparse, used
@@ -64,14 +65,15 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _is_check(node: ast.stmt) -> bool:
-    return (is_test(node) and not _is_plain_class(node)) or is_fixture(node)
-
-
-def _is_plain_class(node: ast.stmt) -> bool:
-    """A class such as `TestResult(Base)` is collected by its name only, and may be part of the code."""
-    return isinstance(node, ast.ClassDef) and not any(
-        isinstance(item, ast.FunctionDef) and item.name.startswith("test") for item in node.body
-    )
+    if isinstance(node, ast.ClassDef):
+        # A class such as `TestResult(Base)` is collected by its name only, and may be part of the code.
+        methods = [item.name for item in node.body if isinstance(item, ast.FunctionDef)]
+        return is_test(node) and any(name.startswith("test") for name in methods)
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and is_test(node):
+        # Tests take fixtures and parameters of a decorator; `def test_bit(number, place)` is a function.
+        required = len(node.args.posonlyargs) + len(node.args.args) - len(node.args.defaults)
+        return node.name.startswith("test_") and (required == 0 or bool(node.decorator_list) or asserts(node))
+    return is_fixture(node)
 
 
 def _demos(nodes: list[ast.stmt], entry: str | None) -> list[ast.stmt]:
@@ -89,7 +91,7 @@ def _demos(nodes: list[ast.stmt], entry: str | None) -> list[ast.stmt]:
                 name for name in bound(node) | uses[node] if readers[name] > (1 if name in uses[node] else 0)
             )
             sample = _is_sample(node, shown) and not bound(node) & others
-            if (sample or _is_demo(node, own, others)) and not _prepares(node, nodes):
+            if (sample or _is_demo(node, own, others)) and not _prepares(node, nodes, entry):
                 found.append(node)
                 readers.subtract(uses[node])
         if not found:
@@ -127,25 +129,27 @@ def _is_demo(node: ast.stmt, own: set[str], others: frozenset[str]) -> bool:
         return False
     called = {last_name(inner) for inner in ast.walk(node) if isinstance(inner, ast.Call)}
     if called & (_TALKS | own):
-        return True
+        # `Colour = make()` is a part of the module; `result = make()` shows what it does.
+        return not names or any(name.islower() and not name.startswith("_") for name in names)
     if names or isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) or called & _SETS_UP:
         return False
-    return not _touched(node) & others
+    return not _touched(node) & (others | own)
 
 
-def _prepares(node: ast.stmt, nodes: list[ast.stmt]) -> bool:
+def _prepares(node: ast.stmt, nodes: list[ast.stmt], entry: str | None) -> bool:
     """Whether `node` is a bare call such as `_build_table()` that fills global state and says nothing."""
-    if not (
-        isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name)
-    ):
+    call = node.value if isinstance(node, ast.Expr) else None
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)) or call.func.id == entry:
         return False
-    name = node.value.func.id
+    name = call.func.id
     bodies = [other for other in nodes if isinstance(other, ast.FunctionDef) and other.name == name]
+    state = {name for other in nodes if isinstance(other, ast.Assign | ast.AnnAssign) for name in bound(other)}
     states = any(isinstance(inner, ast.Global) for body in bodies for inner in ast.walk(body))
-    return states and not any(used(body) & _TALKS for body in bodies)
+    fills = any(_touched(body) & state for body in bodies)
+    return (states or fills) and not any(used(body) & _TALKS for body in bodies)
 
 
-def _touched(node: ast.stmt) -> frozenset[str]:
+def _touched(node: ast.AST) -> frozenset[str]:
     """Names that a statement fills or changes in place."""
     touched: set[str] = set()
     for inner in ast.walk(node):

@@ -217,13 +217,13 @@ def _from_user_code(imports: Sequence[Import], entry: str | None, spec: Spec) ->
             alias = item.binds
             fixed.append(Import(0, USER_MODULE, None, alias if alias != USER_MODULE else None))
         elif item.name != "*":
-            name = item.name or item.module
+            name = item.name or entry or item.module
             if entry and name != entry and re.search(rf"\b{re.escape(name)}\b", spec.text) is None:
                 if name.lower().replace("_", "") == entry.lower().replace("_", ""):
-                    item = item._replace(alias=item.alias or name, name=entry)
+                    item, name = item._replace(alias=item.alias or name), entry
                 else:
                     strange.add(item.binds)
-            fixed.append(item._replace(level=0, module=USER_MODULE, name=item.name or entry))
+            fixed.append(Import(0, USER_MODULE, name, item.alias if item.alias != name else None))
     return fixed, strange
 
 

@@ -87,8 +87,8 @@ def _without_the_cut_end(code: str, notes: list[str], reason: str) -> Mended:
     """`code` up to its last whole statement: a definition at the very end is whole only if it ends for certain."""
     kept, lost = _whole_statements(code)
     tree = parse(kept)
-    if not lost and tree.body and not _ends_for_certain(tree.body[-1], code):
-        last = tree.body[-1]
+    last = tree.body[-1] if tree.body else None
+    if not lost and last and not _is_followed(last, kept, code) and not _ends_for_certain(last, code):
         shorter = _without_last_method(kept) if isinstance(last, ast.ClassDef) else ""
         decorators = getattr(last, "decorator_list", [])
         first = min([last.lineno, *(decorator.lineno for decorator in decorators)])
@@ -99,6 +99,13 @@ def _without_the_cut_end(code: str, notes: list[str], reason: str) -> Mended:
     if lost:
         notes = [*notes, "cut after the last whole definition"]
     return Mended(kept, tuple(notes), tuple(filter(None, lost)), reason)
+
+
+def _is_followed(node: ast.stmt, kept: str, code: str) -> bool:
+    """Whether a line at the margin of `code` comes after `node`, the last statement of `kept`."""
+    margin = [line for line in code.split("\n") if line.strip() and line[0] not in " \t"]
+    starts = [line for line in margin if not _CONTINUES.match(line)]
+    return bool(starts) and starts[-1] != kept.split("\n")[node.lineno - 1]
 
 
 def _ends_for_certain(node: ast.stmt, text: str) -> bool:

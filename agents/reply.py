@@ -46,6 +46,8 @@ def read_code(text: str, spec: Spec, *, truncated: bool) -> Module:
             reasons.append(str(error))
     if reasons:
         raise ReplyError(reasons[0])
+    if any(is_test(node) for draft in drafts for node in parse(draft.code).body):
+        raise ReplyError("the reply holds tests alone; answer with the module that they are to test")
     if truncated:
         raise ReplyError(
             "the reply was cut off before any code was whole; answer with the code alone, and shorter"
@@ -83,11 +85,11 @@ def _drafts(text: str, *, truncated: bool) -> list[Mended]:
 
 def _by_promise(drafts: Sequence[Mended], spec: Spec) -> list[Mended]:
     """Drafts that may be the module, the most promising first: of several, models mean the last."""
-    defining = [draft for draft in drafts if draft.lost or _definitions(draft.code)]
-    if spec.signature is None:
+    name = spec.signature.name if spec.signature else ""
+    defining = [draft for draft in drafts if draft.lost or _definitions(draft.code) or _binds(draft.code, name)]
+    if not name:
         joined = _joined([draft for draft in defining if not draft.lost])
         return [*joined, *reversed(defining)]
-    name = spec.signature.name
     exact = [draft for draft in defining if _binds(draft.code, name) or name in draft.lost]
     return [*reversed(exact), *reversed([draft for draft in defining if draft not in exact])]
 
@@ -128,7 +130,7 @@ def _finished(draft: Mended, drafts: Sequence[Mended], spec: Spec) -> Module:
         code, moved = aligned(code, spec.signature)
     if reason := left_out(code, entry):
         raise ReplyError(reason)
-    if not _definitions(code):
+    if not _definitions(code) and not (entry and _binds(code, entry)):
         raise ReplyError("the code defines no function and no class; write the complete module")
     code, added = supplied(code)
     if missing := sorted(unbound(code) & set(draft.lost)):

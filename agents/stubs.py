@@ -19,7 +19,8 @@ _ELISION = re.compile(
           (?:goes\s+)?here[\s.!]*
         | (?:existing|previous|other|remaining)\s+(?:code|functions|methods|tests|implementation)
           (?:\s+(?:here|remains?|stays?|unchanged|as|goes|go|follows?)\b.*)?[\s.]*
-        | (?:todo|fixme)\s*:?\s*(?:implement|add|write|complete)\b.*
+        | (?:todo|fixme)\s*:?\s*(?:implement|write|complete)
+          (?:\s+(?:this|me|it|here|the|your|function|method|logic|code))*[\s.!]*
         | implement(?:ation)?\s+(?:goes\s+)?here[\s.]*
         | (?:same|unchanged)\s+as\s+(?:before|above)\b.*
     )$""",
