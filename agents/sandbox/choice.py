@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import platform
 import secrets
 import socket
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
 from ..errors import SandboxBroken, SandboxUnavailable
 from .interface import Job, Sandbox, SandboxLimits, SandboxName
+from .remedies import remedy
 
+_PREFERRED = ("bubblewrap", "native")
 _PROBE = """
 import socket, sys
 address = ("127.0.0.1", int(sys.argv[2]))
@@ -30,53 +31,47 @@ def open_sandbox(name: SandboxName = "auto") -> Sandbox:
 
     Raises SandboxUnavailable with the reason and the remedy for this machine.
     """
-    if not sys.platform.startswith("linux"):
-        raise SandboxUnavailable(
-            f"greenloop runs untrusted code on Linux only, and this is {platform.system()}: "
-            "use a Linux machine, a container or WSL 2."
-        )
+    refuse_other_systems(sys.platform)
     if name == "none":
-        return _none()
-    if name != "auto":
-        reason = _reason_against(name)
-        if reason is None:
-            return _BACKENDS[name]()
-        raise SandboxUnavailable(f"The {name} sandbox does not work here: {reason}")
+        from .none import NoSandbox
+
+        return NoSandbox()
+    return choose(_PREFERRED if name == "auto" else (name,), _tried)
+
+
+def refuse_other_systems(system: str) -> None:
+    """Raise SandboxUnavailable unless `system` (a value of sys.platform) is Linux."""
+    if not system.startswith("linux"):
+        called = {"darwin": "macOS", "win32": "Windows"}.get(system, system)
+        remedy = "use WSL 2, a container or a Linux machine" if system == "win32" else "use a container or Linux"
+        raise SandboxUnavailable(f"greenloop runs untrusted code on Linux only, and this is {called}: {remedy}.")
+
+
+def choose(names: Sequence[str], tried: Callable[[str], Sandbox | str]) -> Sandbox:
+    """The first of `names` for which `tried` gives a sandbox, not a reason; raises SandboxUnavailable."""
     reasons = []
-    for candidate in _BACKENDS:
-        reason = _reason_against(candidate)
-        if reason is None:
-            return _BACKENDS[candidate]()
-        reasons.append(f"{candidate}: {reason}")
-    raise SandboxUnavailable("No sandbox works on this machine. " + " ".join(reasons))
-
-
-def _bubblewrap() -> Sandbox:
-    from .bubblewrap import Bubblewrap
-
-    return Bubblewrap()
-
-
-def _native() -> Sandbox:
-    from .native import Native
-
-    return Native()
-
-
-def _none() -> Sandbox:
-    from .none import NoSandbox
-
-    return NoSandbox()
-
-
-_BACKENDS: dict[str, Callable[[], Sandbox]] = {"bubblewrap": _bubblewrap, "native": _native}
+    for name in names:
+        found = tried(name)
+        if not isinstance(found, str):
+            return found
+        reasons.append(f"{name}: {found.rstrip('.')}")
+    raise SandboxUnavailable(f"No sandbox works here ({'; '.join(reasons)}). {remedy()}")
 
 
 @cache
-def _reason_against(name: str) -> str | None:
-    """Why the backend cannot be used, None when the probe shows that it works. Asked once a process."""
+def _tried(name: str) -> Sandbox | str:
+    """The backend, or what the probe found against it. Asked once a process."""
     try:
-        return probe(_BACKENDS[name]())
+        sandbox: Sandbox
+        if name == "bubblewrap":
+            from .bubblewrap import Bubblewrap
+
+            sandbox = Bubblewrap()
+        else:
+            from .native import Native
+
+            sandbox = Native()
+        return probe(sandbox) or sandbox
     except (SandboxUnavailable, SandboxBroken, OSError) as error:
         return str(error)
 
@@ -99,5 +94,5 @@ def probe(sandbox: Sandbox) -> str | None:
         if ended.exit_code == 0 and ended.stdout == b"refused\nrefused\n":
             return None
         if secret.encode() in ended.stdout or b"reached" in ended.stdout:
-            return "it let a probe reach a file or a socket outside."
-        return f"a probe did not run in it (exit code {ended.exit_code})."
+            return "it let a probe reach a file or a socket outside"
+        return f"a probe did not run in it (exit code {ended.exit_code}, {ended.stopped})"

@@ -40,7 +40,7 @@ def this_interpreter() -> Interpreter:
     trees += filter(Path.exists, map(Path, _SYSTEM_FILES))
     for prefix in map(Path, (sys.base_prefix, sys.base_exec_prefix, sys.prefix, sys.exec_prefix)):
         for path in (prefix, prefix.resolve()):
-            for part in _python_parts(path):
+            for part in python_parts(path, Path.home()):
                 _add_tree(trees, part)
     for hop in _hops(executable):
         _add_tree(trees, hop)
@@ -52,9 +52,9 @@ def _add_tree(trees: list[Path], path: Path) -> None:
         trees.append(path)
 
 
-def _python_parts(prefix: Path) -> list[Path]:
-    """What of `prefix` is Python's: all of it, unless a home or the root directory lies inside."""
-    home = Path.home().resolve()
+def python_parts(prefix: Path, home: Path) -> list[Path]:
+    """What of `prefix` is Python's: all of it, unless `home` or the root directory lies inside."""
+    home = home.resolve()
     if prefix.resolve() != Path("/") and not home.is_relative_to(prefix.resolve()):
         return [prefix]
     library = prefix / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}"

@@ -4,24 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from agents.errors import SandboxUnavailable
-from agents.sandbox import Sandbox, open_sandbox
-from agents.sandbox.native import Native
+from agents.sandbox import Sandbox
 
-BACKENDS = ("bubblewrap", "native", "native without namespaces", "none")
+from .backends import ALL, open_or_skip
 
 
-def open_or_skip(name: str) -> Sandbox:
-    """The backend by that name; skips the test, with the reason, where this machine does not have it."""
-    try:
-        if name == "native without namespaces":
-            return Native(namespaces=False)
-        return open_sandbox(name)  # type: ignore[arg-type]
-    except SandboxUnavailable as error:
-        pytest.skip(f"{name}: {error}")
-
-
-@pytest.fixture(params=BACKENDS)
+@pytest.fixture(params=ALL)
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     """Every backend that this machine has, `none` included: what holds for all."""
     opened = open_or_skip(request.param)

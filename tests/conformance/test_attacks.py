@@ -1,0 +1,148 @@
+"""The attacks on every backend, as the user who runs the tests and, when that is root, as an ordinary user too."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from agents.errors import UsageError
+from agents.sandbox import open_sandbox
+from agents.sandbox.check import CheckResult, run_checks
+from agents.sandbox.conformance import ATTACKS, Attack, Bare
+from agents.sandbox.spare_uid import spare_uid
+
+from ..sandbox.backends import ISOLATING, BackendName, open_or_skip
+
+PACKAGE = Path(__file__).parents[2] / "agents"
+LIST = Path(__file__).parents[3] / "shared" / "conformance" / "attacks.md"
+
+RUN_AS_USER = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from agents.errors import SandboxUnavailable
+from agents.sandbox import open_sandbox
+from agents.sandbox.check import run_checks
+from agents.sandbox.native import Native
+results = {}
+for name in sys.argv[2:]:
+    try:
+        sandbox = Native(namespaces=False) if name.endswith("without namespaces") else open_sandbox(name)
+    except SandboxUnavailable as error:
+        results[name] = str(error)
+    else:
+        results[name] = [[r.number, r.title, r.standing, r.detail] for r in run_checks(sandbox)]
+json.dump(results, sys.stdout)
+"""
+
+
+def accept(result: CheckResult) -> None:
+    """Fail unless the attack was stopped; skip where this machine lets nobody prove it."""
+    attack = next(attack for attack in ATTACKS if attack.number == result.number)
+    if result.standing == "unprovable" and attack.depends_on:
+        pytest.skip(result.detail)
+    assert result.standing in ("stopped", "known residual"), result
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: f"{attack.number:02}")
+@pytest.mark.parametrize("backend", ISOLATING)
+def test_the_attack_works_without_a_sandbox_and_is_stopped_with_it(backend: BackendName, attack: Attack) -> None:
+    [result] = run_checks(open_or_skip(backend), [attack])
+    accept(result)
+
+
+@pytest.fixture(scope="module")
+def as_user() -> dict[str, str | list[CheckResult]]:
+    """For each backend the results of an ordinary user, or why there are none."""
+    if os.geteuid() != 0:
+        pytest.skip("the tests run as an ordinary user already")
+    python = next((path for path in (sys.executable, "/usr/bin/python3") if for_everybody(path)), None)
+    if python is None:
+        pytest.skip("no Python 3.11 or newer that an ordinary user can run")
+    user = spare_uid()
+    with tempfile.TemporaryDirectory(prefix="greenloop-user-") as directory:
+        place = Path(directory)
+        place.chmod(0o755)
+        home = place / "home"
+        home.mkdir()
+        os.chown(home, user, user)
+        code = place / "code" / "agents"
+        shutil.copytree(PACKAGE / "sandbox", code / "sandbox", ignore=shutil.ignore_patterns("__pycache__"))
+        for name in ("__init__.py", "errors.py", "records.py"):
+            shutil.copy(PACKAGE / name, code / name)
+        done = subprocess.run(
+            [python, "-I", "-B", "-c", RUN_AS_USER, str(code.parent), *ISOLATING],
+            env={"HOME": str(home), "PATH": "/usr/bin:/bin"},
+            cwd=home,
+            user=user,
+            group=user,
+            extra_groups=[],
+            capture_output=True,
+            timeout=170,
+        )
+        assert done.returncode == 0, done.stderr.decode()
+        assert list(home.iterdir()) == []
+    results = json.loads(done.stdout)
+    return {
+        name: found if isinstance(found, str) else [CheckResult(*row) for row in found]
+        for name, found in results.items()
+    }
+
+
+def for_everybody(python: str) -> bool:
+    """Whether it is new enough and other users may run it."""
+    path = Path(python)
+    if not path.exists() or not all(parent.stat().st_mode & 0o001 for parent in path.resolve().parents):
+        return False
+    version = [python, "-I", "-c", "import sys; sys.exit(sys.version_info < (3, 11))"]
+    return subprocess.run(version).returncode == 0
+
+
+@pytest.mark.parametrize("backend", ISOLATING)
+def test_every_attack_of_an_ordinary_user_is_stopped(
+    backend: BackendName, as_user: dict[str, str | list[CheckResult]]
+) -> None:
+    results = as_user[backend]
+    if isinstance(results, str):
+        pytest.skip(results)
+    assert len(results) == len(ATTACKS)
+    residual = [result.number for result in results if result.standing == "known residual"]
+    assert residual == ([2] if backend == "native without namespaces" else [])
+    got_through = [
+        result
+        for result in results
+        if result.standing not in ("stopped", "known residual")
+        and not (result.standing == "unprovable" and "(" in result.detail)
+    ]
+    assert got_through == []
+
+
+def test_an_attack_that_proves_nothing_is_not_called_stopped() -> None:
+    idle = Attack(99, "do nothing", "", lambda trial: b"done" in trial.run().stdout)
+    [result] = run_checks(open_or_skip("bubblewrap"), [idle])
+    assert result.standing == "unprovable"
+
+
+def test_an_attack_that_gets_through_is_told() -> None:
+    attack = next(attack for attack in ATTACKS if attack.number == 1)
+    [result] = run_checks(Bare(), [attack])
+    assert result.standing == "got through"
+
+
+def test_the_attacks_are_not_let_loose_on_no_sandbox() -> None:
+    with pytest.raises(UsageError, match="none"):
+        run_checks(open_sandbox("none"))
+
+
+def test_the_list_is_complete() -> None:
+    if not LIST.exists():
+        pytest.skip(f"{LIST} is not here")
+    numbers = [int(number) for number in re.findall(r"^\| (\d+) \|", LIST.read_text(), re.MULTILINE)]
+    assert [attack.number for attack in ATTACKS] == numbers

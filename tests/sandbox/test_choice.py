@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agents.errors import SandboxUnavailable
+from agents.sandbox import open_sandbox
+from agents.sandbox.choice import choose, probe, refuse_other_systems
+from agents.sandbox.conformance import Bare
+from agents.sandbox.remedies import remedy
+
+from .backends import ISOLATING, BackendName, open_or_skip
+
+ROOT = Path(__file__).parents[2]
+WITHOUT_UNIX = """
+import sys
+sys.platform = sys.argv[1]
+for name in ("fcntl", "resource", "pwd", "grp", "termios", "_posixsubprocess"):
+    sys.modules[name] = None
+from agents.errors import SandboxUnavailable
+from agents.sandbox import Ended, Job, SandboxLimits, clean, open_sandbox
+clean("text"), SandboxLimits(), Job([])
+try:
+    open_sandbox()
+except SandboxUnavailable as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(("system", "called"), [("darwin", "macOS"), ("win32", "Windows")])
+def test_other_systems_are_refused_in_one_sentence_and_can_import(system: str, called: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_UNIX, system], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert done.stderr == ""
+    assert called in done.stdout
+    assert done.stdout.count("\n") == 1
+
+
+def test_linux_is_not_refused() -> None:
+    refuse_other_systems("linux")
+
+
+@pytest.mark.parametrize("name", ISOLATING)
+def test_a_working_backend_passes_the_probe(name: BackendName) -> None:
+    assert probe(open_or_skip(name)) is None
+
+
+def test_a_backend_that_lets_the_probe_out_is_not_used() -> None:
+    reason = probe(Bare())
+    assert reason is not None
+    assert "reach" in reason
+
+
+def test_the_first_backend_without_a_reason_against_it_is_chosen() -> None:
+    bare = Bare()
+    assert choose(("broken", "good"), lambda name: "it is broken" if name == "broken" else bare) is bare
+
+
+def test_without_a_backend_the_refusal_gives_every_reason_and_a_remedy() -> None:
+    with pytest.raises(SandboxUnavailable) as refused:
+        choose(("one", "two"), lambda name: f"{name} is broken.")
+    assert "one: one is broken; two: two is broken" in str(refused.value)
+    assert str(refused.value).endswith(remedy())
+    assert refused.value.exit_code == 4
+
+
+def test_automatic_choice_never_falls_back_to_no_sandbox() -> None:
+    try:
+        assert open_sandbox().name in ("bubblewrap", "native")
+    except SandboxUnavailable as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "advice"),
+    [
+        ("proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1\n", "AppArmor"),
+        ("proc/sys/kernel/unprivileged_userns_clone", "0\n", "unprivileged_userns_clone=1"),
+        ("proc/sys/user/max_user_namespaces", "0\n", "max_user_namespaces"),
+        (".dockerenv", "", "container"),
+        ("proc/sys/kernel/apparmor_restrict_unprivileged_userns", "0\n", "apt install bubblewrap"),
+    ],
+)
+def test_the_remedy_fits_the_machine(tmp_path: Path, file: str, content: str, advice: str) -> None:
+    path = tmp_path / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+    assert advice in remedy(tmp_path)
