@@ -56,10 +56,10 @@ class Caller:
     """Asks one model (`model` None: only `store` answers), on a budget that all callers of a run share.
 
     Transient faults are tried again with exponential backoff, or after the server's own wish; a fatal one is
-    raised at once. Every try is charged, by an estimate where the server gives no usage (see Heard.usage). Replayed
-    replies are charged like those they repeat, so that the limits of a resumed run cover the whole of it; they take
-    no time. `on_text` gets each piece as it arrives, `on_retry` each fault with the seconds to wait: the text that
-    came before it is void. Both are called in the thread that asks. Several threads may ask at once.
+    raised at once. Every try is charged, by an estimate where the server gives no usage (see Heard.usage).
+    Replayed replies are charged like those they repeat, so that the limits of a resumed run cover the whole of it;
+    they take no time. `on_text` gets each piece as it arrives, `on_retry` each fault with the seconds to wait: the
+    text that came before it is void. Both are called in the thread that asks. Several threads may ask at once.
 
     To get out of a call under way (Ctrl-C), call `cancel` from any thread: every `ask` raises Interrupted at once,
     even one whose server is silent, and the connection is closed at its next piece (see DetachedStream).
@@ -143,13 +143,12 @@ class Caller:
         started = time.monotonic()
         with self._listening(lambda: _open(model, request)) as stream:
             try:
-                self._listen(stream, heard, request)
-            except GreenloopError:
-                raise
-            except Exception as error:
-                fault = explain(error, model.model_id, api_base=getattr(model, "api_base", None))
-                # What a server says back may hold the key, and so would a traceback; a bug must stay traceable.
-                raise fault from (error if fault.kind == "runtime" else None)
+                for delta in self._deltas(stream, model):
+                    looping = heard.take(delta)
+                    if delta.content:
+                        self._tell(request, delta.content)
+                    if looping:
+                        break
             finally:
                 usage = heard.usage(request, time.monotonic() - started)
                 counts = (usage.prompt_tokens, usage.completion_tokens, usage.cached_prompt_tokens)
@@ -158,21 +157,23 @@ class Caller:
         heard.require_usable(model.model_id)
         return heard
 
-    def _listen(self, stream: DetachedStream[Any], heard: Heard, request: Request) -> None:
-        """Take the stream's pieces until its end, a loop, or the last second of the budget."""
+    def _deltas(self, stream: DetachedStream[Any], model: StreamingModel) -> Iterator[Any]:
+        """The stream's deltas until its end or the last second of the budget; faults as ModelError."""
         while True:
             try:
                 delta = stream.next(self._budget.seconds_left())
             except StopIteration:
                 return
+            except GreenloopError:
+                raise
+            except Exception as error:
+                fault = explain(error, model.model_id, api_base=getattr(model, "api_base", None))
+                # What a server says back may hold the key, and so would a traceback; a bug must stay traceable.
+                raise fault from (error if fault.kind == "runtime" else None)
             if delta is None:
                 self._budget.check()
-                continue
-            looping = heard.take(delta)
-            if delta.content:
-                self._tell(request, delta.content)
-            if looping:
-                return
+            else:
+                yield delta
 
     @contextlib.contextmanager
     def _listening(self, open_stream: Callable[[], Iterator[Any]]) -> Iterator[DetachedStream[Any]]:

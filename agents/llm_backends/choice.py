@@ -123,7 +123,12 @@ def probe_ollama(address: str, timeout: float = PROBE_SECONDS) -> tuple[str, ...
 
 
 def _named(model_id: str, api_base: str | None, environ: Mapping[str, str]) -> Choice:
-    if api_base is None and is_ollama(model_id) and environ.get("OLLAMA_HOST"):
+    """The model that was asked for; `api_base`, a server of OpenAI's protocol, is not asked for one that runs here
+    or that another provider serves."""
+    prefix, slash, _ = model_id.partition("/")
+    elsewhere = slash and prefix in {provider.prefix for provider in PROVIDERS} - {"openai"}
+    if elsewhere or model_id == "embedded" or model_id.startswith("recorded:"):
+        api_base = None
+    elif api_base is None and is_ollama(model_id) and environ.get("OLLAMA_HOST"):
         api_base = ollama_address(environ)
-    local = model_id == "embedded" or model_id.startswith("recorded:")
-    return Choice(model_id, f"{model_id} is the model that was asked for.", None if local else api_base)
+    return Choice(model_id, f"{model_id} is the model that was asked for.", api_base)

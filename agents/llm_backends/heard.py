@@ -46,7 +46,7 @@ class Heard:
         return "length" if self.final and self.final.finish_reason == "length" else "stop"
 
     def answer(self, stop: tuple[str, ...]) -> str:
-        """The text, without what it only repeats, up to the first of `stop`: some models don't know the parameter."""
+        """The text without its repetitions, up to the first of `stop`, a parameter that some models don't know."""
         text = self._text if self._unrepeated is None else self._unrepeated
         return text[: min((text.index(each) for each in stop if each in text), default=len(text))]
 
@@ -90,9 +90,7 @@ class Heard:
         if self._text.strip():
             return
         if finish is None:
-            nothing = (
-                f"{model_id} sent no chat reply; check --api-base (an OpenAI-compatible one often ends in /v1)."
-            )
+            nothing = f"{model_id} sent no chat reply; check --api-base (which usually ends in /v1)."
             raise ModelError("server_error", nothing)
         if finish == "length":
             spent = f"{model_id} reached its length limit without an answer; choose a --model that thinks less."

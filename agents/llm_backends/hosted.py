@@ -127,10 +127,11 @@ def hosted_model(
     """
     if api_base and not (model_id and is_ollama(model_id)):
         api_base = api_base.rstrip("/")
-        api_key = api_key or environ.get("OPENAI_API_KEY", "").strip() or "none"
+        own_key = api_key or environ.get("OPENAI_API_KEY", "").strip() or "none"
         if model_id is None:
-            model_id = f"openai/{only_served_model(api_base, api_key, environ)}"
-        return HostedModel(_with_provider(model_id), api_base, api_key, timeout)
+            model_id = f"openai/{only_served_model(api_base, own_key, environ)}"
+        model_id = _with_provider(model_id)
+        return HostedModel(model_id, api_base, own_key if model_id.startswith("openai/") else api_key, timeout)
     if model_id is None:
         raise UsageError("No model is named; give one with --model, or the address of a server with --api-base.")
     if is_ollama(model_id):  # its chat interface uses the model's own template, `ollama/` one that LiteLLM guesses

@@ -188,6 +188,14 @@ def test_a_bug_is_a_model_error_that_keeps_its_cause() -> None:
     assert isinstance(error.value.__cause__, ZeroDivisionError)
 
 
+def test_a_bug_in_what_listens_is_not_laid_at_the_models_door() -> None:
+    def broken(request: Request, text: str) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        Caller(Scripted([*text("a"), end()]), Budget(), on_text=broken).ask(REQUEST)
+
+
 @pytest.mark.parametrize(
     ("answer", "kind", "calls"),
     [
@@ -361,6 +369,17 @@ def test_a_server_that_goes_away_is_asked_again_and_what_it_sent_is_charged(prov
     reply = Caller(hosted_model("m", provider.api_base, environ={}), Budget(), sleep=Waits()).ask(REQUEST)
     assert (reply.text, reply.usage.calls) == ("whole", 2)
     assert reply.usage.completion_tokens == 2 + 2
+
+
+def test_one_hosted_model_answers_several_requests_at_once(provider: Provider) -> None:
+    provider.script(Streams(["a", "b"], pause=0.05))
+    budget = Budget()
+    caller = Caller(hosted_model("m", provider.api_base, environ={}), budget)
+    with ThreadPoolExecutor(8) as pool:
+        replies = list(pool.map(lambda seed: caller.ask(replace(REQUEST, seed=seed)), range(16)))
+    assert [reply.text for reply in replies] == ["ab"] * 16
+    assert sorted(body["seed"] for body in provider.requests) == list(range(16))
+    assert budget.usage.calls == 16
 
 
 def test_a_page_instead_of_a_reply_is_an_error_at_once(provider: Provider) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agents.llm_backends.choice import (
@@ -40,6 +42,15 @@ def test_a_server_is_not_asked_for_a_model_that_runs_here() -> None:
     settings = Settings(model="gpt-4o", critic_model="embedded", api_base="http://127.0.0.1:1/v1")
     assert choose(settings, {}, no_ollama, "critic").api_base is None
     assert choose(settings, {}, no_ollama, "code_writer").api_base == "http://127.0.0.1:1/v1"
+
+
+def test_a_server_is_not_asked_for_another_providers_model() -> None:
+    settings = Settings(
+        model="my-model", critic_model="groq/openai/gpt-oss-120b", api_base="http://127.0.0.1:1/v1"
+    )
+    assert choose(settings, {}, no_ollama, "critic").api_base is None
+    assert choose(settings, {}, no_ollama, "code_writer").api_base == "http://127.0.0.1:1/v1"
+    assert choose(replace(settings, model="openai/x"), {}, no_ollama).api_base == "http://127.0.0.1:1/v1"
 
 
 def test_the_first_provider_whose_key_is_set_is_used_and_the_reason_names_the_variable() -> None:

@@ -76,7 +76,8 @@ def test_abandoning_frees_a_thread_that_waits() -> None:
 
 def test_an_abandoned_iterator_is_closed_at_its_next_item() -> None:
     silent = Silent()
-    stream = DetachedStream(silent)
+    held = silent()  # so that it is not the garbage collector that closes it
+    stream = DetachedStream(lambda: held)
     stream.next(5)
     stream.abandon()
     assert not silent.closed.is_set()

@@ -31,8 +31,10 @@ def final(model: HostedModel, **params: Any) -> FinalDelta:
 
 
 def test_a_stream_brings_the_text_and_ends_with_reason_usage_and_speed(provider: Provider) -> None:
-    provider.script(Streams(["def ", "f():", *[" ."] * 10], usage=(12, 5, 3), pause=0.03))
-    *pieces, last = served(provider).generate_stream(MESSAGES)
+    provider.script(Streams(["warm up"]), Streams(["def ", "f():", *[" ."] * 10], usage=(12, 5, 3), pause=0.05))
+    model = served(provider)
+    final(model)  # the first chunk takes LiteLLM half a second
+    *pieces, last = model.generate_stream(MESSAGES)
     assert "".join(piece.content for piece in pieces) == "def f():" + " ." * 10
     assert (last.finish_reason, last.cached_prompt_tokens) == ("stop", 3)
     assert (last.token_usage.input_tokens, last.token_usage.output_tokens) == (12, 5)
@@ -88,6 +90,11 @@ def test_a_server_without_a_key_gets_a_dummy_and_one_with_a_key_gets_it(provider
     final(hosted_model("m", provider.api_base, environ={}))
     final(hosted_model("m", provider.api_base, environ={"OPENAI_API_KEY": "sk-mine"}))
     assert [headers["Authorization"] for headers in provider.headers] == ["Bearer none", "Bearer sk-mine"]
+
+
+def test_a_server_of_another_protocol_does_not_get_openais_key(provider: Provider) -> None:
+    model = hosted_model("anthropic/claude-haiku-4-5", provider.origin, environ={"OPENAI_API_KEY": "sk-mine"})
+    assert model.api_key is None
 
 
 def test_the_only_served_model_is_taken_under_its_whole_name() -> None:
