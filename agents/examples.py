@@ -16,7 +16,7 @@ from .literals import MAKERS, exception, expression, is_value, value
 from .pairs import stated_pairs
 from .records import Example, Signature
 from .signature import closing
-from .source import bound, parse, unbound, used
+from .source import bound, parse, parses, unbound, used
 
 _ARROW = re.compile(
     r"\s*`?\s*(?:#\s*)?(?P<sign>==>|=+>|--?>|➞|→|⇒|⟶|↦|===?|=(?!=)|"
@@ -31,7 +31,12 @@ _DOUBT = re.compile(
 _SPECULATION = re.compile(
     r"\b(?:wrong|incorrect|bug|buggy|currently|instead|fails?|bad|broken|should|actual)\b", re.IGNORECASE
 )
+_BAD_NEWS = re.compile(
+    r"\b(?:not|wrong|wrongly|incorrect|incorrectly|bug|buggy|currently|instead|fails?|bad|broken|actual|actually)\b|n't\b",
+    re.IGNORECASE,
+)
 _LEAD = re.compile(r"^\s*(?:>\s+)?(?:[-*+•]\s+|\d+[.)]\s+|\([a-z0-9]\)\s+|for\s+)?`?")
+_EXAMPLE_LINE = re.compile(r"[=-]>|==|➞|→|^\s*(?:```|~~~|>>>|\.\.\.)")
 _LONGEST = 30
 _Call = tuple[str, str, str]
 
@@ -44,14 +49,17 @@ def examples(text: str, signature: Signature | None) -> tuple[Example, ...]:
     prompted: set[int] = set()
     for session in shown(lines):
         prompted.update(range(session[0].line, session[-1].line + session[-1].text.count("\n") + 1))
-        found.extend((line, code, source, True) for code, source, line in checks(session, optional))
+        if not _in_doubt(lines, session[0].line):
+            found.extend((line, code, source, True) for code, source, line in checks(session, optional))
     for index, line in enumerate(lines):
         if index not in prompted and not _in_doubt(lines, index):
             logical = _logical(lines, index, signature)
             found.extend((index, code, line.strip(), sure) for code, sure in _in_line(logical, signature))
     found.extend((line, code, source, True) for code, source, line in stated_pairs(lines, signature))
     found.extend((line, code, source, True) for code, source, line in _set_up(lines, signature))
-    certain = [item for item in found if _is_certain(item[1], signature)]
+    # Two backslashes in Markdown may stand for one, as in a docstring: what is meant is not certain.
+    plain = [item for item in found if "\\\\" not in item[1] or parses(text)]
+    certain = [item for item in plain if _is_certain(item[1], signature)]
     return tuple(Example(code, source) for code, source in _agreeing(sorted(certain, key=lambda item: item[0])))
 
 
@@ -92,10 +100,9 @@ def _readable(text: str) -> list[str]:
 
 def _in_doubt(lines: Sequence[str], index: int) -> bool:
     """Whether the heading above a line says that what follows is wrong."""
-    above = next(
-        (line for line in reversed(lines[:index]) if line.strip() and not re.search(r"[=-]>|==", line)), ""
-    )
-    return above.rstrip().endswith(":") and _SPECULATION.search(above) is not None
+    above = (line for line in reversed(lines[:index]) if line.strip() and not _EXAMPLE_LINE.search(line))
+    heading = next(above, "").rstrip().rstrip("*_")
+    return (heading.endswith(":") or heading.startswith("#")) and _BAD_NEWS.search(heading) is not None
 
 
 def _logical(lines: Sequence[str], index: int, signature: Signature | None) -> str:
@@ -116,7 +123,7 @@ def _logical(lines: Sequence[str], index: int, signature: Signature | None) -> s
 
 def _in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
     """The assertions in one line, with whether each is sure (`=` may also define)."""
-    text = line[_LEAD.match(line).end() :] if _LEAD.match(line) else line  # type: ignore[union-attr]
+    text = _LEAD.sub("", line, count=1)
     if whole := _whole(text.strip().rstrip("`;")):
         comment = text[len(text.split("#")[0]) :]
         return [] if _SPECULATION.search(comment) else [(code, True) for code in whole]

@@ -77,7 +77,9 @@ FOUND = {
 def test_an_example_is_found_on_its_own_and_in_a_text(text: str, code: str) -> None:
     assert codes(text) == [code]
     if "def " not in text:
-        assert codes(f"Implement slugify(text: str) -> str.\n\nExamples:\n\n{text}\n\nBe quick.") == [code]
+        assert codes(f"Implement slugify(text: str) -> str.\n\nThese should hold:\n\n{text}\n\nBe quick.") == [
+            code
+        ]
 
 
 IGNORED = [
@@ -102,6 +104,9 @@ IGNORED = [
     "Currently slugify('a') returns 'b', which is wrong.",
     "Currently wrong:\nslugify('a') == 'b'",
     "The buggy version gives:\n\n    slugify('a') -> 'b'",
+    "The buggy version gives:\n\n```python\nslugify('c') -> 'd'\nslugify('a') -> 'b'\n```",
+    "## What is not right\n\n>>> slugify('a')\n'b'",
+    "Escapes:\n\n```python\nslugify('a\\\\nb') == 'b'\n```",
     "slugify('a') == 'b'  # wrong!",
     "not slugify('a') == 'b'",
     "list(slugify('a')) -> ['b']",
