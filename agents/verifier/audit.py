@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -32,14 +32,21 @@ class _Disagreement(Exception):
         self.trouble: Trouble = (kind, clean(reason)[:500])
 
 
-def audit(transcript: Transcript, expected: Mapping[str, str], wanted: Collection[str], source: str) -> Audit:
-    """Check a transcript. `expected` are the canaries' outcomes, `wanted` the node ids that had to run,
-    `source` the text of the tests. An unfinished session (`transcript.broke`) is checked as far as it went."""
+def audit(
+    transcript: Transcript,
+    expected: Mapping[str, str],
+    wanted: Callable[[str], bool],
+    stub_files: Collection[str],
+    source: str,
+) -> Audit:
+    """Check a transcript. `expected` are the canaries' outcomes, `wanted` says which other tests had to run of
+    those collected, `stub_files` are run on empty implementations, `source` is the text of the tests. An
+    unfinished session (`transcript.broke`) is checked as far as it went."""
     ids: tuple[str, ...] = ()
     outcomes: dict[str, Outcome] = {}
     uncollected = ""
     try:
-        ids, uncollected = _collected(transcript.records)
+        ids, uncollected = _collected(transcript.records, stub_files)
         by_test = _by_test(transcript.records)
         for node_id, steps in by_test.items():
             if (outcome := _outcome(node_id, steps, source)) is not None:
@@ -47,12 +54,12 @@ def audit(transcript: Transcript, expected: Mapping[str, str], wanted: Collectio
         for canary, status in expected.items():
             if canary in outcomes and (outcomes[canary].status == "passed") != (status == "passed"):
                 raise _Disagreement("forged", "a test planted to fail was reported as passed, or the reverse")
-        allowed = set(wanted) | set(expected)
+        asked = {node_id for node_id in ids if node_id in expected or wanted(node_id)}
         for node_id in by_test:
-            if node_id not in allowed:
+            if node_id not in asked:
                 raise _Disagreement("void", f"a test ran that was not asked for: {node_id}")
         if transcript.broke is None:
-            _whole(transcript.records, outcomes, ids, expected, () if uncollected else wanted)
+            _whole(transcript.records, outcomes, ids, asked | set(expected))
     except _Disagreement as disagreement:
         return Audit(ids, outcomes, uncollected, disagreement.trouble)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -60,8 +67,8 @@ def audit(transcript: Transcript, expected: Mapping[str, str], wanted: Collectio
     return Audit(ids, {key: value for key, value in outcomes.items() if key not in expected}, uncollected)
 
 
-def _collected(records: Sequence[Record]) -> tuple[tuple[str, ...], str]:
-    """Ids that pytest collected, and the reason where a file was not."""
+def _collected(records: Sequence[Record], stub_files: Collection[str]) -> tuple[tuple[str, ...], str]:
+    """Ids that pytest collected, and the reason where a file was not (a stub's file may need the code)."""
     found = [record for record in records if record["is"] == "collected"]
     if len(found) > 1:
         raise _Disagreement("forged", "the tests were collected twice")
@@ -72,7 +79,8 @@ def _collected(records: Sequence[Record]) -> tuple[tuple[str, ...], str]:
         if record["is"] == "uncollected":
             if record["outcome"] != "failed":
                 raise _Disagreement("void", "a whole file of tests was skipped")
-            uncollected = uncollected or clean(str(record["text"]))
+            if str(record["id"]).partition("::")[0] not in stub_files:
+                uncollected = uncollected or clean(str(record["text"]))
     return tuple(str(node_id) for record in found for node_id in record["ids"]), uncollected
 
 
@@ -117,11 +125,10 @@ def _whole(
     records: Sequence[Record],
     outcomes: Mapping[str, Outcome],
     ids: tuple[str, ...],
-    expected: Mapping[str, str],
-    wanted: Collection[str],
+    asked: Collection[str],
 ) -> None:
     """Check that a finished run did everything that it had to, and that its totals say the same."""
-    missing = [node_id for node_id in (*wanted, *expected) if node_id not in outcomes]
+    missing = [node_id for node_id in asked if node_id not in outcomes]
     if missing:
         raise _Disagreement("incomplete", f"{len(missing)} tests have no outcome: {missing[0]}")
     if len(set(ids)) != len(ids) or not set(outcomes) <= set(ids):

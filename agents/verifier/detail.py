@@ -31,6 +31,8 @@ def _failing(node_id: str, phase: str, facts: Mapping[str, Any], source: str, se
     assertion = _assertion_at(source, int(facts["line"]))
     asserted = kind in ("AssertionError", "Failed")
     status: OutcomeStatus = "failed" if asserted and phase == "call" else "error"
+    if kind == "MemoryError":
+        status = "stopped"
     actual = expected = None
     if compared is not None and compared["op"] == "==" and isinstance(assertion, ast.Assert):
         left, right = (clean(str(compared[side]))[:_MOST_VALUE] for side in ("left", "right"))

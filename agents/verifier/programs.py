@@ -6,7 +6,12 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
-JUDGE = ("__init__.py", "start.py", "frames.py", "facts.py", "reporter.py", "judge.py")
+_BOTH = (
+    "__init__.py", "start.py", "frames.py", "plain.py", "shared.py", "describe.py", "mirror.py", "crossing.py",
+    "peer.py",
+)  # fmt: skip
+JUDGE = (*_BOTH, "facts.py", "reporter.py", "stubs.py", "judge_side.py", "remote_module.py", "judge.py")
+SUBJECT = (*_BOTH, "subject.py")
 
 
 @cache

@@ -4,193 +4,222 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 
-from ..records import Outcome, OutcomeStatus, Stopped, Verdict, VerdictKind
+from ..imports import USER_MODULE
+from ..records import Isolation, Outcome, OutcomeStatus, Stopped, Verdict
 from ..sandbox.interface import Sandbox, SandboxLimits
 from ..sandbox.text import clean
+from ..source import unbound
 from .audit import Audit, Trouble, audit
 from .canary import plant
-from .programs import JUDGE, programs
+from .decision import Findings, decide
+from .programs import JUDGE, SUBJECT, programs
 from .session import Break, Session, Task, Transcript
-from .trial import TESTS_FILE, Trial
+from .survey import Survey, SurveySlot
+from .trial import TESTS_FILE, Trial, belonging
 
 _MOST_OUTPUT = 4000
+_MOST_NOTES = 20
+_STUB_FILES = ("test_stub_none.py", "test_stub_answer.py")
+_PREFIX = f"{TESTS_FILE}::"
 
 
 class Run:
-    """Verifies one candidate's `code` against a trial."""
+    """Verifies one candidate's `code` against a trial; `slot` holds what the suite does without any code."""
 
     def __init__(
-        self, sandbox: Sandbox, limits: SandboxLimits, call_seconds: float, code: str, trial: Trial
+        self,
+        sandbox: Sandbox,
+        limits: SandboxLimits,
+        call_seconds: float,
+        code: str,
+        trial: Trial,
+        slot: SurveySlot,
     ) -> None:
         self._sandbox = sandbox
         self._limits = limits
         self._call_seconds = call_seconds
-        self._code = code
+        self._code = code.encode("utf-8", "surrogatepass")
         self._trial = trial
+        self._slot = slot
         self._outcomes: dict[str, Outcome] = {}
         self._stopped: Stopped | None = None
         self._trouble: Trouble | None = None
-        self._ids: tuple[str, ...] | None = None
+        self._ids: tuple[str, ...] = ()
         self._output = ""
+        self._notes: dict[str, None] = dict.fromkeys(trial.notes)
+        self._isolation: Isolation = "isolated"
+        self._moved: list[str] = []
 
     def verdict(self) -> Verdict:
         """Run what has to be run and decide; raises SandboxBroken."""
-        trial = self._trial
-        if trial.tests:
-            self._run()
-        kind, reason = self._decide()
-        return Verdict(
-            kind,
-            outcomes=tuple(self._gathered()),
-            refused=(*trial.refused, *(trial.weak if trial.given else ())),
-            reason=reason,
-            isolation="in-process",
-            stopped=self._stopped,
-            notes=trial.notes,
-            output=clean(self._output)[:_MOST_OUTPUT],
+        claimed = self._slot.claim()
+        try:
+            isolated = self._trial.isolated
+            if isolated:
+                self._mode(isolated, isolated=True, surveying=claimed)
+            one_process = [name for name in self._trial.names if name not in isolated or name in self._moved]
+            if one_process and self._trouble is None:
+                self._isolation = "in-process"
+                self._mode(one_process, isolated=False, surveying=False)
+            if claimed and not self._slot.filled and self._trial.tests:
+                self._session((), isolated=False, surveying=True)
+        finally:
+            if claimed:
+                self._slot.fill(Survey())
+        ordered = [self._outcomes[name] for name in self._ids if name in self._outcomes]
+        return decide(
+            self._trial,
+            self._slot.result(),
+            Findings(
+                tuple(ordered or self._outcomes.values()),
+                self._ids,
+                self._trouble,
+                self._stopped,
+                self._isolation,
+                tuple(clean(note) for note in list(self._notes)[:_MOST_NOTES]),
+                clean(self._output)[:_MOST_OUTPUT],
+            ),
         )
 
     # --- sessions ------------------------------------------------------------------------------------------
 
-    def _run(self) -> None:
+    def _mode(self, names: Sequence[str], isolated: bool, surveying: bool) -> None:
         """Sessions until each test has its outcome. A test that breaks a session is charged with it, unless it
         may have been the tests before it that used a limit up: then it has another session, as the first."""
-        wanted: Sequence[str] | None = None
-        while True:
-            transcript, result = self._session(wanted)
-            if not self._believe(result):
+        wanted = names
+        while wanted:
+            transcript, result = self._session(wanted, isolated, surveying)
+            surveying = False
+            if result.trouble is not None or self._trouble is not None:
                 return
             if result.uncollected:
-                self._all_fail(f"the tests could not be imported:\n{_last_lines(result.uncollected)}")
+                self._fail(wanted, f"the tests could not be imported:\n{_last_lines(result.uncollected)}")
                 return
             broke = transcript.broke
             if broke is None:
                 return
-            if broke.kind == "violation":
-                self._trouble = ("forged", clean(broke.text))
+            if broke.test_id is not None and broke.test_id.startswith(_STUB_FILES) and broke.kind == "overrun":
+                self._slot.fill(Survey())
+            elif broke.test_id is None or not broke.test_id.startswith(_PREFIX):
+                self._fail(wanted, broke.text, broke)
                 return
-            if self._ids is None or broke.test_id is None:
-                self._all_stop(broke)
-                return
-            name = broke.test_id.removeprefix(f"{TESTS_FILE}::")
-            first = name == (wanted or self._ids)[0]
-            if broke.kind == "judge":
-                self._trouble = ("incomplete", f"{clean(broke.text)} during {name}")
-                return
-            if first or broke.kind != "limit":
-                self._charge(name, broke)
-            wanted = [item for item in self._ids if item not in self._outcomes]
-            if not wanted:
-                return
+            else:
+                self._charge(broke.test_id.removeprefix(_PREFIX), broke, wanted)
+            moved = self._moved if isolated else ()
+            wanted = [name for name in self._left(names) if belonging(name) not in moved]
 
-    def _session(self, wanted: Sequence[str] | None) -> tuple[Transcript, Audit]:
+    def _left(self, names: Sequence[str]) -> list[str]:
+        """Ids of the tests `names` that have no outcome yet."""
+        return [name for name in self._ids if belonging(name) in names and name not in self._outcomes]
+
+    def _session(self, wanted: Sequence[str], isolated: bool, surveying: bool) -> tuple[Transcript, Audit]:
         canaries = plant()
-        files = {
-            **programs(JUDGE),
-            **canaries.files,
-            TESTS_FILE: self._trial.source.encode("utf-8", "surrogatepass"),
-            "user_code.py": self._code.encode("utf-8", "surrogatepass"),
-        }
-        order = [canaries.before, TESTS_FILE, canaries.after]
+        tests = self._trial.source.encode("utf-8", "surrogatepass")
+        stub_files = _STUB_FILES if surveying else ()
+        with_tests = [TESTS_FILE] if wanted else []
+        code = {"user_code.py": self._code}
+        files = {**programs(JUDGE), **canaries.files, **dict.fromkeys((*stub_files, *with_tests), tests)}
         task = Task(
             nonce=secrets.token_hex(16),
-            task={"tests_file": TESTS_FILE, "wanted": wanted, "files": order},
-            judge_files=files,
+            task={
+                "tests_file": TESTS_FILE,
+                "wanted": list(wanted),
+                "files": [canaries.before, *stub_files, *with_tests, canaries.after],
+                "stub_files": list(stub_files),
+                "names": _names(self._trial.source),
+                "isolated": isolated,
+            },
+            judge_files=files if isolated or not wanted else {**files, **code},
+            subject_files={**programs(SUBJECT), **code} if isolated else None,
         )
-        session = Session(self._sandbox, task, self._limits, self._call_seconds, self._call_seconds)
+        seconds = self._call_seconds if self._stopped is None else max(1.0, self._call_seconds / 4)
+        seconds = min(seconds, self._call_seconds)
+        session = Session(self._sandbox, task, self._limits, seconds, 2 * seconds if isolated else seconds)
         transcript = session.run()
-        for record in transcript.records:
-            self._output += str(record.get("output", ""))[: _MOST_OUTPUT - len(self._output)]
-        known = wanted if wanted is not None else self._collected_ids(transcript)
+        self._gather(transcript)
         result = audit(
-            transcript, canaries.outcomes, [f"{TESTS_FILE}::{name}" for name in known], self._trial.source
+            transcript, canaries.outcomes, lambda key: _is_wanted(key, wanted), stub_files, self._trial.source
         )
+        self._believe(transcript, result, isolated)
+        if surveying and not result.uncollected and self._trouble is None:
+            self._survey(result)
         return transcript, result
 
-    def _collected_ids(self, transcript: Transcript) -> list[str]:
-        prefix = f"{TESTS_FILE}::"
-        ids = [
-            node_id.removeprefix(prefix)
-            for record in transcript.records
-            if record.get("is") == "collected"
-            for node_id in record.get("ids", [])
-            if str(node_id).startswith(prefix)
-        ]
-        return [name for name in ids if self._trial.belonging(name) in self._trial.names]
+    def _gather(self, transcript: Transcript) -> None:
+        """What does not bear on the verdict: output, notes; and tests that turned out to need one process."""
+        current = ""
+        for record in transcript.records:
+            kind = record.get("is")
+            if kind == "start":
+                current = str(record.get("id"))
+            elif kind == "report":
+                self._output += str(record.get("output", ""))[: _MOST_OUTPUT - len(self._output)]
+            elif kind == "note":
+                self._notes[str(record.get("text"))[:300]] = None
+            elif kind == "unshareable" and current.startswith(_PREFIX):
+                self._moved.append(belonging(current.removeprefix(_PREFIX)))
 
-    def _believe(self, result: Audit) -> bool:
+    def _believe(self, transcript: Transcript, result: Audit, isolated: bool) -> None:
         self._trouble = result.trouble
-        prefix = f"{TESTS_FILE}::"
-        ids = tuple(key.removeprefix(prefix) for key in result.ids if key.startswith(prefix))
-        if ids and self._ids is None:
-            self._ids = ids
-        if ids and {self._trial.belonging(name) for name in ids} != set(self._trial.names):
-            self._trouble = ("void", "the tests that pytest collected are not those in the file")
+        broke = transcript.broke
+        if self._trouble is None and broke is not None and broke.kind == "violation":
+            self._trouble = ("forged", clean(broke.text))
+        if self._trouble is None and broke is not None and broke.kind == "judge":
+            self._trouble = ("incomplete", clean(f"{broke.text} during {broke.test_id or 'its start'}"))
+        self._ids = self._ids or _of_file(result.ids, TESTS_FILE)
         for key, outcome in result.outcomes.items():
-            name = key.removeprefix(prefix)
-            self._outcomes.setdefault(name, _renamed(outcome, name))
-        return self._trouble is None
+            name = key.removeprefix(_PREFIX)
+            if key.startswith(_PREFIX) and not (isolated and belonging(name) in self._moved):
+                self._outcomes.setdefault(name, replace(outcome, test_id=name))
+                if outcome.status == "stopped" and self._stopped is None:
+                    memory = self._limits.memory_bytes
+                    self._stopped = Stopped("memory", memory, memory, "bytes")
 
-    def _charge(self, name: str, broke: Break) -> None:
+    def _survey(self, result: Audit) -> None:
+        by_stub = [
+            {
+                key.partition("::")[2]: outcome.status
+                for key, outcome in result.outcomes.items()
+                if key.startswith(file)
+            }
+            for file in _STUB_FILES
+        ]
+        collected = [_of_file(result.ids, file) for file in _STUB_FILES]
+        ids = collected[0] or collected[1]
+        if all(set(collected[index]) == set(outcomes) for index, outcomes in enumerate(by_stub)):
+            vacuous = [name for name in ids if all(outcomes.get(name) == "passed" for outcomes in by_stub)]
+            self._slot.fill(Survey(ids, frozenset(vacuous)))
+
+    def _charge(self, name: str, broke: Break, wanted: Sequence[str]) -> None:
+        first = name == next((item for item in self._ids if _is_wanted(_PREFIX + item, wanted)), None)
+        if broke.kind == "limit" and not first:
+            return
         status: OutcomeStatus = "stopped" if broke.stopped else "error"
         self._stopped = self._stopped or broke.stopped
         self._outcomes[name] = Outcome(name, status, clean(broke.text))
 
-    def _all_stop(self, broke: Break) -> None:
-        """The code never got as far as a test."""
-        for name in self._ids or self._trial.names:
-            self._charge(name, broke)
-        if broke.kind == "judge":
-            self._trouble = ("incomplete", clean(broke.text))
-
-    def _all_fail(self, text: str) -> None:
-        for name in self._ids or self._trial.names:
-            self._outcomes[name] = Outcome(name, "error", text)
-
-    # --- the verdict ---------------------------------------------------------------------------------------
-
-    def _gathered(self) -> list[Outcome]:
-        """One outcome a test for a board, one a pytest item for a user's own file, in order."""
-        if self._trial.given:
-            return list(self._outcomes.values())
-        gathered = []
-        for name in self._trial.names:
-            parts = [value for key, value in self._outcomes.items() if self._trial.belonging(key) == name]
-            worst = next((part for part in parts if part.status != "passed"), None)
-            if not parts:
-                gathered.append(Outcome(name, "missing"))
-            elif worst is None:
-                gathered.append(Outcome(name, "passed", seconds=sum(part.seconds for part in parts)))
-            else:
-                where = worst.test_id.removeprefix(name).lstrip(":")
-                detail = f"{where}: {worst.detail}" if where else worst.detail
-                gathered.append(Outcome(name, worst.status, detail, worst.actual, worst.expected, worst.seconds))
-        return gathered
-
-    def _decide(self) -> tuple[VerdictKind, str]:
-        if self._trouble is not None:
-            return self._trouble
-        if self._trial.given and self._trial.refused:
-            refusal = self._trial.refused[0]
-            return "refused", f"{refusal.test_id}: {refusal.reason}"
-        outcomes = self._outcomes.values()
-        if not outcomes:
-            return "refused", "there is no test to run"
-        if self._stopped is not None:
-            return "stopped", str(self._stopped)
-        failing = [outcome.test_id for outcome in outcomes if outcome.status != "passed"]
-        if failing:
-            return "failed", f"{len(failing)} of {len(outcomes)} tests fail"
-        weak = {refusal.test_id for refusal in self._trial.weak}
-        if all(self._trial.belonging(name) in weak for name in self._outcomes):
-            refusal = self._trial.weak[0]
-            return "refused", f"{refusal.test_id}: {refusal.reason}"
-        return "passed", ""
+    def _fail(self, names: Sequence[str], text: str, broke: Break | None = None) -> None:
+        """No test of `names` could run."""
+        stopped = broke.stopped if broke else None
+        self._stopped = self._stopped or stopped
+        for name in self._left(names) or names:
+            self._outcomes[name] = Outcome(name, "stopped" if stopped else "error", clean(text))
 
 
-def _renamed(outcome: Outcome, name: str) -> Outcome:
-    return Outcome(name, outcome.status, outcome.detail, outcome.actual, outcome.expected, outcome.seconds)
+def _is_wanted(node_id: str, wanted: Sequence[str]) -> bool:
+    file, _, name = node_id.partition("::")
+    return file in _STUB_FILES or (file == TESTS_FILE and (name in wanted or belonging(name) in wanted))
+
+
+def _of_file(ids: Sequence[str], file: str) -> tuple[str, ...]:
+    return tuple(key.partition("::")[2] for key in ids if key.startswith(f"{file}::"))
+
+
+def _names(source: str) -> list[str]:
+    """Names that the tests can only have from a star import of the code."""
+    return sorted(unbound(source)) if f"from {USER_MODULE} import *" in source else []
 
 
 def _last_lines(text: str) -> str:

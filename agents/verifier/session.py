@@ -182,6 +182,8 @@ class Session:
         if record.get("is") == "start":
             self._current = str(record.get("id"))
             self._test_began = time.monotonic()
+        if record.get("is") == "malformed":
+            raise Violation(f"the code's process wrote to the judge: {record.get('text')}")
         self._finished = record.get("is") == "end"
 
     # --- ends ----------------------------------------------------------------------------------------------
@@ -209,6 +211,8 @@ class Session:
         code = ended.exit_code if ended is not None else None
         how = "" if code is None else f" by signal {-code}" if code < 0 else f" with exit code {code}"
         who = "the code ended its process" if side == "subject" else "the test run ended its process"
+        if ended is not None and ended.stderr:
+            how += f" ({ended.stderr[-300:].decode('utf-8', 'replace').strip()})"
         self._break(side, who + how)
 
     def _ended(self, side: Side, seconds: float = _GRACE_SECONDS) -> Ended | None:

@@ -10,6 +10,7 @@ from ..records import Refusal, Test
 from ..source import parse
 from ..suite import render, split
 from .gate import Finding, examine, shows_types_only
+from .one_process import why_one_process
 
 TESTS_FILE = "test_user_code.py"
 
@@ -27,13 +28,19 @@ class Trial:
     given: bool = False
 
     @property
+    def isolated(self) -> tuple[str, ...]:
+        """Names of the tests that work with the code in a process of its own."""
+        return tuple(test.id for test in self.tests if why_one_process(test) is None)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The tests' names: node ids begin with them."""
         return tuple(test.id for test in self.tests)
 
-    def belonging(self, name: str) -> str:
-        """The test that the node `name` (without its file) is part of."""
-        return name.split("::")[0].split("[")[0]
+
+def belonging(name: str) -> str:
+    """The test that the node `name` (without its file) is part of."""
+    return name.split("::")[0].split("[")[0]
 
 
 def suite_trial(tests: Sequence[Test]) -> Trial:

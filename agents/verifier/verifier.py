@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -12,6 +13,7 @@ from typing import Self
 from ..records import Board, Candidate, Test, Verdict
 from ..sandbox.interface import Sandbox, SandboxLimits
 from .run import Run
+from .survey import SurveySlot
 from .trial import Trial, file_trial, suite_trial
 
 _LIMITS = SandboxLimits()
@@ -29,6 +31,8 @@ class Verifier:
         self._sandbox = sandbox
         self._limits = limits
         self._call_seconds = call_seconds
+        self._lock = threading.Lock()
+        self._surveys: dict[str, SurveySlot] = {}
         self._pool = ThreadPoolExecutor(jobs, thread_name_prefix="verifier")
 
     def board(
@@ -81,6 +85,8 @@ class Verifier:
 
     def _verdict(self, code: str, trial: Trial) -> Verdict:
         begun = time.monotonic()
-        run = Run(self._sandbox, self._limits, self._call_seconds, code, trial)
+        with self._lock:
+            slot = self._surveys.setdefault(trial.source, SurveySlot())
+        run = Run(self._sandbox, self._limits, self._call_seconds, code, trial, slot)
         verdict = run.verdict()
         return replace(verdict, backend=self._sandbox.name, seconds=time.monotonic() - begun)

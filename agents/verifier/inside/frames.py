@@ -26,6 +26,10 @@ def frame(kind: bytes, payload: bytes) -> bytes:
     return HEADER.pack(kind, len(payload)) + payload
 
 
+class ChannelClosed(BaseException):
+    """The other end is gone. Not an Exception: the code under test must not take it for one of its own."""
+
+
 class FrameSocket:
     """The inner end of a channel: blocking, one frame after the other."""
 
@@ -35,11 +39,15 @@ class FrameSocket:
         self._socket.set_inheritable(False)
 
     def send(self, kind: bytes, payload: bytes) -> None:
-        """Write one frame. Raises FrameTooLong, OSError."""
-        self._socket.sendall(frame(kind, payload))
+        """Write one frame. Raises FrameTooLong, ChannelClosed."""
+        data = frame(kind, payload)
+        try:
+            self._socket.sendall(data)
+        except OSError as error:
+            raise ChannelClosed from error
 
     def receive(self) -> tuple[bytes, bytes]:
-        """Wait for one frame; its kind and payload. Raises EOFError when the other end is closed."""
+        """Wait for one frame; its kind and payload. Raises ChannelClosed, FrameTooLong."""
         kind, length = HEADER.unpack(self._exactly(HEADER.size))
         if length > MOST_BYTES:
             raise FrameTooLong(f"a frame of {length} bytes was announced")
@@ -48,8 +56,11 @@ class FrameSocket:
     def _exactly(self, count: int) -> bytes:
         parts = bytearray()
         while len(parts) < count:
-            data = self._socket.recv(min(count - len(parts), 1 << 20))
+            try:
+                data = self._socket.recv(min(count - len(parts), 1 << 20))
+            except OSError as error:
+                raise ChannelClosed from error
             if not data:
-                raise EOFError("the channel is closed")
+                raise ChannelClosed
             parts += data
         return bytes(parts)

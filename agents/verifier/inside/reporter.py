@@ -3,7 +3,11 @@ test function itself, and pytest's report about it."""
 
 from __future__ import annotations
 
+import re
+import signal
+import sys
 import time
+import types
 from collections.abc import Callable, Collection, Generator, Mapping
 from typing import Any
 
@@ -12,6 +16,7 @@ import pytest
 from .facts import Comparison, comparison, failure
 
 _MOST_OUTPUT = 4000
+_STUB_SECONDS = 0.5
 
 Tell = Callable[[Mapping[str, Any]], None]
 
@@ -26,32 +31,60 @@ class Reporter:
         self._wanted = wanted
         self._compared: Comparison | None = None
         self._begun = 0.0
-        self.on_start: Callable[[str], None] = lambda _: None
+        self.modules: dict[str, types.ModuleType] = {}
+        self.stub_files: frozenset[str] = frozenset()
+        self.between_tests: Callable[[], None] = lambda: None
+        self.after_collection: Callable[[], None] = lambda: None
+
+    def pytest_collectstart(self, collector: pytest.Collector) -> None:
+        """Before a file is imported: put the `user_code` in place that it is to see."""
+        if isinstance(collector, pytest.Module):
+            self._see(collector.nodeid)
+
+    def _see(self, node_id: str) -> None:
+        module = self.modules.get(node_id.partition("::")[0])
+        if module is not None:
+            sys.modules["user_code"] = module
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Record what was collected, then keep what is wanted."""
         self._tell({"is": "collected", "ids": [item.nodeid for item in items]})
+        self.after_collection()
         if self._wanted is not None:
             prefix = self._tests_file + "::"
             items[:] = [
                 item
                 for item in items
-                if not item.nodeid.startswith(prefix) or item.nodeid.removeprefix(prefix) in self._wanted
+                if not item.nodeid.startswith(prefix) or self._is_wanted(item.nodeid.removeprefix(prefix))
             ]
+
+    def _is_wanted(self, name: str) -> bool:
+        """Whether a test was asked for, by its whole id or by the function or class that it belongs to."""
+        return self._wanted is None or name in self._wanted or re.split(r"::|\[", name)[0] in self._wanted
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Record a file that could not be collected."""
         if report.outcome != "passed":
             text = getattr(report.longrepr, "longrepr", None) or str(report.longrepr)
-            self._tell({"is": "uncollected", "outcome": report.outcome, "text": text[-_MOST_OUTPUT:]})
+            self._tell(
+                {"is": "uncollected", "id": report.nodeid, "outcome": report.outcome, "text": text[-_MOST_OUTPUT:]}
+            )
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Record that a test begins."""
         self._compared = None
         self._begun = time.perf_counter()
-        self.on_start(nodeid)
+        self.between_tests()
+        self._see(nodeid)
         self._tell({"is": "start", "id": nodeid})
+        if nodeid.partition("::")[0] in self.stub_files:
+            signal.signal(signal.SIGALRM, _out_of_time)
+            signal.setitimer(signal.ITIMER_REAL, _STUB_SECONDS)
+
+    def pytest_runtest_logfinish(self) -> None:
+        """Switch the clock of stub runs off."""
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
@@ -61,7 +94,8 @@ class Reporter:
         except BaseException:
             self._tell({"is": "raw", "id": item.nodeid, "outcome": "failed"})
             raise
-        self._tell({"is": "raw", "id": item.nodeid, "outcome": "passed"})
+        kept = getattr(item, "_excinfo", None)  # a unittest case catches the failures of its tests itself
+        self._tell({"is": "raw", "id": item.nodeid, "outcome": "failed" if kept else "passed"})
 
     def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> None:
         """Keep both sides of the comparison that failed."""
@@ -102,3 +136,7 @@ class Reporter:
                 "exit": int(exitstatus),
             }
         )
+
+
+def _out_of_time(*_: object) -> None:
+    raise TimeoutError("the test goes on for ever on an empty implementation")

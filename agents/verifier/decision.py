@@ -1,0 +1,116 @@
+"""The verdict on what the sessions of a run found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..records import Isolation, Outcome, Refusal, Stopped, Verdict, VerdictKind
+from .audit import Trouble
+from .survey import Survey
+from .trial import Trial, belonging
+
+_VACUOUS = "it also passes on an empty implementation"
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What the sessions of one run found: an outcome for each pytest item, and what else bears on the verdict."""
+
+    outcomes: tuple[Outcome, ...]
+    ids: tuple[str, ...]
+    trouble: Trouble | None
+    stopped: Stopped | None
+    isolation: Isolation
+    notes: tuple[str, ...]
+    output: str
+
+
+def decide(trial: Trial, survey: Survey, found: Findings) -> Verdict:
+    """The verdict. A pass counts only where a test could have failed: a test that is weak or vacuous is refused,
+    or, where it is trusted, it runs and its failure counts, but not its pass."""
+    vacuous = _vacuous(trial, survey)
+    trusted = {test.id for test in trial.tests if test.trusted}
+    dropped = {name for name in vacuous if name not in trusted}
+    outcomes = tuple(outcome for outcome in found.outcomes if belonging(outcome.test_id) not in dropped)
+    idle = {refusal.test_id for refusal in trial.weak} | vacuous
+    refused = list(trial.refused)
+    notes = list(found.notes)
+    for name in trial.names:
+        if name not in idle:
+            continue
+        weakness = next((refusal.reason for refusal in trial.weak if refusal.test_id == name), _VACUOUS)
+        if trial.given or name in dropped:
+            refused.append(Refusal(name, weakness))
+        else:
+            notes.append(f"{name} does not count as passed: {weakness}.")
+    kind, reason = _kind(trial, survey, found, outcomes, idle, refused)
+    return Verdict(
+        kind,
+        outcomes=outcomes if trial.given else tuple(_gathered(trial, outcomes, dropped)),
+        refused=tuple(refused),
+        reason=reason,
+        isolation=found.isolation,
+        stopped=found.stopped,
+        notes=tuple(notes),
+        output=found.output,
+    )
+
+
+def _vacuous(trial: Trial, survey: Survey) -> set[str]:
+    """Tests of which every item passes on both empty implementations."""
+    return {
+        name
+        for name in trial.names
+        if (items := [item for item in survey.ids if belonging(item) == name]) and survey.vacuous.issuperset(items)
+    }
+
+
+def _kind(
+    trial: Trial,
+    survey: Survey,
+    found: Findings,
+    outcomes: Sequence[Outcome],
+    idle: set[str],
+    refused: Sequence[Refusal],
+) -> tuple[VerdictKind, str]:
+    if found.trouble is not None:
+        return found.trouble
+    if found.ids and survey.ids and found.ids != survey.ids:
+        return "void", "the tests that pytest collects depend on the code under test"
+    if found.ids and not set(trial.names) <= {belonging(name) for name in found.ids}:
+        return "void", "the tests that pytest collected are not those in the file"
+    if trial.given and trial.refused:
+        return "refused", f"{trial.refused[0].test_id}: {trial.refused[0].reason}"
+    if found.stopped is not None:
+        return "stopped", str(found.stopped)
+    failing = [outcome.test_id for outcome in outcomes if outcome.status != "passed"]
+    if failing:
+        return "failed", f"{len(failing)} of {len(outcomes)} tests fail"
+    if not any(belonging(outcome.test_id) not in idle for outcome in outcomes):
+        if refused:
+            return "refused", f"{refused[0].test_id}: {refused[0].reason}"
+        return "refused", "there is no test to run" if not outcomes else "no test shows anything about the code"
+    ran = {outcome.test_id for outcome in found.outcomes}
+    if ran != {name for name in found.ids if belonging(name) in trial.names}:
+        return "incomplete", "some tests have no outcome"
+    return "passed", ""
+
+
+def _gathered(trial: Trial, outcomes: Sequence[Outcome], dropped: set[str]) -> list[Outcome]:
+    """One outcome for each test, of which pytest may have made several items."""
+    gathered = []
+    for name in trial.names:
+        if name in dropped:
+            continue
+        parts = [outcome for outcome in outcomes if belonging(outcome.test_id) == name]
+        worst = next((part for part in parts if part.status != "passed"), None)
+        if not parts:
+            gathered.append(Outcome(name, "missing"))
+        elif worst is None:
+            gathered.append(Outcome(name, "passed", seconds=sum(part.seconds for part in parts)))
+        else:
+            item = worst.test_id.removeprefix(name).lstrip(":")
+            detail = f"{item}: {worst.detail}" if item else worst.detail
+            gathered.append(Outcome(name, worst.status, detail, worst.actual, worst.expected, worst.seconds))
+    return gathered

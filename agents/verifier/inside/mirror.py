@@ -1,0 +1,270 @@
+"""Classes whose instances stand for objects of the other side: what is done to them is done over there."""
+
+from __future__ import annotations
+
+import builtins
+import collections.abc
+from collections.abc import Generator
+from typing import Any, Protocol
+
+from .describe import SPECIALS, VALUE_TYPES, Description, words
+from .plain import Malformed
+
+
+class Remote(Protocol):
+    """What a mirrored class needs of its peer; every call may raise whatever the other side raised."""
+
+    def get(self, target: object, name: str) -> Any:
+        """An attribute over there."""
+
+    def set(self, target: object, name: str, value: object) -> None:
+        """Set an attribute over there."""
+
+    def delete(self, target: object, name: str) -> None:
+        """Delete an attribute over there."""
+
+    def names(self, target: object) -> list[str]:
+        """`dir` over there."""
+
+    def call(self, target: object, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+        """Call it over there."""
+
+    def method(self, target: object, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+        """Call a method over there."""
+
+    def special(self, target: object, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+        """Apply an operator over there."""
+
+    def operate(self, name: str, *args: object) -> Any:
+        """One of a few functions, applied over there."""
+
+    def subclass(self, made: type, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> None:
+        """Make a subclass over there."""
+
+
+class RemoteType(type):
+    """The class of mirrored classes. A class statement with one as a base makes a subclass over there, too."""
+
+    _greenloop: Remote
+
+    def __new__(mcls, name: str, bases: tuple[type, ...], body: dict[str, Any], **kwargs: Any) -> Any:
+        """A class statement of the tests."""
+        made = type.__new__(mcls, name, bases, {**body, "_greenloop_local": True})
+        mcls._greenloop.subclass(made, name, bases, body)
+        return made
+
+    def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], **kwargs: Any) -> None:
+        type.__init__(cls, name, bases, body)
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return cls._greenloop.call(cls, args, kwargs)
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__") and name in _CLASS_ONLY:
+            raise AttributeError(name)
+        return cls._greenloop.get(cls, name)
+
+    def __setattr__(cls, name: str, value: object) -> None:
+        if name.startswith(("_abc", "_greenloop")) or name in ("__module__", "__doc__", "__qualname__"):
+            type.__setattr__(cls, name, value)
+        else:
+            cls._greenloop.set(cls, name, value)
+
+    def __iter__(cls) -> Any:
+        return iter(cls._greenloop.operate("iter", cls))
+
+    def __len__(cls) -> int:
+        return int(cls._greenloop.operate("len", cls))
+
+    def __bool__(cls) -> bool:
+        return True
+
+    def __contains__(cls, item: object) -> bool:
+        return bool(cls._greenloop.operate("contains", cls, item))
+
+    def __getitem__(cls, key: object) -> Any:
+        return cls._greenloop.operate("getitem", cls, key)
+
+    def __dir__(cls) -> list[str]:
+        return cls._greenloop.names(cls)
+
+
+_CLASS_ONLY = words(
+    """__abstractmethods__ __set_name__ __mro_entries__ __instancecheck__ __subclasshook__
+    __isabstractmethod__"""
+)
+
+
+class _Methods:
+    """Behaviour of every proxy that is not of one class; mixed into the root class of a peer's mirrors."""
+
+    __slots__ = ()
+    _greenloop: Remote
+    _greenloop_local = False
+
+    def __getattr__(self, name: str) -> Any:
+        return self._greenloop.get(self, name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if isinstance(self, BaseException) and name.startswith("__"):
+            BaseException.__setattr__(self, name, value)
+        else:
+            self._greenloop.set(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        self._greenloop.delete(self, name)
+
+    def __dir__(self) -> list[str]:
+        return self._greenloop.names(self)
+
+    def __copy__(self) -> Any:
+        return self._greenloop.operate("copy", self)
+
+    def __deepcopy__(self, memo: object) -> Any:
+        return self._greenloop.operate("deepcopy", self)
+
+    def __reduce_ex__(self, protocol: object) -> Any:
+        raise TypeError("an object of the code under test cannot be pickled by a test")
+
+
+class BoundMethod:
+    """A method of a remote object; called in one step."""
+
+    def __init__(self, peer: Remote, target: object, name: str, first: tuple[object, ...] = ()) -> None:
+        self._peer = peer
+        self._target = target
+        self._name = name
+        self._first = first
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._peer.method(self._target, self._name, (*self._first, *args), kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.resolved(), name)
+
+    def resolved(self) -> Any:
+        """The method itself, as an object of the other side."""
+        return self._peer.get(self._target, self._name)
+
+
+class _Method:
+    """A function in a mirrored class."""
+
+    def __init__(self, peer: Remote, name: str) -> None:
+        self._peer = peer
+        self._name = name
+        self.owner: Any = None
+
+    def __get__(self, instance: Any, owner: type) -> BoundMethod:
+        if instance is None:
+            return BoundMethod(self._peer, owner, self._name)
+        if type(instance)._greenloop_local:  # reached by super(): the override must not be called again
+            return BoundMethod(self._peer, self.owner, self._name, (instance,))
+        return BoundMethod(self._peer, instance, self._name)
+
+
+def _forwarding(peer: Remote, name: str, owner: list[type]) -> Any:
+    def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if type(self)._greenloop_local:
+            return peer.method(owner[0], name, (self, *args), kwargs)
+        return peer.special(self, name, args, kwargs)
+
+    forward.__name__ = name
+    return forward
+
+
+class RemoteCoroutine(collections.abc.Coroutine[Any, Any, Any]):
+    """An awaitable of the other side: awaiting it runs it there to its end."""
+
+    def __init__(self, peer: Remote) -> None:
+        self._peer = peer
+
+    def send(self, value: object) -> Any:
+        """Run it; raises StopIteration with its result, as coroutines do."""
+        raise StopIteration(self._peer.operate("await", self))
+
+    def throw(self, *error: Any) -> Any:
+        """Raise what was thrown: nothing over there has begun."""
+        raise error[0]
+
+    def close(self) -> None:
+        """Nothing to do: it begins when it is awaited."""
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        return (yield from _completed(self))
+
+
+def _completed(coroutine: RemoteCoroutine) -> Generator[Any, Any, Any]:
+    try:
+        coroutine.send(None)
+    except StopIteration as stop:
+        return stop.value
+    yield
+
+
+class Mirrors:
+    """Makes mirrored classes for one peer."""
+
+    def __init__(self, peer: Remote) -> None:
+        self._peer = peer
+        self._meta = type("RemoteType", (RemoteType,), {"_greenloop": peer})
+        self.root: type = type.__new__(self._meta, "Remote", (_Methods,), {"__slots__": (), "_greenloop": peer})
+
+    def make(self, description: Description, bases: list[type]) -> type:
+        """A class by its description; `bases` are mirrored ones and exceptions that both sides have.
+
+        Raises Malformed.
+        """
+        name = str(description["name"])
+        owner: list[type] = []
+        body: dict[str, Any] = {
+            special: _forwarding(self._peer, special, owner)
+            for special in description["specials"]
+            if special in SPECIALS
+        }
+        methods = [_Method(self._peer, str(method)) for method in description["methods"]]
+        body |= {method._name: method for method in methods if method._name not in _RESERVED}
+        if description["unhashable"]:
+            body["__hash__"] = None
+        elif "__eq__" in body and "__hash__" not in body:
+            body["__hash__"] = object.__hash__
+        value = next((base for base in VALUE_TYPES if base.__name__ == description["value"]), None)
+        body |= {"_greenloop_value": value, "_greenloop_like": description["like"]}
+        body |= {"__module__": str(description["module"]), "__qualname__": str(description["qualname"])}
+        if name == "function":
+            body["__doc__"] = property(lambda function: self._peer.get(function, "__doc__"))
+        made = self._made(name, self._bases(description, bases), body)
+        owner.append(made)
+        for method in methods:
+            method.owner = made
+        return made
+
+    def _bases(self, description: Description, bases: list[type]) -> tuple[type, ...]:
+        wanted = [base for base in bases if issubclass(base, self.root)]
+        native: type | None = None
+        if description["value"] is not None:
+            native = next((base for base in VALUE_TYPES if base.__name__ == description["value"]), None)
+        elif description["error"] is not None:
+            errors = [base for base in bases if issubclass(base, BaseException)]
+            native = errors[0] if errors else _builtin_error(str(description["error"]))
+        if not wanted:
+            wanted = [self.root]
+        if native is not None and not any(issubclass(base, native) for base in wanted):
+            wanted.append(native)
+        return tuple(wanted)
+
+    def _made(self, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
+        try:
+            return type.__new__(self._meta, name, bases, body)
+        except TypeError as error:
+            raise Malformed(f"a class {name[:80]} cannot be made here") from error
+
+
+_RESERVED = frozenset(["__new__", "__class__", "__getattribute__", "__getattr__", "__setattr__", "__dict__"])
+
+
+def _builtin_error(name: str) -> type[BaseException]:
+    found = getattr(builtins, name, None)
+    if isinstance(found, type) and issubclass(found, Exception):
+        return found
+    return BaseException

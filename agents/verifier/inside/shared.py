@@ -1,0 +1,133 @@
+"""Mutable containers that both sides hold: the same list on one side is the same list on the other, and what
+one side changes in it is carried over with the next frame."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from operator import is_
+from typing import Any
+
+KINDS: dict[type, str] = {
+    list: "list",
+    dict: "dict",
+    set: "set",
+    bytearray: "bytearray",
+    deque: "deque",
+    OrderedDict: "OrderedDict",
+    defaultdict: "defaultdict",
+    Counter: "Counter",
+}
+_TYPES = {name: kind for kind, name in KINDS.items()}
+_MAPPINGS = frozenset(["dict", "OrderedDict", "defaultdict", "Counter"])
+
+
+@dataclass(slots=True)
+class Entry:
+    """A shared container and the items that the other side knows of."""
+
+    value: Any
+    kind: str
+    known: list[object]
+
+    def items(self) -> list[object]:
+        """The container's items, flat: keys and values in turn for a mapping."""
+        if self.kind in _MAPPINGS:
+            return [part for pair in self.value.items() for part in pair]
+        return list(self.value)
+
+    def changed(self) -> list[object] | None:
+        """The items, where they are no longer those that the other side knows of."""
+        now = self.items()
+        if len(now) == len(self.known) and all(map(is_, now, self.known)):
+            return None
+        return now
+
+    def fill(self, items: list[object]) -> None:
+        """Put `items` in place of what the container held."""
+        value = self.value
+        value.clear()
+        if self.kind in _MAPPINGS:
+            for key, item in zip(items[::2], items[1::2], strict=True):
+                value[key] = item
+        elif self.kind == "set":
+            value.update(items)
+        else:
+            value.extend(items)
+        self.known = self.items()
+
+
+def empty(kind: str, extra: object) -> Any:
+    """A new container; `extra` is a deque's maximal length or a defaultdict's factory."""
+    if kind == "deque":
+        return deque(maxlen=extra if isinstance(extra, int) else None)
+    if kind == "defaultdict":
+        return defaultdict(extra if callable(extra) else None)
+    return _TYPES[kind]()
+
+
+def extra_of(value: object) -> object:
+    """What `empty` needs beyond the kind."""
+    if type(value) is deque:
+        return value.maxlen
+    return value.default_factory if type(value) is defaultdict else None
+
+
+class SharedTable:
+    """Shared containers by number. Each side numbers its own: one side counts even, the other odd."""
+
+    def __init__(self, first: int) -> None:
+        self._next = first
+        self._entries: dict[int, Entry] = {}
+        self._numbers: dict[int, int] = {}
+        self._kept = 0
+        self._forgotten: list[int] = []
+
+    def number_of(self, value: object) -> int | None:
+        """The number of a container that is shared already."""
+        return self._numbers.get(id(value))
+
+    def share(self, value: object) -> int:
+        """Number a container of this side; the other side knows of no items yet."""
+        number = self._next
+        self._next += 2
+        self.place(number, value)
+        return number
+
+    def place(self, number: int, value: object) -> None:
+        """Enter a container under `number`."""
+        self._entries[number] = Entry(value, KINDS[type(value)], [])
+        self._numbers[id(value)] = number
+
+    def entry(self, number: int) -> Entry:
+        """The entry of `number`. Raises KeyError."""
+        return self._entries[number]
+
+    def changes(self, fresh: Iterable[int]) -> Iterator[tuple[int, list[object]]]:
+        """What has changed since it was last carried over; `fresh` containers are left to the caller."""
+        skipped = set(fresh)
+        for number, entry in list(self._entries.items()):
+            if number not in skipped and (items := entry.changed()) is not None:
+                yield number, items
+
+    def keep(self) -> None:
+        """Containers shared so far stay for the whole session (a test module's own)."""
+        self._kept = len(self._entries)
+
+    def let_go(self) -> None:
+        """Forget those shared since; the other side is told with the next frame."""
+        for number in list(self._entries)[self._kept :]:
+            self.forget(number)
+            self._forgotten.append(number)
+
+    def forget(self, number: int) -> None:
+        """Drop one container, if it is there."""
+        entry = self._entries.pop(number, None)
+        if entry is not None:
+            self._numbers.pop(id(entry.value), None)
+
+    def forgotten(self) -> list[int]:
+        """Numbers let go of since the last call."""
+        numbers, self._forgotten = self._forgotten, []
+        return numbers
