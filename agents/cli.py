@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from cyclopts import App, Parameter
+from cyclopts import App
 from cyclopts.config import Env
 
 from . import __version__
@@ -44,7 +45,7 @@ OF_THE_CALL = ("work_dir", "json", "quiet", "color")
 
 @app.default
 def run(
-    spec: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
+    spec: str | None = None,
     /,
     *,
     file: Path | None = None,
@@ -70,8 +71,10 @@ def run(
     console = _console(settings)
     with _document_alone(settings.json) as stream, _termination_as_interrupt():
         try:
+            if resume is not None and (spec, file, tests) != (None, None, None):
+                raise UsageError("A resumed run has its spec and tests; give --resume alone, or start a new run.")
             earlier = _find_run(settings, resume)
-            wanted = _read_spec(spec, file, tests, earlier)
+            wanted = earlier.read().spec if earlier else _read_spec(spec, file, tests)
             settings = _resumed_settings(settings, earlier)
             with console.progress():
                 result = run_job(Job(wanted, settings, os.environ), console.tell, earlier)
@@ -162,7 +165,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         if not tokens and not os.environ.get("GREENLOOP_FILE"):
             tokens = ["--help"]
-        code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        code = app(_specs_last(tokens), exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
         Console().error(f"{error} See --help.")
         return UsageError.exit_code
@@ -176,6 +179,14 @@ def main(argv: list[str] | None = None) -> int:
     if code == Interrupted.exit_code:
         _leave(code)
     return code or 0
+
+
+def _specs_last(tokens: list[str]) -> list[str]:
+    """`tokens` with specs that begin with a hyphen (`-`, or a Markdown list) behind `--`: they are no options."""
+    specs = [token for token in tokens if token == "-" or re.match(r"-(?!-[\w-]+=).*\s", token, re.DOTALL)]
+    if not specs or "--" in tokens:
+        return tokens
+    return [*(token for token in tokens if token not in specs), "--", *specs]
 
 
 def _leave(code: int) -> NoReturn:
@@ -240,15 +251,10 @@ def _find_run(settings: Settings, resume: str | None) -> RunDirectory | None:
     return runs.find(settings.work_dir, resume)
 
 
-def _read_spec(spec: str | None, file: Path | None, tests: Path | None, earlier: RunDirectory | None) -> Spec:
+def _read_spec(spec: str | None, file: Path | None, tests: Path | None) -> Spec:
     from .spec import read_spec, read_spec_file, read_tests_file
 
-    given = [source for source in (spec, file) if source is not None]
-    if earlier is not None:
-        if given or tests is not None:
-            raise UsageError("A resumed run has its spec and its tests; give --resume alone, or start a new run.")
-        return earlier.read().spec
-    if len(given) != 1:
+    if (spec is None) == (file is None):
         raise UsageError("Give one spec: as an argument, with --file FILE, or - for standard input. See --help.")
     if file is not None:
         return read_spec_file(file, tests)
