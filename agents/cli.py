@@ -183,10 +183,10 @@ def main(argv: list[str] | None = None) -> int:
 
 def _specs_last(tokens: list[str]) -> list[str]:
     """`tokens` with specs that begin with a hyphen (`-`, or a Markdown list) behind `--`: they are no options."""
-    specs = [token for token in tokens if token == "-" or re.match(r"-(?!-[\w-]+=).*\s", token, re.DOTALL)]
+    specs = [word for word in tokens if re.fullmatch(r"-(?!-[\w-]+=)(.*\s.*)?", word, re.DOTALL)]
     if not specs or "--" in tokens:
         return tokens
-    return [*(token for token in tokens if token not in specs), "--", *specs]
+    return [*(word for word in tokens if word not in specs), "--", *specs]
 
 
 def _leave(code: int) -> NoReturn:
