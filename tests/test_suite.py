@@ -170,7 +170,7 @@ def test_rival_fixtures_are_told_apart() -> None:
 
 
 def test_a_base_class_of_tests_comes_before_its_heirs() -> None:
-    source = "class TestBase:\n    def test_x(self):\n        assert 1 == 1\n\nclass TestHeir(TestBase):\n    y = 1\n"
+    source = "class TestBase:\n    def test_x(self):\n        assert 1\n\nclass TestHeir(TestBase):\n    y = 1\n"
     tests = split(source, "user")
     assert [test.id for test in tests] == ["TestBase", "TestHeir"]
     rendered = render(tests[::-1])
