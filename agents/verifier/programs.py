@@ -7,8 +7,8 @@ from functools import cache
 from importlib.resources import files
 
 _BOTH = (
-    "__init__.py", "start.py", "frames.py", "plain.py", "shared.py", "describe.py", "mirror.py", "crossing.py",
-    "peer.py",
+    "__init__.py", "start.py", "frames.py", "plain.py", "shared.py", "describe.py", "mirror.py", "side.py", "views.py",
+    "packing.py", "unpacking.py", "crossing.py", "peer.py",
 )  # fmt: skip
 JUDGE = (*_BOTH, "facts.py", "reporter.py", "stubs.py", "judge_side.py", "remote_module.py", "judge.py")
 SUBJECT = (*_BOTH, "subject.py")

@@ -17,6 +17,7 @@ from .decision import Findings, decide
 from .programs import JUDGE, SUBJECT, programs
 from .session import Break, Session, Task, Transcript
 from .survey import Survey, SurveySlot
+from .table import answers_from_a_table
 from .trial import TESTS_FILE, Trial, belonging
 
 _MOST_OUTPUT = 4000
@@ -49,6 +50,10 @@ class Run:
         self._ids: tuple[str, ...] = ()
         self._output = ""
         self._notes: dict[str, None] = dict.fromkeys(trial.notes)
+        if (note := answers_from_a_table(code, trial.source)) is not None:
+            self._notes[note] = None
+        if (note := answers_from_a_table(code, trial.source)) is not None:
+            self._notes[note] = None
         self._isolation: Isolation = "isolated"
         self._moved: list[str] = []
 

@@ -22,8 +22,8 @@ SPECIALS = frozenset(
         "repr str format bytes hash bool len length_hint call iter next reversed contains getitem setitem delitem"
         " missing eq ne lt le gt ge add radd iadd sub rsub isub mul rmul imul matmul rmatmul imatmul"
         " truediv rtruediv itruediv floordiv rfloordiv ifloordiv mod rmod imod divmod rdivmod pow rpow ipow"
-        " lshift rlshift ilshift rshift rrshift irshift and rand iand or ror ior xor rxor ixor neg pos abs invert int float complex index"
-        " round trunc floor ceil enter exit await aiter anext aenter aexit fspath"
+        " lshift rlshift ilshift rshift rrshift irshift and rand iand or ror ior xor rxor ixor"
+        " neg pos abs invert int float complex index round trunc floor ceil enter exit await aiter anext aenter aexit fspath"
     )
 )
 VALUE_TYPES: tuple[type, ...] = (int, float, complex, str, bytes, tuple, frozenset)

@@ -9,9 +9,9 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from .crossing import dotted
 from .describe import SPECIALS, may_be_named, words
 from .plain import Malformed
+from .side import dotted
 
 _COMPARISONS = frozenset(["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"])
 _ARITHMETIC = frozenset(

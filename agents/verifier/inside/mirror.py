@@ -54,9 +54,11 @@ class RemoteType(type):
         return made
 
     def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], **kwargs: Any) -> None:
+        """Nothing is left to do."""
         type.__init__(cls, name, bases, body)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Make an instance over there."""
         return cls._greenloop.call(cls, args, kwargs)
 
     def __getattr__(cls, name: str) -> Any:
@@ -137,6 +139,7 @@ class BoundMethod:
         self._first = first
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call it over there."""
         return self._peer.method(self._target, self._name, (*self._first, *args), kwargs)
 
     def __getattr__(self, name: str) -> Any:

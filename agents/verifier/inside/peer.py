@@ -11,11 +11,12 @@ import threading
 from collections.abc import Callable
 from typing import Any, ClassVar, Protocol
 
-from .crossing import Crossing, Side, Unshareable
+from .crossing import Crossing
 from .frames import ANSWER, ASK, ChannelClosed, FrameSocket, FrameTooLong
 from .mirror import Mirrors
 from .plain import Malformed
 from .shared import KINDS
+from .side import Side, Unshareable
 
 MODULE_NUMBER = 1
 """The subject's first object: the module under test."""
@@ -110,7 +111,7 @@ class Peer:
         self.crossing.adopt(number, made)
 
     def ask(self, what: str, *arguments: object) -> Any:
-        """Ask the other side; its answer, or the exception that it raised. Raises ChannelClosed when it is gone."""
+        """Ask the other side: its answer, or what it raised. Raises ChannelClosed when it is gone."""
         with self._lock:
             self._send(ASK, [what, self._packed(arguments)])
             while True:

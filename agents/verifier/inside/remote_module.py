@@ -14,8 +14,9 @@ _OWN = frozenset(
 
 
 class RemoteModule(types.ModuleType):
-    """Fetches attributes; a class that is fetched here counts as named by the tests. A star import gets `names`: those
-    that the tests use and have from nowhere else."""
+    """Fetches attributes; a class that is fetched here counts as named by the tests.
+
+    A star import gets `names`: those that the tests use and have from nowhere else."""
 
     def __init__(self, peer: Peer, side: JudgeSide, names: list[str]) -> None:
         super().__init__("user_code")

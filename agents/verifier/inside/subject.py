@@ -10,10 +10,10 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from .crossing import dotted
 from .frames import HELLO, FrameSocket
 from .peer import MODULE_NUMBER, Peer
 from .plain import Malformed
+from .side import dotted
 
 USER_MODULE = "user_code"
 _MOST_PRINTED = 1 << 20

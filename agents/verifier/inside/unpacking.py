@@ -1,0 +1,193 @@
+"""Unpacks one frame, believing nothing in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from . import plain
+from .describe import make_function
+from .mirror import Mirrors, RemoteCoroutine
+from .plain import MOST_DEPTH, Malformed, Tree
+from .shared import KINDS, empty
+from .side import Side
+from .views import MAKERS
+
+if TYPE_CHECKING:
+    from .crossing import Crossing
+
+
+class Unpacker:
+    """Unpacks one frame, believing nothing in it."""
+
+    def __init__(self, crossing: Crossing, side: Side, mirrors: Mirrors, peer: Any) -> None:
+        self._crossing = crossing
+        self._side = side
+        self._mirrors = mirrors
+        self._peer = peer
+
+    def value(self, tree: Tree, containers: Tree, forgotten: Tree) -> Any:
+        """The value of `tree`, once the containers exist and before they are filled."""
+        shared = self._crossing.shared
+        if not isinstance(containers, list) or not isinstance(forgotten, list):
+            raise Malformed("containers are a list")
+        for number in forgotten:
+            if isinstance(number, int):
+                shared.forget(number)
+        for container in containers:
+            if not isinstance(container, list) or len(container) < 3:
+                raise Malformed("a container has a number, a kind and items")
+            number, kind, extra = container[:3]
+            if kind is not None:
+                if kind not in KINDS.values():
+                    raise Malformed("a container of unknown kind")
+                shared.place(self._crossing.check_number(number), empty(kind, self.tree(extra, 0)))
+        result = self.tree(tree, 0)
+        for container in containers:
+            items = [self.tree(item, 0) for item in container[3:]]
+            self._fill(container[0], items)
+        return result
+
+    def _fill(self, number: object, items: list[Any]) -> None:
+        try:
+            self._crossing.shared.entry(number).fill(items)  # type: ignore[arg-type]
+        except (KeyError, TypeError, ValueError) as error:
+            raise Malformed(f"a container cannot be filled: {type(error).__name__}") from error
+
+    def tree(self, tree: Tree, depth: int) -> Any:
+        """One value. Raises Malformed."""
+        if tree is None or type(tree) in (bool, int, float, str):
+            return tree
+        if not isinstance(tree, list) or not tree or depth > MOST_DEPTH + 10:
+            raise Malformed("a value is a scalar or begins with a tag")
+        tag, parts = tree[0], tree[1:]
+        reader = self._readers.get(tag) if isinstance(tag, str) else None
+        if reader is not None:
+            return reader(self, parts, depth + 1)
+        return plain.read(tag, parts)
+
+    def _many(self, parts: list[Tree], depth: int) -> list[Any]:
+        return [self.tree(part, depth) for part in parts]
+
+    def _tuple(self, parts: list[Tree], depth: int) -> object:
+        return tuple(self._many(parts, depth))
+
+    def _frozenset(self, parts: list[Tree], depth: int) -> object:
+        try:
+            return frozenset(self._many(parts, depth))
+        except TypeError as error:
+            raise Malformed("an item of a set cannot be hashed") from error
+
+    def _slice(self, parts: list[Tree], depth: int) -> object:
+        if len(parts) != 3:
+            raise Malformed("a slice has three parts")
+        return slice(*self._many(parts, depth))
+
+    def _view(self, parts: list[Tree], depth: int) -> object:
+        make = MAKERS.get(parts[0]) if parts and isinstance(parts[0], str) else None
+        if make is None:
+            raise Malformed("an unknown view")
+        try:
+            return make(self._many(parts[1:], depth))
+        except (TypeError, ValueError) as error:
+            raise Malformed("a view cannot be made") from error
+
+    def _shared(self, parts: list[Tree], depth: int) -> object:
+        try:
+            return self._crossing.shared.entry(parts[0]).value
+        except (KeyError, TypeError, IndexError) as error:
+            raise Malformed("a container was named that is not shared") from error
+
+    def _mine(self, parts: list[Tree], depth: int) -> object:
+        return self._crossing.exported(parts[0] if parts else None)
+
+    def _type(self, parts: list[Tree], depth: int) -> object:
+        if len(parts) != 2 or not all(isinstance(part, str) for part in parts):
+            raise Malformed("a name has two parts")
+        return self._side.resolve(parts[0], parts[1])
+
+    def _class(self, parts: list[Tree], depth: int) -> object:
+        if len(parts) == 1:
+            return self._known(parts)
+        try:
+            number, description, bases = parts
+            known = [base for base in self._many(bases, depth) if isinstance(base, type)]
+            made = self._mirrors.make(description, known)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise Malformed("a class is described badly") from error
+        return self._crossing.adopt(number, made)
+
+    def _known(self, parts: list[Tree]) -> Any:
+        return self._crossing.known(parts[0] if parts else None)
+
+    def _object(self, parts: list[Tree], depth: int) -> object:
+        if len(parts) == 1:
+            return self._known(parts)
+        if len(parts) != 3 or not isinstance(parts[1], list) or not parts[1]:
+            raise Malformed("an object has a number, a class and a value")
+        number, kind, extra = parts
+        if kind[0] == "F":
+            return self._crossing.adopt(number, self._function(kind[1:], number))
+        made = self.tree(kind, depth)
+        if not isinstance(made, type):
+            raise Malformed("the class of an object is none")
+        if hasattr(made, "__await__") and not issubclass(made, BaseException):
+            return self._crossing.adopt(number, RemoteCoroutine(self._peer))
+        proxy = self._instance(made, extra, depth)
+        return self._crossing.adopt(number, proxy)
+
+    def _function(self, parts: list[Tree], number: int) -> Any:
+        if not self._side.sends_functions:
+            return make_function(parts[0], lambda made, args, kwargs: self._peer.call(made, args, kwargs))
+        raise Malformed("a function was described where none is made")
+
+    def _instance(self, made: type, extra: Tree, depth: int) -> Any:
+        try:
+            if issubclass(made, BaseException):
+                return self._filled(made.__new__(made), extra, depth, fields=False)
+            if extra is not None:
+                construct: Any = made.__new__
+                return construct(made, self.tree(extra, depth))
+            return object.__new__(made)
+        except (TypeError, ValueError) as error:
+            raise Malformed(f"an object cannot stand here: {error}"[:200]) from error
+
+    def _error(self, parts: list[Tree], depth: int) -> object:
+        if len(parts) != 2:
+            raise Malformed("an exception has a class and parts")
+        made = self.tree(parts[0], depth)
+        if not (isinstance(made, type) and issubclass(made, BaseException)):
+            raise Malformed("an exception's class is none")
+        arguments = self._many(parts[1][0], depth) if isinstance(parts[1], list) and parts[1] else []
+        try:
+            error = made(*arguments)
+        except Exception:  # whatever its constructor asks for, its arguments are what was sent
+            error = made.__new__(made)
+        return self._filled(error, parts[1], depth)
+
+    def _filled(self, error: BaseException, parts: Tree, depth: int, fields: bool = True) -> BaseException:
+        if not isinstance(parts, list) or len(parts) != 4 or not isinstance(parts[1], dict):
+            raise Malformed("an exception has four parts")
+        arguments, given, where, cause = parts
+        BaseException.__setattr__(error, "args", tuple(self._many(arguments, depth)))
+        for name, value in given.items() if fields else ():
+            if isinstance(name, str) and not name.startswith("_") and plain.is_scalar(value):
+                BaseException.__setattr__(error, name, value)
+        BaseException.__setattr__(error, "_greenloop_where", str(where)[:300])
+        made = self.tree(cause, depth)
+        if isinstance(made, BaseException):
+            error.__cause__ = made
+        return error
+
+    _readers: ClassVar[dict[str, Callable[[Unpacker, list[Tree], int], Any]]] = {
+        "t": _tuple,
+        "f": _frozenset,
+        "s": _slice,
+        "v": _view,
+        "@": _shared,
+        "y": _mine,
+        "T": _type,
+        "K": _class,
+        "o": _object,
+        "x": _error,
+    }
