@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import sys
 import types
@@ -23,7 +22,8 @@ SPECIALS = frozenset(
         " missing eq ne lt le gt ge add radd iadd sub rsub isub mul rmul imul matmul rmatmul imatmul"
         " truediv rtruediv itruediv floordiv rfloordiv ifloordiv mod rmod imod divmod rdivmod pow rpow ipow"
         " lshift rlshift ilshift rshift rrshift irshift and rand iand or ror ior xor rxor ixor"
-        " neg pos abs invert int float complex index round trunc floor ceil enter exit await aiter anext aenter aexit fspath"
+        " neg pos abs invert int float complex index round trunc floor ceil"
+        " enter exit await aiter anext aenter aexit fspath"
     )
 )
 VALUE_TYPES: tuple[type, ...] = (int, float, complex, str, bytes, tuple, frozenset)
@@ -109,7 +109,7 @@ def describe_function(value: Any) -> Description:
     return {
         "name": str(getattr(value, "__name__", "function")),
         "doc": value.__doc__ if isinstance(value.__doc__, str) else None,
-        "async": asyncio.iscoroutinefunction(value),
+        "async": inspect.iscoroutinefunction(value),
         "parameters": parameters,
     }
 

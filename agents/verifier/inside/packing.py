@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import plain
 from .describe import describe_class, describe_function, named_type, plain_value
 from .mirror import BoundMethod
-from .plain import MOST_DEPTH, WRITERS, Tree
+from .plain import MOST_DEPTH, Tree, writer
 from .shared import KINDS, extra_of
 from .side import Side, Unshareable
 from .views import VIEWS
@@ -38,8 +38,8 @@ class Packer:
             return value
         if depth > MOST_DEPTH:
             raise Unshareable("a value nests too deeply to be passed on")
-        if (writer := WRITERS.get(kind)) is not None:
-            return writer(value)
+        if (write := writer(kind)) is not None:
+            return write(value)
         if kind is tuple or kind is frozenset:
             return ["t" if kind is tuple else "f", *(self.tree(item, depth + 1) for item in value)]
         if kind in KINDS:

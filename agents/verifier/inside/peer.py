@@ -3,7 +3,6 @@ and does what it is asked. At any moment one side speaks; a question may be aske
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import json
 import operator
@@ -60,7 +59,7 @@ class Peer:
         self._lock = threading.RLock()
         self._mirrors = Mirrors(self)
         self.crossing = Crossing(side, self._mirrors, self, first)
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._loop: Any = None
 
     # --- asking --------------------------------------------------------------------------------------------
 
@@ -227,6 +226,7 @@ class Peer:
 
     def _awaited(self, awaitable: Any) -> Any:
         """Run an awaitable to its end, in an event loop of this side's own."""
+        import asyncio  # 60 ms that few tests need
 
         async def waited() -> Any:
             return await awaitable
@@ -235,7 +235,6 @@ class Peer:
         if running is None and self._loop is None:
             self._loop = asyncio.new_event_loop()
         loop = asyncio.new_event_loop() if running is not None else self._loop
-        assert loop is not None
         asyncio._set_running_loop(None)
         try:
             return loop.run_until_complete(waited())

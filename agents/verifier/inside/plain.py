@@ -1,17 +1,13 @@
 """Values that cross by value: exact built-in types and a few of the standard library's, as tagged JSON.
 
 Nothing here is ever evaluated or unpickled: each tag has one constructor, given values that were decoded before.
+Types of modules that cost time to import are looked up by name: who has such a value has imported them.
 """
 
 from __future__ import annotations
 
 import base64
-import datetime
-import decimal
-import fractions
-import pathlib
-import uuid
-import zoneinfo
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -30,75 +26,87 @@ def _integer(value: int) -> Tree:
     return value if value.bit_length() <= _MOST_BITS else ["i", hex(value)]
 
 
-def _time_zone(value: datetime.tzinfo | None) -> Tree:
+def _time_zone(value: Any) -> Tree:
     if value is None:
         return None
-    if type(value) is datetime.timezone:
+    if _name(type(value)) == ("datetime", "timezone"):
         return value.utcoffset(None).total_seconds()
-    if type(value) is zoneinfo.ZoneInfo and value.key:
+    if _name(type(value)) == ("zoneinfo", "ZoneInfo") and value.key:
         return value.key
     raise TypeError(f"a time zone of type {type(value).__name__} cannot be passed on")
 
 
-def _as_time_zone(tree: Tree) -> datetime.tzinfo | None:
+def _as_time_zone(tree: Tree) -> Any:
     if tree is None:
         return None
     if isinstance(tree, str):
-        return zoneinfo.ZoneInfo(tree)
-    return datetime.timezone(datetime.timedelta(seconds=tree))
+        return _made("zoneinfo", "ZoneInfo")(tree)
+    return _made("datetime", "timezone")(_made("datetime", "timedelta")(seconds=tree))
 
 
-def _datetime(value: datetime.datetime) -> Tree:
-    return ["dt", value.replace(tzinfo=None).isoformat(), value.fold, _time_zone(value.tzinfo)]
+def _name(kind: type) -> tuple[str, str]:
+    return kind.__module__, kind.__qualname__
 
 
-def _time(value: datetime.time) -> Tree:
-    return ["ti", value.replace(tzinfo=None).isoformat(), value.fold, _time_zone(value.tzinfo)]
+def _made(module: str, name: str) -> Any:
+    return getattr(importlib.import_module(module), name)
+
+
+def _moment(tag: str) -> Callable[[Any], Tree]:
+    return lambda value: [tag, value.replace(tzinfo=None).isoformat(), value.fold, _time_zone(value.tzinfo)]
+
+
+def _as_moment(name: str) -> Callable[..., object]:
+    def read(text: str, fold: int, zone: Tree) -> object:
+        moment = _made("datetime", name).fromisoformat(text)
+        return moment.replace(fold=fold, tzinfo=_as_time_zone(zone))
+
+    return read
 
 
 _SCALARS = frozenset([type(None), bool, float, str])
 
-WRITERS: dict[type, Callable[[Any], Tree]] = {
+_WRITERS: dict[type, Callable[[Any], Tree]] = {
     int: _integer,
     complex: lambda value: ["c", value.real, value.imag],
     bytes: lambda value: ["b", base64.b85encode(value).decode()],
     range: lambda value: ["r", _integer(value.start), _integer(value.stop), _integer(value.step)],
     type(...): lambda _: ["e"],
     type(NotImplemented): lambda _: ["n"],
-    decimal.Decimal: lambda value: ["D", str(value)],
-    fractions.Fraction: lambda value: ["Q", _integer(value.numerator), _integer(value.denominator)],
-    datetime.date: lambda value: ["da", value.isoformat()],
-    datetime.datetime: _datetime,
-    datetime.time: _time,
-    datetime.timedelta: lambda value: ["td", value.days, value.seconds, value.microseconds],
-    datetime.timezone: lambda value: ["tz", _time_zone(value)],
-    zoneinfo.ZoneInfo: lambda value: ["tz", _time_zone(value)],
-    uuid.UUID: lambda value: ["U", value.hex],
-    pathlib.PosixPath: lambda value: ["P", str(value)],
-    pathlib.PurePosixPath: lambda value: ["PP", str(value)],
+}
+_PATHS = (("pathlib", "PosixPath"), ("pathlib._local", "PosixPath"))
+_PURE_PATHS = (("pathlib", "PurePosixPath"), ("pathlib._local", "PurePosixPath"))
+_NAMED_WRITERS: dict[tuple[str, str], Callable[[Any], Tree]] = {
+    ("decimal", "Decimal"): lambda value: ["D", str(value)],
+    ("fractions", "Fraction"): lambda value: ["Q", _integer(value.numerator), _integer(value.denominator)],
+    ("datetime", "date"): lambda value: ["da", value.isoformat()],
+    ("datetime", "datetime"): _moment("dt"),
+    ("datetime", "time"): _moment("ti"),
+    ("datetime", "timedelta"): lambda value: ["td", value.days, value.seconds, value.microseconds],
+    ("datetime", "timezone"): lambda value: ["tz", _time_zone(value)],
+    ("zoneinfo", "ZoneInfo"): lambda value: ["tz", _time_zone(value)],
+    ("uuid", "UUID"): lambda value: ["U", value.hex],
+    **dict.fromkeys(_PATHS, lambda value: ["P", str(value)]),
+    **dict.fromkeys(_PURE_PATHS, lambda value: ["PP", str(value)]),
 }
 
-READERS: dict[str, Callable[..., object]] = {
+_READERS: dict[str, Callable[..., object]] = {
     "i": lambda text: int(text, 16),
     "c": complex,
     "b": base64.b85decode,
     "r": range,
     "e": lambda: ...,
     "n": lambda: NotImplemented,
-    "D": decimal.Decimal,
-    "Q": fractions.Fraction,
-    "da": datetime.date.fromisoformat,
-    "dt": lambda text, fold, zone: datetime.datetime.fromisoformat(text).replace(
-        fold=fold, tzinfo=_as_time_zone(zone)
-    ),
-    "ti": lambda text, fold, zone: datetime.time.fromisoformat(text).replace(
-        fold=fold, tzinfo=_as_time_zone(zone)
-    ),
-    "td": datetime.timedelta,
+    "D": lambda text: _made("decimal", "Decimal")(text),
+    "Q": lambda above, below: _made("fractions", "Fraction")(above, below),
+    "da": lambda text: _made("datetime", "date").fromisoformat(text),
+    "dt": _as_moment("datetime"),
+    "ti": _as_moment("time"),
+    "td": lambda *parts: _made("datetime", "timedelta")(*parts),
     "tz": _as_time_zone,
-    "U": uuid.UUID,
-    "P": pathlib.PosixPath,
-    "PP": pathlib.PurePosixPath,
+    "U": lambda text: _made("uuid", "UUID")(text),
+    "P": lambda text: _made("pathlib", "PosixPath")(text),
+    "PP": lambda text: _made("pathlib", "PurePosixPath")(text),
 }
 
 
@@ -107,9 +115,21 @@ def is_scalar(value: object) -> bool:
     return type(value) in _SCALARS
 
 
+def writer(kind: type) -> Callable[[Any], Tree] | None:
+    """What writes values of exactly this type, if they cross by value. A type's name is proof of nothing: the
+    code may name its own class so, and then it is its values that cross."""
+    found = _WRITERS.get(kind)
+    if found is not None or kind.__module__ not in _MODULES:
+        return found
+    return _NAMED_WRITERS.get(_name(kind))
+
+
+_MODULES = frozenset(module for module, _ in _NAMED_WRITERS)
+
+
 def read(tag: str, parts: list[Tree]) -> object:
     """The value that `tag` and its parts stand for; nested integers may be tagged themselves. Raises Malformed."""
-    reader = READERS.get(tag)
+    reader = _READERS.get(tag)
     if reader is None:
         raise Malformed(f"unknown tag {tag!r}"[:100])
     values = [read(part[0], part[1:]) if isinstance(part, list) and part[:1] == ["i"] else part for part in parts]
