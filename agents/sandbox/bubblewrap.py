@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 from pathlib import PurePosixPath
 
 from ..errors import SandboxUnavailable
 from . import seccomp
+from .command import Command
 from .descriptors import readable
 from .disk import ScratchMeter
 from .interface import Job, SandboxLimits
 from .interpreter import Interpreter, this_interpreter
 from .limits import BOOTSTRAP, environment, resource_limits, scratch
 from .spare_uid import spare_uid
-from .supervision import Command, Supervised
+from .supervision import Supervised
 from .watchdog import Watchdog
 
 
@@ -37,23 +37,17 @@ class Bubblewrap:
     def launch(self, job: Job) -> Supervised:
         """Start `job`; raises SandboxBroken."""
         interpreter = this_interpreter()
-        witness, theirs = socket.socketpair()
-        report = theirs.detach()
         contents = {name: readable(content) for name, content in job.files.items()}
-        inside = [interpreter.executable, "-I", "-S", "-c", BOOTSTRAP, str(report)]
-        inside += [str(spare_uid()) if self._as_root else "-", resource_limits(job.limits)]
-        inside += [interpreter.executable, *job.argv]
         filter_input = readable(seccomp.program())
-        ours = (report, filter_input, *contents.values())
         options = self._options(interpreter, job.limits, contents)
-        command = Command(
-            argv=[self._program, *options, "--seccomp", str(filter_input), "--", *inside],
-            environment={},
-            witness=witness,
-            inherited=(*ours, *job.channels),
-            close_after=ours,
-            leader="namespace",
-        )
+        uid = str(spare_uid()) if self._as_root else "-"
+
+        def argv(report: int) -> list[str]:
+            bootstrap = [interpreter.executable, "-I", "-S", "-c", BOOTSTRAP, str(report), uid]
+            inside = [*bootstrap, resource_limits(job.limits), interpreter.executable, *job.argv]
+            return [self._program, *options, "--seccomp", str(filter_input), "--", *inside]
+
+        command = Command(argv, inherited=job.channels, own=(filter_input, *contents.values()))
         watchdog = Watchdog(job.limits, ScratchMeter(dict(scratch(job.limits))))
         return Supervised(command, job.limits, job.stdin, watchdog)
 

@@ -1,39 +1,71 @@
-"""The process that the host started for a job, and the way to end everything beneath it."""
+"""The process that leads a job, and the way to end everything beneath it."""
 
 from __future__ import annotations
 
 import os
 import select
 import signal
+import socket
 import subprocess
 import time
 from contextlib import suppress
 from types import TracebackType
-from typing import Literal, Self
+from typing import Protocol, Self
 
 from .processes import children
 
-LeaderKind = Literal["namespace", "sweeper", "group"]
-
 _INIT_SECONDS = 5.0
 _KILL_SECONDS = 5.0
+_MESSAGE = 4096
 
 
-class Leader:
-    """Watches, kills and reaps the process of a job, which is one of three kinds.
+class Leader(Protocol):
+    """Watches, kills and reaps what leads a job. Leaving its context releases what it holds."""
 
-    `namespace`: its first child is the init of a PID namespace; killing that one makes the kernel kill all others
-    in it, and the leader ends only after them. `sweeper`: it ends everything beneath it when asked by SIGTERM.
-    `group`: all that can be ended is its process group.
+    @property
+    def notice(self) -> int | None:
+        """A descriptor that becomes readable when the leader has exited; None where the witness tells."""
+
+    @property
+    def exited(self) -> bool:
+        """Whether the leader has exited."""
+
+    @property
+    def job_pid(self) -> int:
+        """The first process of the job."""
+
+    def listen(self, witness: socket.socket) -> bytes | None:
+        """What the witness says next; None at its end."""
+
+    def find_init(self) -> None:
+        """Take hold of the job's first process."""
+
+    def kill(self) -> None:
+        """End the job's processes; returns when all are gone, at the latest after some seconds."""
+
+    def reap(self) -> int:
+        """The exit code. Raises TimeoutError when it survives being killed."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class ProcessLeader:
+    """Leads as a process that this one started.
+
+    With `namespace`, its first child is the init of a PID namespace: killing that one makes the kernel kill all
+    others in it. Without, it ends everything beneath it when asked by SIGTERM.
     """
 
-    def __init__(self, process: subprocess.Popen[bytes], kind: LeaderKind) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], *, namespace: bool) -> None:
         self._process = process
-        self._kind = kind
+        self._namespace = namespace
         self._init: int | None = None
         self._init_pid: int | None = None
         self.notice = os.pidfd_open(process.pid)
-        """A descriptor that becomes readable when the process has exited."""
 
     @property
     def pid(self) -> int:
@@ -43,16 +75,20 @@ class Leader:
     @property
     def exited(self) -> bool:
         """Whether the process has exited (it is not reaped yet)."""
-        return _ended(self.notice, 0)
+        return ended(self.notice, 0)
 
     @property
     def job_pid(self) -> int:
         """The first process of the job: the namespace's init, once found."""
         return self._init_pid or self.pid
 
+    def listen(self, witness: socket.socket) -> bytes | None:
+        """What the witness says next; None at its end."""
+        return witness.recv(_MESSAGE) or None
+
     def find_init(self) -> None:
         """Take hold of the init of the leader's PID namespace, if it has one and it is there."""
-        if self._kind != "namespace" or self._init is not None:
+        if not self._namespace or self._init is not None:
             return
         for pid in children(self.pid):
             with suppress(ProcessLookupError):
@@ -65,14 +101,14 @@ class Leader:
 
     def kill(self) -> None:
         """End the job's processes; returns when they and the leader are gone, at the latest after some seconds."""
-        if self._kind == "namespace":
+        if self._namespace:
             self._kill_init()
-        elif self._kind == "sweeper" and not self.exited:
+        elif not self.exited:
             signal.pidfd_send_signal(self.notice, signal.SIGTERM)
-        if not _ended(self.notice, 0 if self._kind == "group" else _KILL_SECONDS):
+        if not ended(self.notice, _KILL_SECONDS):
             with suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)
-        _ended(self.notice, _KILL_SECONDS)
+        ended(self.notice, _KILL_SECONDS)
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)  # not reaped yet, so the group's number is still its own
 
@@ -86,7 +122,7 @@ class Leader:
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._init, signal.SIGKILL)
             # bwrap may end before its init does; the init ends after everything else in the namespace.
-            _ended(self._init, _KILL_SECONDS)
+            ended(self._init, _KILL_SECONDS)
 
     def reap(self) -> int:
         """The exit code, negative for a signal. Raises TimeoutError when the process survives being killed."""
@@ -105,6 +141,6 @@ class Leader:
             os.close(self._init)
 
 
-def _ended(handle: int, seconds: float) -> bool:
+def ended(handle: int, seconds: float) -> bool:
     """Whether the process behind a handle has ended, or does so within `seconds`."""
     return bool(select.select([handle], [], [], seconds)[0])

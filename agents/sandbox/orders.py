@@ -5,18 +5,18 @@ from __future__ import annotations
 import marshal
 import os
 import secrets
-import socket
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from .command import Command
 from .descriptors import readable
 from .disk import DirectoryMeter, DiskMeter, ScratchMeter
 from .inside.layout import remove_tree
 from .interface import Job, SandboxLimits
 from .interpreter import this_interpreter
 from .limits import environment, resource_limits, scratch
-from .supervision import Command, Supervised
+from .supervision import Supervised
 from .watchdog import Watchdog
 
 _START = "import sys; sys.path.append(sys.argv.pop(1)); from inside.native import main; main()"
@@ -63,18 +63,18 @@ def _order(job: Job, limits: SandboxLimits, *, uid: int | None, landlock: bool, 
 
 
 def _launch(job: Job, order: dict[str, Any], disk: DiskMeter, *, directory: Path | None) -> Supervised:
-    witness, theirs = socket.socketpair()
-    report = theirs.detach()
-    order |= {"report": report, "environment": environment(temporary="/box" if directory else "/tmp")}
+    order |= {"environment": environment(temporary="/box" if directory else "/tmp")}
     order_input = readable(marshal.dumps(order))
-    ours = (report, order_input)
+
+    def argv(report: int) -> list[str]:
+        start = [this_interpreter().executable, "-I", "-S", "-c", _START, _PACKAGE]
+        return [*start, str(order_input), str(report)]
+
     command = Command(
-        argv=[this_interpreter().executable, "-I", "-S", "-c", _START, _PACKAGE, str(order_input)],
-        environment={},
-        witness=witness,
-        inherited=(*ours, *job.channels),
-        close_after=ours,
-        leader="sweeper" if directory else "namespace",
-        cleanup=lambda: remove_tree(str(directory)) if directory else None,
+        argv,
+        inherited=job.channels,
+        own=(order_input,),
+        namespace=directory is None,
+        when_gone=lambda: remove_tree(str(directory)) if directory else None,
     )
     return Supervised(command, job.limits, job.stdin, Watchdog(job.limits, disk))

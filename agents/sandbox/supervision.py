@@ -10,20 +10,18 @@ import os
 import selectors
 import signal
 import socket
-import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from ..errors import SandboxBroken
 from ..records import Stopped
 from .interface import Ended, SandboxLimits
-from .leader import Leader, LeaderKind
+from .leader import Leader
 from .output import Output
+from .streams import Streams
 from .text import clean
 from .watchdog import Watchdog
 
@@ -33,27 +31,26 @@ _DRAIN_SECONDS = 1.0
 _CHUNK = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A process to start: on `witness` the bootstrap reports and waits; `inherited` and
-    `close_after` are descriptors that the process gets, and those of them to close here once it runs;
-    `leader` says how all that it starts is ended; `cleanup` runs when that is gone."""
+class Launch(Protocol):
+    """A job that is ready to start."""
 
-    argv: Sequence[str]
-    environment: Mapping[str, str]
-    witness: socket.socket
-    inherited: Sequence[int] = ()
-    close_after: Sequence[int] = ()
-    directory: str | None = None
-    leader: LeaderKind = "group"
-    cleanup: Callable[[], None] = field(default=lambda: None)
+    @property
+    def exits_as_shell(self) -> bool:
+        """Whether the leader's exit code is 128 and a signal's number where a signal ended the job."""
+
+    def start(self, streams: Streams) -> Leader:
+        """Start it with its end of `streams`, and close that end here."""
+
+    def cleanup(self) -> None:
+        """Called when all of it is gone."""
 
 
 class Supervised:
     """A job under way; implements `Running`."""
 
-    def __init__(self, command: Command, limits: SandboxLimits, stdin: bytes, watchdog: Watchdog) -> None:
-        self._command = command
+    def __init__(self, launch: Launch, limits: SandboxLimits, stdin: bytes, watchdog: Watchdog) -> None:
+        """Returns once the job has its descriptors; raises SandboxBroken."""
+        self._launch = launch
         self._limits = limits
         self._stdin = memoryview(stdin)
         self._watchdog = watchdog
@@ -68,8 +65,10 @@ class Supervised:
         self._error: BaseException | None = None
         self._wake, self._woken = socket.socketpair()
         self._done = threading.Event()
+        self._spawned = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sandboxed job", daemon=True)
         self._thread.start()
+        self._spawned.wait()
 
     def wait(self, timeout: float | None = None) -> Ended:
         """Wait for the end; raises SandboxBroken, and TimeoutError when `timeout` seconds were not enough."""
@@ -100,98 +99,85 @@ class Supervised:
     def _run(self) -> None:
         try:
             with ExitStack() as stack:
-                stack.callback(self._command.cleanup)
+                stack.callback(self._launch.cleanup)
                 stack.callback(self._watchdog.end)
                 stack.callback(self._wake.close)
                 stack.callback(self._woken.close)
-                stack.callback(self._command.witness.close)
-                with self._start() as process:
-                    self._supervise(process)
+                streams = Streams(feed=bool(self._stdin))
+                stack.callback(streams.close)
+                with self._launch.start(streams) as leader:
+                    self._spawned.set()
+                    self._supervise(leader, streams)
         except BaseException as error:  # handed over to whoever waits
             self._error = error
         finally:
             self._done.set()
+            self._spawned.set()
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        command = self._command
-        try:
-            return subprocess.Popen(  # an argument list, no shell
-                list(command.argv),
-                stdin=subprocess.PIPE if self._stdin else subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=dict(command.environment),
-                cwd=command.directory,
-                pass_fds=tuple(command.inherited),
-                start_new_session=True,
-                bufsize=0,
-            )
-        finally:
-            for descriptor in command.close_after:
-                os.close(descriptor)
-
-    def _supervise(self, process: subprocess.Popen[bytes]) -> None:
-        with selectors.DefaultSelector() as selector, Leader(process, self._command.leader) as leader:
-            self._register(selector, process, leader)
+    def _supervise(self, leader: Leader, streams: Streams) -> None:
+        with selectors.DefaultSelector() as selector:
+            self._register(selector, leader, streams)
             try:
                 while not leader.exited:
                     for key, _ in selector.select(self._pause()):
-                        self._serve(key, selector, leader)
+                        self._serve(key, selector, leader, streams)
                     if self._killed or (not leader.exited and self._overrun(leader)):
                         break
             finally:
                 leader.kill()
-                self._drain(selector, leader)
+                self._drain(selector, leader, streams)
                 code = leader.reap()
         self._ended = self._conclude(code)
 
-    def _register(
-        self, selector: selectors.BaseSelector, process: subprocess.Popen[bytes], leader: Leader
-    ) -> None:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        selector.register(process.stdout, selectors.EVENT_READ, 1)
-        selector.register(process.stderr, selectors.EVENT_READ, 2)
-        selector.register(self._command.witness, selectors.EVENT_READ, "witness")
-        selector.register(self._woken, selectors.EVENT_READ, "kill")
-        selector.register(leader.notice, selectors.EVENT_READ, "exit")
-        if process.stdin is not None:
-            selector.register(process.stdin, selectors.EVENT_WRITE, "stdin")
+    def _register(self, selector: selectors.BaseSelector, leader: Leader, streams: Streams) -> None:
+        for source, data in ((streams.stdout, 1), (streams.stderr, 2), (streams.witness, "witness")):
+            selector.register(source, selectors.EVENT_READ, data)
+        if streams.stdin is not None:
+            selector.register(streams.stdin, selectors.EVENT_WRITE, "stdin")
         for key in selector.get_map().values():
-            if key.data not in ("kill", "exit"):
-                os.set_blocking(key.fd, False)
+            os.set_blocking(key.fd, False)
+        selector.register(self._woken, selectors.EVENT_READ, "kill")
+        if leader.notice is not None:
+            selector.register(leader.notice, selectors.EVENT_READ, "exit")
 
-    def _serve(self, key: selectors.SelectorKey, selector: selectors.BaseSelector, leader: Leader) -> None:
+    def _serve(
+        self, key: selectors.SelectorKey, selector: selectors.BaseSelector, leader: Leader, streams: Streams
+    ) -> None:
         """Do what one ready descriptor asks for; forget it when it has reached its end."""
         if key.data == "stdin":
-            self._feed(key, selector)
-        elif key.data in (1, 2, "witness"):
+            self._feed(selector, streams)
+        elif key.data == "witness":
+            report = leader.listen(streams.witness)
+            if report is None:
+                selector.unregister(key.fileobj)
+            else:
+                self._hear(report, leader, streams.witness)
+        elif key.data in (1, 2):
             data = os.read(key.fd, _CHUNK)
+            self._output.add(key.data, data)
             if not data:
                 selector.unregister(key.fileobj)
-            elif key.data == "witness":
-                self._hear(data, leader)
-            else:
-                self._output.add(key.data, data)
 
-    def _hear(self, data: bytes, leader: Leader) -> None:
-        """Take in the bootstrap's report; let the job go once all is there to watch and to end it."""
-        self._report += data
+    def _hear(self, report: bytes, leader: Leader, witness: socket.socket) -> None:
+        """Take in what the bootstrap says; let the job go once all is there to watch and to end it."""
+        self._report += report
         if self._report == b"." and self._started is None:
             leader.find_init()
             self._watchdog.begin(leader.job_pid)
             self._started = time.monotonic()
-            self._command.witness.send(b"g")
+            with suppress(BrokenPipeError):  # it has been killed
+                witness.send(b"g")
 
-    def _feed(self, key: selectors.SelectorKey, selector: selectors.BaseSelector) -> None:
+    def _feed(self, selector: selectors.BaseSelector, streams: Streams) -> None:
+        assert streams.stdin is not None
         try:
-            written = os.write(key.fd, self._stdin[:_CHUNK])
+            written = os.write(streams.stdin, self._stdin[:_CHUNK])
         except BrokenPipeError:
             written = len(self._stdin)
         self._stdin = self._stdin[written:]
         if not self._stdin:
-            selector.unregister(key.fileobj)
-            key.fileobj.close()  # type: ignore[union-attr]
+            selector.unregister(streams.stdin)
+            streams.close_stdin()
 
     def _pause(self) -> float:
         """Seconds until the limits want to be looked at again."""
@@ -218,13 +204,13 @@ class Supervised:
             self._stopped = self._watchdog.check(leader.job_pid)
         return self._stopped is not None
 
-    def _drain(self, selector: selectors.BaseSelector, leader: Leader) -> None:
+    def _drain(self, selector: selectors.BaseSelector, leader: Leader, streams: Streams) -> None:
         """Read what the ended job left in its pipes. They may stay open where a daemon escaped (`none`)."""
         deadline = time.monotonic() + _DRAIN_SECONDS
         while self._open_streams(selector) and time.monotonic() < deadline:
             for key, _ in selector.select(0.01):
                 if key.data in (1, 2, "witness"):
-                    self._serve(key, selector, leader)
+                    self._serve(key, selector, leader, streams)
             if self._output.total > self._limits.output_bytes + (16 << 20):
                 return
 
@@ -239,7 +225,7 @@ class Supervised:
         if self._report != b"." and not self._killed:
             reason = self._report.lstrip(b".!") or stderr or f"exit code {code}".encode()
             raise SandboxBroken(clean(reason[-500:]).strip())
-        if self._command.leader != "group" and 128 < code < 193:
+        if self._launch.exits_as_shell and 128 < code < 193:
             code = 128 - code
         if self._stopped is None and not self._killed:
             self._stopped = self._limit_behind(code)

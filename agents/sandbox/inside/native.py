@@ -8,6 +8,7 @@ supervisor (adopts orphans, sweeps them) ── job                       withou
 # ruff: noqa: PTH123, PTH208
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # the signal module would bring enum, and delay every job
 import marshal
 import os
 import sys
@@ -18,18 +19,19 @@ from .bootstrap import await_host, drop_to, set_limits
 from .layout import place, remove_tree, rewritten
 from .root import enter_new_root, new_namespaces, raise_loopback
 
-SIGKILL, SIGTERM = 9, 15
+SIGKILL, SIGTERM, SIGCHLD = 9, 15, 17
+_AWAITED = (SIGTERM, SIGCHLD)
 
 Order = dict[str, Any]
 """What the host asks for, as marshal carries it; `agents/sandbox/native.py` writes it."""
 
 
 def main() -> None:
-    """Run the order on the descriptor that the first argument names; exits with the job's exit code."""
-    descriptor = int(sys.argv[1])
+    """Run the order that the first argument's descriptor holds, reporting on the second; exits as the job does."""
+    descriptor, report = map(int, sys.argv[1:3])
     with os.fdopen(descriptor, "rb") as stream:
         order: Order = marshal.load(stream)
-    report: int = order["report"]
+    order["report"] = report
     os.set_inheritable(report, False)
     try:
         code = _run_in_namespaces(order) if order["namespaces"] else _run_swept(order)
@@ -107,35 +109,35 @@ def _be_init(order: Order) -> None:
 # --- without -----------------------------------------------------------------------------------------------
 
 
-class _Asked(BaseException):
-    """The host wants the job ended, or is gone itself."""
-
-
 def _run_swept(order: Order) -> int:
-    import signal
-
-    def stop(number: int, frame: object) -> None:
-        raise _Asked
-
-    code = 128 + SIGKILL
+    # Waited for, not handled: the host's death is told once for each of its threads, and a handler that raises
+    # would be raised into by the second.
+    _signal.pthread_sigmask(_signal.SIG_BLOCK, _AWAITED)
+    kernel.adopt_orphans()
+    _die_with(order["parent"], SIGTERM)
+    code = None
     try:
-        signal.signal(signal.SIGTERM, stop)
-        kernel.adopt_orphans()
-        _die_with(order["parent"], SIGTERM)
         job = _start_swept(order)
-        while True:
-            pid, status = os.wait()
-            if pid == job:
-                code = shell_code(status)
-                break
-    except _Asked:
-        pass
+        while code is None:
+            code = 128 + SIGKILL if _signal.sigwait(_AWAITED) == SIGTERM else _reaped(job)
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         sweep(order["uid"])
-        if os.getppid() != order["parent"]:
-            remove_tree(order["directory"])
+        remove_tree(order["directory"])
     return code
+
+
+def _reaped(job: int) -> int | None:
+    """Reap whoever has ended; the job's exit code when it is among them."""
+    code = None
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return code
+        if pid == 0:
+            return code
+        if pid == job:
+            code = shell_code(status)
 
 
 def _start_swept(order: Order) -> int:
@@ -148,9 +150,7 @@ def _start_swept(order: Order) -> int:
     order["box"] = directory + "/box"
     job = os.fork()
     if job == 0:
-        import signal
-
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        _signal.pthread_sigmask(_signal.SIG_UNBLOCK, _AWAITED)
         become(order, [*order["trees"], directory + "/src"], [order["box"], "/dev/null"])
     return job
 

@@ -1,0 +1,46 @@
+"""The pipes and the socket between the host and a job."""
+
+from __future__ import annotations
+
+import os
+import socket
+from contextlib import suppress
+
+
+class Streams:
+    """Standard input, output and error of a job, and the witness: the socket on which its start is reported.
+
+    Each side's descriptors are closed once, by whoever is done with them first.
+    """
+
+    def __init__(self, *, feed: bool) -> None:
+        """Without `feed`, standard input is /dev/null and `stdin` None."""
+        their_stdin, stdin = os.pipe() if feed else (os.open(os.devnull, os.O_RDONLY), None)
+        self.stdout, their_stdout = os.pipe()
+        self.stderr, their_stderr = os.pipe()
+        self.witness, their_witness = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.stdin = stdin
+        self.their_streams = (their_stdin, their_stdout, their_stderr)
+        self.their_witness = their_witness.detach()
+
+    def close_theirs(self) -> None:
+        """Close what the job has by now."""
+        for descriptor in (*self.their_streams, self.their_witness):
+            os.close(descriptor)
+        self.their_streams, self.their_witness = (-1, -1, -1), -1
+
+    def close_stdin(self) -> None:
+        """Let the job read the end of its input."""
+        if self.stdin is not None:
+            os.close(self.stdin)
+            self.stdin = None
+
+    def close(self) -> None:
+        """Close all that is still open."""
+        if self.their_witness >= 0:
+            self.close_theirs()
+        self.close_stdin()
+        with suppress(OSError):
+            self.witness.close()
+        os.close(self.stdout)
+        os.close(self.stderr)
