@@ -1,0 +1,125 @@
+"""Doctests in a spec: prompts, the lines before them that set things up, and the results that follow."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..source import bound, parse, segment, used
+from .literals import exception, expression, value
+
+_PROMPT = re.compile(r"^(?P<indent>[ \t]*(?:[*-] |\d+[.)] )?[ \t]*`?)>>> ?(?P<code>.*)$")
+_RAISED = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?::|\s*$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One prompt and what it shows: `code` as typed, `result` as printed, and the text of both."""
+
+    code: str
+    result: str
+    text: str
+    line: int
+
+
+def shown(lines: Sequence[str]) -> list[list[Shown]]:
+    """The sessions in `lines`: runs of prompts with nothing but results and blank lines between them."""
+    sessions: list[list[Shown]] = []
+    open_session = False
+    index = 0
+    while index < len(lines):
+        match = _PROMPT.match(lines[index])
+        if not match:
+            open_session = open_session and not lines[index].strip()
+            index += 1
+            continue
+        if not open_session:
+            sessions.append([])
+        item, index = _one(lines, index, match)
+        sessions[-1].append(item)
+        open_session = True
+    return sessions
+
+
+def _one(lines: Sequence[str], start: int, match: re.Match[str]) -> tuple[Shown, int]:
+    code = [match["code"].rstrip().removesuffix("`")]
+    index = start + 1
+    while index < len(lines) and (more := re.match(r"^[ \t]*\.\.\.(?: (.*))?$", lines[index])):
+        code.append(more[1] or "")
+        index += 1
+    indent = len(match["indent"].expandtabs())
+    result: list[str] = []
+    while index < len(lines) and lines[index].strip() and not _PROMPT.match(lines[index]):
+        line = lines[index].expandtabs()
+        if len(line) - len(line.lstrip()) < indent or line.strip() in {'"""', "'''", "```"}:
+            break
+        result.append(line[indent:])
+        index += 1
+    text = "\n".join(line.strip() for line in lines[start:index])
+    return Shown("\n".join(code), "\n".join(result).strip(), text, start), index
+
+
+def checks(session: Sequence[Shown], optional: bool) -> list[tuple[str, str, int]]:
+    """What a session states, as (code, source text, line): each with the statements before it that it needs.
+
+    `optional` says that the entry point may return None, so that a call with nothing printed states that.
+    """
+    found: list[tuple[str, str, int]] = []
+    before: list[ast.stmt] = []
+    texts: dict[ast.stmt, str] = {}
+    for item in session:
+        try:
+            body = parse(item.code).body
+        except ValueError:
+            return found
+        if not body or "doctest:" in item.code:
+            continue
+        texts.update({node: segment(item.code.split("\n"), node) for node in body})
+        if check := _check(body[-1], texts[body[-1]], item.result, optional):
+            setup = _needed([*before, *body[:-1]], used(body[-1]))
+            found.append(("\n".join([*(texts[node] for node in setup), check]), item.text, item.line))
+        if not item.result.startswith("Traceback"):
+            before.extend(body)
+    return found
+
+
+def _check(node: ast.stmt, code: str, result: str, optional: bool) -> str | None:
+    """The assertion that a statement and its printed result make; None where they make none that is certain."""
+    if isinstance(node, ast.Assert) and not result:
+        return code
+    if result.startswith("Traceback"):
+        raised = _RAISED.match(result.split("\n")[-1])
+        name = exception(raised["name"]) if raised else None
+        return f"with pytest.raises({name}):\n    {code}" if name and "\n" not in code else None
+    if not isinstance(node, ast.Expr):
+        return None
+    if _is_comparison(node.value) and result in {"", "True"}:
+        return f"assert {code}"
+    if not result:
+        return f"assert {code} is None" if optional and isinstance(node.value, ast.Call) else None
+    stated = value(result)
+    if stated is None or (expected := expression(stated)) is None:
+        return None
+    plain = isinstance(node.value, ast.Call | ast.Name | ast.Subscript | ast.Attribute)
+    operator = "is" if isinstance(expected, ast.Constant) and expected.value is None else "=="
+    return f"assert {code if plain else f'({code})'} {operator} {stated}"
+
+
+def _is_comparison(node: ast.expr) -> bool:
+    return isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq | ast.Is)
+
+
+def _needed(before: Sequence[ast.stmt], names: frozenset[str]) -> list[ast.stmt]:
+    """The statements that bind, or act on, what `names` stand for; later ones may need earlier ones."""
+    own = {name for node in before for name in bound(node)}
+    wanted = set(names) & own
+    chosen: list[ast.stmt] = []
+    for _ in before:
+        grown = [node for node in before if (bound(node) | used(node)) & wanted]
+        if len(grown) == len(chosen):
+            break
+        chosen = grown
+        wanted |= {name for node in chosen for name in used(node)} & own
+    return chosen

@@ -1,0 +1,326 @@
+"""Examples in a spec's text, as assertions that hold for right code: found only where they are certain.
+
+An example becomes a trusted test, so a wrong one is worse than none. It must call the entry point on values,
+compare with a value, and stand in a line that doesn't speak of exceptions, mistakes or conditions.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ..records import Example, Signature
+from ..source import bound, parse, parses, unbound, used
+from .doctests import checks, shown
+from .literals import MAKERS, exception, expression, is_value, value
+from .pairs import stated_pairs
+from .signature import closing
+
+_ARROW = re.compile(
+    r"\s*`?\s*(?:#\s*)?(?P<sign>==>|=+>|--?>|➞|→|⇒|⟶|↦|===?|=(?!=)|"
+    r"(?:should\s+|must\s+|would\s+|will\s+)?(?:returns?|gives?|yields?|equals?|evaluates?\s+to|raises?|throws?)\b:?)\s*`?\s*"
+)
+_DOUBT = re.compile(
+    r"\b(?:not|never|cannot|currently|wrong|wrongly|incorrect|incorrectly|bug|buggy|instead|unless|if|when|rather|invalid"
+    r"|except|otherwise|mod|modulo|approximately|roughly|about|fails?|broken|actual|actually|but|previously|formerly|bad)\b"
+    r"|n't\b|≈|~=|!=",
+    re.IGNORECASE,
+)
+_SPECULATION = re.compile(
+    r"\b(?:wrong|incorrect|bug|buggy|currently|instead|fails?|bad|broken|should|actual)\b", re.IGNORECASE
+)
+_BAD_NEWS = re.compile(
+    r"\b(?:not|wrong|wrongly|incorrect|incorrectly|bug|buggy|currently|instead|fails?|bad|broken|actual|actually)\b|n't\b",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(r"^\s*(?:>\s+)?(?:[-*+•]\s+|\d+[.)]\s+|\([a-z0-9]\)\s+|for\s+)?`?")
+_EXAMPLE_LINE = re.compile(r"[=-]>|==|➞|→|^\s*(?:```|~~~|>>>|\.\.\.)")
+_LONGEST = 30
+_Call = tuple[str, str, str]
+
+
+def examples(text: str, signature: Signature | None) -> tuple[Example, ...]:
+    """The examples in `text`, in order, each once; those that contradict one another are left out."""
+    lines = _readable(text)
+    found: list[tuple[int, str, str, bool]] = []
+    optional = signature is not None and re.search(r"None|Optional", signature.text.partition("->")[2]) is not None
+    prompted: set[int] = set()
+    for session in shown(lines):
+        prompted.update(range(session[0].line, session[-1].line + session[-1].text.count("\n") + 1))
+        if not _in_doubt(lines, session[0].line):
+            found.extend((line, code, source, True) for code, source, line in checks(session, optional))
+    for index, line in enumerate(lines):
+        if index not in prompted and not _in_doubt(lines, index):
+            logical = _logical(lines, index, signature)
+            found.extend((index, code, line.strip(), sure) for code, sure in _in_line(logical, signature))
+    found.extend((line, code, source, True) for code, source, line in stated_pairs(lines, signature))
+    found.extend((line, code, source, True) for code, source, line in _set_up(lines, signature))
+    # Two backslashes in Markdown may stand for one, as in a docstring: what is meant is not certain.
+    plain = [item for item in found if "\\\\" not in item[1] or parses(text)]
+    certain = [item for item in plain if _is_certain(item[1], signature)]
+    return tuple(Example(code, source) for code, source in _agreeing(sorted(certain, key=lambda item: item[0])))
+
+
+def from_statement(text: str, signature: Signature | None) -> Example:
+    """An example given as such: an assertion, a comparison, or `call -> value`.
+
+    Raises ValueError, naming the example, where it is none of these.
+    """
+    source = text.strip()
+    try:
+        body = parse(source).body
+    except ValueError as error:
+        body = []
+        reason = str(error)
+    else:
+        reason = ""
+    if body and isinstance(body[-1], ast.Assert | ast.With):
+        return Example(source, source)
+    if len(body) == 1 and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Compare | ast.BoolOp):
+        return Example(f"assert {source}", source)
+    for code, _ in _in_line(source, signature):
+        return Example(code, source)
+    if reason:
+        raise ValueError(f"the example `{source}` is not Python ({reason})")
+    raise ValueError(f"the example `{source}` states no result; write it as `call(...) == value`")
+
+
+def _readable(text: str) -> list[str]:
+    """The lines of `text`; escapes are undone in lines that a stub's docstring escapes."""
+    try:
+        parse(text)
+    except ValueError:
+        return text.split("\n")
+    if re.search(r"\br(?:\"\"\"|''')", text, re.IGNORECASE):
+        return text.split("\n")
+    return [line.replace("\\\\", "\\") for line in text.split("\n")]
+
+
+def _in_doubt(lines: Sequence[str], index: int) -> bool:
+    """Whether the heading above a line says that what follows is wrong."""
+    above = (line for line in reversed(lines[:index]) if line.strip() and not _EXAMPLE_LINE.search(line))
+    heading = next(above, "").rstrip().rstrip("*_")
+    return (heading.endswith(":") or heading.startswith("#")) and _BAD_NEWS.search(heading) is not None
+
+
+def _logical(lines: Sequence[str], index: int, signature: Signature | None) -> str:
+    """The line at `index`, and those after it that its brackets take in."""
+    line = lines[index]
+    start = line.find(f"{signature.name}(") if signature else -1
+    if start < 0 and not line.strip().startswith("assert "):
+        return line
+    whole = line
+    for end in range(index + 1, min(index + _LONGEST, len(lines))):
+        depth = sum(whole.count(mark) for mark in "([{") - sum(whole.count(mark) for mark in ")]}")
+        if depth <= 0:
+            break
+        whole += "\n" + lines[end]
+    balanced = sum(whole.count(mark) for mark in "([{") == sum(whole.count(mark) for mark in ")]}")
+    return whole if balanced else line
+
+
+def _in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
+    """The assertions in one line, with whether each is sure (`=` may also define)."""
+    text = _LEAD.sub("", line, count=1)
+    if whole := _whole(text.strip().rstrip("`;")):
+        comment = text[len(text.split("#")[0]) :]
+        return [] if _SPECULATION.search(comment) else [(code, True) for code in whole]
+    made = [(call, _assertion(call, sign, rest)) for call, sign, rest in _calls(text, signature)]
+    prose = line
+    for call, assertion in made:
+        prose = prose.replace(call, " ").replace(assertion.stated if assertion else " ", " ", 1)
+    if _DOUBT.search(prose):
+        return []
+    return [(assertion.code, assertion.sure) for _, assertion in made if assertion]
+
+
+class _Assertion(NamedTuple):
+    """An assertion made of a call and what is said of it; `stated` is the text of the value."""
+
+    code: str
+    stated: str
+    sure: bool
+
+
+def _whole(text: str) -> list[str]:
+    """A line that is code from end to end: an assertion, or comparisons of calls with values."""
+    try:
+        body = parse(text).body
+    except ValueError:
+        return []
+    if len(body) == 1 and isinstance(body[0], ast.Assert):
+        return [ast.unparse(body[0]) if "#" in text else text]
+    if len(body) != 1 or not isinstance(body[0], ast.Expr):
+        return []
+    node = body[0].value
+    parts = node.values if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And) else [node]
+    if not all(_states(part) for part in parts):
+        return []
+    return [f"assert {ast.get_source_segment(text, part)}" for part in parts]
+
+
+def _states(node: ast.expr) -> bool:
+    """Whether `node` compares something computed with a value."""
+    if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], ast.Eq | ast.Is):
+        return False
+    return is_value(node.comparators[0]) and not is_value(node.left)
+
+
+def _calls(line: str, signature: Signature | None) -> Iterator[_Call]:
+    """Calls of the entry point in `line`, each with the sign after it and the text after that."""
+    if signature is None or signature.kind == "class":
+        return
+    starts = [match.start() for match in re.finditer(rf"(?<![\w.]){re.escape(signature.name)}\(", line)]
+    for number, start in enumerate(starts):
+        end = closing(line, start + len(signature.name))
+        before = line[:start].rstrip()
+        # A part of a larger expression states nothing of its own.
+        if end is None or (before and before[-1] in "([{=+-*/<>%@|&^~"):
+            continue
+        sign = _ARROW.match(line, end + 1)
+        if sign:
+            following = starts[number + 1] if number + 1 < len(starts) else len(line)
+            yield line[start : end + 1], sign["sign"], line[sign.end() : following]
+
+
+def _assertion(call: str, sign: str, rest: str) -> _Assertion | None:
+    node = expression(call)
+    if not isinstance(node, ast.Call):
+        return None
+    stated = _leading_value(rest)
+    if stated is None:
+        name = _leading_exception(rest)
+        code = f"with pytest.raises({name}):\n    {call}"
+        return _Assertion(code, name, True) if name and "\n" not in call else None
+    made = value(stated)
+    # `stop() -> None` is a header.
+    if re.match(r"raise|throw", sign) or (made == "None" and not node.args and not node.keywords):
+        return None
+    return _Assertion(f"assert {call} {'is' if made == 'None' else '=='} {made}", stated, sign != "=")
+
+
+def _leading_value(rest: str) -> str | None:
+    """The text of the value that `rest` begins with, where what follows leaves no doubt that it ends there."""
+    first = rest.strip()
+    if value(first):
+        return first
+    breaks = {match.start() for match in re.finditer(r"[`.,;)]|\s+(?:and\b|#|//|\()", first)}
+    for end in sorted(breaks, reverse=True):
+        head, tail = first[:end].rstrip(), first[end:].strip()
+        if head and value(head) and _ends(tail):
+            return head
+    return None
+
+
+def _ends(tail: str) -> bool:
+    """Whether `tail` may follow a value: a full stop, a comment, a remark in brackets, the next example."""
+    if re.match(r"\.\w|\)\S*\w|,\s*[\d'\"\[({-]", tail):
+        return False
+    return (
+        re.fullmatch(r"[`.,;)\s]*(?:and|or)?[`\s]*|(?:#|//).*|\([^()]*\)[`.,;\s]*|[`).,;]+\s+[^=<>]*", tail)
+        is not None
+    )
+
+
+def _leading_exception(rest: str) -> str | None:
+    match = re.match(r"\s*`?(?:raises?\s+|an?\s+)*`?([A-Z]\w*)(?:\(\))?`?[\s.,;)]*(?:$|#|and\b|\n)", rest)
+    return exception(match[1]) if match else None
+
+
+def _set_up(lines: Sequence[str], signature: Signature | None) -> list[tuple[str, str, int]]:
+    """Asserts in fenced code that stand on assignments above them."""
+    found: list[tuple[str, str, int]] = []
+    fences = [index for index, line in enumerate(lines) if re.match(r"\s*(?:```|~~~)", line)]
+    for start, end in zip(fences[::2], fences[1::2], strict=False):
+        try:
+            body = parse("\n".join(lines[start + 1 : end])).body
+        except ValueError:
+            continue
+        if signature is None or _in_doubt(lines, start) or any(signature.name in bound(node) for node in body):
+            continue
+        before: dict[str, ast.Assign] = {}
+        for node in body:
+            if isinstance(node, ast.Assert) and used(node) & before.keys():
+                needed = dict.fromkeys(assigned for name, assigned in before.items() if name in used(node))
+                code = "\n".join(ast.unparse(statement) for statement in [*needed, node])
+                found.append((code, lines[start + node.lineno].strip(), start + node.lineno))
+            elif isinstance(node, ast.Assign):
+                before.update(dict.fromkeys(bound(node), node))
+    return found
+
+
+# --- what is certain ----------------------------------------------------------------------------------------
+
+
+def _checks(code: str) -> bool:
+    try:
+        body = parse(code).body
+    except ValueError:
+        return False
+    return bool(body) and isinstance(body[-1], ast.Assert | ast.With)
+
+
+def _is_certain(code: str, signature: Signature | None) -> bool:
+    """Whether `code` parses, uses the entry point, and depends on nothing that the spec does not give."""
+    if not _checks(code):
+        return False
+    outside = unbound(code) - MAKERS - {"pytest"}
+    tree = parse(code)
+    if signature is None:
+        called = {
+            node.func.id
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        }
+        return bool(outside) and outside <= called
+    return outside == {signature.name} and not _is_trivial(tree, signature.name)
+
+
+def _is_trivial(tree: ast.Module, name: str) -> bool:
+    """Whether the entry point is named but never called."""
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return not any(isinstance(call.func, ast.Name) and call.func.id == name for call in calls)
+
+
+def _agreeing(found: Sequence[tuple[int, str, str, bool]]) -> list[tuple[str, str]]:
+    """`found` without repetitions, without rivals, and without unsure ones where results differ in kind."""
+    answers: dict[str, set[str]] = {}
+    kinds: set[str] = set()
+    for _, code, _, _ in found:
+        question, answer, kind = _taken_apart(code)
+        answers.setdefault(question, set()).add(answer)
+        kinds |= {kind} - {"None", ""}
+    mixed = len(kinds) > 1
+    chosen: dict[str, tuple[str, str]] = {}
+    for _, code, source, sure in found:
+        question, answer, _ = _taken_apart(code)
+        if len(answers[question]) == 1 and (sure or not mixed):
+            chosen.setdefault(question + answer, (code, source))
+    return list(chosen.values())
+
+
+def _taken_apart(code: str) -> tuple[str, str, str]:
+    """What an assertion asks, what it states, and the kind of value it states."""
+    body = parse(code).body
+    node = body[-1]
+    before = "".join(ast.dump(other) for other in body[:-1])
+    if isinstance(node, ast.Assert) and isinstance(node.test, ast.Compare) and len(node.test.ops) == 1:
+        stated = node.test.comparators[0]
+        return before + ast.dump(node.test.left), ast.dump(stated), _kind(stated)
+    if isinstance(node, ast.With):
+        return (
+            before + "".join(ast.dump(inner.value) for inner in node.body if isinstance(inner, ast.Expr)),
+            "raises",
+            "",
+        )
+    return before + ast.dump(node), "", ""
+
+
+def _kind(node: ast.expr) -> str:
+    if isinstance(node, ast.UnaryOp):
+        return _kind(node.operand)
+    if isinstance(node, ast.Constant):
+        return type(node.value).__name__.replace("NoneType", "None")
+    return type(node).__name__

@@ -1,0 +1,129 @@
+"""Text or a file -> a Spec: its signature, examples, trusted tests and limits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..errors import UsageError
+from ..records import Example, Signature, Spec, Test, fingerprint
+from ..suite import render, split
+from .examples import examples, from_statement
+from .front_matter import FrontMatter, separated
+from .signature import found, stated
+
+LONGEST_SPEC = 100_000
+LONGEST_TESTS = 1_000_000
+"""Bytes of UTF-8."""
+
+
+def read_spec(text: str, *, origin: str, tests: str | None = None) -> Spec:
+    """The spec in `text`, Markdown with optional front matter; `tests` is the source of a trusted pytest file.
+
+    `origin` is `argument`, `stdin` or a file's path; paths in the front matter are relative to that file, or else
+    to the working directory. Raises UsageError, with the origin and the line.
+    """
+    if len(text.encode("utf-8", "surrogatepass")) > LONGEST_SPEC:
+        raise UsageError(f"{_named(origin)} is longer than {LONGEST_SPEC // 1000} KB; shorten the spec.")
+    text = text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
+    if re.search(r"[\0\ud800-\udfff]", text):
+        raise UsageError(f"{_named(origin)} is not text (it holds NUL or broken characters); save it as UTF-8.")
+    front, body = separated(text, _named(origin))
+    if not body.strip():
+        raise UsageError(f"{_named(origin)} is empty; say what the code is to do.")
+    signature = _signature(front, body, origin)
+    sources = [] if tests is None else [(tests, "the tests given")]
+    folder = Path(origin).parent if origin not in {"argument", "stdin"} else Path()
+    sources.extend((_file(folder / name, LONGEST_TESTS), str(folder / name)) for name in front.tests)
+    return Spec(
+        id=front.id or _identifier(text, body, signature),
+        text=body.strip("\n"),
+        signature=signature,
+        examples=_examples(front, body, signature, origin),
+        user_tests=_trusted(sources),
+        limits=front.limits,
+        origin=origin,
+    )
+
+
+def read_spec_file(path: Path, tests_path: Path | None = None) -> Spec:
+    """The spec in the file `path`, and trusted tests from `tests_path`. Raises UsageError."""
+    text = _file(path, LONGEST_SPEC)
+    if tests_path is None:
+        return read_spec(text, origin=str(path))
+    source = _trusted([(_file(tests_path, LONGEST_TESTS), str(tests_path))])
+    return read_spec(text, origin=str(path), tests=source)
+
+
+def read_tests_file(path: Path) -> str:
+    """The source of a trusted pytest file. Raises UsageError where it can't be read or has no test."""
+    source = _trusted([(_file(path, LONGEST_TESTS), str(path))])
+    assert source is not None
+    return source
+
+
+def _named(origin: str) -> str:
+    return {"argument": "The spec", "stdin": "Standard input"}.get(origin, origin)
+
+
+def _file(path: Path, longest: int) -> str:
+    try:
+        with path.open("rb") as file:
+            data = file.read(longest + 1)
+    except FileNotFoundError:
+        raise UsageError(f"{path} does not exist; check the path.") from None
+    except IsADirectoryError:
+        raise UsageError(f"{path} is a directory; name a file in it.") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"{path} can't be read ({reason}); check its permissions.") from error
+    if len(data) > longest:
+        raise UsageError(f"{path} is longer than {longest // 1000} KB; shorten it.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise UsageError(f"{path}, line {line}: the file is not UTF-8; save it as UTF-8.") from error
+
+
+def _signature(front: FrontMatter, body: str, origin: str) -> Signature | None:
+    if front.signature is None:
+        return found(body)
+    try:
+        return stated(front.signature)
+    except ValueError as error:
+        raise UsageError(f"{_named(origin)}, line {front.line('signature')}: {error}.") from error
+
+
+def _examples(front: FrontMatter, body: str, signature: Signature | None, origin: str) -> tuple[Example, ...]:
+    given: list[Example] = []
+    for text in front.examples:
+        try:
+            given.append(from_statement(text, signature))
+        except ValueError as error:
+            raise UsageError(f"{_named(origin)}, line {front.line('examples')}: {error}.") from error
+    known = {example.code for example in given}
+    return (*given, *(example for example in examples(body, signature) if example.code not in known))
+
+
+def _trusted(sources: Sequence[tuple[str, str]]) -> str | None:
+    """One pytest module of all `sources`, each given with its name; as it was written where there is one."""
+    tests: list[Test] = []
+    for source, name in sources:
+        try:
+            these = split(source, "user")
+        except ValueError as error:
+            raise UsageError(f"{name}: {error}; trusted tests must be a pytest file.") from error
+        if not these:
+            raise UsageError(f"{name} has no test; write functions named `test_...`.")
+        tests.extend(these)
+    if len(sources) == 1:
+        return sources[0][0]
+    return render(tests) if tests else None
+
+
+def _identifier(text: str, body: str, signature: Signature | None) -> str:
+    words = signature.name if signature else "-".join(re.findall(r"[a-z0-9]+", body.lower())[:4])
+    slug = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:40]
+    return f"{slug or 'spec'}-{fingerprint(text)}"

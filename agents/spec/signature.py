@@ -1,0 +1,175 @@
+"""The entry point that a spec names: in a stub, a header, a sentence, or its front matter."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from ..records import Signature
+from ..reply.stubs import is_stub
+from ..source import parse, unparse
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_ASKED = r"\b(?:implement|write|create|build|define|make|design|add|develop|code|provide|complete)\b"
+_CALLABLE = re.compile(r"(?<![\w.])(?:(?P<kind>async\s+def|def)\s+)?(?P<name>[A-Za-z_]\w*)\(")
+_CLASS = re.compile(r"\bclass\s+(?:named\s+|called\s+)?[`'\"]?(?P<name>[A-Z]\w*)|`(?P<other>[A-Z]\w*)`\s+class\b")
+_FENCED = re.compile(
+    r"^[ \t]*(`{3,}|~{3,})[ \t]*(?:python|py)?[ \t]*\n(.*?)^[ \t]*\1", re.DOTALL | re.MULTILINE | re.I
+)
+_DEEPEST = 40
+"""Brackets within brackets that are still read; without a bound, brackets that never close cost quadratic time."""
+_ANNOTATION = re.compile(r"\s*(?:->|→|➞)\s*")
+
+
+def stated(text: str) -> Signature:
+    """The signature that `text` is. Raises ValueError where it is neither a function's header nor a class's."""
+    text = text.strip().rstrip(":").strip()
+    header = text if re.match(r"(?:async\s+)?(?:def|class)\b", text) else f"def {text}"
+    try:
+        body = parse(f"{header}: ...").body
+    except ValueError as error:
+        raise ValueError(
+            f"`{text}` is not a signature such as `slugify(text: str) -> str` or `class Stack`"
+        ) from error
+    if len(body) != 1 or not isinstance(body[0], _Function | ast.ClassDef):
+        raise ValueError(f"`{text}` is not one signature such as `slugify(text: str) -> str` or `class Stack`")
+    return _of(body[0])
+
+
+def found(text: str) -> Signature | None:
+    """The entry point that a spec's text names; None where there is none, or more than one as likely."""
+    return _stub(text) or _header(text) or _sentence(text)
+
+
+def _of(node: _Function | ast.ClassDef) -> Signature:
+    if isinstance(node, ast.ClassDef):
+        bases = ", ".join(unparse(base) for base in node.bases)
+        return Signature(node.name, "class", f"class {node.name}({bases})" if bases else f"class {node.name}")
+    returns = f" -> {unparse(node.returns)}" if node.returns else ""
+    word = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
+    return Signature(node.name, "function", f"{word} {node.name}({unparse(node.args)}){returns}")
+
+
+def _stub(text: str) -> Signature | None:
+    """The last definition without a body in Python code: the whole text, or what is fenced in it."""
+    for code in [text, *(match[2] for match in _FENCED.finditer(text))]:
+        try:
+            body = parse(code).body
+        except ValueError:
+            continue
+        stubs = [node for node in body if isinstance(node, _Function) and is_stub(node)]
+        classes = [node for node in body if isinstance(node, ast.ClassDef) and _is_class_stub(node)]
+        if len(classes) == 1 and (not stubs or stubs[-1].lineno < classes[0].lineno):
+            return _of(classes[0])
+        if stubs:
+            return _of(stubs[-1])
+    return None
+
+
+def _is_class_stub(node: ast.ClassDef) -> bool:
+    methods = [item for item in node.body if isinstance(item, _Function)]
+    return bool(methods) and all(is_stub(method) for method in methods)
+
+
+def _header(text: str) -> Signature | None:
+    """The one function that is written as `def name(...)`; methods of a class count for the class."""
+    class_header = re.findall(r"^class\s+(\w+)[^\n]*:[ \t]*$", text, re.MULTILINE)
+    if len(set(class_header)) == 1:
+        return Signature(class_header[0], "class", f"class {class_header[0]}")
+    headers = [header for match in _CALLABLE.finditer(text) if match["kind"] and (header := _read(text, match))]
+    names = {header.name for header in headers}
+    return headers[0] if len(names) == 1 else None
+
+
+def _sentence(text: str) -> Signature | None:
+    """What the text asks for: `Implement name(parameters) -> type`, or a class."""
+    prose = _FENCED.sub("", text)
+    every = [(match.start(), header) for match in _CALLABLE.finditer(prose) if (header := _read(prose, match))]
+    typed = [(place, header) for place, header in every if ":" in header.text or "->" in header.text]
+    asked = [(place, header) for place, header in every if _is_asked(prose, place)]
+    classes = [
+        (match.start(), Signature(name, "class", f"class {name}"))
+        for match in _CLASS.finditer(prose)
+        if (name := match["name"] or match["other"]) and _is_asked(prose, match.start())
+    ]
+    if classes and not any(place < classes[0][0] for place, _ in asked):
+        return classes[0][1] if len({header.name for _, header in classes}) == 1 else None
+    both = [pair for pair in typed if pair in asked]
+    for likely in (both, typed, asked):
+        names = {header.name for _, header in likely}
+        if likely:
+            return likely[0][1] if len(names) == 1 else None
+    return None
+
+
+def _is_asked(text: str, place: int) -> bool:
+    sentence = re.split(r"[.!?](?:\s|$)|\n\s*\n", text[:place])[-1]
+    return re.search(_ASKED, sentence[-120:], re.IGNORECASE) is not None
+
+
+def _read(text: str, match: re.Match[str]) -> Signature | None:
+    """The header that begins at `match`: parameters that are names, and an annotation where there is one."""
+    end = closing(text, match.end() - 1)
+    if end is None or match["name"] in {"print", "main"}:
+        return None
+    parameters = text[match.end() : end]
+    returns = _annotation(text[end + 1 :])
+    word = "async def" if (match["kind"] or "").startswith("async") else "def"
+    header = f"{word} {match['name']}({parameters}){f' -> {returns}' if returns else ''}"
+    if not parameters.strip() and not returns and not match["kind"]:
+        return None
+    try:
+        (node,) = parse(f"{header}: ...").body
+    except ValueError:
+        return None
+    return _of(node) if isinstance(node, _Function) else None
+
+
+def closing(text: str, start: int) -> int | None:
+    """The place of the bracket that closes the one at `start`, strings respected; None where there is none."""
+    depth = 0
+    quote = ""
+    index = start
+    while index < len(text) and index - start < 5000:
+        character = text[index]
+        if quote:
+            if character == "\\":
+                index += 1
+            elif character == quote:
+                quote = ""
+            elif character == "\n":
+                return None
+        elif character in "'\"":
+            quote = character
+        elif character in "([{":
+            depth += 1
+            if depth > _DEEPEST:
+                return None
+        elif character in ")]}":
+            depth -= 1
+            if depth == 0:
+                return index
+        index += 1
+    return None
+
+
+def _annotation(rest: str) -> str:
+    """The type that follows an arrow, as far as it is one."""
+    arrow = _ANNOTATION.match(rest)
+    if not arrow:
+        return ""
+    place = arrow.end()
+    while True:
+        name = re.compile(r"[A-Za-z_][\w.]*|None|'[\w.]+'|\"[\w.]+\"").match(rest, place)
+        if not name:
+            return ""
+        place = name.end()
+        if rest[place : place + 1] == "[":
+            end = closing(rest, place)
+            if end is None:
+                return ""
+            place = end + 1
+        union = re.compile(r"\s*\|\s*(?=[A-Za-z_'\"])").match(rest, place)
+        if not union:
+            return rest[arrow.end() : place].rstrip(".")
+        place = union.end()

@@ -1,0 +1,243 @@
+"""The preambles of several tests, merged into one: equal statements once, rivals under one name renamed apart."""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..imports import Import, taken_apart, written
+from ..records import Test
+from ..source import BUILTINS, bound, parse, segment, unbound, unparse, used
+from .collection import is_fixture, is_test
+
+_Meaning = frozenset[str]
+"""What a name stands for: the texts of all statements that it is made of."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """One statement of one test's preamble, or the test itself; imports come one binding a piece."""
+
+    text: str
+    node: ast.stmt
+    binds: frozenset[str]
+    uses: frozenset[str]
+    entry: Import | None = None
+
+    @property
+    def key(self) -> str:
+        return repr(self.entry) if self.entry else self.text
+
+
+def merged(tests: Sequence[Test]) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """The imports, definitions and test functions of one module that holds all `tests`."""
+    named = _named_apart([_pieces(test) for test in tests])
+    own = {pieces[-1].key for pieces in named}
+    imports = [piece.entry for pieces in named for piece in pieces if piece.entry]
+    shared = [[piece.key for piece in pieces if not piece.entry and piece.key not in own] for pieces in named]
+    # A class of tests that another one inherits from is in the other's preamble, and must come first.
+    functions = dict.fromkeys(piece.key for pieces in named for piece in pieces if piece.key in own)
+    return written(imports), tuple(_in_order(shared)), tuple(functions)
+
+
+def _pieces(test: Test) -> tuple[_Piece, ...]:
+    pieces: list[_Piece] = []
+    for source in (test.preamble, test.source):
+        text = source.strip("\n")
+        lines = text.split("\n")
+        for node in parse(text).body:
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                pieces.extend(_import_piece(entry) for entry in taken_apart(node))
+            else:
+                pieces.append(_Piece(segment(lines, node), node, bound(node), used(node)))
+    return tuple(pieces)
+
+
+def _import_piece(entry: Import) -> _Piece:
+    text = written([entry])
+    return _Piece(text, parse(text).body[0], frozenset({entry.binds}), frozenset(), entry)
+
+
+def _meaning(name: str, pieces: Sequence[_Piece]) -> _Meaning:
+    """The statements that `name` is made of, and those that act on them."""
+    found: dict[str, _Piece] = {}
+    pending = [name]
+    seen: set[str] = set()
+    while pending:
+        wanted = pending.pop()
+        seen.add(wanted)
+        for piece in pieces:
+            acts = not piece.binds and wanted in piece.uses and not _imported(wanted, pieces)
+            if piece.key not in found and (wanted in piece.binds or acts):
+                found[piece.key] = piece
+                pending.extend(piece.uses - seen)
+    return frozenset(found)
+
+
+def _imported(name: str, pieces: Sequence[_Piece]) -> bool:
+    return any(piece.entry and name in piece.binds for piece in pieces)
+
+
+def _named_apart(suites: Sequence[tuple[_Piece, ...]]) -> list[tuple[_Piece, ...]]:
+    """The same pieces, where one name has one meaning in all of them."""
+    taken: dict[str, _Meaning] = {name: frozenset() for pieces in suites for name in _outside(pieces)}
+    everywhere = {name for pieces in suites for piece in pieces for name in piece.binds | piece.uses}
+    chosen: dict[tuple[str, _Meaning], str] = {}
+    # The tests' own names come first: a helper gives way to them.
+    for pieces in suites:
+        for name in pieces[-1].binds:
+            meaning = _meaning(name, pieces)
+            chosen[name, meaning] = _place(name, meaning, taken, everywhere)
+    renamed = []
+    for pieces in suites:
+        names: dict[str, str] = {}
+        for name in sorted({name for piece in pieces for name in piece.binds} - {"*"}):
+            meaning = _meaning(name, pieces)
+            new = chosen.setdefault((name, meaning), "") or _place(name, meaning, taken, everywhere)
+            chosen[name, meaning] = new
+            if new != name:
+                names[name] = new
+        fixtures = frozenset(name for piece in pieces if is_fixture(piece.node) for name in piece.binds)
+        renamed.append(tuple(_apply(piece, names, fixtures & names.keys()) for piece in pieces))
+    return renamed
+
+
+def _outside(pieces: Sequence[_Piece]) -> frozenset[str]:
+    """Names that a test takes from outside its own statements: builtins, mostly."""
+    text = "\n".join(piece.text for piece in pieces)
+    here = {name for piece in pieces for name in piece.binds}
+    read = {name for piece in pieces for name in piece.uses} & BUILTINS
+    return frozenset((unbound(text) | read) - here)
+
+
+def _place(name: str, meaning: _Meaning, taken: dict[str, _Meaning], everywhere: set[str]) -> str:
+    if taken.setdefault(name, meaning) == meaning:
+        return name
+    number = 2
+    while f"{name}_{number}" in everywhere:
+        number += 1
+    new = f"{name}_{number}"
+    everywhere.add(new)
+    taken[new] = meaning
+    return new
+
+
+def _apply(piece: _Piece, names: Mapping[str, str], fixtures: frozenset[str]) -> _Piece:
+    if not (names.keys() & (piece.binds | piece.uses) or fixtures & _quoted(piece.node)):
+        return piece
+    if piece.entry:
+        new = names[piece.entry.binds]
+        return _import_piece(piece.entry._replace(alias=new))
+    node = _Renamer(names, fixtures).visit(parse(piece.text).body[0])
+    text = unparse(node)
+    return _Piece(text, node, bound(node), used(node))
+
+
+def _quoted(node: ast.AST) -> frozenset[str]:
+    return frozenset(
+        inner.value for inner in ast.walk(node) if isinstance(inner, ast.Constant) and isinstance(inner.value, str)
+    )
+
+
+def _in_order(sequences: Iterable[Sequence[str]]) -> list[str]:
+    """The members of all `sequences`, once each, in an order that suits every one of them where there is one."""
+    sorter: graphlib.TopologicalSorter[str] = graphlib.TopologicalSorter()
+    first_seen: dict[str, None] = {}
+    for sequence in sequences:
+        first_seen.update(dict.fromkeys(sequence))
+        for index, member in enumerate(sequence):
+            sorter.add(member, *sequence[max(0, index - 1) : index])
+    try:
+        return list(sorter.static_order())
+    except graphlib.CycleError:
+        return list(first_seen)
+
+
+class _Renamer(ast.NodeTransformer):
+    """Renames global names, except where a function's own names hide them; a parameter asks for a fixture."""
+
+    def __init__(self, names: Mapping[str, str], fixtures: frozenset[str]) -> None:
+        self.names = dict(names)
+        self.fixtures = fixtures
+        self.depth = 0
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        node.id = self.names.get(node.id, node.id)
+        return node
+
+    def visit_Constant(self, node: ast.Constant) -> ast.Constant:
+        if isinstance(node.value, str) and node.value in self.fixtures:
+            node.value = self.names.get(node.value, node.value)
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        if not self.depth:
+            node.name = self.names.get(node.name, node.name)
+        self.depth += 1
+        self.generic_visit(node)
+        self.depth -= 1
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return self._function(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        return self._function(node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        self._hiding(frozenset(_parameters(node.args)), [node.body])
+        return node
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        return self._comprehension(node)
+
+    def visit_SetComp(self, node: ast.SetComp) -> ast.AST:
+        return self._comprehension(node)
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        return self._comprehension(node)
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
+        return self._comprehension(node)
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
+        if not self.depth:
+            node.name = self.names.get(node.name, node.name)
+        asks = is_fixture(node) or is_test(node) or self.depth
+        fixtures = self.fixtures if asks else frozenset()
+        parameters = _parameters(node.args)
+        outer = [*node.decorator_list, *node.args.defaults, *(d for d in node.args.kw_defaults if d)]
+        self._hiding(frozenset(), [*outer, *(a for p in parameters.values() if (a := p.annotation))])
+        for name, parameter in parameters.items():
+            if name in fixtures:
+                parameter.arg = self.names[name]
+        declared = {name for inner in ast.walk(node) if isinstance(inner, ast.Global) for name in inner.names}
+        own = frozenset(name for statement in node.body for name in bound(statement)) - declared
+        self._hiding(own | (parameters.keys() - fixtures), node.body)
+        return node
+
+    def _comprehension(self, node: ast.expr) -> ast.AST:
+        generators: list[ast.comprehension] = getattr(node, "generators", [])
+        targets = [inner for generator in generators for inner in ast.walk(generator.target)]
+        self._hiding(frozenset(inner.id for inner in targets if isinstance(inner, ast.Name)), [node], inside=True)
+        return node
+
+    def _hiding(self, hidden: frozenset[str], nodes: Sequence[ast.AST], *, inside: bool = False) -> None:
+        """Visit `nodes` (or, `inside`, their children) with the `hidden` names left as they are."""
+        names = self.names
+        self.names = {old: new for old, new in names.items() if old not in hidden}
+        self.depth += 1
+        for node in nodes:
+            if inside:
+                self.generic_visit(node)
+            else:
+                self.visit(node)
+        self.depth -= 1
+        self.names = names
+
+
+def _parameters(arguments: ast.arguments) -> dict[str, ast.arg]:
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+    return {parameter.arg: parameter for parameter in every if parameter}

@@ -1,0 +1,146 @@
+"""A suite of tests: split out of a pytest module, rendered as one, and made from a spec's examples."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..imports import KNOWN, USER_MODULE, Import, taken_apart, written
+from ..records import Example, Spec, Test, TestOrigin
+from ..source import bound, indented, parse, segment, unbound, used
+from .collection import is_fixture, is_main_guard, is_test
+from .preamble import merged
+
+_XUNIT = frozenset({"setup_module", "teardown_module", "setup_function", "teardown_function", "pytestmark"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """A module-level statement that a test may need; `entry` is set for a single import."""
+
+    text: str
+    binds: frozenset[str]
+    uses: frozenset[str]
+    entry: Import | None = None
+    always: bool = False
+
+
+def split(source: str, origin: TestOrigin) -> tuple[Test, ...]:
+    """The tests of a pytest module, each with the imports and definitions that it needs, in source order.
+
+    A class of tests stays whole, as one test. A second test of the same name is renamed (`_2`).
+    Raises ValueError with a reason for text that isn't Python, or hides a test in a module-level block.
+    """
+    source = source.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
+    tree = parse(source)
+    lines = source.split("\n")
+    statements = [statement for node in tree.body for statement in _statements(node, lines)]
+    fixtures = frozenset(name for node in tree.body if is_fixture(node) for name in bound(node))
+    tests: list[Test] = []
+    taken = {name for statement in statements for name in statement.binds}
+    for node in tree.body:
+        if not is_test(node):
+            continue
+        (name,) = bound(node)
+        text = segment(lines, node)
+        unique = _unique(name, taken) if any(test.id == name for test in tests) else name
+        taken.add(unique)
+        others = [statement for statement in statements if statement.text != text]
+        preamble = _needed(others, used(node) | (fixtures & _strings(node)))
+        tests.append(Test(unique, _renamed(text, name, unique), origin, preamble))
+    return tuple(tests)
+
+
+def render(tests: Sequence[Test]) -> str:
+    """One file with all `tests`, runnable by plain pytest: imports, shared definitions, then the tests.
+
+    Definitions that differ under one name are renamed apart. Of what `split` made, `split` makes the same again.
+    Raises ValueError where a test's source isn't Python.
+    """
+    imports, definitions, functions = merged(tests)
+    head = f'"""Tests of {USER_MODULE}."""'
+    return "\n\n\n".join(filter(None, [f"{head}\n\n{imports}".strip(), *definitions, *functions])) + "\n"
+
+
+def example_tests(spec: Spec) -> tuple[Test, ...]:
+    """The spec's examples as trusted tests, `test_spec_example_1` and so on."""
+    return tuple(_example_test(number, example, spec) for number, example in enumerate(spec.examples, 1))
+
+
+def _example_test(number: int, example: Example, spec: Spec) -> Test:
+    name = f"test_spec_example_{number}"
+    entry = spec.signature.name if spec.signature else None
+    lines = []
+    for missing in sorted(unbound(example.code)):
+        known = KNOWN.get(missing) if missing != entry else None
+        lines.append(known or f"from {USER_MODULE} import {missing}")
+    imports = [entry for line in lines for node in parse(line).body for entry in _imports(node)]
+    return Test(name, f"def {name}():\n{indented(example.code)}", "spec", written(imports))
+
+
+def _imports(node: ast.stmt) -> tuple[Import, ...]:
+    return taken_apart(node) if isinstance(node, ast.Import | ast.ImportFrom) else ()
+
+
+def _statements(node: ast.stmt, lines: Sequence[str]) -> list[_Statement]:
+    """What `node` may contribute to a preamble; a test may be one, as another may inherit from it."""
+    if is_main_guard(node) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+        return []
+    if imports := _imports(node):
+        return [
+            _Statement("", frozenset({entry.binds}), frozenset(), entry, entry.module == "__future__")
+            for entry in imports
+        ]
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        for name in _hidden_tests(node):
+            raise ValueError(f"line {node.lineno}: {name} is defined inside a block; move it to the top level")
+    text = segment(lines, node)
+    autouse = is_fixture(node) and "autouse" in text
+    binds = bound(node)
+    return [_Statement(text, binds, used(node), always=autouse or not binds or bool(binds & _XUNIT))]
+
+
+def _hidden_tests(node: ast.AST) -> list[str]:
+    functions = [n for n in ast.walk(node) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return [function.name for function in functions if function.name.startswith("test_")]
+
+
+def _needed(statements: Sequence[_Statement], names: frozenset[str]) -> str:
+    """The preamble for code that uses `names`. Statements that bind nothing run for their effect: always kept."""
+    chosen: set[int] = set()
+    wanted = set(names)
+    grown = True
+    while grown:
+        grown = False
+        for index, statement in enumerate(statements):
+            needed = statement.always or "*" in statement.binds or statement.binds & wanted
+            if index not in chosen and needed:
+                chosen.add(index)
+                wanted |= statement.uses
+                grown = True
+    imports = written(entry for index in sorted(chosen) if (entry := statements[index].entry))
+    rest = [statements[index].text for index in sorted(chosen) if not statements[index].entry]
+    return "\n".join(filter(None, [imports, *rest]))
+
+
+def _strings(node: ast.AST) -> frozenset[str]:
+    """String constants: a fixture may be asked for by its name (`usefixtures`, `getfixturevalue`)."""
+    return frozenset(
+        inner.value for inner in ast.walk(node) if isinstance(inner, ast.Constant) and isinstance(inner.value, str)
+    )
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    number = 2
+    while f"{name}_{number}" in taken:
+        number += 1
+    return f"{name}_{number}"
+
+
+def _renamed(text: str, old: str, new: str) -> str:
+    if old == new:
+        return text
+    header = rf"^((?:async\s+)?(?:def|class)\s+){re.escape(old)}\b"
+    return re.sub(header, rf"\g<1>{new}", text, count=1, flags=re.MULTILINE)

@@ -1,0 +1,253 @@
+"""Examples found in a spec's text: those that are certain, and none that is not."""
+
+# ruff: noqa: E501 - specs are shown as they are
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agents.records import Signature
+from agents.spec import read_spec
+from agents.spec.examples import examples, from_statement
+from agents.suite import example_tests, render
+
+SLUGIFY = Signature("slugify", "function", "def slugify(text: str) -> str")
+STACK = Signature("Stack", "class", "class Stack")
+HUMANEVAL = Path(__file__).resolve().parents[3] / "shared" / "benchmarks" / "humaneval_plus_dev.jsonl"
+
+
+def codes(text: str, signature: Signature | None = SLUGIFY) -> list[str]:
+    return [example.code for example in examples(text, signature)]
+
+
+FOUND = {
+    'slugify("A b") == "a-b"': 'assert slugify("A b") == "a-b"',
+    'assert slugify("A b") == "a-b"': 'assert slugify("A b") == "a-b"',
+    'assert slugify("A b") == "a-b", "spaces"': 'assert slugify("A b") == "a-b", "spaces"',
+    "assert not slugify('')": "assert not slugify('')",
+    'slugify("A b") -> "a-b"': 'assert slugify("A b") == "a-b"',
+    'slugify("A b") => "a-b"': 'assert slugify("A b") == "a-b"',
+    'slugify("A b") ==> "a-b"': 'assert slugify("A b") == "a-b"',
+    'slugify("A b") ➞ "a-b"': 'assert slugify("A b") == "a-b"',
+    'slugify("A b") → "a-b"': 'assert slugify("A b") == "a-b"',
+    'slugify("A b") = "a-b"': 'assert slugify("A b") == "a-b"',
+    'slugify("A b") returns "a-b"': 'assert slugify("A b") == "a-b"',
+    'slugify("A b") should return "a-b".': 'assert slugify("A b") == "a-b"',
+    "- `slugify('A b')` returns `'a-b'`": "assert slugify('A b') == 'a-b'",
+    "* slugify('A b') => 'a-b'": "assert slugify('A b') == 'a-b'",
+    "1. `slugify('A b') == 'a-b'`": "assert slugify('A b') == 'a-b'",
+    "For example, `slugify('A b') == 'a-b'`.": "assert slugify('A b') == 'a-b'",
+    "For example: slugify('A b') == 'a-b'.": "assert slugify('A b') == 'a-b'",
+    "slugify('A b') == 'a-b'  # spaces become dashes": "assert slugify('A b') == 'a-b'",
+    "slugify('A b')  # => 'a-b'": "assert slugify('A b') == 'a-b'",
+    "slugify('a') -> true": "assert slugify('a') == True",
+    "slugify('a') -> None": "assert slugify('a') is None",
+    "slugify('a') -> 1.": "assert slugify('a') == 1",
+    "slugify('a') -> [1, {'b': (2,)}]": "assert slugify('a') == [1, {'b': (2,)}]",
+    "slugify('a') == set()": "assert slugify('a') == set()",
+    "len(slugify('abc')) == 3": "assert len(slugify('abc')) == 3",
+    "slugify(None) raises TypeError": "with pytest.raises(TypeError):\n    slugify(None)",
+    "slugify(None) -> ValueError": "with pytest.raises(ValueError):\n    slugify(None)",
+    "`slugify(None)` raises a `ValueError`.": "with pytest.raises(ValueError):\n    slugify(None)",
+    ">>> slugify('A b')\n'a-b'": "assert slugify('A b') == 'a-b'",
+    ">>> slugify('A b') == 'a-b'": "assert slugify('A b') == 'a-b'",
+    ">>> slugify('A b') == 'a-b'\nTrue": "assert slugify('A b') == 'a-b'",
+    ">>> round(slugify('x'), 2)  # rounded\n0.5": "assert round(slugify('x'), 2) == 0.5",
+    ">>> slugify('x') + 'y'\n'xy'": "assert (slugify('x') + 'y') == 'xy'",
+    ">>> text = 'A b'\n>>> slugify(text)\n'a-b'": "text = 'A b'\nassert slugify(text) == 'a-b'",
+    ">>> slugify(\n...     'A b')\n'a-b'": "assert slugify(\n    'A b') == 'a-b'",
+    ">>> slugify('x')\n[1,\n 2]": "assert slugify('x') == [1,\n 2]",
+    ">>> slugify(None)\nTraceback (most recent call last):\n  ...\nTypeError: not text": "with pytest.raises(TypeError):\n    slugify(None)",
+    "slugify([\n  1,\n  2,\n]) == 'x'": "assert slugify([\n  1,\n  2,\n]) == 'x'",
+    "```python\ntext = 'A b'\nassert slugify(text) == 'a-b'\n```": "text = 'A b'\nassert slugify(text) == 'a-b'",
+    "For text = 'A b' the output should be 'a-b'.": "assert slugify('A b') == 'a-b'",
+    "Input: text = 'A b'\nOutput: 'a-b'": "assert slugify('A b') == 'a-b'",
+    "Input: 'A b'\n\nOutput: 'a-b'": "assert slugify('A b') == 'a-b'",
+    'def slugify(text: str) -> str:\n    """Slug.\n\n    >>> slugify("A\\\\nb")\n    \'a\'\n    """\n': 'assert slugify("A\\nb") == \'a\'',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "code"), FOUND.items())
+def test_an_example_is_found_on_its_own_and_in_a_text(text: str, code: str) -> None:
+    assert codes(text) == [code]
+    if "def " not in text:
+        assert codes(f"Implement slugify(text: str) -> str.\n\nThese should hold:\n\n{text}\n\nBe quick.") == [
+            code
+        ]
+
+
+IGNORED = [
+    "Implement slugify(text: str) -> str that returns text.",
+    "slugify(text: str) -> str",
+    "slugify(text) -> str",
+    "slugify() -> None",
+    "slugify(text) == y means that the slug of text is y.",
+    "slugify('a') == y",
+    "slugify(a) == 'a'",
+    "slugify(aa) => False",
+    "slugify(string) == 'a'",
+    "slugify('a') == slugify('b')",
+    "slugify('a') -> str",
+    "slugify('a') != 'b'",
+    "slugify('a') == 'b' or 'c'",
+    "slugify('a') == 'b' if strict",
+    "slugify('a') == 'b' when the option is set",
+    "slugify('a') -> 'b', unless empty",
+    "slugify('a') should not return 'b'",
+    "slugify('a') never returns 'b'",
+    "Currently slugify('a') returns 'b', which is wrong.",
+    "Currently wrong:\nslugify('a') == 'b'",
+    "The buggy version gives:\n\n    slugify('a') -> 'b'",
+    "The buggy version gives:\n\n```python\nslugify('c') -> 'd'\nslugify('a') -> 'b'\n```",
+    "## What is not right\n\n>>> slugify('a')\n'b'",
+    "Escapes:\n\n```python\nslugify('a\\\\nb') == 'b'\n```",
+    "slugify('a') == 'b'  # wrong!",
+    "not slugify('a') == 'b'",
+    "list(slugify('a')) -> ['b']",
+    "x.slugify('a') == 'b'",
+    "my_slugify('a') == 'b'",
+    "slugify('a') == 3 - x",
+    "slugify('a') == 3 - 1 less than that",
+    "slugify('a') -> ('b')",
+    "slugify('a') == float('nan')",
+    "slugify('a') == [1, ..., 9]",
+    "slugify('a') == ''b'",
+    "slugify('a') raises an error",
+    "slugify('a') raises MyError",
+    "slugify('a') returns a string",
+    "slugify('a') ≈ 0.5 about 1",
+    "2 * slugify('a') = 4",
+    "slugify('n') = 1 + slugify('m')",
+    "assert slugify(value) == expected",
+    "assert True",
+    "assert slugify",
+    "other('a') == 'b'",
+    ">>> slugify(x)\n'a'",
+    ">>> slugify('a')  # doctest: +SKIP\n'b'",
+    ">>> slugify('a')\n<object at 0x7f>",
+    ">>> slugify('a')\n[1, ..., 3]",
+    ">>> slugify('a')\n",
+    ">>> slugify('a') ['b', 'c']",
+    ">>> print(slugify('a'))\na",
+    ">>> 1 + 1\n2",
+    ">>> slugify('a')\nTraceback (most recent call last):\n  ...\nmy.module.Error: no",
+    "Input: n = 5\nOutput: 8",
+    "For other = 5 the output should be 8",
+    "For text = other the output should be 8",
+    "slugify('a') == 'b'\nslugify('a') == 'c'",
+    "slugify('0') = 'a'\nslugify('1') = 'b'\nslugify('3') = ['a', 'b']",
+]
+
+
+@pytest.mark.parametrize("text", IGNORED)
+def test_what_is_not_certain_is_ignored(text: str) -> None:
+    kept = [code for code in codes(text) if code != "assert slugify('3') == ['a', 'b']"]
+    assert kept == []
+
+
+def test_examples_of_a_class_keep_the_statements_before_them() -> None:
+    text = ">>> s = Stack()\n>>> s.push(1)\n>>> s.pop()\n1\n>>> s.pop()\nTraceback (most recent call last):\nIndexError: empty\n"
+    assert codes(text, STACK) == [
+        "s = Stack()\ns.push(1)\nassert s.pop() == 1",
+        "s = Stack()\ns.push(1)\ns.pop()\nwith pytest.raises(IndexError):\n    s.pop()",
+    ]
+
+
+def test_a_call_that_shows_nothing_states_none_where_none_may_be_returned() -> None:
+    longest = Signature("longest", "function", "def longest(xs: list[str]) -> str | None")
+    assert codes(">>> longest([])\n\n>>> longest(['a'])\n'a'\n", longest) == [
+        "assert longest([]) is None",
+        "assert longest(['a']) == 'a'",
+    ]
+
+
+def test_several_examples_in_one_line_are_all_found() -> None:
+    assert codes("For instance slugify('A') == 'a', slugify('') == '' and slugify('B') == 'b'.") == [
+        "assert slugify('A') == 'a'",
+        "assert slugify('') == ''",
+        "assert slugify('B') == 'b'",
+    ]
+
+
+def test_an_example_is_taken_once() -> None:
+    assert codes("slugify('a') == 'b'\nslugify('a')  ->  'b'\n>>> slugify('a')\n'b'\n") == [
+        "assert slugify('a') == 'b'"
+    ]
+
+
+def test_without_a_signature_an_example_must_only_call_what_the_code_defines() -> None:
+    assert codes("assert slugify('a') == 'b'", None) == ["assert slugify('a') == 'b'"]
+    assert codes("assert slugify(value) == 'b'", None) == []
+    assert codes("assert 1 == 1", None) == []
+
+
+def test_the_line_that_an_example_was_found_in_is_kept() -> None:
+    assert examples("- slugify('A') -> 'a'", SLUGIFY)[0].source_line == "- slugify('A') -> 'a'"
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("slugify('a') == 'b'", "assert slugify('a') == 'b'"),
+        ("slugify('a') -> 'b'", "assert slugify('a') == 'b'"),
+        ("assert slugify('a') == 'b'", "assert slugify('a') == 'b'"),
+        ("x = 'a'\nassert slugify(x) == 'b'", "x = 'a'\nassert slugify(x) == 'b'"),
+        ("slugify('a') in {'a', 'b'}", "assert slugify('a') in {'a', 'b'}"),
+        ("slugify(None) raises TypeError", "with pytest.raises(TypeError):\n    slugify(None)"),
+    ],
+)
+def test_an_example_given_as_such_is_read(text: str, code: str) -> None:
+    assert from_statement(text, SLUGIFY).code == code
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"), [("slugify('a' ==", "is not Python"), ("slugify('a')", "states no result")]
+)
+def test_an_example_given_as_such_must_be_one(text: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        from_statement(text, SLUGIFY)
+
+
+WRONG_IN_THE_TASK_ITSELF = {"HumanEval/116"}
+"""Its docstring sorts by value where its text and its solution sort by the number of ones."""
+
+
+def limited() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
+    resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+
+
+@pytest.mark.skipif(not HUMANEVAL.exists(), reason=f"{HUMANEVAL} is not there")
+def test_examples_of_a_benchmark_hold_for_its_solutions() -> None:
+    tasks = [json.loads(line) for line in HUMANEVAL.read_text().splitlines()]
+    specs = [read_spec(task["prompt"], origin="argument") for task in tasks]
+    assert [spec.signature.name for spec in specs if spec.signature] == [task["entry_point"] for task in tasks]
+    assert sum(bool(spec.examples) for spec in specs) >= 76
+
+    program = "import sys, types\n"
+    for task, spec in zip(tasks, specs, strict=True):
+        code = f"{task['prompt']}\n{task['canonical_solution']}\n"
+        tests = render(example_tests(spec))
+        program += (
+            f"sys.modules['user_code'] = module = types.ModuleType('user_code')\nexec({code!r}, module.__dict__)\n"
+            f"tests = {{}}\nexec({tests!r}, tests)\n"
+            f"for name in [name for name in tests if name.startswith('test_')]:\n"
+            f"    try:\n        tests[name]()\n    except Exception as error:\n"
+            f"        print({task['task_id']!r}, name, repr(error))\n"
+        )
+    run = subprocess.run(
+        [sys.executable, "-I", "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        preexec_fn=limited,
+        check=True,
+    )
+    false = {line.split()[0] for line in run.stdout.splitlines()}
+    assert false == WRONG_IN_THE_TASK_ITSELF, run.stdout

@@ -1,0 +1,78 @@
+"""The entry point that a spec names."""
+
+# ruff: noqa: E501 - specs are shown as they are
+
+from __future__ import annotations
+
+import pytest
+
+from agents.spec.signature import found, stated
+
+SPECS = {
+    "Implement quicksort(arr: list[int]) -> list[int] that returns a new sorted list. Do not use sorted(arr).": (
+        "def quicksort(arr: list[int]) -> list[int]"
+    ),
+    "slugify(text: str) -> str that lowercases, ascii-folds, replaces spaces with dashes": "def slugify(text: str) -> str",
+    "Write `is_valid_sudoku(board: list[list[int]]) -> bool`, zero = empty.": (
+        "def is_valid_sudoku(board: list[list[int]]) -> bool"
+    ),
+    "Implement f(a: int, b: str = 'x, y') -> dict[str, list[int]] | None. It is fast.": (
+        "def f(a: int, b: str='x, y') -> dict[str, list[int]] | None"
+    ),
+    "Write a function `add(a, b)` that adds. For example add(1, 2) == 3.": "def add(a, b)",
+    "Implement now() -> float.": "def now() -> float",
+    "Implement `async def fetch(url: str) -> bytes` with retries.": "async def fetch(url: str) -> bytes",
+    "Sort the list:\n\n```python\ndef order(xs: list) -> list:\n    ...\n```\n": "def order(xs: list) -> list",
+    "Sort the list:\n\n    def order(xs: list) -> list:\n\nIt must be stable.": "def order(xs: list) -> list",
+    "import math\n\ndef half(x):\n    return x / 2\n\ndef quarter(x: float):\n    \"\"\"A quarter of x.\"\"\"\n": (
+        "def quarter(x: float)"
+    ),
+    "Write a class Stack with push(item: int) -> None and pop() -> int.": "class Stack",
+    "Implement a `LRUCache` class that holds n entries: get(key) and put(key, value).": "class LRUCache",
+    "```python\nclass Queue(Base):\n    def push(self, x): ...\n    def pop(self): ...\n```": "class Queue(Base)",
+    "class Account:\n    def deposit(self, amount: int) -> None:\n        \"\"\"Adds.\"\"\"\n": "class Account",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "header"), SPECS.items())
+def test_the_entry_point_is_found(text: str, header: str) -> None:
+    signature = found(text)
+    assert signature is not None
+    assert signature.text == header
+    assert header.startswith(("class", "def", "async def"))
+    assert signature.kind == ("class" if header.startswith("class") else "function")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Write something that sorts.",
+        "Implement encode(s: str) -> str and decode(s: str) -> str.",
+        "Make sure that print(x) is never called (really).",
+        "It should work like f(1) == 2.",
+        "Sort it (in place) as usual, e.g. call() it.",
+        "Implement f(a b c).",
+        "(((((((((((((((((",
+        "Implement f(" * 300,
+    ],
+)
+def test_nothing_and_two_things_are_no_entry_point(text: str) -> None:
+    assert found(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "header"),
+    [
+        ("slugify(text: str) -> str", "def slugify(text: str) -> str"),
+        ("def slugify(text: str) -> str:", "def slugify(text: str) -> str"),
+        ("class Stack", "class Stack"),
+    ],
+)
+def test_a_signature_may_be_given_with_or_without_def(text: str, header: str) -> None:
+    assert stated(text).text == header
+
+
+@pytest.mark.parametrize("text", ["slugify", "slugify(text: str) ->", "x = 1", "def f(): pass\ndef g()", ""])
+def test_what_is_no_signature_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="signature such as"):
+        stated(text)
