@@ -31,5 +31,6 @@ def messages(spec: Spec, task: str, **variables: object) -> tuple[Message, ...]:
 
     What requests have in common comes first, byte for byte: a model's prompt cache keeps only a common prefix.
     """
-    asked = f"{render('spec', spec=spec)}\n\n{render(task, spec=spec, **variables)}"
+    unsaid = [example for example in spec.examples if example.source_line not in spec.text]
+    asked = f"{render('spec', spec=spec, unsaid=unsaid)}\n\n{render(task, spec=spec, **variables)}"
     return (Message("system", render("system")), Message("user", asked))
