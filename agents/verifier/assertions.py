@@ -157,6 +157,8 @@ class Assertions:
             )
         if isinstance(test, ast.Call) and _name_of(test) == "fail":
             return True
+        if isinstance(test, ast.Constant) and not test.value:  # reached only where the code did what it should not
+            return True
         if _constant(test):
             return False
         if isinstance(test, ast.Compare) and len(test.comparators) == 1:
