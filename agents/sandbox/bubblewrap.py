@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from ..errors import SandboxUnavailable
@@ -13,10 +15,13 @@ from .descriptors import readable
 from .disk import ScratchMeter
 from .interface import Job, SandboxLimits
 from .interpreter import Interpreter, this_interpreter
-from .limits import BOOTSTRAP, environment, resource_limits, scratch
+from .limits import BOOTSTRAP, INSIDE, environment, resource_limits, scratch, worker_argv
 from .spare_uid import spare_uid
 from .supervision import Supervised
 from .watchdog import Watchdog
+
+_JOB_CAPABILITIES = ("CAP_SETUID", "CAP_SETGID")  # to drop to another user
+_WORKER_CAPABILITIES = (*_JOB_CAPABILITIES, "CAP_SYS_ADMIN", "CAP_NET_ADMIN")  # to make namespaces for jobs
 
 
 class Bubblewrap:
@@ -51,24 +56,42 @@ class Bubblewrap:
         watchdog = Watchdog(job.limits, ScratchMeter(dict(scratch(job.limits))))
         return Supervised(command, job.limits, job.stdin, watchdog)
 
+    landlock = False
+
+    def launch_worker(self, modules: Sequence[str], control: int) -> Supervised:
+        """Start a warm worker (see `warm.py`) in a sandbox of its own."""
+        interpreter = this_interpreter()
+        interpreter = replace(interpreter, trees=(*interpreter.trees, INSIDE))
+        options = self._options(interpreter, SandboxLimits(), {}, worker=True)
+
+        def argv(report: int) -> list[str]:
+            worker = worker_argv(interpreter.executable, control, report, modules)
+            return [self._program, *options, "--", *worker]
+
+        return Supervised(Command(argv, inherited=(control,)), SandboxLimits(), b"", None)
+
     def close(self) -> None:
         """Nothing is held between jobs."""
 
-    def _options(self, interpreter: Interpreter, limits: SandboxLimits, contents: dict[str, int]) -> list[str]:
+    def _options(
+        self, interpreter: Interpreter, limits: SandboxLimits, contents: dict[str, int], *, worker: bool = False
+    ) -> list[str]:
         options = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
         options += ["--hostname", "sandbox", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
         if self._as_root:
             # In a user namespace of its own, root's files would still be its own: it drops to a spare uid instead.
-            options += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+            kept = _WORKER_CAPABILITIES if worker else _JOB_CAPABILITIES
+            options += [option for capability in kept for option in ("--cap-add", capability)]
         else:
-            options += ["--unshare-user", "--disable-userns", "--uid", "1000", "--gid", "1000"]
+            options += ["--unshare-user", "--uid", "1000", "--gid", "1000"]
+            options += [] if worker else ["--disable-userns"]
         options += ["--clearenv"]
         for name, value in environment().items():
             options += ["--setenv", name, value]
-        options += _mounts(interpreter)
         options += ["--proc", "/proc", "--dev", "/dev"]
-        for path, size in scratch(limits):
+        for path, size in scratch(limits):  # before the trees: an interpreter may live below one of them
             options += ["--perms", "1777", "--size", str(size), "--tmpfs", path]
+        options += _mounts(interpreter)
         options += _files(contents)
         return [*options, "--chdir", "/box", "--remount-ro", "/dev", "--remount-ro", "/"]
 

@@ -1,14 +1,17 @@
-"""SandboxLimits and the environment in the bootstrap's terms."""
+"""What the programs in `inside` are told: limits, environment, file systems, command lines."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from .interface import SandboxLimits
 
 _OWN_PROCESSES = 2  # of greenloop's around the job, which the kernel counts too
 _SHARED_MEMORY_BYTES = 16 << 20
-BOOTSTRAP = (Path(__file__).parent / "inside" / "bootstrap.py").read_text("utf-8")
+INSIDE = str(Path(__file__).parent / "inside")
+BOOTSTRAP = Path(INSIDE, "bootstrap.py").read_text("utf-8")
+_START_WORKER = "import sys; sys.path.append(sys.argv.pop(1)); from inside.warm import main; main()"
 
 
 def resource_limits(limits: SandboxLimits) -> str:
@@ -33,3 +36,9 @@ def environment(home: str = "/box", temporary: str = "/tmp") -> dict[str, str]:
 def scratch(limits: SandboxLimits) -> list[tuple[str, int]]:
     """The writable file systems of a job that has its own: path and size in bytes."""
     return [("/dev/shm", _SHARED_MEMORY_BYTES), ("/tmp", limits.disk_bytes), ("/box", limits.disk_bytes)]
+
+
+def worker_argv(python: str, control: int, report: int, modules: Sequence[str]) -> list[str]:
+    """The command line of a warm worker in a root that holds `INSIDE`."""
+    start = [python, "-I", "-c", _START_WORKER, str(Path(INSIDE).parent)]
+    return [*start, str(control), str(report), *modules]

@@ -8,7 +8,7 @@ file's mode or times, and as an ordinary user can still learn by stat() whether 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from . import seccomp
 from .inside import landlock
 from .interface import Job, SandboxLimits
 from .interpreter import this_interpreter
-from .orders import OWN_PID, launch_in_namespaces, launch_swept
+from .orders import OWN_PID, launch_in_namespaces, launch_swept, launch_worker
 from .processes import tasks_of_user
 from .spare_uid import spare_uid
 from .supervision import Supervised
@@ -44,6 +44,17 @@ class Native:
     def launch(self, job: Job) -> Supervised:
         """Start `job`; raises SandboxBroken."""
         return self._launch_in_namespaces(job) if self.namespaces else self._launch_on_the_host(job)
+
+    @property
+    def landlock(self) -> bool:
+        """Whether the kernel has Landlock."""
+        return self._landlock > 0
+
+    def launch_worker(self, modules: Sequence[str], control: int) -> Supervised:
+        """Start a warm worker (see `warm.py`) in namespaces of its own; raises SandboxUnavailable without them."""
+        if not self.namespaces:
+            raise SandboxUnavailable("A warm worker needs namespaces, which this machine forbids: go without.")
+        return launch_worker(modules, control, own_users=not self._as_root)
 
     def close(self) -> None:
         """Nothing is held between jobs."""

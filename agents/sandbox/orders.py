@@ -6,6 +6,7 @@ import marshal
 import os
 import secrets
 import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from .disk import DirectoryMeter, DiskMeter, ScratchMeter
 from .inside.layout import remove_tree
 from .interface import Job, SandboxLimits
 from .interpreter import this_interpreter
-from .limits import environment, resource_limits, scratch
+from .limits import INSIDE, environment, resource_limits, scratch, worker_argv
 from .supervision import Supervised
 from .watchdog import Watchdog
 
@@ -29,7 +30,7 @@ def launch_in_namespaces(job: Job, *, uid: int | None, landlock: bool, program: 
     """Run `job` in namespaces of its own: `uid` is the user to become (None: stay, in a user namespace),
     `landlock` whether to confine it so too, `program` the filter of system calls."""
     order = _order(job, job.limits, uid=uid, landlock=landlock, program=program)
-    order |= {"namespaces": True, "writable": scratch(job.limits), "box": "/box"}
+    order |= {"namespaces": True, "own_users": uid is None, "writable": scratch(job.limits), "box": "/box"}
     return _launch(job, order, ScratchMeter(dict(order["writable"])), directory=None)
 
 
@@ -44,6 +45,19 @@ def launch_swept(
     directory = Path(tempfile.gettempdir(), f"greenloop-{os.getpid()}-{secrets.token_hex(8)}")
     order |= {"namespaces": False, "directory": str(directory)}
     return _launch(job, order, DirectoryMeter(directory), directory=directory)
+
+
+def launch_worker(modules: Sequence[str], control: int, *, own_users: bool) -> Supervised:
+    """Start a warm worker that serves the socket `control`, in namespaces; with `own_users` not as root."""
+    job = Job([], channels=[control])
+    order = _order(job, job.limits, uid=None, landlock=False, program=b"")
+    order["trees"].append(INSIDE)
+    order |= {"namespaces": True, "own_users": own_users, "writable": scratch(job.limits), "box": "/box"}
+
+    def worker(report: int) -> list[str]:
+        return worker_argv(this_interpreter().executable, control, report, modules)
+
+    return Supervised(_command(job, order, worker, directory=None), job.limits, b"", None)
 
 
 def _order(job: Job, limits: SandboxLimits, *, uid: int | None, landlock: bool, program: bytes) -> dict[str, Any]:
@@ -63,18 +77,25 @@ def _order(job: Job, limits: SandboxLimits, *, uid: int | None, landlock: bool, 
 
 
 def _launch(job: Job, order: dict[str, Any], disk: DiskMeter, *, directory: Path | None) -> Supervised:
+    command = _command(job, order, None, directory=directory)
+    return Supervised(command, job.limits, job.stdin, Watchdog(job.limits, disk))
+
+
+def _command(
+    job: Job, order: dict[str, Any], worker: Callable[[int], list[str]] | None, *, directory: Path | None
+) -> Command:
+    """The supervisor with its order. `worker` makes the command line of a worker, which runs in place of a job."""
     order |= {"environment": environment(temporary="/box" if directory else "/tmp")}
     order_input = readable(marshal.dumps(order))
 
     def argv(report: int) -> list[str]:
         start = [this_interpreter().executable, "-I", "-S", "-c", _START, _PACKAGE]
-        return [*start, str(order_input), str(report)]
+        return [*start, str(order_input), str(report), *(worker(report) if worker else ())]
 
-    command = Command(
+    return Command(
         argv,
         inherited=job.channels,
         own=(order_input,),
         namespace=directory is None,
         when_gone=lambda: remove_tree(str(directory)) if directory else None,
     )
-    return Supervised(command, job.limits, job.stdin, Watchdog(job.limits, disk))

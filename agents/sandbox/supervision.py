@@ -48,8 +48,8 @@ class Launch(Protocol):
 class Supervised:
     """A job under way; implements `Running`."""
 
-    def __init__(self, launch: Launch, limits: SandboxLimits, stdin: bytes, watchdog: Watchdog) -> None:
-        """Returns once the job has its descriptors; raises SandboxBroken."""
+    def __init__(self, launch: Launch, limits: SandboxLimits, stdin: bytes, watchdog: Watchdog | None) -> None:
+        """Returns once the job has its descriptors. Without a watchdog only its end, or `kill`, ends it."""
         self._launch = launch
         self._limits = limits
         self._stdin = memoryview(stdin)
@@ -66,6 +66,7 @@ class Supervised:
         self._wake, self._woken = socket.socketpair()
         self._done = threading.Event()
         self._spawned = threading.Event()
+        self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sandboxed job", daemon=True)
         self._thread.start()
         self._spawned.wait()
@@ -78,6 +79,13 @@ class Supervised:
             raise SandboxBroken(f"The sandbox failed: {self._error}") from self._error
         assert self._ended is not None
         return self._ended
+
+    def wait_ready(self) -> None:
+        """Wait until the program has started, or will not; raises SandboxBroken."""
+        self._ready.wait()
+        if self._done.is_set():
+            ended = self.wait()
+            raise SandboxBroken(f"it ended at once: {clean(ended.stderr[-500:])}")
 
     def kill(self) -> None:
         """End the job now, with everything it started; returns when all of it is gone."""
@@ -100,7 +108,8 @@ class Supervised:
         try:
             with ExitStack() as stack:
                 stack.callback(self._launch.cleanup)
-                stack.callback(self._watchdog.end)
+                if self._watchdog is not None:
+                    stack.callback(self._watchdog.end)
                 stack.callback(self._wake.close)
                 stack.callback(self._woken.close)
                 streams = Streams(feed=bool(self._stdin))
@@ -113,6 +122,7 @@ class Supervised:
         finally:
             self._done.set()
             self._spawned.set()
+            self._ready.set()
 
     def _supervise(self, leader: Leader, streams: Streams) -> None:
         with selectors.DefaultSelector() as selector:
@@ -163,8 +173,10 @@ class Supervised:
         self._report += report
         if self._report == b"." and self._started is None:
             leader.find_init()
-            self._watchdog.begin(leader.job_pid)
+            if self._watchdog is not None:
+                self._watchdog.begin(leader.job_pid)
             self._started = time.monotonic()
+            self._ready.set()
             with suppress(BrokenPipeError):  # it has been killed
                 witness.send(b"g")
 
@@ -179,10 +191,12 @@ class Supervised:
             selector.unregister(streams.stdin)
             streams.close_stdin()
 
-    def _pause(self) -> float:
+    def _pause(self) -> float | None:
         """Seconds until the limits want to be looked at again."""
         if self._started is None:
             return _WATCH_SECONDS
+        if self._watchdog is None:
+            return None
         left = self._started + self._limits.wall_seconds - time.monotonic()
         return max(0.0, min(_WATCH_SECONDS, left))
 
@@ -192,6 +206,8 @@ class Supervised:
         if self._started is None:
             if now - self._begun > _START_SECONDS:
                 raise SandboxBroken(f"it did not start the program within {_START_SECONDS:g} s")
+            return False
+        if self._watchdog is None:
             return False
         limits = self._limits
         seconds = now - self._started
@@ -239,4 +255,4 @@ class Supervised:
             return Stopped("cpu", limits.cpu_seconds, limits.cpu_seconds)
         if code == -signal.SIGXFSZ:
             return Stopped("file_size", limits.file_bytes, limits.file_bytes, "bytes")
-        return self._watchdog.check_disk() if code != 0 else None
+        return self._watchdog.check_disk() if code != 0 and self._watchdog is not None else None

@@ -27,11 +27,14 @@ Order = dict[str, Any]
 
 
 def main() -> None:
-    """Run the order that the first argument's descriptor holds, reporting on the second; exits as the job does."""
+    """Run the order that descriptor `argv[1]` holds, reporting on descriptor `argv[2]`; exits as the job does.
+
+    More arguments are the command line of a worker of greenloop's own, to run in place of a job.
+    """
     descriptor, report = map(int, sys.argv[1:3])
     with os.fdopen(descriptor, "rb") as stream:
         order: Order = marshal.load(stream)
-    order["report"] = report
+    order["report"], order["worker"] = report, sys.argv[3:]
     os.set_inheritable(report, False)
     try:
         code = _run_in_namespaces(order) if order["namespaces"] else _run_swept(order)
@@ -66,7 +69,7 @@ def _die_with(parent: int, signal_number: int) -> None:
 
 
 def _run_in_namespaces(order: Order) -> int:
-    new_namespaces(own_users=order["uid"] is None)
+    new_namespaces(own_users=order["own_users"])
     _die_with(order["parent"], SIGKILL)
     alive, held = os.pipe()
     init = os.fork()
@@ -95,6 +98,8 @@ def _be_init(order: Order) -> None:
         enter_new_root(order["trees"], order["links"], order["files"], order["writable"])
         job = os.fork()
         if job == 0:
+            if order["worker"]:
+                _become_worker(order)
             become(order, ["/"], [*(path for path, _ in order["writable"]), "/dev"])
         while True:
             pid, status = os.wait()
@@ -104,6 +109,13 @@ def _be_init(order: Order) -> None:
         tell(order["report"], error)
     finally:
         os._exit(125)  # a fork must never return into its parent's code
+
+
+def _become_worker(order: Order) -> None:
+    """Become greenloop's own program, which keeps the privileges to make namespaces for jobs."""
+    os.set_inheritable(order["report"], True)
+    os.chdir("/")
+    os.execve(order["worker"][0], order["worker"], order["environment"])
 
 
 # --- without -----------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import _socket
 import fcntl
 import os
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from . import kernel
 
@@ -34,9 +34,14 @@ def new_namespaces(*, own_users: bool) -> None:
     uid, gid = os.geteuid(), os.getegid()
     kernel.unshare(_NAMESPACES | (kernel.CLONE_NEWUSER if own_users else 0))
     if own_users:
-        _write("/proc/self/setgroups", "deny")
-        _write("/proc/self/uid_map", f"{_INNER_ID} {uid} 1")
-        _write("/proc/self/gid_map", f"{_INNER_ID} {gid} 1")
+        map_users(uid, gid)
+
+
+def map_users(uid: int, gid: int) -> None:
+    """Make `uid` and `gid` of the parent user namespace number 1000 in this process's own, and the only ones."""
+    _write("/proc/self/setgroups", "deny")
+    _write("/proc/self/uid_map", f"{_INNER_ID} {uid} 1")
+    _write("/proc/self/gid_map", f"{_INNER_ID} {gid} 1")
 
 
 def enter_new_root(
@@ -60,15 +65,15 @@ def enter_new_root(
     size = 1 << 20 | sum(len(content) + 8192 for content in files.values())
     kernel.mount("tmpfs", "/new", "tmpfs", _PLAIN, f"mode=0755,size={size}")
     os.umask(0o022)
+    for path, size in writable:  # first: an interpreter may live below one of them
+        mount_scratch("/new" + path, size)
     for tree in trees:
-        _bind(tree)
+        _bind("/old" + tree, "/new" + tree)
         kernel.forbid_writing("/new" + tree, below=True)
     for path, target in links:
         os.symlink(target, "/new" + path)
     _make_devices()
-    _place(files)
-    for path, size in writable:
-        mount_scratch("/new" + path, size)
+    place_files("/new/src", files)
     mount_proc("/new/proc")
     os.chdir("/new")
     kernel.pivot_root(".", ".")
@@ -83,13 +88,25 @@ def mount_scratch(path: str, size: int) -> None:
     kernel.mount("tmpfs", path, "tmpfs", _PLAIN, f"mode=1777,size={size}")
 
 
+def mount_scratches(writable: Iterable[tuple[str, int]], trees: Sequence[str]) -> None:
+    """Put empty file systems in place of others, and show again the trees that are below one."""
+    for path, size in writable:
+        below = [tree for tree in trees if tree.startswith(path + "/")]
+        held = [os.open(tree, os.O_PATH) for tree in below]
+        mount_scratch(path, size)
+        for tree, descriptor in zip(below, held, strict=True):
+            _bind(f"/proc/self/fd/{descriptor}", tree)
+            os.close(descriptor)
+
+
 def mount_proc(path: str) -> None:
-    """The processes of this PID namespace at `path`; an empty directory where the kernel does not allow it."""
+    """The processes of this PID namespace at `path`; an empty directory where the kernel does not allow that."""
     os.makedirs(path, 0o755, exist_ok=True)
     try:
         kernel.mount("proc", path, "proc", _PLAIN | kernel.MS_NOEXEC)
     except PermissionError:
-        return  # containers mask parts of /proc, and the kernel then forbids a new one: programs do without
+        # Containers mask parts of /proc, and the kernel then forbids a new one: programs do without.
+        kernel.mount("tmpfs", path, "tmpfs", _PLAIN | kernel.MS_RDONLY, "mode=0755,size=4k")
 
 
 def raise_loopback() -> None:
@@ -110,9 +127,8 @@ def _write(path: str, text: str) -> None:
         os.close(descriptor)
 
 
-def _bind(path: str) -> None:
-    """Show the old root's `path` at the same place in the new one."""
-    old, new = "/old" + path, "/new" + path
+def _bind(old: str, new: str) -> None:
+    """Show `old` at `new` too."""
     if os.path.isdir(old):
         os.makedirs(new, 0o755, exist_ok=True)
     else:
@@ -122,17 +138,17 @@ def _bind(path: str) -> None:
 
 
 def _make_devices() -> None:
-    os.mkdir("/new/dev", 0o755)
     for name in _DEVICES:
-        _bind(f"/dev/{name}")
+        _bind(f"/old/dev/{name}", f"/new/dev/{name}")
     for name, target in (("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")):
         os.symlink(target, f"/new/dev/{name}")
 
 
-def _place(files: Mapping[str, bytes]) -> None:
-    os.mkdir("/new/src", 0o755)
+def place_files(directory: str, files: Mapping[str, bytes]) -> None:
+    """Write `files` below a directory, for everybody to read."""
+    os.makedirs(directory, 0o755, exist_ok=True)
     for name, content in files.items():
-        path = f"/new/src/{name}"
+        path = f"{directory}/{name}"
         os.makedirs(os.path.dirname(path), 0o755, exist_ok=True)
         with open(path, "wb", opener=lambda path, flags: os.open(path, flags, 0o444)) as file:
             file.write(content)

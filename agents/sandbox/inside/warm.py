@@ -1,0 +1,153 @@
+"""The warm worker: imports what jobs need, once, and forks each job into namespaces of its own.
+
+    worker (never runs what it is given) ── init of a job, privileged in its own namespaces ── job
+
+It lives in a sandbox's root with a closed environment. A job has its own processes, network, /src, /box, /tmp and
+/dev/shm, and drops every privilege like any other.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import gc
+import importlib
+import marshal
+import os
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+
+from . import kernel
+from .bootstrap import await_host
+from .native import Order, confine, tell
+from .program import run_program
+from .root import map_users, mount_proc, mount_scratch, mount_scratches, place_files, raise_loopback
+
+_NAMESPACES = (
+    kernel.CLONE_NEWNS
+    | kernel.CLONE_NEWPID
+    | kernel.CLONE_NEWNET
+    | kernel.CLONE_NEWIPC
+    | kernel.CLONE_NEWUTS
+    | kernel.CLONE_NEWCGROUP
+)
+_MOST_DESCRIPTORS = 200
+_HIGHEST_DESCRIPTOR = 1 << 16
+
+
+def main() -> None:
+    """Serve the host on a control socket: `CONTROL WITNESS MODULE...` are the arguments."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    witness = int(sys.argv[2])
+    try:
+        for name in sys.argv[3:]:
+            importlib.import_module(name)
+    except ImportError as error:
+        tell(witness, error)
+        os._exit(125)
+    _hide_this_package()
+    gc.collect()
+    gc.freeze()  # no collection in a job touches, and so copies, what is here now
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps
+    await_host(witness)
+    os.close(witness)
+    while True:
+        # Each message is one job; its length says nothing, the order is in the first descriptor.
+        message, descriptors, _, _ = socket.recv_fds(control, 16, _MOST_DESCRIPTORS)
+        if not message:
+            os._exit(0)
+        _start(descriptors, control.fileno())
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def _hide_this_package() -> None:
+    """Take it off the import system: jobs may have modules of the same names."""
+    sys.path.pop()
+    package = __name__.partition(".")[0]
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+        del sys.modules[name]
+
+
+def _start(descriptors: list[int], control: int) -> None:
+    witness = descriptors[4]
+    as_root = os.geteuid() == 0
+    ids = (os.getuid(), os.getgid())
+    try:
+        if kernel.fork_into(_NAMESPACES | (0 if as_root else kernel.CLONE_NEWUSER)):
+            return
+    except OSError as error:
+        tell(witness, error)
+        return
+    try:
+        os.close(control)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        if not as_root:
+            map_users(*ids)
+        _be_init(descriptors)
+    except BaseException as error:
+        tell(witness, error)
+    finally:
+        os._exit(125)  # a fork must never return into its parent's code
+
+
+def _be_init(descriptors: list[int]) -> None:
+    """Set up a job's file systems, start it, reap everything, and report its exit code."""
+    witness = descriptors[4]
+    with open(descriptors[0], "rb", closefd=False) as file:
+        order: Order = marshal.load(file)
+    os.write(witness, b"i")
+    kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
+    mount_scratches(order["writable"], order["trees"])
+    mount_scratch("/src", 1 << 20 | sum(len(content) + 8192 for content in order["files"].values()))
+    place_files("/src", order["files"])
+    kernel.forbid_writing("/src", below=False)
+    mount_proc("/proc")
+    raise_loopback()
+    job = os.fork()
+    if job == 0:
+        _become(order, descriptors)
+    while True:
+        pid, status = os.wait()
+        if pid == job:
+            os.write(witness, b"x%d" % os.waitstatus_to_exitcode(status))
+            os._exit(0)
+
+
+def _become(order: Order, descriptors: list[int]) -> None:
+    """Give up every privilege and run the job's program; never returns."""
+    witness = descriptors[4]
+    code = 125
+    try:
+        os.setsid()
+        witness = _install(descriptors[1:4], order["channels"], descriptors[5:], witness)
+        os.chdir("/box")
+        confine(order, ["/"], [*(path for path, _ in order["writable"]), "/dev"])
+        await_host(witness)
+        os.close(witness)
+        code = run_program(order["argv"])
+    except BaseException as error:
+        tell(witness, error)
+    finally:
+        os._exit(code)
+
+
+def _install(streams: Sequence[int], numbers: Sequence[int], channels: Sequence[int], witness: int) -> int:
+    """Give the streams and channels the numbers that the job expects, and close all others but the witness."""
+    wanted = dict(zip((0, 1, 2, *numbers), (*streams, *channels), strict=True))
+    above = max(wanted) + 1
+    # Out of the way first: a descriptor may have the number that another one is to get.
+    moved = {number: fcntl.fcntl(have, fcntl.F_DUPFD, above) for number, have in wanted.items()}
+    witness = fcntl.fcntl(witness, fcntl.F_DUPFD_CLOEXEC, above)
+    for number, descriptor in moved.items():
+        os.dup2(descriptor, number)
+    kept = sorted({*wanted, witness})
+    for low, high in zip([-1, *kept], [*kept, _HIGHEST_DESCRIPTOR], strict=True):
+        if low + 1 < high:  # the empty range before 0 would be taken for everything
+            os.closerange(low + 1, high)
+    return witness
+
+
+if __name__ == "__main__":
+    main()
