@@ -19,10 +19,12 @@ class Handler(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     server: Provider
+    body: dict[str, Any]
+    """What was posted last on this connection."""
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        answer = self.server.next_answer(body, dict(self.headers))
+        self.body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        answer = self.server.next_answer(self.body, dict(self.headers))
         answer(self)
 
     def do_GET(self) -> None:
