@@ -17,12 +17,13 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
+from ..errors import SandboxUnavailable
 from . import seccomp
 from .descriptors import readable
 from .disk import ScratchMeter
-from .interface import Job
+from .interface import Job, Sandbox
 from .interpreter import this_interpreter
 from .leader import ended
 from .limits import resource_limits, scratch
@@ -38,12 +39,9 @@ _MESSAGE = 4096
 _PID_BYTES = 4  # of struct ucred: pid, uid, gid
 
 
-class Host(Protocol):
-    """A backend that can hold a warm worker."""
-
-    @property
-    def name(self) -> str:
-        """The backend's name."""
+@runtime_checkable
+class WorkerHost(Protocol):
+    """What a backend has that can hold a warm worker."""
 
     @property
     def landlock(self) -> bool:
@@ -60,9 +58,11 @@ class WarmSandbox:
     options of the interpreter are passed over, as it has started already (isolated, as by -I).
     """
 
-    def __init__(self, host: Host, modules: Sequence[str] = ("pytest",)) -> None:
+    def __init__(self, host: Sandbox, modules: Sequence[str] = ("pytest",)) -> None:
         """Start the worker. Raises SandboxUnavailable where the backend cannot (`none`, `native` without
         namespaces), and SandboxBroken when the worker does not start."""
+        if not isinstance(host, WorkerHost):
+            raise SandboxUnavailable(f"The sandbox `{host.name}` holds no warm worker: go without.")
         self.name = host.name
         self._landlock = host.landlock
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -9,12 +9,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from agents.errors import UsageError
-from agents.sandbox import open_sandbox
+from agents.sandbox import Sandbox, open_sandbox
 from agents.sandbox.check import CheckResult, run_checks
 from agents.sandbox.conformance import ATTACKS, Attack, Bare
 from agents.sandbox.spare_uid import spare_uid
@@ -31,14 +32,19 @@ from agents.errors import SandboxUnavailable
 from agents.sandbox import open_sandbox
 from agents.sandbox.check import run_checks
 from agents.sandbox.native import Native
+from agents.sandbox.warm import WarmSandbox
 results = {}
 for name in sys.argv[2:]:
     try:
-        sandbox = Native(namespaces=False) if name.endswith("without namespaces") else open_sandbox(name)
+        if name.startswith("warm "):
+            sandbox = WarmSandbox(open_sandbox(name.removeprefix("warm ")), ["unittest"])
+        else:
+            sandbox = Native(namespaces=False) if name.endswith("without namespaces") else open_sandbox(name)
     except SandboxUnavailable as error:
         results[name] = str(error)
     else:
         results[name] = [[r.number, r.title, r.standing, r.detail] for r in run_checks(sandbox)]
+        sandbox.close()
 json.dump(results, sys.stdout)
 """
 
@@ -51,11 +57,17 @@ def accept(result: CheckResult) -> None:
     assert result.standing in ("stopped", "known residual"), result
 
 
+@pytest.fixture(scope="module", params=ISOLATING)
+def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
+    """Every backend; a warm worker serves all attacks, as it would serve all jobs of a run."""
+    opened = open_or_skip(request.param)
+    yield opened
+    opened.close()
+
+
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: f"{attack.number:02}")
-@pytest.mark.parametrize("backend", ISOLATING)
-def test_the_attack_works_without_a_sandbox_and_is_stopped_with_it(backend: BackendName, attack: Attack) -> None:
-    [result] = run_checks(open_or_skip(backend), [attack])
-    accept(result)
+def test_the_attack_works_without_a_sandbox_and_is_stopped_with_it(sandbox: Sandbox, attack: Attack) -> None:
+    accept(run_checks(sandbox, [attack])[0])
 
 
 @pytest.fixture(scope="module")

@@ -9,15 +9,35 @@ import pytest
 from agents.errors import SandboxUnavailable
 from agents.sandbox import Sandbox, open_sandbox
 from agents.sandbox.native import Native
+from agents.sandbox.warm import WarmSandbox
 
-BackendName = Literal["bubblewrap", "native", "native without namespaces", "none"]
-ISOLATING: tuple[BackendName, ...] = ("bubblewrap", "native", "native without namespaces")
+BackendName = Literal[
+    "bubblewrap", "native", "native without namespaces", "warm bubblewrap", "warm native", "none"
+]
+ISOLATING: tuple[BackendName, ...] = (
+    "bubblewrap",
+    "native",
+    "native without namespaces",
+    "warm bubblewrap",
+    "warm native",
+)
 ALL: tuple[BackendName, ...] = (*ISOLATING, "none")
 
 
 def open_or_skip(name: BackendName) -> Sandbox:
     """The backend by that name; skips the test, with the reason, where this machine does not have it."""
     try:
-        return Native(namespaces=False) if name == "native without namespaces" else open_sandbox(name)
+        return open_backend(name)
     except SandboxUnavailable as error:
         pytest.skip(f"{name}: {error}")
+
+
+def open_backend(name: str) -> Sandbox:
+    """The backend by that name; raises SandboxUnavailable."""
+    if name == "native without namespaces":
+        return Native(namespaces=False)
+    if name == "warm bubblewrap":
+        return WarmSandbox(open_sandbox("bubblewrap"))
+    if name == "warm native":
+        return WarmSandbox(open_sandbox("native"))
+    return open_sandbox(name)  # type: ignore[arg-type]

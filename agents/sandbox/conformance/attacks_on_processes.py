@@ -39,12 +39,11 @@ def _read_others_environment(trial: Trial) -> bool:
 
 
 FORK_BOMB = """
-import os, time
+import os, sys, time
 for _ in range(48):
     try:
         if os.fork() == 0:
-            time.sleep(2)
-            os._exit(0)
+            os.execv("/bin/sleep", [sys.argv[1], "2"])
     except OSError:
         time.sleep(0.01)
 time.sleep(1)
@@ -84,7 +83,7 @@ if os.fork() == 0:
     if os.fork() == 0:
         for descriptor in range(3):
             os.close(descriptor)
-        time.sleep(15)
+        os.execv("/bin/sleep", [sys.argv[1], "15"])
     os._exit(0)
 time.sleep(0.2)
 """
@@ -115,8 +114,7 @@ if os.fork() == 0:
     os.setsid()
     for descriptor in range(3):
         os.close(descriptor)
-    time.sleep(15)
-    os._exit(0)
+    os.execv("/bin/sleep", [sys.argv[1], "15"])
 if parent > 0:
     os.kill(parent, 9)
 time.sleep(0.2)

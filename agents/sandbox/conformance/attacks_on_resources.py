@@ -21,17 +21,20 @@ def _allocate(trial: Trial) -> bool:
 
 
 ALLOCATE_SPREAD = """
-import os, time
+import os, sys, time
+code = '''
+import time
+blocks = []
+try:
+    for _ in range(10):
+        blocks.append(b"x" * (10 << 20))
+        time.sleep(0.01)
+finally:
+    time.sleep(1.5)
+'''
 for _ in range(6):
     if os.fork() == 0:
-        blocks = []
-        try:
-            for _ in range(10):
-                blocks.append(b"x" * (10 << 20))
-                time.sleep(0.01)
-        finally:
-            time.sleep(1.5)
-            os._exit(0)
+        os.execv(sys.executable, [sys.argv[1], "-I", "-S", "-c", code])
 time.sleep(2)
 """
 # The watchdog looks every 25 ms, and writing 10 MB takes a few.

@@ -22,7 +22,10 @@ _GONE = (FileNotFoundError, ProcessLookupError, PermissionError)
 
 
 class Ground:
-    """A directory in the user's home, a public one in /tmp, a random secret and a random mark."""
+    """A directory in the user's home, a public one in /tmp, a random secret and a random mark.
+
+    Processes that are to be found again bear the mark on their command line.
+    """
 
     def __init__(self) -> None:
         """Raises OSError when the home cannot be written."""
