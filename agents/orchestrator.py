@@ -68,19 +68,24 @@ class Orchestrator:
         for number in range(1, self._plan.max_rounds + 1):
             started = time.monotonic()
             board = self._run_board(number)
-            probed = self._run_probes()
-            ruling = judge(board, self._situation(number, spent, probed))
-            self._keep(
-                RoundRecord(number, board, probed, ruling, dict(self._opinions), time.monotonic() - started)
-            )
+            last = spent or number == self._plan.max_rounds
+            probed, ruling = self._judge(board, last)
+            seconds = time.monotonic() - started
+            self._keep(RoundRecord(number, board, probed, ruling, dict(self._opinions), seconds))
             if ruling.done:
                 break
             spent = self._within_budget(partial(self._next, ruling, board, number + 1))
         return ruling
 
-    def _situation(self, number: int, spent: bool, probed: Board | None) -> Situation:
-        last = spent or number == self._plan.max_rounds
-        return Situation(self._opinions, probed, self._repairs_in_line, last, self._plan.most_drafts)
+    def _judge(self, board: Board, last: bool) -> tuple[Board | None, Ruling]:
+        """The ruling; where agreement decides, made again with what the candidates return on the probes."""
+        situation = Situation(self._opinions, None, self._repairs_in_line, last, self._plan.most_drafts)
+        ruling = judge(board, situation)
+        made = probes(self._suite, self._plan.probes) if ruling.grade == "consensus" else ()
+        if not made:
+            return None, ruling
+        probed = self._crew.board(self._pool, made)
+        return probed, judge(board, replace(situation, probes=probed))
 
     def _within_budget(self, step: Callable[[], None]) -> bool:
         """Do `step`; whether the budget was spent in it."""
@@ -146,11 +151,6 @@ class Orchestrator:
     def _run_board(self, number: int) -> Board:
         self._tell(BoardStarted(number, len(self._pool), len(self._suite)))
         return self._crew.board(self._pool, self._suite)
-
-    def _run_probes(self) -> Board | None:
-        """What the candidates return where nobody knows the answer; asked only if agreement is to decide."""
-        made = () if any(test.trusted for test in self._suite) else probes(self._suite, self._plan.probes)
-        return self._crew.board(self._pool, made) if made else None
 
     def _keep(self, record: RoundRecord) -> None:
         self._archive.append(record)
