@@ -35,8 +35,11 @@ class Server(Protocol):
         """Answer one chat request, passing each chunk on; a true result of `on_chunk` stops the decoding."""
 
 
-def load_server(weights: Path, threads: int) -> Server:
-    """Load `weights` into a server with the measured parameters. Raises ModelError("runtime")."""
+def load_server(weights: Path, threads: int, *, speculation: bool = True) -> Server:
+    """Load `weights` into a server with the measured parameters. Raises ModelError("runtime").
+
+    `speculation` guesses tokens from n-grams of the text so far; it pays where a file is written again.
+    """
     # The decoding threads spin at OpenMP barriers, and one busy process beside them costs two thirds of the
     # speed; asleep they lose less. libgomp reads this when xllamacpp is loaded, so it must be set before.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
@@ -55,7 +58,8 @@ def load_server(weights: Path, threads: int) -> Server:
     parameters.cpuparams.n_threads = threads
     parameters.cpuparams_batch.n_threads = threads
     parameters.load_mode = xllamacpp.llama_load_mode.LLAMA_LOAD_MODE_NONE
-    parameters.speculative.types = [xllamacpp.common_speculative_type.COMMON_SPECULATIVE_TYPE_NGRAM_MOD]
+    if speculation:
+        parameters.speculative.types = [xllamacpp.common_speculative_type.COMMON_SPECULATIVE_TYPE_NGRAM_MOD]
     parameters.api_keys = [os.urandom(16).hex()]  # its HTTP port is of no use to anybody
     parameters.ui = False
     parameters.verbosity = QUIET
