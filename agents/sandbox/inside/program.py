@@ -26,7 +26,8 @@ def run_program(argv: Sequence[str]) -> int:
         atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         try:
-            stream.flush()
+            if stream is not None and not stream.closed:
+                stream.flush()
         except (OSError, ValueError):
             code = code or 120  # as the interpreter does
     return code
