@@ -62,17 +62,11 @@ def _tests(reply: Reply, spec: Spec) -> tuple[Test, ...]:
 
 def read_value(text: str) -> str | None:
     """The literal in a reply of the form `result = <literal>`, with or without fence and name; else None."""
-    for line in text.splitlines():
-        candidate = line.strip().strip("`").strip()
-        if not candidate or candidate == "python":
-            continue
-        if "=" in candidate:
-            candidate = _assigned(candidate) or candidate
-        if is_literal(candidate):
-            return candidate
-    whole = text.replace("```python", "").replace("```", "").strip()
-    value = _assigned(whole) or whole
-    return value if is_literal(value) else None
+    lines = [line.strip().strip("`").strip() for line in text.splitlines()]
+    lines = [line for line in lines if line and line != "python"]
+    stated = (_assigned("\n".join(lines)), *(_assigned(line) for line in lines))
+    bare = ("\n".join(lines), *(line for line in lines if not line.endswith(",")))
+    return next((value for value in (*stated, *bare) if value is not None and is_literal(value)), None)
 
 
 def _assigned(source: str) -> str | None:

@@ -1,8 +1,8 @@
 """Measures what docs/performance.md states: `python docs/measure.py start` and `python docs/measure.py model`.
 
-`start` times `--help` and the loop's own share of a round. `model` puts the same recorded questions to the embedded
-model in several configurations, each in a process of its own, and prints a table; it takes about six minutes on two
-idle cores, and means nothing on busy ones.
+`start` times `--help` and the loop's own share of a round. `model` puts the same recorded questions to the
+embedded model in several configurations, each in a process of its own, and prints a table; it takes about six
+minutes on two idle cores, and means nothing on busy ones.
 """
 
 from __future__ import annotations
@@ -104,9 +104,8 @@ def ask_all(variant: dict[str, bool]) -> None:
 
 def measure_model() -> None:
     """Print a Markdown table with a row for each configuration and question."""
-    print(
-        "| configuration | question | prompt tokens (cached) | generated | tokens/s | drafted, accepted | seconds |"
-    )
+    columns = ("configuration", "question", "prompt tokens (cached)", "generated", "tokens/s", "drafted, accepted")
+    print(f"| {' | '.join(columns)} | seconds |")
     print("|---|---|---|---|---|---|---|")
     for name, variant in VARIANTS.items():
         rows = _rows_of(name, variant)

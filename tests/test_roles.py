@@ -1,0 +1,134 @@
+"""The roles on replies as the embedded model gives them."""
+
+from __future__ import annotations
+
+import pytest
+
+from agents.asking import SMALL_MODEL
+from agents.claims import Claim
+from agents.code_writer import CodeWriter
+from agents.critic import LONGEST_DETAIL, Critic, describe
+from agents.errors import ReplyError
+from agents.records import Candidate, Outcome, Reply, Request
+from agents.spec import read_spec
+from agents.test_writer import TestWriter, read_value
+
+from .boards import value_test
+
+SPEC = read_spec('Implement slugify(text: str) -> str. slugify("A b") == "a-b"', origin="argument")
+MODULE = "```python\ndef slugify(text: str) -> str:\n    return text.lower()\n```"
+OTHER = "```python\ndef slugify(text: str) -> str:\n    return text.lower().strip()\n```"
+TESTS = "```python\nfrom user_code import slugify\n\ndef test_one():\n    assert slugify('B') == 'b'\n```"
+
+
+class Model:
+    """Answers from a list, the last for ever, and keeps what it was asked."""
+
+    def __init__(self, *texts: str) -> None:
+        self.texts = list(texts)
+        self.asked: list[Request] = []
+
+    def __call__(self, request: Request) -> Reply:
+        self.asked.append(request)
+        return Reply(self.texts.pop(0) if len(self.texts) > 1 else self.texts[0], "stop")
+
+
+def writer(model: Model) -> CodeWriter:
+    return CodeWriter(model, SMALL_MODEL, temperature=0.8, seed=3)
+
+
+def blind_writer(model: Model) -> TestWriter:
+    return TestWriter(model, SMALL_MODEL, temperature=0.8, seed=3)
+
+
+def candidate(code: str = "def slugify(text: str) -> str:\n    return text\n") -> Candidate:
+    return Candidate("draft0-x", code, "draft", 1)
+
+
+def test_the_first_draft_is_cold_and_the_others_are_warm_with_seeds_of_their_own() -> None:
+    model = Model(MODULE)
+    drafts = [writer(model).draft(SPEC, number, 1) for number in range(3)]
+    assert [request.temperature for request in model.asked] == [0.0, 0.8, 0.8]
+    assert len({request.seed for request in model.asked}) == 3
+    assert {draft.origin for draft in drafts} == {"draft"}
+    assert writer(model).draft(SPEC, 3, 2).origin == "redraft"
+
+
+def test_all_roles_share_the_beginning_of_their_prompts_up_to_the_task() -> None:
+    model = Model(MODULE)
+    writer(model).draft(SPEC, 0, 1)
+    blind_writer(Model(TESTS)).draft(SPEC, 8)
+    tests = Model(TESTS)
+    blind_writer(tests).draft(SPEC, 8)
+    opinions = Model("result = 'b'")
+    blind_writer(opinions).predict(SPEC, Claim("slugify('B')", "'b'"), 0)
+    repairs = Model(OTHER)
+    Critic(repairs, SMALL_MODEL, seed=0).replace(SPEC, candidate(), [], 2, frozenset())
+    asked = [m.asked[0].messages for m in (model, tests, opinions, repairs)]
+    assert len({messages[0] for messages in asked}) == 1
+    assert len({messages[1].content.partition("# Task")[0] for messages in asked}) == 1
+
+
+def test_the_test_writer_is_never_shown_a_candidate() -> None:
+    model = Model(TESTS)
+    blind_writer(model).draft(SPEC, 8)
+    assert "return text" not in str(model.asked[0].messages)
+
+
+def test_an_opinion_is_asked_without_the_value_that_is_in_dispute() -> None:
+    model = Model("result = 'b'")
+    assert blind_writer(model).predict(SPEC, Claim("slugify('B')", "'not-this'"), 1) == "'b'"
+    assert "not-this" not in str(model.asked[0].messages)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("```python\nresult = [1, 2]\n```", "[1, 2]"),
+        ("result: int = -3", "-3"),
+        ("True", "True"),
+        ("`'a'`", "'a'"),
+        ("```python\nassert f(1) == {'a': 1}\n```", "{'a': 1}"),
+        ("The call returns:\n```python\nresult = None\n```", "None"),
+        ("```python\nresult = [\n    1,\n    2,\n]\n```", "[1, 2]"),
+        ("It depends.", None),
+        ("result = f(1)", None),
+        ("", None),
+    ],
+)
+def test_a_value_is_read_from_what_a_model_says(text: str, value: str | None) -> None:
+    assert read_value(text) == value
+
+
+def test_the_critic_sees_the_file_and_the_facts() -> None:
+    model = Model(OTHER)
+    test = value_test("test_1", "slugify('A')", "'a'")
+    failures = [(test, Outcome("test_1", "failed", "...", "'A'", "'a'"))]
+    replacement = Critic(model, SMALL_MODEL, seed=0).replace(SPEC, candidate(), failures, 2, frozenset())
+    asked = model.asked[0].messages[1].content
+    assert "return text\n" in asked
+    assert "It returned 'A', and the test expects 'a'." in asked
+    assert (replacement.origin, replacement.parent) == ("repair", "draft0-x")
+
+
+def test_a_replacement_that_repeats_an_earlier_file_is_asked_for_again_and_then_refused() -> None:
+    known = frozenset({"def slugify(text: str) -> str:\n    return text.lower()\n"})
+    model = Model(MODULE, OTHER)
+    critic = Critic(model, SMALL_MODEL, seed=0)
+    assert "strip" in critic.replace(SPEC, candidate(), [], 2, known).code
+    assert "repeats" in model.asked[1].messages[-1].content
+    with pytest.raises(ReplyError, match="repeats"):
+        Critic(Model(MODULE), SMALL_MODEL, seed=0).replace(SPEC, candidate(), [], 2, known)
+
+
+def test_a_failure_without_values_is_told_by_its_detail_cut_short() -> None:
+    told = describe(value_test("test_1", "f(1)", "2"), Outcome("test_1", "error", "NameError: x\n" * 500))
+    assert "NameError" in told
+    assert len(told) < LONGEST_DETAIL + 200
+
+
+def test_a_reply_without_code_is_a_reply_error_after_two_tries() -> None:
+    model = Model("I would rather not.")
+    with pytest.raises(ReplyError):
+        writer(model).draft(SPEC, 0, 1)
+    assert len(model.asked) == 2
