@@ -179,7 +179,7 @@ def test_a_budget_spent_after_a_ruling_keeps_that_ruling() -> None:
 def test_the_rounds_end_at_the_limit() -> None:
     wrong_too = "def double(x: int) -> int:\n    return x\n"
     model = Model(
-        draft=[crashing] * 9,
+        draft=[wrong_too] * 9,
         tests=[suite(*GOOD_TESTS)],
         opinion=["result = 2", "result = 6"] * 30,
         replacement=[WRONG] * 9,
