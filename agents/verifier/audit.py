@@ -14,6 +14,8 @@ from .session import Record, Transcript
 
 Trouble = tuple[Literal["void", "forged", "incomplete"], str]
 
+_OTHER_KINDS = frozenset(["collected", "uncollected", "deselected", "note", "unshareable", "finish", "end"])
+
 
 @dataclass(frozen=True, slots=True)
 class Audit:
@@ -98,8 +100,10 @@ def _by_test(records: Sequence[Record]) -> dict[str, list[Record]]:
                 raise _Disagreement(
                     "forged", f"a result was reported for a test that was not running: {record['id']}"
                 )
-        else:
+        elif record["is"] in _OTHER_KINDS:
             continue
+        else:
+            raise _Disagreement("forged", "a record is of no kind that is written")
         by_test[str(record["id"])].append(record)
     return dict(by_test)
 
@@ -113,9 +117,11 @@ def _outcome(node_id: str, steps: Sequence[Record], source: str) -> Outcome | No
     reports = {step["when"]: step for step in steps if step["is"] == "report"}
     if any(report["outcome"] == "skipped" or report["xfail"] for report in reports.values()):
         raise _Disagreement("void", f"a test was skipped or marked as expected to fail: {node_id}")
-    failing = [report for report in reports.values() if report["outcome"] != "passed"]
-    if not failing and kinds != ["start", "setup", "raw", "call", "teardown"]:
-        raise _Disagreement("forged", f"the steps of a passing test are not those of one: {node_id}")
+    if not all(step["outcome"] in ("passed", "failed") for step in steps if step["is"] != "start"):
+        raise _Disagreement("forged", f"a test has an outcome that no test has: {node_id}")
+    set_up = "setup" in reports and reports["setup"]["outcome"] == "passed"
+    if kinds != ["start", "setup", *(["raw", "call"] if set_up else []), "teardown"]:
+        raise _Disagreement("forged", f"the steps of a test are not those of one: {node_id}")
     if "call" in reports and raw != [reports["call"]["outcome"]]:
         raise _Disagreement("forged", f"the call of a test and the report about it disagree: {node_id}")
     return outcome_of(node_id, reports, source)
@@ -135,7 +141,8 @@ def _whole(
         raise _Disagreement("forged", "the tests that ran are not those that were collected")
     failed = sum(outcome.status != "passed" for outcome in outcomes.values())
     finish = [record for record in records if record["is"] == "finish"]
-    if len(finish) != 1 or records[-1]["is"] != "end" or finish[0]["exit"] != records[-1]["exit"]:
+    ends = [record["is"] for record in records[-2:]] == ["finish", "end"]
+    if not ends or len(finish) != 1 or finish[0]["exit"] != records[-1]["exit"]:
         raise _Disagreement("incomplete", "the run did not come to its end")
     if finish[0]["exit"] != 1 or int(finish[0]["failed"]) < failed:
         raise _Disagreement("forged", "the totals of the run are not those of its tests")

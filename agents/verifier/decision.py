@@ -76,12 +76,12 @@ def _kind(
 ) -> tuple[VerdictKind, str]:
     if found.trouble is not None:
         return found.trouble
+    if trial.given and trial.refused:
+        return "refused", f"{trial.refused[0].test_id}: {trial.refused[0].reason}"
     if found.ids and survey.ids and found.ids != survey.ids:
         return "void", "the tests that pytest collects depend on the code under test"
     if found.ids and not set(trial.names) <= {belonging(name) for name in found.ids}:
         return "void", "the tests that pytest collected are not those in the file"
-    if trial.given and trial.refused:
-        return "refused", f"{trial.refused[0].test_id}: {trial.refused[0].reason}"
     if found.stopped is not None:
         return "stopped", str(found.stopped)
     failing = [outcome.test_id for outcome in outcomes if outcome.status != "passed"]

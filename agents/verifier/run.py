@@ -167,7 +167,7 @@ class Run:
                 self._moved.append(belonging(current.removeprefix(_PREFIX)))
 
     def _believe(self, transcript: Transcript, result: Audit, isolated: bool) -> None:
-        self._trouble = result.trouble
+        self._trouble = self._trouble or result.trouble
         broke = transcript.broke
         if self._trouble is None and broke is not None and broke.kind == "violation":
             self._trouble = ("forged", clean(broke.text))

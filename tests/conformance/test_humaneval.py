@@ -13,4 +13,6 @@ from .humaneval import DATA, verdicts
 def test_reference_solutions_pass_in_isolated_mode() -> None:
     found = verdicts(open_sandbox("none"), step=16)
     assert len(found) >= 5
-    assert {name: (verdict.kind, verdict.isolation) for name, verdict in found.items()} == dict.fromkeys(found, ("passed", "isolated"))
+    assert {name: (verdict.kind, verdict.isolation) for name, verdict in found.items()} == dict.fromkeys(
+        found, ("passed", "isolated")
+    )

@@ -1,0 +1,199 @@
+"""Wrong code that tries to be taken for right, and worthless tests: none gets a pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from agents.sandbox import open_sandbox
+from agents.verifier import Verifier
+
+TESTS = """
+import pytest
+from user_code import add, each
+def test_sum():
+    assert add(1, 2) == 3
+def test_near():
+    assert add(0.5, 1.0) == pytest.approx(1.5)
+    assert abs(add(0.5, 1.0) - 1.5) < 1e-9
+def test_in():
+    assert 3 in [add(1, 2)]
+    assert 3 in each(1, 2)
+def test_list():
+    assert [add(1, 2)] == [3]
+def test_callback():
+    got = []
+    add(1, 2, got.append)
+    add(1, 2, lambda value: got.append(value))
+    assert got[-1] == 3
+"""
+RIGHT = "def add(a, b, tell=id):\n    tell(a + b)\n    return a + b\ndef each(a, b):\n    return [a + b]\n"
+WRONG = "def add(a, b, tell=id):\n    tell(a - b)\n    return a - b\ndef each(a, b):\n    return [a - b]\n"
+
+LIAR = """
+class Liar{base}:
+    def __eq__(self, other): return True
+    def __ne__(self, other): return False
+    def __lt__(self, other): return True
+    def __hash__(self): return hash(3)
+    def __sub__(self, other): return {zero}
+    __rsub__ = __add__ = __radd__ = __abs__ = __float__ = __sub__
+    def __contains__(self, item): return True
+    def __bool__(self): return True
+    __class__ = property(lambda self: float)
+def add(a, b, tell=id):
+    tell(Liar())
+    return Liar()
+def each(a, b): return Liar()
+"""
+CHANNEL = """
+import gc
+def peer():
+    return next(found for found in gc.get_objects() if type(found).__name__ == "Peer")
+"""
+IN_CODE = {
+    "a class that equals anything": LIAR.format(base="", zero="0.0"),
+    "a float that equals anything": LIAR.format(base="(float)", zero="0.0"),
+    "an int that equals anything": LIAR.format(base="(int)", zero="0"),
+    "a list that equals anything": LIAR.format(base="(list)", zero="0"),
+    "arithmetic that gives liars": LIAR.format(base="", zero="self"),
+    "ends the process at import": WRONG + "import os\nos._exit(0)\n",
+    "ends the process at exit": WRONG + "import atexit, os\natexit.register(os._exit, 0)\n",
+    "raises what pytest skips by": (
+        "import pytest\ndef add(a, b, tell=id):\n    pytest.skip('x')\ndef each(a, b):\n    pytest.skip('x')\n"
+    ),
+    "raises KeyboardInterrupt": (
+        "def add(a, b, tell=id):\n    raise KeyboardInterrupt\ndef each(a, b):\n    raise KeyboardInterrupt\n"
+    ),
+    "answers twice": WRONG + CHANNEL + """
+def add(a, b, tell=id):
+    channel = peer()._channel
+    channel.send(b"A", b'["return", [3, [], []], []]')
+    channel.send(b"A", b'["return", [3, [], []], []]')
+    return 3
+""",
+    "speaks out of turn": WRONG + CHANNEL + """
+import threading, time
+def shout():
+    while True:
+        time.sleep(0.001)
+        peer()._channel.send(b"Q", b'["call", [["y", 2], [], []], []]')
+threading.Thread(target=shout, daemon=True).start()
+""",
+    "announces a frame without end": WRONG + CHANNEL + """
+peer()._channel._socket.sendall(b"A" + b"\\xff" * 4)
+""",
+    "names a function of the judge": CHANNEL
+    + """
+def add(a, b, tell=id):
+    peer().crossing.pack = lambda value: [["T", "os", "_exit"], [], []]
+def each(a, b): return add(a, b)
+""",
+    "reaches for the globals of a callback": CHANNEL + """
+def add(a, b, tell=id):
+    if tell is not id:
+        for name in ("__globals__", "__closure__", "__self__", "__code__", "__builtins__"):
+            try:
+                scope = peer().ask("get", tell, name)
+                scope["got"] = [3]
+            except AttributeError:
+                pass
+        tell(a - b)
+    return a + b
+def each(a, b): return [a + b]
+""",
+    "empties what the tests hold": CHANNEL + """
+def add(a, b, tell=id):
+    for entry in peer().crossing.shared._entries.values():
+        entry.value.clear()
+    tell(a - b)
+    return a - b
+def each(a, b): return [a - b]
+""",
+    "rewrites the programs beside it": WRONG + """
+import glob
+for path in glob.glob(__file__.rpartition("/")[0] + "/**", recursive=True):
+    try:
+        open(path, "w").write("")
+    except OSError:
+        pass
+""",
+}  # fmt: skip
+
+IN_TESTS = {
+    "empty": "",
+    "no tests": "from user_code import add\n",
+    "only a helper": "from user_code import add\ndef check():\n    assert add(1, 2) == 3\n",
+    "hidden by a later one": (
+        "from user_code import add\ndef test_a():\n    assert add(1, 2) == 3\n"
+        "def test_a():\n    assert add(0, 0) == 0\n"
+    ),
+    "passes on nothing at all": "from user_code import add\ndef test_a():\n    r = add(1, 2)\n    assert r == r\n",
+    "only asserts where it holds": (
+        "from user_code import add\ndef test_a():\n    if add(1, 2) == 3:\n        assert add(1, 2) == 3\n"
+    ),
+    "catches everything by type": (
+        "from user_code import add\ndef test_a():\n    try:\n        assert add(1, 2) == 3\n"
+        "    except (ValueError, AssertionError):\n        pass\n"
+    ),
+    "an empty list of cases": (
+        "import pytest\nfrom user_code import add\nCASES = []\n@pytest.mark.parametrize('a', CASES)\n"
+        "def test_a(a):\n    assert add(a, 2) == 3\n"
+    ),
+    "a loop over an empty name": (
+        "from user_code import add\nCASES = []\ndef test_a():\n"
+        "    for a in CASES:\n        assert add(a, 2) == 3\n"
+    ),
+    "a fake of the code": (
+        "from unittest.mock import patch\nimport user_code\ndef test_a():\n"
+        "    with patch.object(user_code, 'add', lambda a, b: 3):\n        assert user_code.add(1, 2) == 3\n"
+    ),
+    "leaves the run": (
+        "import os\nfrom user_code import add\nos._exit(0)\ndef test_a():\n    assert add(1, 2) == 3\n"
+    ),
+    "no Python": "def test_a(:\n",
+}
+
+
+@pytest.fixture(scope="module")
+def verifier() -> Iterator[Verifier]:
+    with Verifier(open_sandbox("none"), call_seconds=2.0) as opened:
+        yield opened
+
+
+def test_right_code_passes_these_tests(verifier: Verifier) -> None:
+    verdict = verifier.verify(RIGHT, TESTS)
+    assert (verdict.kind, verdict.isolation) == ("passed", "isolated"), verdict
+
+
+def test_wrong_code_fails_each_of_these_tests(verifier: Verifier) -> None:
+    verdict = verifier.verify(WRONG, TESTS)
+    assert {outcome.status for outcome in verdict.outcomes} == {"failed"}
+
+
+@pytest.mark.parametrize("code", IN_CODE.values(), ids=IN_CODE)
+def test_a_forgery_in_the_code_gets_no_pass(code: str, verifier: Verifier) -> None:
+    verdict = verifier.verify(code, TESTS)
+    assert verdict.kind != "passed", verdict
+
+
+LIES = [name for name in IN_CODE if "equals anything" in name or "liars" in name]
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_a_lying_value_fails_every_test_that_compares_it(name: str, verifier: Verifier) -> None:
+    verdict = verifier.verify(IN_CODE[name], TESTS)
+    assert [outcome.test_id for outcome in verdict.outcomes if outcome.status == "passed"] == []
+
+
+@pytest.mark.parametrize("tests", IN_TESTS.values(), ids=IN_TESTS)
+def test_worthless_tests_get_no_pass(tests: str, verifier: Verifier) -> None:
+    verdict = verifier.verify("def add(a, b):\n    return a - b\n", tests)
+    assert verdict.kind != "passed", verdict
+
+
+def test_a_class_that_lies_and_is_named_by_the_tests_is_noted(verifier: Verifier) -> None:
+    code = "class V:\n    def __init__(self, x): self.x = x\n    def __eq__(self, o): return self.x >= 0\n"
+    verdict = verifier.verify(code, "from user_code import V\ndef test_a():\n    assert V(1) == V(2)\n")
+    assert any("V" in note for note in verdict.notes)
