@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from .events import Event
-    from .records import RunResult
+    from .records import RunResult, Verdict
+    from .sandbox.check import CheckResult
 
 
 def clean(text: str) -> str:
@@ -31,6 +32,9 @@ GRADE_STYLES = {
     "contested": "bold yellow",
     "failed": "bold red",
 }
+
+
+STANDING_STYLES = {"stopped": "green", "known residual": "yellow", "unprovable": "dim"}
 
 
 class Console:
@@ -160,6 +164,41 @@ class Console:
             out.print("The tests ran in one process with the code: a lower assurance.", style="yellow")
         for line in summary_lines(result):
             out.print(line, markup=False)
+
+    def verdict(self, verdict: Verdict) -> None:
+        """A verdict on two files, for a person."""
+        from rich.text import Text
+
+        for outcome in verdict.outcomes:
+            style = "green" if outcome.status == "passed" else "red"
+            self.out.print(Text(f"{outcome.status:8}", style=style).append(clean(outcome.test_id), style="none"))
+            if outcome.status != "passed" and outcome.detail:
+                self.out.print(Text(clean(outcome.detail), style="dim"))
+        for refusal in verdict.refused:
+            self.out.print(f"refused {refusal.test_id}: {refusal.reason}", markup=False)
+        for note in verdict.notes:
+            self.out.print(f"Note: {clean(note)}", markup=False)
+        style = "bold green" if verdict.kind == "passed" else "bold red"
+        reason = f": {clean(verdict.reason)}" if verdict.reason else ""
+        self.out.print(Text(verdict.kind, style=style).append(reason, style="none"))
+        self.out.print(f"{verdict.isolation}, in {verdict.backend}, {verdict.seconds:.2f} s", markup=False)
+
+    def attacks(self, name: str, results: Iterator[CheckResult]) -> list[CheckResult]:
+        """A line for each attack as it is tried; all of them in the end."""
+        from rich.text import Text
+
+        tried = []
+        self.out.print(f"Attacks on the sandbox {name}:", markup=False)
+        for result in results:
+            style = {"stopped": "green", "known residual": "yellow", "unprovable": "dim"}.get(
+                result.standing, "red"
+            )
+            line = Text(f"{result.number:3} {result.title}: ").append(result.standing, style=style)
+            self.out.print(line.append(f" ({clean(result.detail)})" if result.detail else "", style="dim"))
+            tried.append(result)
+        stopped = sum(result.standing == "stopped" for result in tried)
+        self.out.print(f"{stopped} of {len(tried)} stopped", markup=False)
+        return tried
 
     def lines(self, lines: Sequence[str]) -> None:
         """Plain lines on standard output."""

@@ -1,0 +1,94 @@
+"""Reads the command line, runs one command, and maps its end to an exit code."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+from cyclopts import App
+from cyclopts.config import Env
+
+from .. import __version__
+from ..console import Console
+from ..errors import GreenloopError, Interrupted, UsageError
+from ..help_text import ColumnFormatter
+from .models import fetch, list_models
+from .run import run
+from .sandbox import check
+from .show import show
+from .verify import verify
+
+app = App(
+    name="greenloop",
+    help="Spec in, verified Python out: drafts a module and, blind to it, its tests; runs them in a sandbox; "
+    "repairs until the judge is satisfied or says that it is not.",
+    version=__version__,
+    config=Env("GREENLOOP_", command=False),
+    help_format="plaintext",
+    help_formatter=ColumnFormatter(),
+    version_flags=["--version"],
+)
+models_app = App(name="models", help="List the models that can be used here, and why others can't.")
+sandbox_app = App(name="sandbox", help="What untrusted code runs in.")
+app.default(run)
+app.command(show)
+app.command(verify)
+app.command(models_app)
+models_app.default(list_models)
+models_app.command(fetch)
+app.command(sandbox_app)
+sandbox_app.command(check)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command; returns its exit code. Never lets a traceback through for what a user did."""
+    from cyclopts import CycloptsError
+
+    _load_dotenv()
+    tokens = sys.argv[1:] if argv is None else argv
+    try:
+        if not tokens and not os.environ.get("GREENLOOP_FILE"):
+            tokens = ["--help"]
+        code = app(_specs_last(tokens), exit_on_error=False, print_error=False, result_action="return_value")
+    except CycloptsError as error:
+        Console().error(f"{error} See --help.")
+        return UsageError.exit_code
+    except GreenloopError as error:
+        Console().error(str(error))
+        code = error.exit_code
+    except KeyboardInterrupt:
+        code = Interrupted.exit_code
+    except BrokenPipeError:
+        _leave(0)
+    if code == Interrupted.exit_code:
+        _leave(code)
+    return code or 0
+
+
+def _specs_last(tokens: list[str]) -> list[str]:
+    """`tokens` with specs that begin with a hyphen (`-`, or a Markdown list) behind `--`: they are no options."""
+    specs = [word for word in tokens if re.fullmatch(r"-(?!-[\w-]+=)(.*\s.*)?", word, re.DOTALL)]
+    if not specs or "--" in tokens:
+        return tokens
+    return [*(word for word in tokens if word not in specs), "--", *specs]
+
+
+def _leave(code: int) -> NoReturn:
+    """End now: a model that is still reading a prompt can't be waited for, and holds nothing that needs it."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (BrokenPipeError, ValueError):
+            continue
+    os._exit(code)
+
+
+def _load_dotenv() -> None:
+    path = Path(".env")
+    if path.is_file():
+        from dotenv import load_dotenv
+
+        load_dotenv(path, override=False)

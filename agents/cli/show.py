@@ -1,0 +1,33 @@
+"""Prints a run again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..console import Console
+
+
+def show(run: str | None = None, /, *, work_dir: Path = Path("work_dir"), color: bool = True) -> int:
+    """Print a run again, round by round.
+
+    Parameters
+    ----------
+    run
+        Its id, the beginning or a part of it, or its directory; by default the latest.
+    work_dir
+        Where runs are kept.
+    color
+        Use colours on a terminal.
+    """
+    from .. import runs
+    from ..console import summary_lines
+    from ..keeper import read_result
+    from ..replay import shown
+
+    console = Console(color=color)
+    found = runs.find(work_dir, run)
+    record, rounds = found.read(), found.rounds()
+    console.print(*shown(record, rounds))
+    result = read_result(found, record, rounds[-1].ruling if rounds else None)
+    console.lines(summary_lines(result))
+    return 0
