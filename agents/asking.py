@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -51,12 +51,15 @@ def _correction(request: Request, reply: Reply, reason: str) -> Request:
 def together(calls: Sequence[Callable[[], T]], at_once: int) -> list[T]:
     """The results of `calls`, in order; up to `at_once` of them run at the same time.
 
-    One at a time they run in this thread, so that an interrupt reaches them.
+    All of them end before an error of one comes out, since what they do is paid for; an interrupt waits for none.
+    One at a time they run in this thread.
     """
     if at_once <= 1 or len(calls) <= 1:
         return [call() for call in calls]
     pool = ThreadPoolExecutor(at_once, thread_name_prefix="ask")
     try:
-        return [future.result() for future in [pool.submit(call) for call in calls]]
+        asked = [pool.submit(call) for call in calls]
+        wait(asked)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+    return [each.result() for each in asked]

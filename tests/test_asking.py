@@ -75,3 +75,18 @@ def test_the_first_error_comes_out() -> None:
 
     with pytest.raises(ReplyError):
         together([lambda: 1, fail], 2)
+
+
+def test_the_others_end_before_the_error_of_one_comes_out() -> None:
+    ended = threading.Event()
+
+    def slow() -> None:
+        time.sleep(0.3)
+        ended.set()
+
+    def fail() -> None:
+        raise ReplyError("no")
+
+    with pytest.raises(ReplyError):
+        together([fail, slow], 2)
+    assert ended.is_set()
