@@ -10,9 +10,12 @@ import ctypes
 import os
 import stat
 import struct
-from collections.abc import Iterable
 
 from . import kernel
+
+TYPE_CHECKING = False  # typing's own would be imported, and delay every job
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION_FLAG = 1

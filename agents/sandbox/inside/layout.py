@@ -5,7 +5,10 @@ from __future__ import annotations
 # Importing pathlib would delay every job.
 # ruff: noqa: PTH101, PTH102, PTH103, PTH106, PTH108, PTH114, PTH118, PTH120, PTH123
 import os
-from collections.abc import Mapping
+
+TYPE_CHECKING = False  # typing's own would be imported, and delay every job
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def place(directory: str, files: Mapping[str, bytes], owner: int | None = None) -> None:

@@ -12,7 +12,6 @@ import _signal  # type: ignore[import-not-found]  # the signal module would brin
 import marshal
 import os
 import sys
-from typing import Any
 
 from . import kernel, landlock
 from .bootstrap import await_host, drop_to, set_limits
@@ -22,8 +21,12 @@ from .root import enter_new_root, new_namespaces, raise_loopback
 SIGKILL, SIGTERM, SIGCHLD = 9, 15, 17
 _AWAITED = (SIGTERM, SIGCHLD)
 
-Order = dict[str, Any]
-"""What the host asks for, as marshal carries it; `agents/sandbox/native.py` writes it."""
+TYPE_CHECKING = False  # typing's own would be imported, and delay every job
+if TYPE_CHECKING:
+    from typing import Any
+
+    Order = dict[str, Any]
+    """What the host asks for, as marshal carries it; `orders.py` writes it."""
 
 
 def main() -> None:

@@ -8,11 +8,14 @@ import _socket
 import fcntl
 import os
 import struct
-from collections.abc import Iterable, Mapping, Sequence
 
 from . import kernel
 
-_NAMESPACES = (
+TYPE_CHECKING = False  # typing's own would be imported, and delay every job
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+NAMESPACES = (
     kernel.CLONE_NEWNS
     | kernel.CLONE_NEWPID
     | kernel.CLONE_NEWNET
@@ -20,6 +23,8 @@ _NAMESPACES = (
     | kernel.CLONE_NEWUTS
     | kernel.CLONE_NEWCGROUP
 )
+"""Of every kind but users."""
+
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _PLAIN = kernel.MS_NOSUID | kernel.MS_NODEV
 _INNER_ID = 1000
@@ -32,7 +37,7 @@ def new_namespaces(*, own_users: bool) -> None:
     for those who are not root.
     """
     uid, gid = os.geteuid(), os.getegid()
-    kernel.unshare(_NAMESPACES | (kernel.CLONE_NEWUSER if own_users else 0))
+    kernel.unshare(NAMESPACES | (kernel.CLONE_NEWUSER if own_users else 0))
     if own_users:
         map_users(uid, gid)
 

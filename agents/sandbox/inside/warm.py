@@ -17,21 +17,17 @@ import signal
 import socket
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from . import kernel
 from .bootstrap import await_host
-from .native import Order, confine, tell
+from .native import confine, tell
 from .program import run_program
-from .root import map_users, mount_proc, mount_scratch, mount_scratches, place_files, raise_loopback
+from .root import NAMESPACES, map_users, mount_proc, mount_scratch, mount_scratches, place_files, raise_loopback
 
-_NAMESPACES = (
-    kernel.CLONE_NEWNS
-    | kernel.CLONE_NEWPID
-    | kernel.CLONE_NEWNET
-    | kernel.CLONE_NEWIPC
-    | kernel.CLONE_NEWUTS
-    | kernel.CLONE_NEWCGROUP
-)
+if TYPE_CHECKING:
+    from .native import Order
+
 _MOST_DESCRIPTORS = 200
 _HIGHEST_DESCRIPTOR = 1 << 16
 
@@ -75,7 +71,7 @@ def _start(descriptors: list[int], control: int) -> None:
     as_root = os.geteuid() == 0
     ids = (os.getuid(), os.getgid())
     try:
-        if kernel.fork_into(_NAMESPACES | (0 if as_root else kernel.CLONE_NEWUSER)):
+        if kernel.fork_into(NAMESPACES | (0 if as_root else kernel.CLONE_NEWUSER)):
             return
     except OSError as error:
         tell(witness, error)
