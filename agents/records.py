@@ -1,6 +1,6 @@
 """What every part of greenloop speaks of: immutable records, no behaviour beyond reading themselves.
 
-The words are the project's (docs/words.md): spec, candidate, test, suite, board, verdict, ruling, grade.
+The words are the project's, in docs/words.md: spec, candidate, test, suite, board, verdict, ruling, grade.
 Imports nothing local, and nothing heavy.
 """
 
