@@ -10,11 +10,13 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
+from ..errors import SandboxBroken
 from ..records import Board, Candidate, Test, Verdict
 from ..sandbox.interface import Sandbox, SandboxLimits
 from .run import Run
 from .survey import SurveySlot
 from .trial import Trial, file_trial, suite_trial
+from .warmth import Warmth
 
 _LIMITS = SandboxLimits()
 
@@ -28,7 +30,7 @@ class Verifier:
     def __init__(
         self, sandbox: Sandbox, limits: SandboxLimits = _LIMITS, jobs: int = 1, call_seconds: float = 4.0
     ) -> None:
-        self._sandbox = sandbox
+        self._warmth = Warmth(sandbox)
         self._limits = limits
         self._call_seconds = call_seconds
         self._lock = threading.Lock()
@@ -45,7 +47,8 @@ class Verifier:
         begun = time.monotonic()
         trial = suite_trial(tests)
         codes = list(dict.fromkeys(candidate.code for candidate in candidates))
-        pending = {self._pool.submit(self._verdict, code, trial): code for code in codes}
+        where = self._warmth.sandbox(len(codes))
+        pending = {self._pool.submit(self._verdict, code, trial, where): code for code in codes}
         verdicts: dict[str, Verdict] = {}
         try:
             for future in as_completed(pending):
@@ -68,12 +71,17 @@ class Verifier:
         try:
             trial = file_trial(tests_source)
         except ValueError as error:
-            return Verdict("refused", reason=f"the tests are not Python: {error}", backend=self._sandbox.name)
-        return self._verdict(code, trial)
+            return Verdict("refused", reason=f"the tests are not Python: {error}", backend=self._warmth.cold.name)
+        return self._verdict(code, trial, self._warmth.sandbox(1))
+
+    def confirm(self, candidate: Candidate, tests: Sequence[Test]) -> Verdict:
+        """Verify once more, cold: modules that a warm worker has loaded can hide a missing import."""
+        return self._verdict(candidate.code, suite_trial(tests), self._warmth.cold)
 
     def close(self) -> None:
         """Wait for what is under way and release the threads; the sandbox stays its owner's."""
         self._pool.shutdown(wait=True, cancel_futures=True)
+        self._warmth.close()
 
     def __enter__(self) -> Self:
         return self
@@ -83,10 +91,15 @@ class Verifier:
     ) -> None:
         self.close()
 
-    def _verdict(self, code: str, trial: Trial) -> Verdict:
+    def _verdict(self, code: str, trial: Trial, sandbox: Sandbox) -> Verdict:
         begun = time.monotonic()
         with self._lock:
             slot = self._surveys.setdefault(trial.source, SurveySlot())
-        run = Run(self._sandbox, self._limits, self._call_seconds, code, trial, slot)
-        verdict = run.verdict()
-        return replace(verdict, backend=self._sandbox.name, seconds=time.monotonic() - begun)
+        try:
+            verdict = Run(sandbox, self._limits, self._call_seconds, code, trial, slot).verdict()
+        except SandboxBroken:
+            if sandbox is self._warmth.cold:
+                raise
+            self._warmth.give_up()
+            return self._verdict(code, trial, self._warmth.cold)
+        return replace(verdict, backend=sandbox.name, seconds=time.monotonic() - begun)

@@ -96,3 +96,103 @@ def test_a_users_own_file_runs_as_it_stands_with_an_outcome_for_each_case(verifi
     verdict = verifier.verify(DOUBLE, tests)
     assert verdict.kind == "passed"
     assert [outcome.test_id for outcome in verdict.outcomes] == ["test_it[1]", "test_it[2]"]
+
+
+def test_a_class_of_tests_is_one_test_with_its_first_failure(verifier: Verifier) -> None:
+    source = (
+        "class TestDouble:\n    def test_one(self):\n        assert double(1) == 2\n"
+        "    def test_two(self):\n        assert double(2) == 4\n"
+    )
+    test = Test("TestDouble", source, "generated", "from user_code import double")
+    wrong = candidate("def double(x):\n    return 2 if x == 1 else 0\n", "wrong")
+    right, bad = verifier.board([candidate(DOUBLE), wrong], [test]).verdicts
+    assert (right.kind, right.outcome("TestDouble").status) == ("passed", "passed")
+    assert bad.outcome("TestDouble").detail == "test_two: assert double(2) == 4: got 0, expected 4"
+
+
+def test_a_vacuous_generated_test_is_refused_and_does_not_count(verifier: Verifier) -> None:
+    vacuous = Test(
+        "test_v",
+        "def test_v():\n    assert double(1) == double(1.0)\n",
+        "generated",
+        "from user_code import double",
+    )
+    (verdict,) = verifier.board([candidate(DOUBLE)], [*doubling(1), vacuous]).verdicts
+    assert verdict.kind == "passed"
+    assert [(refusal.test_id, refusal.reason) for refusal in verdict.refused] == [
+        ("test_v", "it also passes on an empty implementation")
+    ]
+    assert [outcome.test_id for outcome in verdict.outcomes] == ["test_1"]
+
+
+def test_a_vacuous_trusted_test_runs_and_is_noted(verifier: Verifier) -> None:
+    vacuous = Test(
+        "test_v", "def test_v():\n    assert double(1) == double(1.0)\n", "user", "from user_code import double"
+    )
+    (verdict,) = verifier.board([candidate(DOUBLE)], [*doubling(1), vacuous]).verdicts
+    assert verdict.kind == "passed"
+    assert verdict.refused == ()
+    assert verdict.outcome("test_v").status == "passed"
+    assert any("test_v does not count as passed" in note for note in verdict.notes)
+
+
+def test_only_vacuous_tests_are_no_pass(verifier: Verifier) -> None:
+    vacuous = Test(
+        "test_v", "def test_v():\n    assert double(1) == double(1.0)\n", "user", "from user_code import double"
+    )
+    (verdict,) = verifier.board([candidate(DOUBLE)], [vacuous]).verdicts
+    assert verdict.kind == "refused"
+
+
+def test_a_test_of_files_runs_in_one_process_and_the_verdict_says_so(verifier: Verifier) -> None:
+    code = "def size(path):\n    return len(open(path).read())\n"
+    tests = (
+        "from user_code import size\ndef test_size(tmp_path):\n    path = tmp_path / 'a'\n"
+        "    path.write_text('abc')\n    assert size(path) == 3\n"
+    )
+    verdict = verifier.verify(code, tests)
+    assert (verdict.kind, verdict.isolation) == ("passed", "in-process")
+
+
+def test_an_object_that_cannot_be_handed_over_moves_its_test_into_one_process(verifier: Verifier) -> None:
+    tests = (
+        "import re\nfrom user_code import find\n"
+        "def test_find():\n    assert find(re.compile('b+'), 'abbc') == 'bb'\n"
+        "def test_none():\n    assert find(None, '') is None\n"
+    )
+    code = "def find(pattern, text):\n    return pattern.search(text).group() if pattern else None\n"
+    verdict = verifier.verify(code, tests)
+    assert (verdict.kind, verdict.isolation) == ("passed", "in-process")
+    assert [outcome.test_id for outcome in verdict.outcomes] == ["test_find", "test_none"]
+
+
+def test_code_that_kills_its_process_fails_the_test_and_not_the_others(verifier: Verifier) -> None:
+    code = "import os\ndef double(x):\n    if x == 2:\n        os._exit(0)\n    return x * 2\n"
+    (verdict,) = verifier.board([candidate(code)], doubling(1, 2, 3)).verdicts
+    assert verdict.kind == "failed"
+    assert [outcome.status for outcome in verdict.outcomes] == ["passed", "error", "passed"]
+    assert verdict.outcome("test_2").detail == "the code ended its process with exit code 0"
+
+
+def test_too_much_memory_is_a_stop_that_names_the_limit(verifier: Verifier) -> None:
+    code = "def double(x):\n    return x * 2 if x < 2 else len('a' * (1 << 33))\n"
+    (verdict,) = verifier.board([candidate(code)], doubling(1, 2)).verdicts
+    assert verdict.kind == "stopped"
+    assert verdict.stopped is not None
+    assert verdict.stopped.limit == "memory"
+
+
+def test_an_import_that_hangs_is_stopped(verifier: Verifier) -> None:
+    (verdict,) = verifier.board([candidate("while True:\n    pass\n")], doubling(1)).verdicts
+    assert verdict.kind == "stopped"
+    assert "import of the code did not return" in verdict.outcome("test_1").detail
+
+
+def test_what_the_code_prints_is_kept_and_cleaned(verifier: Verifier) -> None:
+    code = "def double(x):\n    print('\\x1b[31mhello\\u202e')\n    return x * 2\n"
+    (verdict,) = verifier.board([candidate(code)], doubling(1)).verdicts
+    assert verdict.output == "hello\\u202e\n"
+
+
+def test_a_confirmation_is_a_verdict_of_its_own(verifier: Verifier) -> None:
+    assert verifier.confirm(candidate(DOUBLE), doubling(1)).kind == "passed"

@@ -3,6 +3,7 @@ itself, unless it is told that the tests at hand need one process."""
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -23,6 +24,8 @@ _WITHOUT = (
     "cacheprovider", "terminal", "doctest", "junitxml", "pastebin", "stepwise", "setuponly", "setupplan",
     "faulthandler", "unraisableexception", "threadexception", "warnings", "legacypath",
 )  # fmt: skip
+_COLLECT_EVERY = 20_000
+"""Objects between collections of garbage: a run is short."""
 
 
 class Records:
@@ -49,6 +52,9 @@ def main(descriptor: int) -> None:
     records = Records(channel, task["nonce"])
     source = Path(__file__).resolve().parent.parent
     sys.path.insert(0, str(source))
+    sys.dont_write_bytecode = True
+    gc.freeze()
+    gc.set_threshold(_COLLECT_EVERY)
     reporter = Reporter(records.tell, task["tests_file"], task["wanted"])
     _choose_modules(task, channel, records, reporter)
     code = pytest.main(_arguments(source, task["files"]), plugins=[reporter])

@@ -36,6 +36,10 @@ class Reporter:
         self.between_tests: Callable[[], None] = lambda: None
         self.after_collection: Callable[[], None] = lambda: None
 
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Failures are told as facts: their tracebacks need not be written out."""
+        config.option.tbstyle = "value"
+
     def pytest_collectstart(self, collector: pytest.Collector) -> None:
         """Before a file is imported: put the `user_code` in place that it is to see."""
         if isinstance(collector, pytest.Module):
