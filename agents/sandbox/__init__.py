@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from .choice import open_sandbox
+from .choice import open_sandbox, open_warm
 from .interface import Ended, Job, Running, Sandbox, SandboxLimits, SandboxName
 from .text import clean
 
-__all__ = ["Ended", "Job", "Running", "Sandbox", "SandboxLimits", "SandboxName", "clean", "open_sandbox"]
+__all__ = [
+    "Ended",
+    "Job",
+    "Running",
+    "Sandbox",
+    "SandboxLimits",
+    "SandboxName",
+    "clean",
+    "open_sandbox",
+    "open_warm",
+]

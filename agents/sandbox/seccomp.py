@@ -39,9 +39,10 @@ iopl ioperm modify_ldt uselib ustat nfsservctl move_pages migrate_pages
 """)
 # Programs and the C library fall back to older calls when these seem not to exist.
 _ABSENT = _names("clone3 memfd_create memfd_secret")
-# Landlock says nothing about a file's metadata.
+# Landlock says nothing about a file's metadata, nor before its third version about cutting a file.
 _METADATA = _names("""
-chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat utimensat mknod mknodat
+truncate chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat
+utime utimes futimesat utimensat mknod mknodat
 setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat file_setattr
 """)
 _FOR_SELF_ONLY = _names("prlimit64 sched_setaffinity sched_setscheduler sched_setparam sched_setattr")

@@ -76,7 +76,9 @@ class Supervised:
         if not self._done.wait(timeout):
             raise TimeoutError("the job is still under way")
         if self._error is not None:
-            raise SandboxBroken(f"The sandbox failed: {self._error}") from self._error
+            raise SandboxBroken(
+                f"The sandbox failed ({self._error}); `sandbox check` shows what works here."
+            ) from self._error
         assert self._ended is not None
         return self._ended
 

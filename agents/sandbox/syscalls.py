@@ -116,6 +116,7 @@ _NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "syslog": (103, 116),
     "tgkill": (234, 131),
     "tkill": (200, 130),
+    "truncate": (76, 45),
     "umount2": (166, 39),
     "unshare": (272, 97),
     "uselib": (134, None),

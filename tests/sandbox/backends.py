@@ -7,9 +7,8 @@ from typing import Literal
 import pytest
 
 from agents.errors import SandboxUnavailable
-from agents.sandbox import Sandbox, open_sandbox
+from agents.sandbox import Sandbox, open_sandbox, open_warm
 from agents.sandbox.native import Native
-from agents.sandbox.warm import WarmSandbox
 
 BackendName = Literal[
     "bubblewrap", "native", "native without namespaces", "warm bubblewrap", "warm native", "none"
@@ -37,7 +36,7 @@ def open_backend(name: str) -> Sandbox:
     if name == "native without namespaces":
         return Native(namespaces=False)
     if name == "warm bubblewrap":
-        return WarmSandbox(open_sandbox("bubblewrap"))
+        return open_warm(open_sandbox("bubblewrap"))
     if name == "warm native":
-        return WarmSandbox(open_sandbox("native"))
+        return open_warm(open_sandbox("native"))
     return open_sandbox(name)  # type: ignore[arg-type]

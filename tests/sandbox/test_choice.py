@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,8 @@ def test_linux_is_not_refused() -> None:
 
 @pytest.mark.parametrize("name", ISOLATING)
 def test_a_working_backend_passes_the_probe(name: BackendName) -> None:
-    assert probe(open_or_skip(name)) is None
+    with closing(open_or_skip(name)) as sandbox:
+        assert probe(sandbox) is None
 
 
 def test_a_backend_that_lets_the_probe_out_is_not_used() -> None:
