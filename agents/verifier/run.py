@@ -8,14 +8,13 @@ from dataclasses import replace
 
 from ..imports import USER_MODULE
 from ..records import Isolation, Outcome, OutcomeStatus, Stopped, Verdict
-from ..sandbox.interface import Sandbox, SandboxLimits
 from ..sandbox.text import clean
 from ..source import unbound
 from .audit import Audit, Trouble, audit
 from .canary import plant
 from .decision import Findings, decide
 from .programs import JUDGE, SUBJECT, programs
-from .session import Break, Session, Task, Transcript
+from .session import Break, Session, Task, Terms, Transcript
 from .survey import Survey, SurveySlot
 from .table import answers_from_a_table
 from .trial import TESTS_FILE, Trial, belonging
@@ -29,18 +28,8 @@ _PREFIX = f"{TESTS_FILE}::"
 class Run:
     """Verifies one candidate's `code` against a trial; `slot` holds what the suite does without any code."""
 
-    def __init__(
-        self,
-        sandbox: Sandbox,
-        limits: SandboxLimits,
-        call_seconds: float,
-        code: str,
-        trial: Trial,
-        slot: SurveySlot,
-    ) -> None:
-        self._sandbox = sandbox
-        self._limits = limits
-        self._call_seconds = call_seconds
+    def __init__(self, terms: Terms, code: str, trial: Trial, slot: SurveySlot) -> None:
+        self._terms = terms
         self._code = code.encode("utf-8", "surrogatepass")
         self._trial = trial
         self._slot = slot
@@ -61,22 +50,16 @@ class Run:
         """Run what has to be run and decide; raises SandboxBroken."""
         claimed = self._slot.claim()
         try:
-            isolated = self._trial.isolated
-            if isolated:
-                self._mode(isolated, isolated=True, surveying=claimed)
-            one_process = [name for name in self._trial.names if name not in isolated or name in self._moved]
-            if one_process and self._trouble is None:
-                self._isolation = "in-process"
-                self._mode(one_process, isolated=False, surveying=False)
-            if claimed and not self._slot.filled and self._trial.tests:
-                self._session((), isolated=False, surveying=True)
+            self._run(surveying=claimed)
         finally:
             if claimed:
-                self._slot.fill(Survey())
+                self._slot.leave()
+        while (survey := self._slot.result()) is None:
+            self._survey_alone()
         ordered = [self._outcomes[name] for name in self._ids if name in self._outcomes]
         return decide(
             self._trial,
-            self._slot.result(),
+            survey,
             Findings(
                 tuple(ordered or self._outcomes.values()),
                 self._ids,
@@ -87,6 +70,25 @@ class Run:
                 clean(self._output)[:_MOST_OUTPUT],
             ),
         )
+
+    def _run(self, surveying: bool) -> None:
+        isolated = self._trial.isolated
+        if isolated:
+            self._mode(isolated, isolated=True, surveying=surveying)
+        one_process = [name for name in self._trial.names if name not in isolated or name in self._moved]
+        if one_process and self._trouble is None:
+            self._isolation = "in-process"
+            self._mode(one_process, isolated=False, surveying=False)
+
+    def _survey_alone(self) -> None:
+        """Make the survey without any code. What the tests themselves prevent stays unknown."""
+        if self._slot.claim():
+            try:
+                if self._trial.tests:
+                    self._session((), isolated=False, surveying=True)
+                self._slot.fill(Survey())
+            finally:
+                self._slot.leave()
 
     # --- sessions ------------------------------------------------------------------------------------------
 
@@ -105,13 +107,12 @@ class Run:
             broke = transcript.broke
             if broke is None:
                 return
-            if broke.test_id is not None and broke.test_id.startswith(_STUB_FILES) and broke.kind == "overrun":
-                self._slot.fill(Survey())
-            elif broke.test_id is None or not broke.test_id.startswith(_PREFIX):
+            in_stub = broke.test_id is not None and broke.test_id.startswith(_STUB_FILES)
+            if broke.test_id is not None and broke.test_id.startswith(_PREFIX):
+                self._charge(broke.test_id.removeprefix(_PREFIX), broke, wanted)
+            elif not in_stub or broke.kind not in ("overrun", "limit"):
                 self._fail(wanted, broke.text, broke)
                 return
-            else:
-                self._charge(broke.test_id.removeprefix(_PREFIX), broke, wanted)
             moved = self._moved if isolated else ()
             wanted = [name for name in self._left(names) if belonging(name) not in moved]
 
@@ -139,10 +140,10 @@ class Run:
             judge_files=files if isolated or not wanted else {**files, **code},
             subject_files={**programs(SUBJECT), **code} if isolated else None,
         )
-        seconds = self._call_seconds if self._stopped is None else max(1.0, self._call_seconds / 4)
-        seconds = min(seconds, self._call_seconds)
-        session = Session(self._sandbox, task, self._limits, seconds, 2 * seconds if isolated else seconds)
-        transcript = session.run()
+        seconds = self._terms.call_seconds
+        if self._stopped is not None:  # the code has hung before: what else hangs is to cost less
+            seconds = min(seconds, max(1.0, seconds / 4))
+        transcript = Session(self._terms, task, seconds, 2 * seconds if isolated else seconds).run()
         self._gather(transcript)
         result = audit(
             transcript, canaries.outcomes, lambda key: _is_wanted(key, wanted), stub_files, self._trial.source
@@ -179,7 +180,7 @@ class Run:
             if key.startswith(_PREFIX) and not (isolated and belonging(name) in self._moved):
                 self._outcomes.setdefault(name, replace(outcome, test_id=name))
                 if outcome.status == "stopped" and self._stopped is None:
-                    memory = self._limits.memory_bytes
+                    memory = self._terms.limits.memory_bytes
                     self._stopped = Stopped("memory", memory, memory, "bytes")
 
     def _survey(self, result: Audit) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import selectors
+import threading
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -21,7 +22,21 @@ Side = Literal["judge", "subject"]
 
 _GRACE_SECONDS = 0.5
 _POLL_SECONDS = 0.2
-_MOST_RECORDS = 20_000
+_MOST_RECORDS = 200_000
+
+
+class Interruption(Exception):
+    """The verifier was told to stop; there will be no verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Where and within which bounds verifications run; setting `stop` ends them at once."""
+
+    sandbox: Sandbox
+    limits: SandboxLimits
+    call_seconds: float
+    stop: threading.Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +76,11 @@ class Transcript:
 class Session:
     """Runs one task; every deadline is in seconds."""
 
-    def __init__(
-        self, sandbox: Sandbox, task: Task, limits: SandboxLimits, call_seconds: float, test_seconds: float
-    ) -> None:
-        self._sandbox = sandbox
+    def __init__(self, terms: Terms, task: Task, call_seconds: float, test_seconds: float) -> None:
+        self._sandbox = terms.sandbox
+        self._limits = terms.limits
+        self._stop = terms.stop
         self._task = task
-        self._limits = limits
         self._call_seconds = call_seconds
         self._test_seconds = test_seconds
         self._wires: dict[Side, Wire] = {}
@@ -80,7 +94,7 @@ class Session:
         self._transcript = Transcript()
 
     def run(self) -> Transcript:
-        """Run to the end or to a break; raises SandboxBroken."""
+        """Run to the end or to a break; raises SandboxBroken, Interruption."""
         with ExitStack() as stack:
             if self._task.subject_files is not None:
                 self._launch("subject", self._task.subject_files, stack)
@@ -105,14 +119,16 @@ class Session:
     # --- one turn of the loop ------------------------------------------------------------------------------
 
     def _step(self, selector: selectors.BaseSelector) -> None:
+        if self._stop.is_set():
+            raise Interruption
         for side, wire in self._wires.items():
-            if wire.socket in (key.fileobj for key in selector.get_map().values()):
-                events = selectors.EVENT_READ | (selectors.EVENT_WRITE if wire.pending else 0)
-                selector.modify(wire.socket, events, side)
-        pause = self._deadline() - time.monotonic()
-        for key, events in selector.select(max(0.0, min(pause, _POLL_SECONDS) if self._starting else pause)):
+            if wire.pending and not wire.ended:
+                selector.modify(wire.socket, selectors.EVENT_READ | selectors.EVENT_WRITE, side)
+        pause = min(self._deadline() - time.monotonic(), _POLL_SECONDS)
+        for key, events in selector.select(max(0.0, pause)):
             if events & selectors.EVENT_WRITE:
                 self._wires[key.data].flush()
+                selector.modify(key.fileobj, selectors.EVENT_READ, key.data)
             if events & selectors.EVENT_READ and self._transcript.broke is None:
                 self._read(key.data, selector)
         for side in self._starting:

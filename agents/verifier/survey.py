@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,34 +15,42 @@ class Survey:
     vacuous: frozenset[str] = frozenset()
 
 
-@dataclass(slots=True)
 class SurveySlot:
-    """Holds a survey for every run of one suite."""
+    """Holds a survey for every run of one suite. A run that claims it has to fill it or leave it."""
 
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-    _done: threading.Event = field(default_factory=threading.Event)
-    _claimed: bool = False
-    _survey: Survey = Survey()
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._claimed = False
+        self._survey: Survey | None = None
 
     def claim(self) -> bool:
-        """Whether the caller is to make the survey; true for one caller only."""
-        with self._lock:
-            claimed, self._claimed = self._claimed, True
-            return not claimed
+        """Whether the caller is to make the survey; true for one caller at a time, and until it is made."""
+        with self._changed:
+            if self._claimed or self._survey is not None:
+                return False
+            self._claimed = True
+            return True
 
     def fill(self, survey: Survey) -> None:
         """Make the result known; only the first one counts."""
-        with self._lock:
-            if not self._done.is_set():
-                self._survey = survey
-                self._done.set()
+        with self._changed:
+            self._survey = self._survey or survey
+            self._changed.notify_all()
+
+    def leave(self) -> None:
+        """The claim is over; where nothing was filled in, another run may claim."""
+        with self._changed:
+            self._claimed = False
+            self._changed.notify_all()
 
     @property
     def filled(self) -> bool:
         """Whether the result is known."""
-        return self._done.is_set()
+        with self._changed:
+            return self._survey is not None
 
-    def result(self) -> Survey:
-        """The survey; waits for whoever is making it."""
-        self._done.wait()
-        return self._survey
+    def result(self) -> Survey | None:
+        """The survey, once whoever is making it is done; None where nobody has made it."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._survey is not None or not self._claimed)
+            return self._survey

@@ -14,6 +14,7 @@ from ..errors import SandboxBroken
 from ..records import Board, Candidate, Test, Verdict
 from ..sandbox.interface import Sandbox, SandboxLimits
 from .run import Run
+from .session import Terms
 from .survey import SurveySlot
 from .trial import Trial, file_trial, suite_trial
 from .warmth import Warmth
@@ -33,6 +34,7 @@ class Verifier:
         self._warmth = Warmth(sandbox)
         self._limits = limits
         self._call_seconds = call_seconds
+        self._stop = threading.Event()
         self._lock = threading.Lock()
         self._surveys: dict[str, SurveySlot] = {}
         self._pool = ThreadPoolExecutor(jobs, thread_name_prefix="verifier")
@@ -43,7 +45,10 @@ class Verifier:
         tests: Sequence[Test],
         on_verdict: Callable[[Candidate, Verdict], None] | None = None,
     ) -> Board:
-        """Verify every candidate on every test; equal code once. `on_verdict` is called as verdicts come in."""
+        """Verify every candidate on every test; equal code once. `on_verdict` hears of each verdict.
+
+        Interrupted (or left by an exception of `on_verdict`), it ends what is under way; the verifier is done then.
+        """
         begun = time.monotonic()
         trial = suite_trial(tests)
         codes = list(dict.fromkeys(candidate.code for candidate in candidates))
@@ -56,6 +61,9 @@ class Verifier:
                 for candidate in candidates:
                     if on_verdict is not None and candidate.code == pending[future]:
                         on_verdict(candidate, verdict)
+        except BaseException:
+            self._stop.set()
+            raise
         finally:
             for future in pending:
                 future.cancel()
@@ -71,7 +79,7 @@ class Verifier:
         try:
             trial = file_trial(tests_source)
         except ValueError as error:
-            return Verdict("refused", reason=f"the tests are not Python: {error}", backend=self._warmth.cold.name)
+            return Verdict("refused", reason=f"the tests cannot be read: {error}", backend=self._warmth.cold.name)
         return self._verdict(code, trial, self._warmth.sandbox(1))
 
     def confirm(self, candidate: Candidate, tests: Sequence[Test]) -> Verdict:
@@ -96,7 +104,8 @@ class Verifier:
         with self._lock:
             slot = self._surveys.setdefault(trial.source, SurveySlot())
         try:
-            verdict = Run(sandbox, self._limits, self._call_seconds, code, trial, slot).verdict()
+            terms = Terms(sandbox, self._limits, self._call_seconds, self._stop)
+            verdict = Run(terms, code, trial, slot).verdict()
         except SandboxBroken:
             if sandbox is self._warmth.cold:
                 raise

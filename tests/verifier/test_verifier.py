@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -196,3 +197,18 @@ def test_what_the_code_prints_is_kept_and_cleaned(verifier: Verifier) -> None:
 
 def test_a_confirmation_is_a_verdict_of_its_own(verifier: Verifier) -> None:
     assert verifier.confirm(candidate(DOUBLE), doubling(1)).kind == "passed"
+
+
+def test_an_interrupted_board_ends_what_is_under_way_at_once() -> None:
+    class Interrupted(BaseException):
+        pass
+
+    def interrupt(one: Candidate, verdict: Verdict) -> None:
+        raise Interrupted
+
+    hanging = candidate("def double(x):\n    while True:\n        pass\n", "hanging")
+    begun = time.monotonic()
+    limits = SandboxLimits(wall_seconds=60, cpu_seconds=60)
+    with Verifier(open_sandbox("none"), limits, jobs=2, call_seconds=60) as verifier, pytest.raises(Interrupted):
+        verifier.board([hanging, candidate(DOUBLE)], doubling(1), interrupt)
+    assert time.monotonic() - begun < 20
