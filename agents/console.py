@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from .events import Event
-    from .records import RunResult, Verdict
+    from .records import Verdict
+    from .run_record import RunResult
     from .sandbox.check import CheckResult
 
 

@@ -16,7 +16,8 @@ from .events import Note, RunStarted, Tell
 from .keeper import Keeper
 from .llm_backends.choice import Choice, choose, probe_ollama
 from .orchestrator import Crew, Orchestrator
-from .records import Role, RunRecord, RunResult, Spec
+from .records import Role, Spec
+from .run_record import RunRecord, RunResult
 from .sandbox import Sandbox, open_sandbox
 from .settings import Settings
 from .verifier import Verifier

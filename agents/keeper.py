@@ -11,7 +11,8 @@ from . import runs
 from .budget import Budget
 from .errors import GreenloopError, Interrupted
 from .events import Event, Note, Tell
-from .records import Failure, RoundRecord, Ruling, RunRecord, RunResult, RunStatus, Test
+from .records import Ruling, Test
+from .run_record import Failure, RoundRecord, RunRecord, RunResult, RunStatus
 from .settings import Settings, reaches
 
 if TYPE_CHECKING:

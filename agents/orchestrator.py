@@ -17,7 +17,8 @@ from .errors import BudgetSpent, ModelError, ReplyError
 from .events import BoardStarted, Note, Ruled, Tell
 from .judge import Situation, failures, judge
 from .probes import probes
-from .records import Board, Candidate, RoundRecord, Ruling, Spec, Test
+from .records import Board, Candidate, Ruling, Spec, Test
+from .run_record import RoundRecord
 from .suite import example_tests, split
 from .test_writer import TestWriter
 from .votes import settlements

@@ -11,7 +11,8 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from .records import Candidate, RoundRecord, RunRecord
+from .records import Candidate
+from .run_record import RoundRecord, RunRecord
 from .sandbox.text import clean
 
 

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .errors import UsageError
-from .records import RoundRecord, Ruling, RunRecord, Test, fingerprint
+from .records import Ruling, Test, fingerprint
+from .run_record import RoundRecord, RunRecord
 from .suite import render
 
 if TYPE_CHECKING:

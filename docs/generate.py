@@ -14,7 +14,7 @@ def result_schema() -> str:
     """The JSON schema of the document that `--json` prints."""
     from pydantic import TypeAdapter
 
-    from agents.records import RunResult
+    from agents.run_record import RunResult
 
     schema = TypeAdapter(RunResult).json_schema(mode="serialization")
     schema["title"] = "Result of a greenloop run (--json)"

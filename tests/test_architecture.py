@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "agents"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-WORDS = {"records", "errors", "events"}
+WORDS = {"records", "run_record", "errors", "events"}
 """What everything may speak of."""
 LAYERS = (
     ("main command", {"cli"}),

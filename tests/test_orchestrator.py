@@ -15,7 +15,8 @@ from agents.effort import Plan
 from agents.errors import BudgetSpent, ModelError
 from agents.events import Event, Note
 from agents.orchestrator import Crew, Orchestrator
-from agents.records import Board, Candidate, Outcome, Reply, Request, RoundRecord, Spec, Test, Verdict
+from agents.records import Board, Candidate, Outcome, Reply, Request, Spec, Test, Verdict
+from agents.run_record import RoundRecord
 from agents.spec import read_spec
 from agents.test_writer import TestWriter
 

@@ -12,7 +12,8 @@ import pytest
 
 from agents import runs
 from agents.errors import UsageError
-from agents.records import RoundRecord, RunRecord, Test
+from agents.records import Test
+from agents.run_record import RoundRecord, RunRecord
 from agents.spec import read_spec
 
 from .boards import board, candidate, value_test

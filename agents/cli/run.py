@@ -17,7 +17,8 @@ from ..settings import Settings
 from .document import document_alone
 
 if TYPE_CHECKING:
-    from ..records import RunResult, Spec
+    from ..records import Spec
+    from ..run_record import RunResult
     from ..runs import RunDirectory
 
 OF_THE_CALL = ("work_dir", "json", "quiet", "color")
@@ -127,7 +128,7 @@ def _resumed_settings(settings: Settings, earlier: RunDirectory | None) -> Setti
 
 
 def _failed(error: GreenloopError) -> RunResult:
-    from ..records import Failure, RunResult
+    from ..run_record import Failure, RunResult
     from ..runs import SCHEMA_VERSION
 
     return RunResult(SCHEMA_VERSION, error.exit_code, error=Failure(error.kind, str(error)))

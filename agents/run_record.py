@@ -1,0 +1,90 @@
+"""What a run leaves: its rounds, its record, and the result for a script."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from .records import Board, Dispute, Grade, Isolation, LedgerEntry, Role, Ruling, Spec, Usage
+
+RunStatus = Literal["running", "finished", "interrupted", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a run ended without a result: an error's kind and its sentence."""
+
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRecord:
+    """One round as it is kept: board, what the candidates return on the probes (None where there are none), ruling,
+    and the opinions asked for so far (by test id)."""
+
+    number: int
+    board: Board
+    probes: Board | None
+    ruling: Ruling
+    opinions: dict[str, tuple[str | None, ...]]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """`run.json`: everything about a run but its rounds. Settings hold no secret."""
+
+    schema_version: int
+    id: str
+    greenloop_version: str
+    created: str
+    """Time of the start, ISO 8601 with zone."""
+    status: RunStatus
+    spec: Spec
+    settings: dict[str, str | int | float | bool | None]
+    models: dict[Role, str]
+    model_reason: str
+    sandbox: str = ""
+    isolation: Isolation | None = None
+    rounds: int = 0
+    grade: Grade | None = None
+    why: str = ""
+    leader: str | None = None
+    exit_code: int | None = None
+    error: Failure | None = None
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    """Wall time of the run, waiting for models and tests included; a resumed run adds to it."""
+    tokens_per_second: float | None = None
+    """Decoding speed over the run's calls, where the backend reports it."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run hands to a script: the one JSON document of `--json` (schema: docs/schema/result.json)."""
+
+    schema_version: int
+    exit_code: int
+    grade: Grade | None = None
+    """None when the run ended before a ruling."""
+    why: str = ""
+    code: str | None = None
+    """Source of the best candidate; None when there is none."""
+    tests: str | None = None
+    """Source of the surviving suite; None before the first ruling."""
+    rounds: int = 0
+    disputes: tuple[Dispute, ...] = ()
+    ledger: tuple[LedgerEntry, ...] = ()
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    tokens_per_second: float | None = None
+    model: str | None = None
+    model_reason: str = ""
+    sandbox: str | None = None
+    isolation: Isolation | None = None
+    run_dir: str | None = None
+    error: Failure | None = None
+    """Why the run came to no end of its own; None when it did."""
+    notes: tuple[str, ...] = ()
