@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from .records import Board, Dispute, Grade, Isolation, LedgerEntry, Role, Ruling, Spec, Usage
@@ -20,8 +20,8 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class RoundRecord:
-    """One round as it is kept: board, what the candidates return on the probes (None where there are none), ruling,
-    and the opinions asked for so far (by test id)."""
+    """One round as it is kept: board, what the candidates return on the probes (None where there were none),
+    ruling, and the opinions asked for so far (by test id)."""
 
     number: int
     board: Board
@@ -53,7 +53,7 @@ class RunRecord:
     leader: str | None = None
     exit_code: int | None = None
     error: Failure | None = None
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
     """Wall time of the run, waiting for models and tests included; a resumed run adds to it."""
     tokens_per_second: float | None = None
@@ -77,7 +77,7 @@ class RunResult:
     rounds: int = 0
     disputes: tuple[Dispute, ...] = ()
     ledger: tuple[LedgerEntry, ...] = ()
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
     tokens_per_second: float | None = None
     model: str | None = None
