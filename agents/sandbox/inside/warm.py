@@ -121,10 +121,12 @@ def _become(order: Order, descriptors: list[int]) -> None:
         os.chdir("/box")
         confine(order, ["/"], [*(path for path, _ in order["writable"]), "/dev"])
         await_host(witness)
-        os.close(witness)
-        code = run_program(order["argv"])
     except BaseException as error:
         tell(witness, error)
+        os._exit(code)
+    try:
+        os.close(witness)  # before the program: it must not speak for its sandbox
+        code = run_program(order["argv"])
     finally:
         os._exit(code)
 
