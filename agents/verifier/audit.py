@@ -43,7 +43,7 @@ def audit(
 ) -> Audit:
     """Check a transcript. `expected` are the canaries' outcomes, `wanted` says which other tests had to run of
     those collected, `stub_files` are run on empty implementations, `source` is the text of the tests. An
-    unfinished session (`transcript.broke`) is checked as far as it went."""
+    unfinished session is checked as far as it went."""
     ids: tuple[str, ...] = ()
     outcomes: dict[str, Outcome] = {}
     uncollected = ""
@@ -60,7 +60,7 @@ def audit(
         for node_id in by_test:
             if node_id not in asked:
                 raise _Disagreement("void", f"a test ran that was not asked for: {node_id}")
-        if transcript.broke is None:
+        if transcript.finished:
             _whole(transcript.records, outcomes, ids, asked | set(expected))
     except _Disagreement as disagreement:
         return Audit(ids, outcomes, uncollected, disagreement.trouble)

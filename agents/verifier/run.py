@@ -5,13 +5,14 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from ..imports import USER_MODULE
 from ..records import Isolation, Outcome, OutcomeStatus, Stopped, Verdict
 from ..sandbox.text import clean
 from ..source import unbound
 from .audit import Audit, Trouble, audit
-from .canary import plant
+from .canary import Canaries, plant
 from .decision import Findings, decide
 from .programs import JUDGE, SUBJECT, programs
 from .session import Break, Session, Task, Terms, Transcript
@@ -122,12 +123,36 @@ class Run:
 
     def _session(self, wanted: Sequence[str], isolated: bool, surveying: bool) -> tuple[Transcript, Audit]:
         canaries = plant()
-        tests = self._trial.source.encode("utf-8", "surrogatepass")
         stub_files = _STUB_FILES if surveying else ()
+
+        def audited(transcript: Transcript) -> Audit:
+            wanting = partial(_is_wanted, wanted=wanted)
+            return audit(transcript, canaries.outcomes, wanting, stub_files, self._trial.source)
+
+        def surveyed(transcript: Transcript) -> None:
+            begun = str(transcript.records[-1].get("id"))
+            if surveying and begun.startswith(_PREFIX) and not self._slot.filled:
+                self._survey(audited(transcript))  # now, as this test may hang
+
+        seconds = self._terms.call_seconds
+        if self._stopped is not None:  # the code has hung before: what else hangs is to cost less
+            seconds = min(seconds, max(1.0, seconds / 4))
+        test_seconds = 2 * seconds if isolated else seconds
+        task = self._task(canaries, wanted, isolated, stub_files)
+        transcript = Session(self._terms, task, seconds, test_seconds, surveyed).run()
+        self._gather(transcript)
+        result = audited(transcript)
+        self._believe(transcript, result, isolated)
+        if surveying:
+            self._survey(result)
+        return transcript, result
+
+    def _task(self, canaries: Canaries, wanted: Sequence[str], isolated: bool, stub_files: Sequence[str]) -> Task:
+        tests = self._trial.source.encode("utf-8", "surrogatepass")
         with_tests = [TESTS_FILE] if wanted else []
         code = {"user_code.py": self._code}
         files = {**programs(JUDGE), **canaries.files, **dict.fromkeys((*stub_files, *with_tests), tests)}
-        task = Task(
+        return Task(
             nonce=secrets.token_hex(16),
             task={
                 "tests_file": TESTS_FILE,
@@ -140,18 +165,6 @@ class Run:
             judge_files=files if isolated or not wanted else {**files, **code},
             subject_files={**programs(SUBJECT), **code} if isolated else None,
         )
-        seconds = self._terms.call_seconds
-        if self._stopped is not None:  # the code has hung before: what else hangs is to cost less
-            seconds = min(seconds, max(1.0, seconds / 4))
-        transcript = Session(self._terms, task, seconds, 2 * seconds if isolated else seconds).run()
-        self._gather(transcript)
-        result = audit(
-            transcript, canaries.outcomes, lambda key: _is_wanted(key, wanted), stub_files, self._trial.source
-        )
-        self._believe(transcript, result, isolated)
-        if surveying and not result.uncollected and self._trouble is None:
-            self._survey(result)
-        return transcript, result
 
     def _gather(self, transcript: Transcript) -> None:
         """What does not bear on the verdict: output, notes; and tests that turned out to need one process."""
@@ -184,6 +197,9 @@ class Run:
                     self._stopped = Stopped("memory", memory, memory, "bytes")
 
     def _survey(self, result: Audit) -> None:
+        """Fill the slot with what the stub runs showed, once they are complete."""
+        if result.uncollected or result.trouble is not None:
+            return
         by_stub = [
             {
                 key.partition("::")[2]: outcome.status
@@ -194,7 +210,7 @@ class Run:
         ]
         collected = [_of_file(result.ids, file) for file in _STUB_FILES]
         ids = collected[0] or collected[1]
-        if all(set(collected[index]) == set(outcomes) for index, outcomes in enumerate(by_stub)):
+        if ids and all(set(collected[index]) == set(outcomes) for index, outcomes in enumerate(by_stub)):
             vacuous = [name for name in ids if all(outcomes.get(name) == "passed" for outcomes in by_stub)]
             self._slot.fill(Survey(ids, frozenset(vacuous)))
 

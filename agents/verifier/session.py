@@ -7,7 +7,7 @@ import json
 import selectors
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -66,17 +66,26 @@ class Break:
 
 @dataclass(slots=True)
 class Transcript:
-    """Everything a session told: the judge's records in order, and how it broke, if it did."""
+    """Everything a session told: the judge's records in order, and how it ended: it finished or
+    it broke, and until then neither."""
 
     records: list[Record] = field(default_factory=list)
     broke: Break | None = None
-    output: str = ""
+    finished: bool = False
 
 
 class Session:
     """Runs one task; every deadline is in seconds."""
 
-    def __init__(self, terms: Terms, task: Task, call_seconds: float, test_seconds: float) -> None:
+    def __init__(
+        self,
+        terms: Terms,
+        task: Task,
+        call_seconds: float,
+        test_seconds: float,
+        on_start: Callable[[Transcript], None] = lambda _: None,
+    ) -> None:
+        """`on_start` sees the transcript so far whenever a test begins."""
         self._sandbox = terms.sandbox
         self._limits = terms.limits
         self._stop = terms.stop
@@ -90,7 +99,7 @@ class Session:
         self._call_began = 0.0
         self._test_began = 0.0
         self._current: str | None = None
-        self._finished = False
+        self._on_start = on_start
         self._transcript = Transcript()
 
     def run(self) -> Transcript:
@@ -104,7 +113,7 @@ class Session:
                 selector.register(wire.socket, selectors.EVENT_READ, side)
             self._wires["judge"].send(HELLO, json.dumps({"nonce": self._task.nonce, **self._task.task}).encode())
             self._test_began = time.monotonic()
-            while self._transcript.broke is None and not self._finished:
+            while self._going:
                 self._step(selector)
         return self._transcript
 
@@ -115,6 +124,10 @@ class Session:
         argv = ["-I", "-B", "/src/inside/start.py", side, str(wire.descriptor)]
         job = Job(argv, files, self._limits, channels=[wire.descriptor])
         self._running[side] = stack.enter_context(self._sandbox.launch(job))
+
+    @property
+    def _going(self) -> bool:
+        return self._transcript.broke is None and not self._transcript.finished
 
     # --- one turn of the loop ------------------------------------------------------------------------------
 
@@ -134,7 +147,7 @@ class Session:
         for side in self._starting:
             if self._transcript.broke is None and self._ended(side, 0.0) is not None:
                 self._gone(side)
-        if self._transcript.broke is None and not self._finished and time.monotonic() >= self._deadline():
+        if self._going and time.monotonic() >= self._deadline():
             self._overrun()
 
     def _read(self, side: Side, selector: selectors.BaseSelector) -> None:
@@ -142,7 +155,7 @@ class Session:
         try:
             for kind, payload in wire.receive():
                 self._take(side, kind, payload)
-                if self._transcript.broke or self._finished:
+                if self._transcript.broke or self._transcript.finished:
                     return
         except Violation as violation:
             self._break("violation", f"{side}: {violation}")
@@ -198,9 +211,10 @@ class Session:
         if record.get("is") == "start":
             self._current = str(record.get("id"))
             self._test_began = time.monotonic()
+            self._on_start(self._transcript)
         if record.get("is") == "malformed":
             raise Violation(f"the code's process wrote to the judge: {record.get('text')}")
-        self._finished = record.get("is") == "end"
+        self._transcript.finished = record.get("is") == "end"
 
     # --- ends ----------------------------------------------------------------------------------------------
 

@@ -47,7 +47,7 @@ class Verifier:
     ) -> Board:
         """Verify every candidate on every test; equal code once. `on_verdict` hears of each verdict.
 
-        Interrupted (or left by an exception of `on_verdict`), it ends what is under way; the verifier is done then.
+        Interrupted (or left by an exception of `on_verdict`), it ends what is under way; no other board follows.
         """
         begun = time.monotonic()
         trial = suite_trial(tests)
