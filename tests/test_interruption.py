@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from .commands import QUICKSORT, REPLAYS, command, environment, greenloop, processes_with
+from .commands import QUICKSORT, REPLAYS, SLUGIFY, command, environment, greenloop, processes_with
 from .llm_backends.provider import Fails, Provider
 from .playback import playing, wait_until
 
@@ -62,25 +62,32 @@ def record_of(directory: Path) -> dict[str, Any]:
     return record
 
 
-def finishes(directory: Path, provider: Provider) -> dict[str, Any]:
-    """`show` reads the run, and `--resume` brings it to its end."""
+def finishes(directory: Path, provider: Provider, grade: str = "consensus") -> dict[str, Any]:
+    """`show` reads the run, and `--resume` brings it to its end, with the grade of an undisturbed run."""
     shown = greenloop(directory, "show")
     assert shown.returncode == 0, shown.stderr
     ended = resume(directory, provider)
-    assert ended.returncode == 0, ended.stderr
+    assert ended.returncode == (0 if grade == "consensus" else 1), ended.stderr
     document: dict[str, Any] = json.loads(ended.stdout)
-    assert (document["grade"], record_of(directory)["status"]) == ("consensus", "finished")
+    assert (document["grade"], record_of(directory)["status"]) == (grade, "finished")
     return document
 
 
-PHASES = ("first draft", "second draft", "tests", "board", "last words")
-
-
 @linux_only
-def test_a_run_killed_in_every_phase_one_after_the_other_is_shown_and_finished(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("spec", "phases", "grade", "calls"),
+    [
+        (QUICKSORT, ("first draft", "second draft", "tests", "board", "last words"), "consensus", 4),
+        (SLUGIFY, ("opinions", "replacement"), "failed", 15),
+    ],
+    ids=["to the first ruling", "in the votes and the repair"],
+)
+def test_a_run_killed_in_every_phase_one_after_the_other_is_shown_and_finished(
+    tmp_path: Path, spec: str, phases: tuple[str, ...], grade: str, calls: int
+) -> None:
     with playing(REPLAYS, pause=0.05) as provider:
-        for number, phase in enumerate(PHASES):
-            options = [QUICKSORT, "--drafts", "3"] if number == 0 else ["--resume", record_of(tmp_path)["id"]]
+        for number, phase in enumerate(phases):
+            options = [spec, "--drafts", "3"] if number == 0 else ["--resume", record_of(tmp_path)["id"]]
             with under_way(tmp_path, provider, *options) as process:
                 _wait_for(phase, tmp_path, provider)
                 process.kill()
@@ -88,8 +95,8 @@ def test_a_run_killed_in_every_phase_one_after_the_other_is_shown_and_finished(t
             assert wait_until(lambda: not processes_with(str(tmp_path)), 10), f"a process outlived the {phase}"
             shown = greenloop(tmp_path, "show")
             assert shown.returncode == 0, shown.stderr
-        document = finishes(tmp_path, provider)
-    assert document["usage"]["calls"] == 4
+        document = finishes(tmp_path, provider, grade)
+    assert document["usage"]["calls"] == calls
 
 
 def _replies(directory: Path) -> list[Path]:
@@ -104,6 +111,8 @@ def _wait_for(phase: str, directory: Path, provider: Provider) -> None:
         "second draft": lambda: len(_replies(directory)) >= 1,
         "tests": lambda: len(provider.requests) >= 4,
         "board": lambda: len(_replies(directory)) >= 4,
+        "opinions": lambda: len(_replies(directory)) >= 5,
+        "replacement": lambda: len(_replies(directory)) >= 11,
         "last words": lambda: any(runs.glob("*/rounds/01/round.json")),
     }
     assert wait_until(seen[phase], 60), f"the run never came to its {phase}"
