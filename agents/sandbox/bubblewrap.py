@@ -28,6 +28,7 @@ class Bubblewrap:
     """Runs each job in a sandbox of its own, set up by `bwrap` (0.8 or newer)."""
 
     name = "bubblewrap"
+    landlock = False
 
     def __init__(self, program: str | None = None) -> None:
         """`program` is the path of bwrap, looked for where not given. Raises SandboxUnavailable without one."""
@@ -55,8 +56,6 @@ class Bubblewrap:
         command = Command(argv, inherited=job.channels, own=(filter_input, *contents.values()))
         watchdog = Watchdog(job.limits, ScratchMeter(dict(scratch(job.limits))))
         return Supervised(command, job.limits, job.stdin, watchdog)
-
-    landlock = False
 
     def launch_worker(self, modules: Sequence[str], control: int) -> Supervised:
         """Start a warm worker (see `warm.py`) in a sandbox of its own."""
@@ -89,6 +88,9 @@ class Bubblewrap:
         for name, value in environment().items():
             options += ["--setenv", name, value]
         options += ["--proc", "/proc", "--dev", "/dev"]
+        if not worker:
+            # bwrap's own init is the same user with as few privileges, and so its memory would lie open here.
+            options += ["--perms", "0555", "--size", "4096", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1"]
         for path, size in scratch(limits):  # before the trees: an interpreter may live below one of them
             options += ["--perms", "1777", "--size", str(size), "--tmpfs", path]
         options += _mounts(interpreter)

@@ -9,6 +9,7 @@ import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ import pytest
 from agents.errors import SandboxBroken
 from agents.sandbox import Ended, Job, Sandbox, SandboxLimits
 from agents.sandbox.bubblewrap import Bubblewrap
+
+from .backends import ISOLATING, BackendName, open_or_skip
 
 SLEEP = "import time; time.sleep(60)"
 
@@ -214,6 +217,21 @@ def test_nothing_is_left_behind(sandbox: Sandbox) -> None:
         with sandbox.launch(Job(["-I", "-c", SLEEP])):
             pass
     assert traces() == before
+
+
+@pytest.mark.parametrize("name", ISOLATING)
+def test_a_job_cannot_speak_for_the_process_that_reports_its_end(name: BackendName) -> None:
+    code = (
+        "import os\n"
+        "for path in ('/proc/1/mem', '/proc/1/task/1/mem', *(f'/proc/1/fd/{n}' for n in range(64))):\n"
+        "    try: os.close(os.open(path, os.O_RDWR)); print('reached', path)\n"
+        "    except OSError: pass\n"
+        "try: os.kill(1, 9)\nexcept OSError: pass\n"
+        "raise SystemExit(3)"
+    )
+    with closing(open_or_skip(name)) as opened:
+        ended = run(opened, code)
+    assert (ended.stdout, ended.stderr, ended.exit_code) == (b"", b"", 3)
 
 
 def test_a_sandbox_that_fails_is_not_a_failing_program(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def run_program(argv: Sequence[str]) -> int:
     Options of the interpreter itself are passed over: this one has started already, isolated.
     """
     try:
-        code = _exit_code(_run, list(argv))
+        code = _exit_code(list(argv))
     finally:
         threading._shutdown()  # type: ignore[attr-defined]  # what the interpreter's own end does
         atexit._run_exitfuncs()
@@ -33,10 +33,9 @@ def run_program(argv: Sequence[str]) -> int:
     return code
 
 
-def _exit_code(run: object, argv: list[str]) -> int:
-    assert callable(run)
+def _exit_code(argv: list[str]) -> int:
     try:
-        run(argv)
+        _run(argv)
     except SystemExit as end:
         if end.code is None:
             return 0
