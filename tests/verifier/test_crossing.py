@@ -1,0 +1,198 @@
+"""Values cross from one side to the other and come back as they were."""
+
+from __future__ import annotations
+
+import math
+import socket
+import threading
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.verifier.inside.frames import FrameSocket
+from agents.verifier.inside.peer import Peer
+from agents.verifier.inside.plain import Malformed, read
+from agents.verifier.inside.side import Unshareable, dotted
+
+
+class Open:
+    """A side that guards nothing."""
+
+    user_modules = frozenset([__name__])
+
+    def __init__(self, sends_functions: bool) -> None:
+        self.sends_functions = sends_functions
+        self.broken: list[str] = []
+
+    def may_export(self, value: object) -> bool:
+        return not isinstance(value, socket.socket)
+
+    def resolve(self, module: str, name: str) -> Any:
+        return dotted(module, name)
+
+    def where(self, error: BaseException) -> str:
+        return ""
+
+    def admit(self, what: str, target: Any, name: str) -> None:
+        return
+
+    def ruled(self, proxy: Any, name: str, args: tuple[Any, ...]) -> tuple[bool, Any]:
+        return False, None
+
+    def malformed(self, reason: str) -> None:
+        self.broken.append(reason)
+
+    def printed(self) -> list[tuple[int, str]]:
+        return []
+
+    def show(self, stream: int, text: str) -> None:
+        raise AssertionError("nothing is printed here")
+
+
+class Store:
+    """The object that is asked about: keeps a value, and gives it back."""
+
+    def __init__(self) -> None:
+        self.kept: Any = None
+
+    def echo(self, value: Any) -> Any:
+        return value
+
+    def keep(self, value: Any) -> None:
+        self.kept = value
+
+    def append(self, item: Any) -> None:
+        self.kept.append(item)
+
+    def call(self, function: Any, *args: Any) -> Any:
+        return function(*args)
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[Any]:
+    """A store on the other side of a socket pair, served by a thread."""
+    here, there = socket.socketpair()
+    asking = Peer(FrameSocket(here.detach()), Open(sends_functions=True), first=2)
+    answering = Peer(FrameSocket(there.detach()), Open(sends_functions=False), first=1)
+    answering.crossing.export(lambda: Store(), number=1)  # the class itself is to be described, not known
+    thread = threading.Thread(target=answering.serve, daemon=True)
+    thread.start()
+    maker = asking.crossing.adopt(1, object())
+    yield asking.call(maker, (), {})
+    asking._channel._socket.shutdown(socket.SHUT_RDWR)
+    thread.join(5)
+    asking._channel._socket.close()
+    answering._channel._socket.close()
+
+
+SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(st.characters(), max_size=20),
+    st.binary(max_size=20), st.complex_numbers(allow_nan=False), st.decimals(allow_nan=False), st.fractions(),
+    st.dates(), st.datetimes(), st.timedeltas(), st.times(), st.uuids(), st.just(...),
+)  # fmt: skip
+HASHABLE = st.recursive(
+    SCALARS, lambda inner: st.tuples(inner, inner) | st.frozensets(inner, max_size=3), max_leaves=6
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4), st.tuples(inner), st.dictionaries(HASHABLE, inner, max_size=3),
+        st.sets(HASHABLE, max_size=3), st.lists(inner, max_size=3).map(deque),
+    ),
+    max_leaves=12,
+)  # fmt: skip
+
+
+def alike(left: Any, right: Any) -> bool:
+    """Equal, and of equal types all the way down."""
+    if type(left) is not type(right) or left != right:
+        return False
+    if isinstance(left, list | tuple | deque):
+        return all(map(alike, left, right))
+    if isinstance(left, dict):
+        return all(alike(*pair) for pair in zip(left.items(), right.items(), strict=True))
+    return not isinstance(left, float) or math.copysign(1, left) == math.copysign(1, right)
+
+
+@settings(max_examples=150, deadline=None)
+@given(value=VALUES)
+def test_a_value_comes_back_equal_and_of_the_same_type(value: Any, store: Any) -> None:
+    assert alike(store.echo(value), value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        OrderedDict(a=1), Counter("aab"), defaultdict(list, a=[1]), bytearray(b"ab"), range(3, 9, 2),
+        slice(1, None), datetime(2024, 1, 2, tzinfo=timezone(timedelta(hours=2))), date(2024, 2, 29),
+        Decimal("NaN"), Fraction(1, 3), 10**4000, -0.0, float("inf"), "\ud800", int, ValueError,
+    ],
+    ids=lambda value: type(value).__name__,
+)  # fmt: skip
+def test_values_of_the_standard_library_keep_their_type(value: Any, store: Any) -> None:
+    back = store.echo(value)
+    assert type(back) is type(value)
+    assert repr(back) == repr(value)
+
+
+def test_a_container_is_the_same_one_when_it_comes_back(store: Any) -> None:
+    value = [[1], {"a": [2]}]
+    back = store.echo((value, value[0]))
+    assert back[0] is value
+    assert back[1] is value[0]
+
+
+def test_a_container_that_the_other_side_keeps_stays_shared(store: Any) -> None:
+    value: list[int] = []
+    store.keep(value)
+    store.append(1)
+    assert value == [1]
+    value.append(2)
+    assert store.kept == [1, 2]
+    assert store.kept is value
+
+
+def test_a_container_that_holds_itself_crosses(store: Any) -> None:
+    value: list[Any] = [1]
+    value.append(value)
+    store.keep(value)
+    assert store.kept[1][1] is value
+
+
+def test_a_function_is_called_back_with_its_own_parameters(store: Any) -> None:
+    def join(first: str, /, second: str = "b", *rest: str, sep: str = "-") -> str:
+        return sep.join([first, second, *rest])
+
+    assert store.call(join, "a") == "a-b"
+    assert store.call(join, "a", "c", "d") == "a-c-d"
+
+
+def test_an_exception_of_a_callback_returns_as_itself(store: Any) -> None:
+    def fail() -> None:
+        raise LookupError("gone", 3)
+
+    with pytest.raises(LookupError) as caught:
+        store.call(fail)
+    assert caught.value.args == ("gone", 3)
+
+
+def test_what_may_not_be_handed_over_is_said(store: Any) -> None:
+    with socket.socket() as value, pytest.raises(Unshareable):
+        store.echo(value)
+
+
+@given(
+    tag=st.text(max_size=3), parts=st.lists(st.one_of(st.none(), st.integers(), st.text(max_size=4)), max_size=4)
+)
+def test_a_tree_that_nobody_writes_is_malformed_or_a_value(tag: str, parts: list[Any]) -> None:
+    try:
+        read(tag, parts)
+    except Malformed:
+        return
