@@ -66,6 +66,10 @@ IN_CODE = {
     "raises KeyboardInterrupt": (
         "def add(a, b, tell=id):\n    raise KeyboardInterrupt\ndef each(a, b):\n    raise KeyboardInterrupt\n"
     ),
+    "raises KeyboardInterrupt through a callback": (
+        "def add(a, b, tell=id):\n    if tell is id:\n        raise KeyboardInterrupt\n"
+        "    tell(a + b)\n    return a + b\ndef each(a, b):\n    return [a + b]\n"
+    ),
     "answers twice": WRONG + CHANNEL + """
 def add(a, b, tell=id):
     channel = peer()._channel
@@ -191,6 +195,13 @@ def test_a_lying_value_fails_every_test_that_compares_it(name: str, verifier: Ve
 def test_worthless_tests_get_no_pass(tests: str, verifier: Verifier) -> None:
     verdict = verifier.verify("def add(a, b):\n    return a - b\n", tests)
     assert verdict.kind != "passed", verdict
+
+
+def test_no_exception_of_the_code_moves_a_test_into_its_own_process(verifier: Verifier) -> None:
+    tests = "from user_code import add, run\ndef test_a():\n    assert run(lambda: add(1, 2)) == 3\n"
+    code = "def add(a, b):\n    raise KeyboardInterrupt\ndef run(f):\n    return f()\n"
+    verdict = verifier.verify(code, tests)
+    assert (verdict.kind, verdict.isolation) == ("failed", "isolated")
 
 
 def test_a_class_that_lies_and_is_named_by_the_tests_is_noted(verifier: Verifier) -> None:

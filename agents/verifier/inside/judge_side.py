@@ -22,6 +22,7 @@ _ARITHMETIC = frozenset(
 _UNARY = frozenset(
     f"__{name}__" for name in words("neg pos abs invert int float complex index round trunc floor ceil")
 )
+_TEXTS = frozenset(["__repr__", "__str__", "__format__"])
 _FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType)
 _NAMES_OF_FUNCTIONS = frozenset(["__name__", "__qualname__", "__doc__", "__module__"])
 _ITERATORS = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
@@ -52,6 +53,8 @@ class JudgeSide:
     def may_export(self, value: object) -> bool:
         """Functions, iterators, streams, and what the tests define themselves; nothing else is handed out."""
         kind = value if isinstance(value, type) else type(value)
+        if isinstance(value, BaseException):  # the code may have raised it: that must not move a test
+            return kind.__module__ in self.user_modules
         allowed = isinstance(value, (*_FUNCTIONS, *_ITERATORS, *_STREAMS)) or kind.__module__ in self.user_modules
         allowed = allowed or (hasattr(kind, "__next__") and kind.__module__ in ("builtins", "itertools"))
         if not allowed:
@@ -99,7 +102,7 @@ class JudgeSide:
         named = any(id(base) in self._named for base in kind.__mro__)
         other_remote = bool(args) and self.is_remote(args[0])
         value_type = getattr(kind, "_greenloop_value", None)
-        if value_type is not None and not named and name in _COMPARISONS | _ARITHMETIC | _UNARY | {"__hash__"}:
+        if value_type is not None and not named and name not in _TEXTS:
             return True, getattr(value_type, name, _not_implemented)(proxy, *args)
         if name in _COMPARISONS:
             return self._compared(proxy, name, args, named, other_remote)

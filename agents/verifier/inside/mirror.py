@@ -155,15 +155,15 @@ class _Method:
 
     def __init__(self, peer: Remote, name: str) -> None:
         self._peer = peer
-        self._name = name
+        self.name = name
         self.owner: Any = None
 
     def __get__(self, instance: Any, owner: type) -> BoundMethod:
         if instance is None:
-            return BoundMethod(self._peer, owner, self._name)
+            return BoundMethod(self._peer, owner, self.name)
         if type(instance)._greenloop_local:  # reached by super(): the override must not be called again
-            return BoundMethod(self._peer, self.owner, self._name, (instance,))
-        return BoundMethod(self._peer, instance, self._name)
+            return BoundMethod(self._peer, self.owner, self.name, (instance,))
+        return BoundMethod(self._peer, instance, self.name)
 
 
 def _forwarding(peer: Remote, name: str, owner: list[type]) -> Any:
@@ -225,8 +225,9 @@ class Mirrors:
             for special in description["specials"]
             if special in SPECIALS
         }
-        methods = [_Method(self._peer, str(method)) for method in description["methods"]]
-        body |= {method._name: method for method in methods if method._name not in _RESERVED}
+        names = [str(method) for method in description["methods"]]
+        methods = [_Method(self._peer, name) for name in names if name == "__init__" or not name.startswith("__")]
+        body |= {method.name: method for method in methods}
         if description["unhashable"]:
             body["__hash__"] = None
         elif "__eq__" in body and "__hash__" not in body:
@@ -261,9 +262,6 @@ class Mirrors:
             return type.__new__(self._meta, name, bases, body)
         except TypeError as error:
             raise Malformed(f"a class {name[:80]} cannot be made here") from error
-
-
-_RESERVED = frozenset(["__new__", "__class__", "__getattribute__", "__getattr__", "__setattr__", "__dict__"])
 
 
 def _builtin_error(name: str) -> type[BaseException]:
