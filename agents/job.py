@@ -17,10 +17,10 @@ from .keeper import Keeper
 from .llm_backends.choice import Choice, choose, probe_ollama
 from .orchestrator import Crew, Orchestrator
 from .records import Role, Spec
+from .rig import Rig
 from .run_record import RunRecord, RunResult
-from .sandbox import Sandbox, open_sandbox
+from .sandbox import open_sandbox
 from .settings import Settings
-from .verifier import Verifier
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,8 @@ def run_job(job: Job, tell: Tell, resumed: runs.RunDirectory | None = None) -> R
     with ExitStack() as held:
         sandbox = open_sandbox(job.settings.sandbox)
         held.callback(sandbox.close)
+        rig = Rig(sandbox)
+        held.callback(rig.close)
         choices = job.choices()
         record = _begin(job, choices, sandbox.name, resumed)
         run = resumed or runs.create(job.settings.work_dir, record)
@@ -61,7 +63,7 @@ def run_job(job: Job, tell: Tell, resumed: runs.RunDirectory | None = None) -> R
         keeper.tell(RunStarted(str(run.path), record.models["code_writer"], record.model_reason, sandbox.name))
         if sandbox.name == "none":
             keeper.tell(Note("No sandbox: generated code runs with all your rights.", warning=True))
-        return keeper.guard(lambda: _work(job, choices, keeper, sandbox))
+        return keeper.guard(lambda: _work(job, choices, keeper, rig))
 
 
 def _begin(job: Job, choices: dict[Role, Choice], sandbox: str, resumed: runs.RunDirectory | None) -> RunRecord:
@@ -89,9 +91,8 @@ def plain(settings: Settings) -> dict[str, str | int | float | bool | None]:
     return {name: str(value) if isinstance(value, Path) else value for name, value in asdict(settings).items()}
 
 
-def _work(job: Job, choices: dict[Role, Choice], keeper: Keeper, sandbox: Sandbox) -> None:
-    models = Models(choices, job.settings, keeper.budget, keeper.run.replies, keeper.tell)
-    with models, Verifier(sandbox) as verifier:
+def _work(job: Job, choices: dict[Role, Choice], keeper: Keeper, rig: Rig) -> None:
+    with Models(choices, job.settings, keeper.budget, keeper.run.replies, keeper.tell) as models:
         keeper.models = models
-        crew = Crew(models.code_writer(), models.test_writer(), models.critic(), models.at_once, verifier.board)
+        crew = Crew(models.code_writer(), models.test_writer(), models.critic(), models.at_once, rig)
         Orchestrator(job.spec, plan(job.settings, job.spec.limits), crew, keeper, keeper.tell).run()

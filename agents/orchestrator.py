@@ -17,11 +17,21 @@ from .errors import BudgetSpent, ModelError, ReplyError
 from .events import BoardStarted, Note, Ruled, Tell
 from .judge import Situation, failures, judge
 from .probes import probes
-from .records import Board, Candidate, Ruling, Spec, Test
+from .records import Board, Candidate, Ruling, Spec, Test, Verdict
 from .run_record import RoundRecord
 from .suite import example_tests, split
 from .test_writer import TestWriter
 from .votes import settlements
+
+
+class BoardRunner(Protocol):
+    """What runs candidates against tests."""
+
+    def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
+        """Every candidate on every test."""
+
+    def confirm(self, candidate: Candidate, tests: Sequence[Test]) -> Verdict:
+        """One candidate once more, in a sandbox that knows nothing of the earlier runs."""
 
 
 class Archive(Protocol):
@@ -39,13 +49,13 @@ class Archive(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Crew:
-    """The roles, the number of questions that may be put at once, and the bench that runs a board."""
+    """The roles, the number of questions that may be put at once, and the rig that runs the tests."""
 
     code_writer: CodeWriter
     test_writer: TestWriter
     critic: Critic
     at_once: int
-    board: Callable[[Sequence[Candidate], Sequence[Test]], Board]
+    rig: BoardRunner
 
 
 class Orchestrator:
@@ -71,6 +81,7 @@ class Orchestrator:
             board = self._run_board(number)
             last = spent or number == self._plan.max_rounds
             probed, ruling = self._judge(board, last)
+            ruling = self._confirmed(ruling)
             seconds = time.monotonic() - started
             self._keep(RoundRecord(number, board, probed, ruling, dict(self._opinions), seconds))
             if ruling.done:
@@ -85,8 +96,19 @@ class Orchestrator:
         made = probes(self._suite, self._plan.probes) if ruling.grade == "consensus" else ()
         if not made:
             return None, ruling
-        probed = self._crew.board(self._pool, made)
+        probed = self._crew.rig.board(self._pool, made)
         return probed, judge(board, replace(situation, probes=probed))
+
+    def _confirmed(self, ruling: Ruling) -> Ruling:
+        """A success once more, cold; one that does not come again is none."""
+        if ruling.grade not in ("verified", "consensus"):
+            return ruling
+        leader = next(candidate for candidate in self._pool if candidate.id == ruling.leader)
+        verdict = self._crew.rig.confirm(leader, surviving(ruling))
+        if verdict.kind == "passed":
+            return ruling
+        why = f"It passed, and then did not in a fresh sandbox: {verdict.kind}, {verdict.reason}."
+        return replace(ruling, grade="failed", why=why)
 
     def _within_budget(self, step: Callable[[], None]) -> bool:
         """Do `step`; whether the budget was spent in it."""
@@ -151,7 +173,7 @@ class Orchestrator:
 
     def _run_board(self, number: int) -> Board:
         self._tell(BoardStarted(number, len(self._pool), len(self._suite)))
-        return self._crew.board(self._pool, self._suite)
+        return self._crew.rig.board(self._pool, self._suite)
 
     def _keep(self, record: RoundRecord) -> None:
         self._archive.append(record)
@@ -159,7 +181,7 @@ class Orchestrator:
         leader = next((candidate for candidate in self._pool if candidate.id == ruling.leader), None)
         if leader is not None:
             self._archive.save_code(leader.code)
-            self._archive.save_tests([entry.test for entry in ruling.ledger if entry.standing == "counts"])
+            self._archive.save_tests(surviving(ruling))
         self._tell(Ruled(record.number, record.board, ruling, leader))
 
     def _next(self, ruling: Ruling, board: Board, round_number: int) -> None:
@@ -196,6 +218,11 @@ class Orchestrator:
             self._tell(Note(f"The Critic's replacement can't be used: {reason}."))
         else:
             self._pool.append(replacement)
+
+
+def surviving(ruling: Ruling) -> list[Test]:
+    """The tests that count."""
+    return [entry.test for entry in ruling.ledger if entry.standing == "counts"]
 
 
 def _renamed(tests: Sequence[Test], present: Sequence[Test]) -> list[Test]:

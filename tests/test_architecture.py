@@ -18,7 +18,7 @@ WORDS = {"records", "run_record", "errors", "events"}
 """What everything may speak of."""
 LAYERS = (
     ("main command", {"cli"}),
-    ("one run", {"job", "keeper", "crew"}),
+    ("one run", {"job", "keeper", "crew", "rig"}),
     ("loop", {"orchestrator"}),
     ("roles and judge", {"code_writer", "test_writer", "critic", "judge", "votes", "probes", "asking", "effort"}),
     ("execution", {"verifier"}),

@@ -15,7 +15,7 @@ from agents.effort import Plan
 from agents.errors import BudgetSpent, ModelError
 from agents.events import Event, Note
 from agents.orchestrator import Crew, Orchestrator
-from agents.records import Board, Candidate, Outcome, Reply, Request, Spec, Test, Verdict
+from agents.records import Board, Candidate, Outcome, Reply, Request, Spec, Test, Verdict, VerdictKind
 from agents.run_record import RoundRecord
 from agents.spec import read_spec
 from agents.test_writer import TestWriter
@@ -78,6 +78,21 @@ def run_board(candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
     return Board(tuple(candidates), tuple(tests), tuple(verdicts))
 
 
+class Rig:
+    """Boards in this process; `confirms` is what a cold run says."""
+
+    def __init__(self, confirms: VerdictKind = "passed") -> None:
+        self.confirms = confirms
+        self.confirmed: list[str] = []
+
+    def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
+        return run_board(candidates, tests)
+
+    def confirm(self, candidate: Candidate, tests: Sequence[Test]) -> Verdict:
+        self.confirmed.append(candidate.code)
+        return Verdict(self.confirms, reason="import missing")
+
+
 def _outcome(test: Test, namespace: dict[str, object]) -> Outcome:
     claim = claim_of(test)
     assert claim is not None
@@ -88,7 +103,11 @@ def _outcome(test: Test, namespace: dict[str, object]) -> Outcome:
 
 
 def loop(
-    model: Model, plan: Plan = PLAN, spec: Spec = SPEC, told: list[Event] | None = None
+    model: Model,
+    plan: Plan = PLAN,
+    spec: Spec = SPEC,
+    told: list[Event] | None = None,
+    rig: Rig | None = None,
 ) -> tuple[Orchestrator, Archive]:
     archive = Archive()
     crew = Crew(
@@ -96,7 +115,7 @@ def loop(
         TestWriter(model, SMALL_MODEL, temperature=0.8, seed=0),
         Critic(model, SMALL_MODEL, seed=0),
         at_once=1,
-        board=run_board,
+        rig=rig or Rig(),
     )
     events: list[Event] = [] if told is None else told
     return Orchestrator(spec, plan, crew, archive, events.append), archive
@@ -210,3 +229,15 @@ def test_no_readable_test_at_all_is_an_error_with_the_way_out() -> None:
     orchestrator, _ = loop(Model(draft=[RIGHT, RIGHT], tests=["none", "none"]))
     with pytest.raises(ModelError, match="examples"):
         orchestrator.run()
+
+
+def test_a_success_is_run_once_more_and_stands_only_if_it_comes_again() -> None:
+    good = {"draft": [RIGHT, ALSO_RIGHT], "tests": [suite(*GOOD_TESTS)]}
+    rig = Rig()
+    orchestrator, _ = loop(Model(**good), rig=rig)
+    assert orchestrator.run().grade == "consensus"
+    assert rig.confirmed == [RIGHT]
+    orchestrator, archive = loop(Model(draft=[RIGHT, ALSO_RIGHT], tests=[suite(*GOOD_TESTS)]), rig=Rig("failed"))
+    ruling = orchestrator.run()
+    assert (ruling.grade, archive.rounds[-1].ruling.grade) == ("failed", "failed")
+    assert "import missing" in ruling.why
