@@ -16,17 +16,23 @@ _FIXTURES = _words(
     """tmp_path tmp_path_factory tmpdir tmpdir_factory monkeypatch caplog recwarn capfd capfdbinary mocker
     pytester testdir"""
 )
-_MODULES = _words("concurrent enum inspect logging os pathlib queue sys tempfile threading time warnings")
+_MODULES = _words(
+    """abc builtins concurrent enum inspect logging os pathlib pickle queue shutil sys tempfile threading
+    time types warnings"""
+)
 _HARMLESS = {
     "dataclasses": frozenset(["FrozenInstanceError", "dataclass", "field"]),
     "asyncio": frozenset(["run", "gather", "sleep", "TimeoutError", "CancelledError"]),
     "unittest": frozenset(["TestCase", "main"]),
     "time": frozenset(["perf_counter", "monotonic", "time", "process_time"]),
-    "sys": frozenset(["maxsize", "float_info", "getrecursionlimit"]),
+    "os": frozenset(["path"]),
+    "sys": frozenset(["path", "maxsize", "float_info", "getrecursionlimit"]),
     "queue": frozenset(["Empty", "Full"]),
     "pathlib": frozenset(["PurePath", "PurePosixPath"]),
     "warnings": frozenset(),
 }
+_OF_PATHS = frozenset(["dirname", "abspath", "join", "basename", "splitext", "realpath", "normpath"])
+_KINDS = frozenset(["Generator", "AsyncGenerator", "Coroutine", "Awaitable"])
 _CALLS = _words("open seed setrecursionlimit warns deprecated_call get_type_hints")
 
 
@@ -52,6 +58,10 @@ def why_one_process(test: Test) -> str | None:
 
 
 def _shares(module: str, names: set[str]) -> bool:
+    if module in ("collections.abc", "typing"):
+        return bool(names & _KINDS)
+    if module == "os.path":
+        return not names <= _OF_PATHS
     if module == "unittest":
         return not names <= _HARMLESS["unittest"]
     if module in _HARMLESS:
@@ -61,8 +71,9 @@ def _shares(module: str, names: set[str]) -> bool:
 
 def _by_use(tree: ast.Module, modules: dict[str, str]) -> str | None:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            module = modules.get(node.value.id)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name | ast.Attribute):
+            base = ast.unparse(node.value)
+            module = "os.path" if base == "os.path" else modules.get(base)
             if module is not None and _shares(module, {node.attr}):
                 return f"it uses {module}.{node.attr}"
         if isinstance(node, ast.Call):

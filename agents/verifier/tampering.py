@@ -13,12 +13,13 @@ def _words(text: str) -> frozenset[str]:
 
 
 _MODULES = _words(
-    """__future__ abc array asyncio base64 bisect calendar cmath collections concurrent contextlib copy csv
-    dataclasses datetime decimal difflib enum fractions functools graphlib hashlib heapq hypothesis
-    inspect io itertools json logging math numbers operator os pathlib pprint pytest queue random re
-    secrets statistics string struct sys tempfile textwrap threading time timeit typing unicodedata
-    unittest user_code uuid warnings zoneinfo"""
+    """__future__ abc array asyncio base64 bisect builtins calendar cmath collections concurrent contextlib
+    copy csv dataclasses datetime decimal difflib enum fractions functools graphlib hashlib heapq
+    hypothesis inspect io itertools json logging math numbers operator os pathlib pickle pprint pytest
+    queue random re secrets shutil statistics string struct sys tempfile textwrap threading time timeit
+    types typing unicodedata unittest user_code uuid warnings zoneinfo"""
 )
+_FAKEABLE_BUILTINS = _words("input print open")
 _ATTRIBUTES_OF = {
     "os": _words(
         """path environ getcwd listdir scandir walk remove unlink mkdir makedirs rmdir rename replace sep
@@ -26,11 +27,13 @@ _ATTRIBUTES_OF = {
     ),
     "sys": _words(
         """maxsize float_info int_info version version_info getsizeof byteorder platform getrecursionlimit
-        setrecursionlimit stdin stdout stderr argv maxunicode getdefaultencoding"""
+        setrecursionlimit stdin stdout stderr argv path maxunicode getdefaultencoding"""
     ),
+    "builtins": _FAKEABLE_BUILTINS,
     "inspect": _words(
         """signature Parameter isfunction isclass isgenerator isgeneratorfunction iscoroutinefunction
-        isawaitable iscoroutine isasyncgen isasyncgenfunction getdoc ismethod isabstract"""
+        isawaitable iscoroutine isasyncgen isasyncgenfunction getdoc ismethod isabstract getmembers
+        getsource getfullargspec"""
     ),
 }
 _NOT_OF_PYTEST = _words("skip xfail exit importorskip main set_trace Item Session hookimpl hookspec")
@@ -142,7 +145,7 @@ class Tampering:
             yield f"it replaces a part of {ast.unparse(node.args[0])}, which is under test"
         if name in ("getattr", "setattr", "delattr") and len(node.args) > 1:
             second = node.args[1]
-            if not isinstance(second, ast.Constant) and not self._is_under_test(node.args[0]):
+            if self._is_made_up(second) and not self._is_under_test(node.args[0]):
                 yield f"it uses {name} with a name made at run time"
             elif isinstance(second, ast.Constant) and str(second.value) in _NOT_ATTRIBUTES:
                 yield f"it uses {second.value!s}, which tests may not"
@@ -165,8 +168,20 @@ class Tampering:
             replaced = parts[-1]
             if replaced in used or parts[0] in self._user_names:
                 yield f"it replaces {target}, which is under test"
-        elif parts[0] in ("pytest", "_pytest", "os", "sys", "unittest") and target not in _PATCHABLE:
+        elif (parts[0] in ("pytest", "_pytest", "os", "sys", "unittest") and target not in _PATCHABLE) or (
+            parts[0] == "builtins" and parts[-1] not in _FAKEABLE_BUILTINS
+        ):
             yield f"it replaces {target}"
+
+    def _is_made_up(self, name: ast.expr) -> bool:
+        """Whether an attribute's name is put together at run time, or may be a private one."""
+        if isinstance(name, ast.Constant):
+            return False
+        private = any(
+            isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("_")
+            for node in ast.walk(self._tree)
+        )
+        return private or not isinstance(name, ast.Name)
 
     def _called_names(self) -> set[str]:
         return {

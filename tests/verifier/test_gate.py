@@ -43,6 +43,20 @@ HONEST = {
         "def test_a(monkeypatch):\n    monkeypatch.setattr(user_code, 'fetch', lambda: 1)\n"
         "    assert user_code.use() == 2\n"
     ),
+    "the path of imports": (
+        "import os, sys\nsys.path.insert(0, os.path.dirname(__file__))\ndef test_a():\n    assert add(1, 2) == 3\n"
+    ),
+    "getattr in a loop": (
+        "def test_a():\n    box = user_code.Box()\n    for name in ['size', 'count']:\n"
+        "        assert getattr(box, name) == 0\n"
+    ),
+    "input by its module": (
+        "import builtins\ndef test_a(monkeypatch):\n    monkeypatch.setattr(builtins, 'input', lambda _: '4')\n"
+        "    assert user_code.ask() == 5\n"
+    ),
+    "kinds of things": (
+        "import types\ndef test_a():\n    assert isinstance(user_code.gen(), types.GeneratorType)\n"
+    ),
     "private attribute of an object": "def test_a():\n    assert user_code.Box()._items == []\n",
 }
 
@@ -75,6 +89,13 @@ GRAVE = {
         "def test_a(m):\n    assert user_code.add(1, 2) == 3\n"
     ),
     "os._exit": "import os\ndef test_a():\n    os._exit(0)\n    assert add(1, 2) == 3\n",
+    "a builtin replaced": (
+        "def test_a(monkeypatch):\n    monkeypatch.setattr('builtins.AssertionError', KeyError)\n"
+        "    assert add(1, 2) == 3\n"
+    ),
+    "getattr of something hidden": (
+        "def test_a():\n    name = '__globals__'\n    f = lambda: add(1, 2)\n    assert getattr(f, name)\n"
+    ),
     "os through random": "import random\ndef test_a():\n    random._os._exit(0)\n    assert add(1, 2) == 3\n",
     "os through pathlib": "import pathlib\ndef test_a():\n    pathlib.os.abort()\n    assert add(1, 2) == 3\n",
     "a module handed on": "import random\ndef test_a():\n    m = random\n    assert add(1, 2) == m.x\n",

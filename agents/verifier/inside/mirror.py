@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from .describe import SPECIALS, VALUE_TYPES, Description, words
 from .plain import Malformed
+from .shared import CONTAINERS
 
 
 class Remote(Protocol):
@@ -232,6 +233,9 @@ class Mirrors:
             body["__hash__"] = None
         elif "__eq__" in body and "__hash__" not in body:
             body["__hash__"] = object.__hash__
+        if description["like"] in CONTAINERS:  # isinstance(proxy, list) looks here when the class itself is none
+            alike = type(name, (CONTAINERS[description["like"]],), {})
+            body["__class__"] = property(lambda _: alike)
         value = next((base for base in VALUE_TYPES if base.__name__ == description["value"]), None)
         body |= {"_greenloop_value": value, "_greenloop_like": description["like"]}
         body |= {"__module__": str(description["module"]), "__qualname__": str(description["qualname"])}

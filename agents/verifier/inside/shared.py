@@ -19,7 +19,7 @@ KINDS: dict[type, str] = {
     defaultdict: "defaultdict",
     Counter: "Counter",
 }
-_TYPES = {name: kind for kind, name in KINDS.items()}
+CONTAINERS = {name: kind for kind, name in KINDS.items()}
 _MAPPINGS = frozenset(["dict", "OrderedDict", "defaultdict", "Counter"])
 
 
@@ -64,7 +64,7 @@ def empty(kind: str, extra: object) -> Any:
         return deque(maxlen=extra if isinstance(extra, int) else None)
     if kind == "defaultdict":
         return defaultdict(extra if callable(extra) else None)
-    return _TYPES[kind]()
+    return CONTAINERS[kind]()
 
 
 def extra_of(value: object) -> object:
