@@ -42,15 +42,11 @@ _NOT_BUILTINS = _words(
     "exec eval compile __import__ globals locals exit quit breakpoint __builtins__ __loader__ __spec__ memoryview"
 )
 _NOT_ATTRIBUTES = _words(
-    """_exit abort kill killpg fork forkpty system popen execv execve settrace setprofile _getframe
-    get_objects get_referrers get_referents modules f_globals f_locals f_builtins f_back f_code gi_frame
-    gi_code cr_frame cr_code ag_frame tb_frame tb_next __globals__ __builtins__ __code__ __closure__
-    __subclasses__ __bases__ __base__ __mro__ mro __self__ __func__ __import__ __loader__ __spec__
-    __getattribute__ __reduce__ __reduce_ex__ __dict__ __kwdefaults__ __defaults__ __wrapped__
-    __traceback__ SkipTest skipTest skip skipIf skipUnless expectedFailure __setattr__ __delattr__
-    __class__ _os _sys"""
+    """_exit _os _sys settrace setprofile _getframe f_globals f_locals f_builtins f_back f_code gi_frame gi_code
+    cr_frame cr_code ag_frame tb_frame tb_next __globals__ __builtins__ __code__ __closure__ __subclasses__
+    __self__ __func__ __import__ __loader__ __spec__ __getattribute__ __reduce__ __reduce_ex__ __kwdefaults__
+    __traceback__ __setattr__ __delattr__ SkipTest skipTest skipIf skipUnless expectedFailure"""
 )
-_READABLE = _words("__class__ __dict__ __bases__ __base__ __mro__ mro __wrapped__ __defaults__ skip")
 _BROAD = _words("Exception BaseException AssertionError")
 
 
@@ -102,7 +98,7 @@ class Tampering:
         allowed = _ATTRIBUTES_OF.get(node.module or "")
         for alias in node.names:
             hidden = alias.name.startswith("_") or alias.name in _NOT_ATTRIBUTES | {"os", "sys", "builtins"}
-            banned = node.module == "pytest" and alias.name in _NOT_OF_PYTEST
+            banned = node.module in ("pytest", "unittest") and alias.name in _NOT_OF_PYTEST - {"main"}
             if hidden or banned or (allowed is not None and alias.name not in allowed):
                 yield f"it imports {alias.name} from {node.module}, which tests may not"
 
@@ -116,7 +112,9 @@ class Tampering:
             elif node.attr.startswith("__"):
                 yield f"it assigns to {node.attr}"
             return
-        if module == "pytest" and _pytest_tampering(path):
+        if module == "unittest" and path[-1] == "skip":
+            yield "it uses unittest.skip: a test that is skipped shows nothing"
+        elif module == "pytest" and _pytest_tampering(path):
             yield f"it uses {'.'.join(path)}: a test that is skipped, stopped or expected to fail shows nothing"
         elif module is not None and module != USER_MODULE:
             allowed = _ATTRIBUTES_OF.get(module)
@@ -125,7 +123,7 @@ class Tampering:
                 yield f"it reaches into {'.'.join(path)}"
             elif allowed is not None and inner and inner[0] not in allowed:
                 yield f"it uses {'.'.join(path[:2])}, which tests may not"
-        if node.attr in _NOT_ATTRIBUTES - _READABLE:
+        if node.attr in _NOT_ATTRIBUTES:
             yield f"it uses {node.attr}, which tests may not"
 
     _forbidden_parts = _words("os sys builtins subprocess importlib gc ctypes signal types")

@@ -75,7 +75,12 @@ class Verifier:
         )
 
     def verify(self, code: str, tests_source: str) -> Verdict:
-        """Verify a user's own two files, the tests run as they stand."""
+        """Verify a user's own two files, the tests run as they stand, with an outcome for each pytest item.
+
+        `passed` means that every test ran and passed, and that one at least could have failed. Tests whose pass
+        shows nothing are listed in `refused`, and their failures count all the same; a test that reaches for the
+        run itself makes the verdict `refused`.
+        """
         try:
             trial = file_trial(tests_source)
         except ValueError as error:

@@ -46,6 +46,7 @@ HONEST = {
     "the path of imports": (
         "import os, sys\nsys.path.insert(0, os.path.dirname(__file__))\ndef test_a():\n    assert add(1, 2) == 3\n"
     ),
+    "a method called kill": "def test_a():\n    p = user_code.Player()\n    p.kill()\n    assert not p.alive\n",
     "getattr in a loop": (
         "def test_a():\n    box = user_code.Box()\n    for name in ['size', 'count']:\n"
         "        assert getattr(box, name) == 0\n"
@@ -89,6 +90,7 @@ GRAVE = {
         "def test_a(m):\n    assert user_code.add(1, 2) == 3\n"
     ),
     "os._exit": "import os\ndef test_a():\n    os._exit(0)\n    assert add(1, 2) == 3\n",
+    "unittest's skip": ("import unittest\n@unittest.skip('x')\ndef test_a():\n    assert add(1, 2) == 3\n"),
     "a builtin replaced": (
         "def test_a(monkeypatch):\n    monkeypatch.setattr('builtins.AssertionError', KeyError)\n"
         "    assert add(1, 2) == 3\n"
