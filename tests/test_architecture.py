@@ -18,6 +18,7 @@ WORDS = {"records", "run_record", "errors", "events"}
 """What everything may speak of."""
 LAYERS = (
     ("main command", {"cli"}),
+    ("measurements", {"bench"}),
     ("one run", {"job", "keeper", "crew", "rig"}),
     ("loop", {"orchestrator"}),
     ("roles and judge", {"code_writer", "test_writer", "critic", "judge", "votes", "probes", "asking", "effort"}),
@@ -86,13 +87,16 @@ def test_only_the_backends_import_model_libraries() -> None:
     assert users == {"llm_backends"}
 
 
-def test_only_the_sandbox_starts_processes_but_for_the_fetching_of_weights() -> None:
+def test_only_the_sandbox_starts_processes_but_for_pip_and_the_baseline_of_a_measurement() -> None:
     users = {
         str(file.relative_to(PACKAGE))
         for file in FILES
         if {m.split(".")[0] for m, _ in imports_of(file)} & PROCESSES
     }
-    assert {user for user in users if not user.startswith("sandbox/")} <= {"llm_backends/weights.py"}
+    assert {user for user in users if not user.startswith("sandbox/")} <= {
+        "llm_backends/weights.py",
+        "bench/verifier_speed.py",
+    }
 
 
 @pytest.mark.parametrize("command", [["--help"], ["show"], ["models", "--help"], ["--version"]])

@@ -52,7 +52,7 @@ def test_another_suite_is_another_question(rig: Rig) -> None:
 def test_a_success_that_rests_on_what_the_worker_has_imported_is_none_in_the_cold(rig: Rig) -> None:
     code = "import sys\ndef f(x):\n    return x if 'pytest' in sys.modules else 0\n"
     leaning = Candidate("leaning", code, "draft", 1)
-    assert rig.board([leaning], TESTS).verdicts[0].kind == "passed", "the warm worker hides it no more"
+    assert rig.board([leaning, RIGHT], TESTS).verdicts[0].kind == "passed", "the warm worker hides it no more"
     assert rig.confirm(leaning, TESTS).kind != "passed"
     assert rig.confirm(RIGHT, TESTS).kind == "passed"
     rig.close()

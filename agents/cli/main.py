@@ -15,6 +15,7 @@ from .. import __version__
 from ..console import Console
 from ..errors import GreenloopError, Interrupted, UsageError
 from ..help_text import ColumnFormatter
+from .bench import verifier
 from .models import fetch, list_models
 from .run import run
 from .sandbox import check
@@ -33,12 +34,15 @@ app = App(
 )
 models_app = App(name="models", help="List the models that can be used here, and why others can't.")
 sandbox_app = App(name="sandbox", help="What untrusted code runs in.")
+bench_app = App(name="bench", help="Measure greenloop itself.")
 app.default(run)
 app.command(show)
 app.command(verify)
 app.command(models_app)
 models_app.default(list_models)
 models_app.command(fetch)
+app.command(bench_app)
+bench_app.command(verifier)
 app.command(sandbox_app)
 sandbox_app.command(check)
 

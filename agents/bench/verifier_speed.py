@@ -1,0 +1,118 @@
+"""What a verification costs, against `python -m pytest -q` as a cold subprocess on the same ten tests.
+
+The ways take turns in one run, so that the ratios hold on a machine whose speed drifts.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import SandboxUnavailable
+from ..records import Candidate, Test
+from ..sandbox import Sandbox, SandboxName, open_sandbox
+from ..suite import render
+from ..verifier import Verifier
+
+BASELINE = "python -m pytest -q, cold subprocess"
+LEAN = "the same with --disable-plugin-autoload"
+BACKENDS: tuple[SandboxName, ...] = ("bubblewrap", "native")
+BOARD = 8
+BOARD_JOBS = 2
+_CODE = "def double(x: int) -> int:\n    return 2 * x\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """One way to run the ten tests: median and fastest seconds, and the median's ratio to the baseline."""
+
+    way: str
+    median: float
+    fastest: float
+    ratio: float
+
+
+def ten_tests() -> tuple[Test, ...]:
+    """Ten plain-data tests."""
+    preamble = "from user_code import double\n"
+    return tuple(
+        Test(f"test_{n}", f"def test_{n}():\n    assert double({n}) == {2 * n}\n", "generated", preamble)
+        for n in range(10)
+    )
+
+
+def measure(rounds: int) -> tuple[list[Timing], list[str]]:
+    """Time every way `rounds` times, in turns. Also the reasons why a backend is missing.
+
+    Raises SandboxBroken, and AssertionError where a way does not pass its tests: then it measures nothing.
+    """
+    missing: list[str] = []
+    with ExitStack() as held:
+        directory = Path(held.enter_context(tempfile.TemporaryDirectory()))
+        ways = {BASELINE: _plain_pytest(directory), LEAN: _plain_pytest(directory, "--disable-plugin-autoload")}
+        for backend in BACKENDS:
+            try:
+                ways.update(_ways_of(backend, held))
+            except SandboxUnavailable as reason:
+                missing.append(f"{backend}: {reason}")
+        seconds: dict[str, list[float]] = {way: [] for way in ways}
+        for number in range(rounds + 1):
+            for way, run in ways.items():
+                taken = run()
+                if number:  # the first round warms the caches
+                    seconds[way].append(taken)
+    baseline = statistics.median(seconds[BASELINE])
+    return [_timing(way, times, baseline) for way, times in seconds.items()], missing
+
+
+def _timing(way: str, seconds: Sequence[float], baseline: float) -> Timing:
+    median = statistics.median(seconds)
+    return Timing(way, median, min(seconds), median / baseline)
+
+
+def _plain_pytest(directory: Path, *options: str) -> Callable[[], float]:
+    (directory / "user_code.py").write_text(_CODE, encoding="utf-8")
+    (directory / "test_user_code.py").write_text(render(ten_tests()), encoding="utf-8")
+
+    def run() -> float:
+        started = time.perf_counter()
+        ended = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", *options], cwd=directory, capture_output=True, check=False
+        )
+        assert ended.returncode == 0, ended.stdout
+        return time.perf_counter() - started
+
+    return run
+
+
+def _ways_of(backend: SandboxName, held: ExitStack) -> Iterator[tuple[str, Callable[[], float]]]:
+    sandbox = open_sandbox(backend)
+    held.callback(sandbox.close)
+    warm = held.enter_context(Verifier(sandbox, jobs=BOARD_JOBS))
+    _timed_board(warm, BOARD)  # starts the worker
+    yield f"{backend}, first verification (cold)", lambda: _timed_first(sandbox, 1)
+    yield f"{backend}, warm verification", lambda: _timed_board(warm, 1)
+    yield f"{backend}, warm board of {BOARD}", lambda: _timed_board(warm, BOARD)
+    yield f"{backend}, first board of {BOARD}, worker start included", lambda: _timed_first(sandbox, BOARD)
+
+
+def _timed_first(sandbox: Sandbox, size: int) -> float:
+    """Seconds for the first board of a verifier of its own, which has no worker yet."""
+    with Verifier(sandbox, jobs=BOARD_JOBS) as verifier:
+        return _timed_board(verifier, size)
+
+
+def _timed_board(verifier: Verifier, size: int) -> float:
+    """Seconds for `size` candidates whose code differs, so that none is verified for another."""
+    now = time.perf_counter()
+    candidates = [Candidate(f"c{n}", f"{_CODE}# {n} {now}\n", "draft", 1) for n in range(size)]
+    board = verifier.board(candidates, ten_tests())
+    assert all(verdict.kind == "passed" for verdict in board.verdicts), board.verdicts
+    return time.perf_counter() - now
