@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import threading
 from pathlib import Path
 from typing import NoReturn
 
@@ -67,8 +68,8 @@ def main(argv: list[str] | None = None) -> int:
         code = Interrupted.exit_code
     except BrokenPipeError:
         _leave(0)
-    if code == Interrupted.exit_code:
-        _leave(code)
+    if code == Interrupted.exit_code or threading.active_count() > 1:
+        _leave(code or 0)
     return code or 0
 
 
@@ -81,7 +82,7 @@ def _specs_last(tokens: list[str]) -> list[str]:
 
 
 def _leave(code: int) -> NoReturn:
-    """End now: a model that is still reading a prompt can't be waited for, and holds nothing that needs it."""
+    """End now: a model that is still reading a prompt can't be waited for, and everything is written."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
