@@ -86,7 +86,11 @@ def ask_all(variant: dict[str, bool]) -> None:
         asked = with_own_prefix(request) if variant.get("own_prefix") else request
         started = time.perf_counter()
         params = {name: asked[name] for name in ("max_tokens", "temperature", "seed")}
-        *_, final = model.generate_stream(asked["messages"], **params)
+        messages = [
+            {"role": message["role"], "content": [{"type": "text", "text": message["content"]}]}
+            for message in asked["messages"]
+        ]
+        *_, final = model.generate_stream(messages, **params)
         usage = final.token_usage
         row = {
             "purpose": request["purpose"].split(" on ")[0],
