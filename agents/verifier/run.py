@@ -42,8 +42,6 @@ class Run:
         self._notes: dict[str, None] = dict.fromkeys(trial.notes)
         if (note := answers_from_a_table(code, trial.source)) is not None:
             self._notes[note] = None
-        if (note := answers_from_a_table(code, trial.source)) is not None:
-            self._notes[note] = None
         self._isolation: Isolation = "isolated"
         self._moved: list[str] = []
 
