@@ -10,7 +10,8 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from ..console import Console
-from ..errors import UsageError
+from ..errors import GreenloopError, Interrupted, UsageError
+from ..events import Note
 from ..settings import SandboxName
 from .document import document_alone
 
@@ -43,24 +44,42 @@ def verify(
     json
         Print one JSON document on standard output and nothing else.
     """
-    from ..sandbox import SandboxLimits, open_sandbox
-    from ..verifier import Verifier
+    from ..sandbox import SandboxLimits
 
-    sources = [_read(path) for path in (code, tests)]
     limits = SandboxLimits(wall_seconds=seconds)
     with document_alone(json) as stream:
-        box = open_sandbox(sandbox)
-        try:
-            with Verifier(box, limits) as verifier:
-                verdict = verifier.verify(*sources)
-        finally:
-            box.close()
         console = Console()
+        if sandbox == "none":
+            console.tell(Note("No sandbox: the code and its tests run with all your rights.", warning=True))
+        try:
+            verdict = _verdict(code, tests, sandbox, limits)
+        except GreenloopError as error:
+            if not json:
+                raise
+            console.document(failure_document(error), stream)
+            return error.exit_code
         if json:
             console.document(verdict_document(verdict, limits), stream)
         else:
             console.verdict(verdict)
     return 0 if verdict.kind == "passed" else 1
+
+
+def _verdict(code: Path, tests: Path, name: SandboxName, limits: SandboxLimits) -> Verdict:
+    """The verdict on two files; raises GreenloopError where there is none."""
+    from ..sandbox import open_sandbox
+    from ..verifier import Verifier
+
+    try:
+        sources = [_read(path) for path in (code, tests)]
+        box = open_sandbox(name)
+        try:
+            with Verifier(box, limits) as verifier:
+                return verifier.verify(*sources)
+        finally:
+            box.close()
+    except KeyboardInterrupt as stop:
+        raise Interrupted("Interrupted before there was a verdict; run it again.") from stop
 
 
 def _read(path: Path) -> str:
@@ -89,4 +108,10 @@ def verdict_document(verdict: Verdict, limits: SandboxLimits) -> dict[str, objec
         "stopped": asdict(verdict.stopped) if verdict.stopped else None,
         "notes": list(verdict.notes),
         "seconds": verdict.seconds,
+        "error": None,
     }
+
+
+def failure_document(error: GreenloopError) -> dict[str, object]:
+    """The JSON document where there is no verdict."""
+    return {"schema_version": 1, "verdict": None, "error": {"kind": error.kind, "message": str(error)}}

@@ -1,0 +1,43 @@
+"""`sandbox check`, as a process."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from agents.errors import SandboxUnavailable
+from agents.sandbox import open_sandbox
+from agents.sandbox.conformance import ATTACKS
+
+from ..commands import greenloop
+
+LINE = re.compile(r"^ *(\d+) .+: (stopped|known residual|unprovable)\b", re.MULTILINE)
+
+
+def test_a_check_tells_what_became_of_each_attack(tmp_path: Path) -> None:
+    try:
+        name = open_sandbox().name
+    except SandboxUnavailable as unavailable:
+        pytest.skip(f"no sandbox here: {unavailable}")
+    ended = greenloop(tmp_path, "sandbox", "check", "--sandbox", name)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert f"Attacks on the sandbox {name}:" in ended.stdout
+    assert [int(number) for number, _ in LINE.findall(ended.stdout)] == [attack.number for attack in ATTACKS]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_check_without_that_sandbox_is_exit_4(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    ended = greenloop(
+        tmp_path, "sandbox", "check", "--sandbox", "bubblewrap", extra={"PATH": str(tmp_path / "empty")}
+    )
+    assert (ended.returncode, ended.stdout) == (4, "")
+    assert "install bubblewrap" in ended.stderr
+
+
+def test_a_check_of_no_sandbox_is_refused(tmp_path: Path) -> None:
+    ended = greenloop(tmp_path, "sandbox", "check", "--sandbox", "none")
+    assert ended.returncode == 2
+    assert "stops no attack" in ended.stderr
