@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import shutil
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,23 +12,21 @@ from agents.errors import UsageError
 from agents.sandbox import Sandbox, open_sandbox
 from agents.sandbox.check import CheckResult, run_checks
 from agents.sandbox.conformance import ATTACKS, Attack, Bare
-from agents.sandbox.spare_uid import spare_uid
 
 from ..sandbox.backends import ISOLATING, BackendName, open_or_skip
+from .ordinary_user import told_by_ordinary_user
 
-PACKAGE = Path(__file__).parents[2] / "agents"
 LIST = Path(__file__).parents[3] / "shared" / "conformance" / "attacks.md"
 
 RUN_AS_USER = """
 import json, sys
-sys.path.insert(0, sys.argv[1])
 from agents.errors import SandboxUnavailable
 from agents.sandbox import open_sandbox
 from agents.sandbox.check import run_checks
 from agents.sandbox.native import Native
 from agents.sandbox.warm import WarmSandbox
 results = {}
-for name in sys.argv[2:]:
+for name in sys.argv[1:]:
     try:
         if name.startswith("warm "):
             sandbox = WarmSandbox(open_sandbox(name.removeprefix("warm ")), ["unittest"])
@@ -73,48 +65,11 @@ def test_the_attack_works_without_a_sandbox_and_is_stopped_with_it(sandbox: Sand
 @pytest.fixture(scope="module")
 def as_user() -> dict[str, str | list[CheckResult]]:
     """For each backend the results of an ordinary user, or why there are none."""
-    if os.geteuid() != 0:
-        pytest.skip("the tests run as an ordinary user already")
-    python = next((path for path in (sys.executable, "/usr/bin/python3") if for_everybody(path)), None)
-    if python is None:
-        pytest.skip("no Python 3.11 or newer that an ordinary user can run")
-    user = spare_uid()
-    with tempfile.TemporaryDirectory(prefix="greenloop-user-") as directory:
-        place = Path(directory)
-        place.chmod(0o755)
-        home = place / "home"
-        home.mkdir()
-        os.chown(home, user, user)
-        code = place / "code" / "agents"
-        shutil.copytree(PACKAGE / "sandbox", code / "sandbox", ignore=shutil.ignore_patterns("__pycache__"))
-        for name in ("__init__.py", "errors.py", "records.py"):
-            shutil.copy(PACKAGE / name, code / name)
-        done = subprocess.run(
-            [python, "-I", "-B", "-c", RUN_AS_USER, str(code.parent), *ISOLATING],
-            env={"HOME": str(home), "PATH": "/usr/bin:/bin"},
-            cwd=home,
-            user=user,
-            group=user,
-            extra_groups=[],
-            capture_output=True,
-            timeout=170,
-        )
-        assert done.returncode == 0, done.stderr.decode()
-        assert list(home.iterdir()) == []
-    results = json.loads(done.stdout)
+    results = told_by_ordinary_user(RUN_AS_USER, ISOLATING)
     return {
         name: found if isinstance(found, str) else [CheckResult(*row) for row in found]
         for name, found in results.items()
     }
-
-
-def for_everybody(python: str) -> bool:
-    """Whether it is new enough and other users may run it."""
-    path = Path(python)
-    if not path.exists() or not all(parent.stat().st_mode & 0o001 for parent in path.resolve().parents):
-        return False
-    version = [python, "-I", "-c", "import sys; sys.exit(sys.version_info < (3, 11))"]
-    return subprocess.run(version).returncode == 0
 
 
 @pytest.mark.parametrize("backend", ISOLATING)

@@ -15,8 +15,30 @@ from agents.records import Verdict
 from agents.sandbox import open_sandbox
 from agents.verifier import Verifier
 
+from .ordinary_user import told_by_ordinary_user
+
 CASES = Path(__file__).parents[2].parent / "shared" / "conformance" / "verdicts.json"
 _cases: list[dict[str, Any]] = json.loads(CASES.read_text("utf-8")) if CASES.exists() else []
+
+PYTEST = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
+RUN_AS_USER = """
+import json, sys
+from concurrent.futures import ThreadPoolExecutor
+from agents.errors import SandboxUnavailable
+from agents.sandbox import open_sandbox
+from agents.verifier import Verifier
+cases = json.load(sys.stdin)
+try:
+    sandbox = open_sandbox()
+except SandboxUnavailable as error:
+    found = str(error)
+else:
+    with Verifier(sandbox) as verifier, ThreadPoolExecutor(2) as pool:
+        verdicts = pool.map(lambda case: verifier.verify(case["user_code"], case["tests"]), cases)
+        rows = ([verdict.kind, verdict.reason, verdict.notes] for verdict in verdicts)
+        found = dict(zip((case["id"] for case in cases), rows))
+json.dump(found, sys.stdout)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +60,34 @@ def test_the_cases_are_there() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", _cases, ids=[case["id"] for case in _cases])
-def test_a_case_gets_the_verdict_it_deserves(case: dict[str, Any], verdicts: Mapping[str, Verdict]) -> None:
-    verdict = verdicts[case["id"]]
+@pytest.fixture(scope="module")
+def verdicts_of_a_user() -> Mapping[str, Verdict]:
+    """The verdicts that an ordinary user gets on every case."""
+    found = told_by_ordinary_user(RUN_AS_USER, given=_cases, packages=PYTEST)
+    if isinstance(found, str):
+        pytest.skip(f"no sandbox for an ordinary user: {found}")
+    return {
+        name: Verdict(kind, reason=reason, notes=tuple(notes)) for name, (kind, reason, notes) in found.items()
+    }
+
+
+def accept(case: Mapping[str, Any], verdict: Verdict) -> None:
+    """Fail unless the verdict is the one that the case deserves."""
     if case["kind"] == "honest":
         assert verdict.kind == "passed", (verdict.reason, verdict.outcomes, verdict.refused)
     elif case.get("residual") and verdict.kind == "passed":
         assert verdict.notes, "what cannot be detected has to be noted"
     else:
         assert verdict.kind != "passed"
+
+
+@pytest.mark.parametrize("case", _cases, ids=[case["id"] for case in _cases])
+def test_a_case_gets_the_verdict_it_deserves(case: dict[str, Any], verdicts: Mapping[str, Verdict]) -> None:
+    accept(case, verdicts[case["id"]])
+
+
+@pytest.mark.parametrize("case", _cases, ids=[case["id"] for case in _cases])
+def test_an_ordinary_user_gets_that_verdict_too(
+    case: dict[str, Any], verdicts_of_a_user: Mapping[str, Verdict]
+) -> None:
+    accept(case, verdicts_of_a_user[case["id"]])
