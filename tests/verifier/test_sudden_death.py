@@ -1,0 +1,74 @@
+"""The tool itself is killed in the middle of verifications: nothing of them may stay."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from agents.sandbox.processes import tree
+
+from ..sandbox.backends import BackendName, open_or_skip
+from .conftest import Left
+from .held import wait_until
+
+ROOT = Path(__file__).parents[2]
+BACKENDS: tuple[BackendName, ...] = ("bubblewrap", "native", "native without namespaces", "none")
+TOOL = """
+import sys
+from agents.records import Candidate
+from agents.suite import split
+from agents.verifier import Verifier
+from tests.sandbox.backends import open_backend
+
+DAEMON = "import os, time\\ndef f(x):\\n    if os.fork() == 0:\\n        os.setsid()\\n        time.sleep(60)\\n"
+SLOW = "import time\\ndef f(x):\\n    time.sleep(0.1)\\n    return x + 1\\n"
+TESTS = "from user_code import f\\ndef test_a():\\n    assert f(1) == 2\\n"
+TESTS += "def test_b(tmp_path):\\n    (tmp_path / 'x').write_text('')\\n    assert f(2) == 3\\n"
+tests = split(TESTS, "user")
+sandbox = open_backend(sys.argv[1])
+if sys.argv[2] == "cold":
+    while True:
+        with Verifier(sandbox) as verifier:
+            print("verifying", flush=True)
+            verifier.verify(DAEMON + "    return x + 1\\n", TESTS)
+with Verifier(sandbox, jobs=2) as verifier:
+    while True:
+        verifier.board([Candidate("a", SLOW, "draft", 0), Candidate("b", DAEMON, "draft", 0)], tests)
+        print("verifying", flush=True)
+"""
+_ROUNDS = 3
+_LONGEST = 0.6
+
+
+@pytest.mark.parametrize("mode", ["cold", "warm"])
+@pytest.mark.parametrize("name", BACKENDS)
+def test_nothing_outlives_the_tool(name: BackendName, mode: str, left: Left) -> None:
+    open_or_skip(name).close()
+    mounts = Path("/proc/self/mountinfo").read_text()
+    chance = random.Random(7)
+    seen = 0
+    with tempfile.TemporaryDirectory() as directory:
+        Path(directory).chmod(0o755)
+        environment = {"PATH": os.environ["PATH"], "HOME": directory, "TMPDIR": directory}
+        for _ in range(_ROUNDS):
+            command = [sys.executable, "-B", "-c", TOOL, name, mode]
+            with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE) as tool:
+                assert tool.stdout is not None
+                assert tool.stdout.readline() == b"verifying\n"
+                time.sleep(chance.random() * _LONGEST)
+                seen += len(tree(tool.pid)) - 1
+                tool.send_signal(signal.SIGKILL)
+                tool.wait()
+            wait_until(lambda: not left() and not list(Path(directory).iterdir()), 10)
+            assert left() == set()
+            assert list(Path(directory).iterdir()) == []
+    assert seen > 0, "nothing was under way when the tool was killed"
+    assert Path("/proc/self/mountinfo").read_text() == mounts
