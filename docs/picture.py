@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import pty
-import shlex
 import sys
 from pathlib import Path
 
@@ -42,7 +41,8 @@ def main() -> None:
     os.chdir(ROOT)
     printed = run_in_terminal([sys.executable, "main.py", *arguments])
     console = Console(record=True, width=110, file=open(os.devnull, "w"), force_terminal=True)  # noqa: PTH123, SIM115
-    console.print(Text(f"$ python main.py {shlex.join(arguments)}", style="bold"))
+    typed = " ".join(f'"{word}"' if " " in word else word for word in arguments)
+    console.print(Text(f"$ python main.py {typed}", style="bold"))
     console.print(Text.from_ansi(printed))
     console.save_svg(str(ROOT / "docs" / "run.svg"), title="greenloop")
 
