@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from .commands import QUICKSORT, REPLAYS, ROOT, SLUGIFY_WITH_EXAMPLE, greenloop, replayed
+from .commands import QUICKSORT, REPLAYS, ROOT, SLUGIFY, SLUGIFY_WITH_EXAMPLE, SUDOKU, greenloop, replayed
 
 RECORDED = ("--model", f"recorded:{REPLAYS}")
 
@@ -182,3 +182,12 @@ def test_models_lists_each_backend_and_why(tmp_path: Path) -> None:
     assert "OpenAI: usable, OPENAI_API_KEY is set" in ended.stdout
     assert "ANTHROPIC_API_KEY is not set" in ended.stdout
     assert "embedded" in ended.stdout
+
+
+def test_the_hard_specs_end_honestly_on_recorded_replies(tmp_path: Path) -> None:
+    _, slugify = replayed(tmp_path, SLUGIFY)
+    assert slugify["grade"] == "failed"
+    assert [dispute["question"] for dispute in slugify["disputes"]] == ["slugify('éxamplë')"]
+    _, sudoku = replayed(tmp_path, SUDOKU)
+    assert (sudoku["grade"], sudoku["exit_code"]) == ("contested", 1)
+    assert sudoku["disputes"]
