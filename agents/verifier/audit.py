@@ -74,6 +74,9 @@ def _collected(records: Sequence[Record], stub_files: Collection[str]) -> tuple[
     found = [record for record in records if record["is"] == "collected"]
     if len(found) > 1:
         raise _Disagreement("forged", "the tests were collected twice")
+    kinds = [record["is"] for record in records]
+    if "collected" in kinds and "start" in kinds[: kinds.index("collected")]:
+        raise _Disagreement("forged", "a test began before the tests were collected")
     uncollected = ""
     for record in records:
         if record["is"] == "deselected" and record["ids"]:
