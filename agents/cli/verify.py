@@ -11,7 +11,6 @@ from cyclopts.validators import Number
 
 from ..console import Console
 from ..errors import GreenloopError, Interrupted, UsageError
-from ..events import Note
 from ..settings import SandboxName
 from .document import document_alone
 
@@ -44,6 +43,7 @@ def verify(
     json
         Print one JSON document on standard output and nothing else.
     """
+    from ..events import Note
     from ..sandbox import SandboxLimits
 
     limits = SandboxLimits(wall_seconds=seconds)
