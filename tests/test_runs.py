@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -64,26 +62,6 @@ def test_a_record_of_another_version_is_refused_with_the_way_out(tmp_path: Path)
     run = runs.create(tmp_path, replace(record(), schema_version=99))
     with pytest.raises(UsageError, match="that version"):
         run.read()
-
-
-def test_a_write_that_is_killed_leaves_the_old_text(tmp_path: Path) -> None:
-    path = tmp_path / "file.txt"
-    runs.write_atomically(path, "old")
-    code = (
-        "import os, sys; from pathlib import Path; from agents import runs\n"
-        "os.fsync = lambda handle: os._exit(9)\n"
-        "runs.write_atomically(Path(sys.argv[1]), 'new' * 100000)"
-    )
-    ended = subprocess.run([sys.executable, "-c", code, str(path)])
-    assert ended.returncode == 9
-    assert path.read_text() == "old"
-
-
-def test_a_write_that_fails_leaves_no_temporary_file(tmp_path: Path) -> None:
-    (tmp_path / "file.txt").mkdir()
-    with pytest.raises(OSError, match=r"file\.txt"):
-        runs.write_atomically(tmp_path / "file.txt", "text")
-    assert [path.name for path in tmp_path.iterdir()] == ["file.txt"]
 
 
 def test_a_run_is_found_by_id_beginning_part_path_or_as_the_latest(tmp_path: Path) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import tempfile
 import threading
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from ..atomic import write_atomically
 from ..errors import ModelError
 from ..records import Reply, Request, Usage
 
@@ -83,7 +82,7 @@ class ReplyStore:
         folder = self.directory / model_slug(self.model_id)
         folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(document, indent=1, sort_keys=True) + "\n"
-        _write_atomically(folder / f"{request_key(request)}.json", text)
+        write_atomically(folder / f"{request_key(request)}.json", text)
 
     def missing(self, request: Request) -> ModelError:
         """The error for a request that is not in the store."""
@@ -122,18 +121,3 @@ def _reply(document: dict[str, Any]) -> Reply:
         raise ValueError("usage is not in numbers")
     reply = Reply(recorded["text"], recorded["finish"], Usage(**spent), str(recorded["model"]), speed)
     return replace(reply, replayed=True)
-
-
-def _write_atomically(path: Path, text: str) -> None:
-    """Write so that a kill at any moment leaves the old file or the whole new one."""
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
