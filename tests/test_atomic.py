@@ -13,7 +13,7 @@ def test_a_write_that_is_killed_leaves_the_old_text(tmp_path: Path) -> None:
     path = tmp_path / "file.txt"
     write_atomically(path, "old")
     code = (
-        "import os, sys; from pathlib import Path; from agents import runs, atomic\n"
+        "import os, sys; from pathlib import Path; from agents.atomic import write_atomically\n"
         "os.fsync = lambda handle: os._exit(9)\n"
         "write_atomically(Path(sys.argv[1]), 'new' * 100000)"
     )
