@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import socket
 import threading
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -42,6 +44,27 @@ def test_a_test_that_begins_before_the_tests_are_collected_is_no_pass() -> None:
         return renumbered([records[1], records[0], *records[2:]])
 
     assert verdict_on(telling(swapped)).kind == "forged"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_no_two_records_can_change_places() -> None:
+    seen: list[list[Record]] = []
+
+    def keep(records: list[Record]) -> list[Record]:
+        seen.append(records)
+        return records
+
+    assert verdict_on(telling(keep)).kind == "passed"
+    (size,) = map(len, seen)
+    for one, other in itertools.combinations(range(size), 2):
+
+        def swapped(records: list[Record], one: int = one, other: int = other) -> list[Record]:
+            if len(records) == size:
+                records[one], records[other] = records[other], records[one]
+            return renumbered(records)
+
+        assert verdict_on(telling(swapped, stays=False)).kind != "passed", (one, other)
 
 
 FRAMES = st.lists(
