@@ -72,3 +72,13 @@ def test_nothing_outlives_the_tool(name: BackendName, mode: str, left: Left) -> 
             assert list(Path(directory).iterdir()) == []
     assert seen > 0, "nothing was under way when the tool was killed"
     assert Path("/proc/self/mountinfo").read_text() == mounts
+
+
+def test_what_outlives_its_parent_would_be_seen(left: Left) -> None:
+    shell = ["/bin/sh", "-c", "setsid sleep 60 >/dev/null 2>&1 & echo $!"]
+    orphan = int(subprocess.run(shell, capture_output=True, text=True, check=True).stdout)
+    try:
+        assert left() == {orphan}
+    finally:
+        os.kill(orphan, signal.SIGKILL)
+    assert wait_until(lambda: not left(), 10)
