@@ -9,6 +9,7 @@ import errno
 import ipaddress
 import os
 import re
+import signal
 import socket
 import sys
 from collections.abc import Iterator
@@ -30,6 +31,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("filterwarnings", "ignore:.*`ReadOnly` qualifier")
     _forget_the_users_own()
     sys.addaudithook(_refuse_the_outside)
+    # A suite that a shell started in the background ignores Ctrl-C, and so would every process that it tests.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -198,9 +199,10 @@ def test_a_job_outlives_the_thread_that_launched_it(sandbox: Sandbox) -> None:
 
 def traces() -> tuple[set[str], list[str], str, set[str]]:
     """Open descriptors, child processes, mounts and temporary directories of this process."""
-    children = [
-        child for task in Path("/proc/self/task").iterdir() for child in (task / "children").read_text().split()
-    ]
+    children: list[str] = []
+    for task in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # a thread that has just ended
+            children += (task / "children").read_text().split()
     mounts = Path("/proc/self/mountinfo").read_text()
     directories = {path.name for path in Path(tempfile.gettempdir()).glob(f"greenloop-{os.getpid()}-*")}
     return set(os.listdir("/proc/self/fd")), children, mounts, directories  # noqa: PTH208 - names alone
