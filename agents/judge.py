@@ -57,7 +57,7 @@ def judge(board: Board, situation: Situation, thresholds: Thresholds = Threshold
     return Ruling(
         grade=grade,
         leader=leader.id,
-        next_step=_next_step(view, grade, situation),
+        next_step=_next_step(view, grade, situation, thresholds),
         why=why,
         ledger=ledger,
         disputes=view.disputes,
@@ -249,7 +249,7 @@ def _after_nothing(situation: Situation) -> NextStep:
     return "done" if situation.last_round else "redraft"
 
 
-def _next_step(view: _View, grade: Grade, situation: Situation) -> NextStep:
+def _next_step(view: _View, grade: Grade, situation: Situation, thresholds: Thresholds) -> NextStep:
     if situation.last_round or grade in ("verified", "consensus"):
         return "done"
     if any(claim_of(e.test) is not None and e.test.id not in situation.opinions for e in view.contested):
@@ -259,7 +259,7 @@ def _next_step(view: _View, grade: Grade, situation: Situation) -> NextStep:
         if situation.repairs_in_line < LONGEST_REPAIR:
             return "repair"
         return "redraft" if drafts < situation.most_drafts else "done"
-    alone = drafts < Thresholds().agreeing_drafts and not any(entry.test.trusted for entry in view.ledger)
+    alone = drafts < thresholds.agreeing_drafts and not any(entry.test.trusted for entry in view.ledger)
     return "redraft" if alone and not view.contested and drafts < situation.most_drafts else "done"
 
 

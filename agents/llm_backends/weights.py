@@ -145,21 +145,29 @@ def _marker(path: Path) -> Path:
     return path.with_name(path.name + ".verified")
 
 
+def _stamp(path: Path, weights: Weights) -> dict[str, str | int]:
+    """What tells whether a file is still the one that was hashed."""
+    stat = path.stat()
+    return {"sha256": weights.sha256, "size": stat.st_size, "mtime_ns": stat.st_mtime_ns}
+
+
+def _mark(path: Path, weights: Weights) -> None:
+    _marker(path).write_text(json.dumps(_stamp(path, weights)), encoding="utf-8")
+
+
 def _is_verified(path: Path, weights: Weights) -> bool:
     """Whether `path` holds the weights. Hashing a gigabyte takes seconds, so a file that has kept its size and
     modification time since it was last hashed is not hashed again."""
     if not path.is_file() or path.stat().st_size != weights.size:
         return False
-    stat = path.stat()
-    stamp = {"sha256": weights.sha256, "size": stat.st_size, "mtime_ns": stat.st_mtime_ns}
     try:
-        if json.loads(_marker(path).read_text(encoding="utf-8")) == stamp:
+        if json.loads(_marker(path).read_text(encoding="utf-8")) == _stamp(path, weights):
             return True
     except (OSError, ValueError):
         pass  # no marker, or a damaged one: hash the file
     if _sha256(path) != weights.sha256:
         return False
-    _marker(path).write_text(json.dumps(stamp), encoding="utf-8")
+    _mark(path, weights)
     return True
 
 
@@ -180,9 +188,7 @@ def _accept(partial: Path, directory: Path, weights: Weights) -> None:
         )
     path = directory / weights.file
     partial.replace(path)
-    stat = path.stat()
-    stamp = {"sha256": weights.sha256, "size": stat.st_size, "mtime_ns": stat.st_mtime_ns}
-    _marker(path).write_text(json.dumps(stamp), encoding="utf-8")
+    _mark(path, weights)
 
 
 # --- sources -----------------------------------------------------------------------------------------------
