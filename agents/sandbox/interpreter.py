@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from ..errors import SandboxUnavailable
+
 _SYSTEM_DIRECTORIES = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 _SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/alternatives")
 _MOST_LINKS = 40
+_MOST_PARTS = 64
+_READ_BY_OTHERS = 0o004
+_PASSED_BY_OTHERS = 0o005
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +33,10 @@ def this_interpreter() -> Interpreter:
     """The running Python with its standard library and installed packages.
 
     A prefix below somebody's home is taken alone, without the rest of the home; of a prefix that holds a home
-    only the parts that belong to Python are taken.
+    only the parts that belong to Python are taken. Root's jobs run as another user, so of a directory that is
+    closed to others (a `mktemp -d`) what lies in it is taken, part by part.
+
+    Raises SandboxUnavailable when root runs a Python whose files no other user may read.
     """
     executable = Path(sys.executable)
     trees: list[Path] = []
@@ -44,7 +53,32 @@ def this_interpreter() -> Interpreter:
                 _add_tree(trees, part)
     for hop in _hops(executable):
         _add_tree(trees, hop)
+    if os.geteuid() == 0:
+        trees = [part for tree in trees for part in open_parts(tree)]
     return Interpreter(str(executable), tuple(map(str, trees)), tuple(links))
+
+
+def open_parts(tree: Path) -> list[Path]:
+    """`tree`, or in its place what lies in it when only its owner may enter it; files closed to others are left
+    out. Raises SandboxUnavailable when that makes more than 64 parts."""
+    parts: list[Path] = []
+    for part in _open_parts(tree):
+        parts.append(part)
+        if len(parts) > _MOST_PARTS:
+            raise SandboxUnavailable(
+                f"only root may read what is in {tree}, where this Python lives, and jobs run as another user; "
+                f"open it (chmod -R o+rX {tree}), or use a Python that every user can run."
+            )
+    return parts
+
+
+def _open_parts(tree: Path) -> Iterator[Path]:
+    needed = _PASSED_BY_OTHERS if tree.is_dir() else _READ_BY_OTHERS
+    if tree.exists() and tree.stat().st_mode & needed == needed:
+        yield tree
+    elif tree.is_dir():
+        for child in sorted(tree.iterdir()):
+            yield from _open_parts(child)
 
 
 def _add_tree(trees: list[Path], path: Path) -> None:
