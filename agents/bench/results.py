@@ -1,0 +1,43 @@
+"""What a benchmark keeps of each task: the record that every table is made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ..records import Grade, Usage
+
+Strategy = Literal["single", "best-of-n", "classic", "greenloop"]
+STRATEGIES: tuple[Strategy, ...] = ("single", "best-of-n", "classic", "greenloop")
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """What the hidden tests say of one solution: HumanEval's own (`base`), and those and HumanEval+'s (`plus`)."""
+
+    base: bool
+    plus: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TaskResult:
+    """One strategy on one task with one seed."""
+
+    task_id: str
+    strategy: Strategy
+    seed: int
+    solution: str
+    """The module that the strategy hands over; empty where it has none."""
+    grade: Grade | None
+    claimed: bool
+    """Whether the strategy says that it is right."""
+    hidden: Hidden | None = None
+    """None until the hidden tests have run."""
+    rounds: int = 0
+    drafts: int = 0
+    usage: Usage = field(default_factory=Usage)
+    """Spent on model calls, replayed ones included."""
+    seconds: float = 0.0
+    error: str | None = None
+    lost_to_repair: bool = False
+    """Whether its first draft was right on the hidden tests and what it hands over is a repair that is not."""
