@@ -3,6 +3,7 @@ when a model is asked for."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 EMBEDDED = "embedded"
 RECORDED_PREFIX = "recorded:"
+_SMALL_BILLIONS = 4.0
+_BILLIONS = re.compile(r"(?<![\d.a-z])(\d+(?:\.\d+)?)b(?![a-z\d])")
 
 
 def is_embedded(model_id: str | None) -> bool:
@@ -26,10 +29,13 @@ def is_embedded(model_id: str | None) -> bool:
 
 
 def is_small(model_id: str | None) -> bool:
-    """Whether replies must be kept short: the embedded model, or replies that were recorded from it."""
+    """Whether replies must be kept short: the embedded model, a model whose name says that it has at most four
+    billion parameters (`ollama/qwen2.5-coder:1.5b`), or replies that were recorded from such a one."""
     if model_id is not None and model_id.startswith(RECORDED_PREFIX):
-        return Path(model_id.removeprefix(RECORDED_PREFIX), EMBEDDED).is_dir()
-    return is_embedded(model_id)
+        directory = Path(model_id.removeprefix(RECORDED_PREFIX))
+        return directory.is_dir() and any(is_small(path.name) for path in directory.iterdir())
+    sizes = [float(size) for size in _BILLIONS.findall((model_id or "").lower())]
+    return is_embedded(model_id) or any(size <= _SMALL_BILLIONS for size in sizes)
 
 
 def get_model(choice: Choice, weights: Path | None, tell: Tell) -> StreamingModel | None:
