@@ -16,6 +16,7 @@ class Rig:
     """Runs boards in `sandbox` and remembers their verdicts. Every method raises SandboxBroken when it fails."""
 
     def __init__(self, sandbox: Sandbox) -> None:
+        self.sandbox = sandbox
         self._verifier = Verifier(sandbox, jobs=min(MOST_AT_ONCE, os.cpu_count() or 1))
         self._known: dict[tuple[str, tuple[Test, ...]], Verdict] = {}
 
@@ -33,6 +34,10 @@ class Rig:
         """The candidate once more, in a fresh cold sandbox: what a warm worker has imported can hide that a
         module forgets an import of its own."""
         return self._verifier.confirm(candidate, tests)
+
+    def hasty_board(self, candidates: Sequence[Candidate], tests: Sequence[Test], call_seconds: float) -> Board:
+        """Every candidate on every test, each given up at the first test in which a call takes longer."""
+        return self._verifier.board(candidates, tests, haste=call_seconds)
 
     def close(self) -> None:
         """End what is running; the sandbox stays its owner's."""

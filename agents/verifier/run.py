@@ -44,6 +44,7 @@ class Run:
             self._notes[note] = None
         self._isolation: Isolation = "isolated"
         self._moved: list[str] = []
+        self._given_up = False
 
     def verdict(self) -> Verdict:
         """Run what has to be run and decide; raises SandboxBroken."""
@@ -75,7 +76,7 @@ class Run:
         if isolated:
             self._mode(isolated, isolated=True, surveying=surveying)
         one_process = [name for name in self._trial.names if name not in isolated or name in self._moved]
-        if one_process and self._trouble is None:
+        if one_process and self._trouble is None and not self._given_up:
             self._isolation = "in-process"
             self._mode(one_process, isolated=False, surveying=False)
 
@@ -109,6 +110,9 @@ class Run:
             in_stub = broke.test_id is not None and broke.test_id.startswith(_STUB_FILES)
             if broke.test_id is not None and broke.test_id.startswith(_PREFIX):
                 self._charge(broke.test_id.removeprefix(_PREFIX), broke, wanted)
+                if self._terms.gives_up:
+                    self._given_up = True
+                    return
             elif not in_stub or broke.kind not in ("overrun", "limit"):
                 self._fail(wanted, broke.text, broke)
                 return

@@ -31,12 +31,14 @@ class Interruption(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Where and within which bounds verifications run; setting `stop` ends them at once."""
+    """Where and within which bounds verifications run; setting `stop` ends them at once. `gives_up` says that
+    one ends at the first test that breaks its session."""
 
     sandbox: Sandbox
     limits: SandboxLimits
     call_seconds: float
     stop: threading.Event
+    gives_up: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,16 +44,19 @@ class Verifier:
         candidates: Sequence[Candidate],
         tests: Sequence[Test],
         on_verdict: Callable[[Candidate, Verdict], None] | None = None,
+        haste: float | None = None,
     ) -> Board:
         """Verify every candidate on every test; equal code once. `on_verdict` hears of each verdict.
 
+        With `haste` a call may take that many seconds, and a candidate is given up at the first test that does
+        not return: enough to know whether it passes, and what follows that test has no outcome.
         Interrupted (or left by an exception of `on_verdict`), it ends what is under way; no other board follows.
         """
         begun = time.monotonic()
         trial = suite_trial(tests)
         codes = list(dict.fromkeys(candidate.code for candidate in candidates))
         where = self._warmth.sandbox(len(codes))
-        pending = {self._pool.submit(self._verdict, code, trial, where): code for code in codes}
+        pending = {self._pool.submit(self._verdict, code, trial, where, haste): code for code in codes}
         verdicts: dict[str, Verdict] = {}
         try:
             for future in as_completed(pending):
@@ -104,16 +107,17 @@ class Verifier:
     ) -> None:
         self.close()
 
-    def _verdict(self, code: str, trial: Trial, sandbox: Sandbox) -> Verdict:
+    def _verdict(self, code: str, trial: Trial, sandbox: Sandbox, haste: float | None = None) -> Verdict:
         begun = time.monotonic()
         with self._lock:
             slot = self._surveys.setdefault(trial.source, SurveySlot())
         try:
-            terms = Terms(sandbox, self._limits, self._call_seconds, self._stop)
+            hasty = haste is not None
+            terms = Terms(sandbox, self._limits, haste or self._call_seconds, self._stop, gives_up=hasty)
             verdict = Run(terms, code, trial, slot).verdict()
         except SandboxBroken:
             if sandbox is self._warmth.cold:
                 raise
             self._warmth.give_up()
-            return self._verdict(code, trial, self._warmth.cold)
+            return self._verdict(code, trial, self._warmth.cold, haste)
         return replace(verdict, backend=sandbox.name, seconds=time.monotonic() - begun)

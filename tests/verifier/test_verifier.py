@@ -212,3 +212,17 @@ def test_an_interrupted_board_ends_what_is_under_way_at_once() -> None:
     with Verifier(open_sandbox("none"), limits, jobs=2, call_seconds=60) as verifier, pytest.raises(Interrupted):
         verifier.board([hanging, candidate(DOUBLE)], doubling(1), interrupt)
     assert time.monotonic() - begun < 20
+
+
+def test_in_haste_a_candidate_is_given_up_at_the_first_test_that_hangs(verifier: Verifier) -> None:
+    code = "def double(x):\n    while x > 1:\n        pass\n    return x * 2\n"
+    right, hanging = verifier.board([candidate(DOUBLE), candidate(code)], doubling(*range(9)), haste=0.4).verdicts
+    assert (right.kind, hanging.kind) == ("passed", "stopped")
+    assert [outcome.status for outcome in hanging.outcomes] == ["passed"] * 2 + ["stopped"] + ["missing"] * 6
+
+
+def test_in_haste_code_that_ends_its_process_never_passes(verifier: Verifier) -> None:
+    code = "import os\ndef double(x):\n    if x == 2:\n        os._exit(0)\n    return x * 2\n"
+    (verdict,) = verifier.board([candidate(code)], doubling(1, 2, 3), haste=1.0).verdicts
+    assert verdict.kind == "failed"
+    assert verdict.outcome("test_3").status == "missing"
