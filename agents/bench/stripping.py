@@ -1,0 +1,205 @@
+"""A stub's docstring without its examples: the variant in which a model's own tests are all there is.
+
+HumanEval's docstrings show examples as doctests, as lines that begin with a call (`f(x) == y`, `* f(x) => y`,
+`f(x) returns y`), as sentences (`For x = 1 the output should be 2`), and as blocks under a heading (`Example 1:`
+with `Input:`, `Output:`, `Explanation:`). All of these go, with the headings and remarks that belong to them.
+What defines the behaviour stays: prose, also where it explains a word by an instance ("e.g. -123 has signed
+digits -1, 2, and 3"), and recurrences with their base cases (`f(0) = 1`, `f(n) = n * f(n - 1)`).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from ..source import parse
+from ..spec.doctests import shown
+from ..spec.literals import expression, is_value
+from ..spec.signature import closing
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+_HEADING = re.compile(r"(?:for\s+)?examples?(?:\s+\d+)?\s*(?::.*)?", re.IGNORECASE)
+_GIVEN = re.compile(r"(?:for|with|given)\s+[A-Za-z_]\w*\s*=", re.IGNORECASE)
+_FIELD = re.compile(r"\**(?:input|output|explanation)s?\**\s*:", re.IGNORECASE)
+_REMARK = re.compile(r"#|//|[-→➞]|[^A-Za-z]*=|[A-Za-z_]\w*\s*(?:=|\[)")
+_LEAD = re.compile(r"(?:[-*+•]\s+|\d+[.)]\s+)?(?:for\s+|assert\s+)?`?")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+_QUOTES = re.compile(r"[rRuU]?(\"\"\"|'''|\"|')")
+
+
+class _Docstring(NamedTuple):
+    """A stub around a docstring: `lines` is what stands between the quotes, as it is written."""
+
+    before: str
+    lines: tuple[str, ...]
+    after: str
+    indent: int
+
+
+def definition(stub: str, name: str) -> Function:
+    """The module-level function `name` of `stub`; the last of several. Raises ValueError where there is none."""
+    for node in reversed(parse(stub).body):
+        if isinstance(node, Function) and node.name == name:
+            return node
+    raise ValueError(f"it defines no function {name}")
+
+
+def without_examples(stub: str, entry_point: str) -> str:
+    """`stub` with no example in the docstring of `entry_point`; the code around it stays byte for byte.
+
+    Raises ValueError where `stub` is not Python or defines no function `entry_point`.
+    """
+    found = _docstring(stub, definition(stub, entry_point))
+    if found is None:
+        return stub
+    margin = " " * found.indent
+    lines = [margin + found.lines[0], *found.lines[1:]]
+    left = "\n".join(_joined(lines, _examples(lines, entry_point)))
+    return found.before + left.removeprefix(margin) + found.after
+
+
+def _docstring(stub: str, function: Function) -> _Docstring | None:
+    first = function.body[0]
+    if not isinstance(first, ast.Expr) or not isinstance(first.value, ast.Constant) or first.end_lineno is None:
+        return None
+    lines = [line.encode() for line in stub.split("\n")]
+    place = sum(len(line) + 1 for line in lines[: first.lineno - 1]) + first.col_offset
+    end = sum(len(line) + 1 for line in lines[: first.end_lineno - 1]) + (first.end_col_offset or 0)
+    whole = stub.encode()
+    literal = whole[place:end].decode()
+    quotes = _QUOTES.match(literal)
+    if quotes is None or not literal.endswith(quotes[1]) or not isinstance(first.value.value, str):
+        return None
+    inner = literal[quotes.end() : -len(quotes[1])]
+    before, after = whole[:place].decode() + quotes[0], quotes[1] + whole[end:].decode()
+    return _Docstring(before, tuple(inner.split("\n")), after, first.col_offset)
+
+
+def _examples(lines: Sequence[str], name: str) -> dict[int, str]:
+    """The lines that belong to examples, by number, each with what is left of it."""
+    gone = dict.fromkeys(
+        (n for session in shown(lines) for item in session for n in _span(item.line, item.text)), ""
+    )
+    for number, line in enumerate(lines):
+        start = _heading(line)
+        if number not in gone and start is not None:
+            gone.update(dict.fromkeys(_block(lines, number, name, gone), ""))
+            gone[number] = line[:start].rstrip()
+    for run in _runs_of_calls(lines, name, gone):
+        if all(_is_on_values(lines[number], name) for number in run):
+            for number in run:
+                gone.update(dict.fromkeys([number, *_block(lines, number, name, gone)], ""))
+    return gone | _introductions(lines, gone)
+
+
+def _introductions(lines: Sequence[str], gone: Mapping[int, str]) -> dict[int, str]:
+    """Lines whose last sentence ends in a colon that nothing follows any more, where it begins on that line."""
+    found = {}
+    for number in gone:
+        above = next((n for n in range(number - 1, -1, -1) if lines[n].strip()), None)
+        if above is None or above in gone or not lines[above].rstrip().endswith(":"):
+            continue
+        starts = _sentence_starts(lines[above])
+        before = lines[above - 1].strip() if above else ""
+        if len(starts) > 1 or not before or before[-1] in ".!?:":
+            found[above] = lines[above][: starts[-1]].rstrip()
+    return found
+
+
+def _span(start: int, text: str) -> range:
+    return range(start, start + text.count("\n") + 1)
+
+
+def _heading(line: str) -> int | None:
+    """Where the sentence begins that announces examples, as `For example:` does, and the line with it ends."""
+    starts = _sentence_starts(line)
+    return next((start for start in starts if _HEADING.fullmatch(line[start:].rstrip())), None)
+
+
+def _sentence_starts(line: str) -> list[int]:
+    return [_indent(line), *(match.end() for match in _SENTENCE_END.finditer(line.rstrip()))]
+
+
+def _block(lines: Sequence[str], head: int, name: str, gone: Container[int]) -> Iterator[int]:
+    """The lines after `head` that belong to the example that it begins, blank ones between them included."""
+    headed = _heading(lines[head]) is not None
+    depth = 0 if headed else _depth(lines[head])
+    waiting: list[int] = []
+    for number in range(head + 1, len(lines)):
+        line = lines[number]
+        if not line.strip():
+            waiting.append(number)
+            continue
+        inside = depth > 0 or (headed and not waiting and _indent(line) > _indent(lines[head]))
+        if not (inside or number in gone or _is_example(line, name)):
+            return
+        depth = max(0, depth + _depth(line))
+        yield from [*waiting, number]
+        waiting = []
+
+
+def _is_example(line: str, name: str) -> bool:
+    text = line.strip()
+    forms = (_GIVEN, _FIELD, _REMARK)
+    return _called(line, name) is not None or any(form.match(text) for form in forms)
+
+
+def _runs_of_calls(lines: Sequence[str], name: str, gone: Container[int]) -> list[list[int]]:
+    """Lines that begin with a call of `name`, those that follow one another together."""
+    runs: list[list[int]] = []
+    for number, line in enumerate(lines):
+        if number in gone or _called(line, name) is None:
+            continue
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return runs
+
+
+def _called(line: str, name: str) -> str | None:
+    """The call of `name` that a line begins with, as far as the line has it; None where it begins otherwise."""
+    lead = _LEAD.match(line.strip())
+    text = line.strip()[lead.end() if lead else 0 :]
+    if not text.startswith(f"{name}("):
+        return None
+    end = closing(text, len(name))
+    return text if end is None else text[: end + 1]
+
+
+def _is_on_values(line: str, name: str) -> bool:
+    """Whether the call that a line begins with has arguments, and none is a variable, as in `f(n - 1)`."""
+    node = expression(_called(line, name) or "")
+    if not isinstance(node, ast.Call):
+        return True
+    arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
+    return bool(arguments) and all(is_value(argument) for argument in arguments)
+
+
+def _joined(lines: Sequence[str], gone: Mapping[int, str]) -> list[str]:
+    """The lines that stay; where some are gone, one blank line stays of those around them, and none at the end."""
+    last = len(lines) - 1
+    end = [lines[last]] if last and not lines[last].strip() else []
+    left = [(gone.get(number, line), number in gone) for number, line in enumerate(lines[: len(lines) - len(end)])]
+    kept: list[str] = []
+    for blank, group in groupby(left, key=lambda item: not item[0].strip()):
+        run = list(group)
+        if not blank or not any(was_example for _, was_example in run):
+            kept.extend(line for line, _ in run)
+        elif any(not was_example for _, was_example in run):
+            kept.append("")
+    while len(kept) > 1 and not kept[-1].strip():
+        kept.pop()
+    return [*(kept or [""]), *end]
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _depth(line: str) -> int:
+    return sum(line.count(mark) for mark in "([{") - sum(line.count(mark) for mark in ")]}")

@@ -1,0 +1,147 @@
+"""Benchmark tasks: read from a file in HumanEval+'s format, and put to greenloop as specs."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..errors import UsageError
+from ..records import Signature, Spec
+from ..source import bound, parse, segment, unbound, unparse
+from ..spec import read_spec
+from ..spec.examples import examples
+from ..spec.signature import stated
+from .stripping import definition, without_examples
+
+_FIELDS = ("task_id", "prompt", "entry_point")
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One task: `prompt` is a stub, Python whose function `entry_point` has a docstring and no body."""
+
+    task_id: str
+    prompt: str
+    entry_point: str
+
+
+def read_tasks(path: Path) -> tuple[Task, ...]:
+    """The tasks in a JSON Lines file, in its order; fields other than a task's own are left alone.
+
+    Raises UsageError, with the file and the line, where it can't be read or a line is no task.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except OSError as error:
+        raise UsageError(
+            f"{path} can't be read ({error.strerror}); give the path of a HumanEval+ file."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not UTF-8; give a HumanEval+ file as EvalPlus publishes it.") from error
+    tasks: dict[str, Task] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            task = _task(line)
+            if task.task_id in tasks:
+                raise ValueError(f"it has the task {task.task_id} again")
+        except ValueError as error:
+            raise UsageError(
+                f"{path}, line {number}: {error}; give a HumanEval+ file in EvalPlus's form."
+            ) from error
+        tasks[task.task_id] = task
+    if not tasks:
+        raise UsageError(f"{path} holds no task; give a HumanEval+ file in EvalPlus's form.")
+    return tuple(tasks.values())
+
+
+def _task(line: str) -> Task:
+    """The task in one line. Raises ValueError with a reason."""
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"it is not JSON ({error})") from error
+    fields = [row.get(name) if isinstance(row, dict) else None for name in _FIELDS]
+    missing = [
+        name for name, value in zip(_FIELDS, fields, strict=True) if not isinstance(value, str) or not value
+    ]
+    if missing:
+        raise ValueError(f"it has no text for {' and '.join(missing)}")
+    task = Task(*map(str, fields))
+    try:
+        definition(task.prompt, task.entry_point)
+    except ValueError as error:
+        raise ValueError(f"the prompt of {task.task_id} is no stub of its entry point ({error})") from error
+    return task
+
+
+def task_spec(task: Task, strip_examples: bool = False) -> Spec:
+    """The spec that a task makes; its text is the whole stub, helper functions included.
+
+    With `strip_examples` the docstring has no example left, and the spec none that is trusted.
+    """
+    text = without_examples(task.prompt, task.entry_point) if strip_examples else task.prompt
+    spec = read_spec(text, origin=task.task_id)
+    if spec.signature is None or spec.signature.name != task.entry_point:
+        signature = _signature(task)
+        spec = replace(spec, signature=signature, examples=examples(spec.text, signature))
+    identifier = re.sub(r"[^a-z0-9]+", "-", task.task_id.lower()).strip("-")
+    return replace(spec, id=identifier, examples=() if strip_examples else spec.examples)
+
+
+def _signature(task: Task) -> Signature:
+    function = definition(task.prompt, task.entry_point)
+    word = "async def" if isinstance(function, ast.AsyncFunctionDef) else "def"
+    returns = f" -> {unparse(function.returns)}" if function.returns else ""
+    return stated(f"{word} {function.name}({unparse(function.args)}){returns}")
+
+
+def solution_of(task: Task, code: str) -> str:
+    """`code` as EvalPlus takes a `solution`: a module that stands alone.
+
+    greenloop's module is a whole file and is handed over byte for byte, unless it uses an import or a helper
+    function that the stub defines and it does not: the stub is the user's own file, so its definitions are there
+    (for the same reason EvalPlus sets the whole stub before a completion). Only what is missing is added, and the
+    entry point never. Code that is not Python is left as it is.
+    """
+    try:
+        added = _missing(task, code)
+    except ValueError:
+        return code
+    if not added:
+        return code
+    lines = code.split("\n")
+    place = _end_of_head(parse(code).body)
+    return "\n".join([*lines[:place], *added, *lines[place:]])
+
+
+def _missing(task: Task, code: str) -> list[str]:
+    """The statements of the stub that bind what `code` needs, and what they need themselves, in its order."""
+    lines = task.prompt.split("\n")
+    given = [node for node in parse(task.prompt).body if task.entry_point not in bound(node)]
+    wanted = unbound(code)
+    chosen: set[int] = set()
+    for _ in given:
+        needed = {number for number, node in enumerate(given) if bound(node) & wanted}
+        if needed <= chosen:
+            break
+        chosen |= needed
+        wanted |= {name for number in needed for name in unbound(segment(lines, given[number]))}
+    return [segment(lines, given[number]) for number in sorted(chosen)]
+
+
+def _end_of_head(body: Sequence[ast.stmt]) -> int:
+    """The line after the module's docstring and `__future__` imports, before which nothing else may stand."""
+    end = 0
+    for number, node in enumerate(body):
+        docstring = number == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
+        if not docstring and not future:
+            break
+        end = node.end_lineno or end
+    return end
