@@ -68,6 +68,7 @@ def test_an_example_goes_with_its_heading_and_remarks(lines: tuple[str, ...]) ->
     [
         ("f(0) = 1", "f(n) = n * f(n - 1)"),
         ("Write f() so that it is fast.",),
+        ("f() is to be fast.",),
         ("", "Note:", "    * never change x", "    * 0 <= x"),
         ("Output:", "    a string"),
         ("The rules are:", "1. It is not empty.", "2. It has at least 3 items."),
@@ -83,6 +84,20 @@ def test_prose_and_definitions_stay_byte_for_byte(lines: tuple[str, ...]) -> Non
 def test_what_follows_an_example_stays() -> None:
     lines = ("Return it. For example:", "f(1) => 2", "It is never empty.", "", "Note: be quick.")
     assert without_examples(stub(*lines), "f") == stub("Return it.", "It is never empty.", "", "Note: be quick.")
+
+
+def test_no_gap_stays_where_examples_were_set_apart() -> None:
+    assert without_examples(stub("f(1) == 2", "", "f(2) == 3", "Be quick."), "f") == stub("Be quick.")
+
+
+def test_an_example_ends_at_indented_prose_after_a_blank_line() -> None:
+    lines = ("Example:", "    f(1) == 2", "", "    Be quick.")
+    assert without_examples(stub(*lines), "f") == stub("", "    Be quick.")
+
+
+def test_a_sentence_that_began_a_line_above_stays_whole() -> None:
+    lines = ("It is the sum of all of the numbers,", "as shown here:", "f(1) == 2")
+    assert without_examples(stub(*lines), "f") == stub("It is the sum of all of the numbers,", "as shown here:")
 
 
 def test_a_paragraph_stays_apart_from_the_next() -> None:
