@@ -5,7 +5,7 @@ from __future__ import annotations
 from .asking import Ask, ReplyLengths, answered
 from .records import Candidate, CandidateOrigin, Reply, Request, Spec, fingerprint
 from .reply import read_code
-from .templates import messages
+from .templates import messages, told_in_full
 
 
 class CodeWriter:
@@ -18,10 +18,14 @@ class CodeWriter:
         self._seed = seed
 
     def draft(self, spec: Spec, number: int, round_number: int) -> Candidate:
-        """Draft `number` (from 0). Raises ReplyError when no module can be read out of the replies."""
+        """Draft `number` (from 0); one after the first round is told of answers that came later.
+
+        Raises ReplyError when no module can be read out of the replies.
+        """
+        told = spec if round_number == 1 else told_in_full(spec)
         request = Request(
             role="code_writer",
-            messages=messages(spec, "code_writer"),
+            messages=messages(told, "code_writer"),
             max_tokens=self._lengths.code,
             temperature=0.0 if number == 0 else self._temperature,
             seed=self._seed + number,

@@ -156,11 +156,7 @@ class Console:
         if result.grade is not None:
             grade = Text(result.grade, style=GRADE_STYLES[result.grade])
             out.print(grade.append(f": {clean(result.why)}", style="none"))
-        for dispute in result.disputes:
-            answers = " or ".join(clean(answer) for answer in dispute.answers)
-            out.print(f"Open question: {clean(dispute.question)} gives {answers}?", markup=False)
-        if result.disputes:
-            out.print("To answer, put examples into the spec (name(1) == 2), or give --tests FILE.", markup=False)
+        self.lines(question_lines(result))
         if result.isolation == "in-process":
             out.print("The tests ran in one process with the code: a lower assurance.", style="yellow")
         for line in summary_lines(result):
@@ -205,6 +201,20 @@ class Console:
         """Plain lines on standard output."""
         for line in lines:
             self.out.print(clean(line), markup=False)
+
+
+def question_lines(result: RunResult) -> list[str]:
+    """The open questions of a run, one line each, and how to answer them."""
+    from .questions import QUESTIONS_FILE, how_to_answer, question_line
+
+    if not result.disputes:
+        return []
+    lines = [f"Open: {question_line(dispute)}" for dispute in result.disputes]
+    lines.append(how_to_answer(result.disputes))
+    if result.run_dir is not None:
+        answers = f"{result.run_dir}/{QUESTIONS_FILE}"
+        lines.append(f"Or uncomment answers in {answers}; then: --resume {result.run_dir} --answers {answers}")
+    return lines
 
 
 def summary_lines(result: RunResult) -> list[str]:

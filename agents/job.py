@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from .rig import Rig
 from .run_record import RunRecord, RunResult
 from .sandbox import open_sandbox
 from .settings import Settings
+from .spec import with_answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ def run_job(job: Job, tell: Tell, resumed: runs.RunDirectory | None = None) -> R
 
     Raises SandboxUnavailable and UsageError before that, so that nothing is left of a run that can't begin.
     """
+    job = _answered(job, under_way=resumed is not None)
     with ExitStack() as held:
         sandbox = open_sandbox(job.settings.sandbox)
         held.callback(sandbox.close)
@@ -64,6 +66,12 @@ def run_job(job: Job, tell: Tell, resumed: runs.RunDirectory | None = None) -> R
         if sandbox.name == "none":
             keeper.tell(Note("No sandbox: generated code runs with all your rights.", warning=True))
         return keeper.guard(lambda: _work(job, choices, keeper, rig))
+
+
+def _answered(job: Job, *, under_way: bool) -> Job:
+    if job.settings.answers is None:
+        return job
+    return replace(job, spec=with_answers(job.spec, job.settings.answers, under_way=under_way))
 
 
 def _begin(job: Job, choices: dict[Role, Choice], sandbox: str, resumed: runs.RunDirectory | None) -> RunRecord:

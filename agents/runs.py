@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from .atomic import write_atomically
 from .errors import UsageError
-from .records import Ruling, Test, fingerprint
+from .questions import QUESTIONS_FILE, is_answered, questions_text
+from .records import Dispute, Ruling, Test, fingerprint
 from .run_record import RoundRecord, RunRecord
 from .suite import render
 
@@ -76,6 +77,7 @@ class RunDirectory:
             self.path / "rounds" / f"{record.number:02d}" / "round.json", _dumped(record, RoundRecord)
         )
         write_atomically(self.path / "ledger.json", _dumped(record.ruling, Ruling))
+        self._keep_questions(record.ruling.disputes)
 
     def forget_rounds(self) -> None:
         """Set the rounds of an earlier attempt aside, since they are about to be done again from its replies."""
@@ -99,6 +101,16 @@ class RunDirectory:
         """The surviving suite, if there is one."""
         path = self.path / TESTS_FILE
         return path.read_text(encoding="utf-8") if path.is_file() else None
+
+    def _keep_questions(self, disputes: Sequence[Dispute]) -> None:
+        """Write what is open, for `--answers`; a file that a user has answered in is set aside."""
+        path = self.path / QUESTIONS_FILE
+        if path.is_file() and is_answered(path.read_text(encoding="utf-8", errors="replace")):
+            _set_aside(path)
+        if disputes:
+            write_atomically(path, questions_text(disputes, self.path))
+        else:
+            path.unlink(missing_ok=True)
 
     def _read(self, name: str, kind: type[Any]) -> Any:
         from pydantic import ValidationError

@@ -46,6 +46,8 @@ class Settings:
     """A GGUF file for the embedded model, in place of the built-in choice."""
     record: Path | None = None
     """Write every reply into this directory, for `--model recorded:DIR`."""
+    answers: Path | None = None
+    """A file of answers to open questions, `f(1) == 2` on a line: trusted tests; with --resume too."""
 
     max_rounds: Count = 5
     """Rounds of testing and replacing at the most."""

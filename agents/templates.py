@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
@@ -31,6 +32,12 @@ def messages(spec: Spec, task: str, **variables: object) -> tuple[Message, ...]:
 
     What requests have in common comes first, byte for byte: a model's prompt cache keeps only a common prefix.
     """
-    unsaid = [example for example in spec.examples if example.source_line not in spec.text]
+    told = [example for example in spec.examples if example.told]
+    unsaid = [example for example in told if example.source_line not in spec.text]
     asked = f"{render('spec', spec=spec, unsaid=unsaid)}\n\n{render(task, spec=spec, **variables)}"
     return (Message("system", render("system")), Message("user", asked))
+
+
+def told_in_full(spec: Spec) -> Spec:
+    """`spec` with every example shown to the roles, also the answers that came while a run was under way."""
+    return replace(spec, examples=tuple(replace(example, told=True) for example in spec.examples))

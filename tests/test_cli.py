@@ -56,6 +56,26 @@ def test_tests_of_the_user_are_trusted_and_decide(tmp_path: Path) -> None:
     assert "trusted" in document["why"]
 
 
+def test_a_run_goes_on_under_answers_and_asks_nothing_that_it_has_heard(tmp_path: Path) -> None:
+    """The model is a store of replies: a request that was not made before would be exit code 3."""
+    _, first = replayed(tmp_path, QUICKSORT)
+    (tmp_path / "answers.txt").write_text("# mine\nquicksort([2, 1, 2]) == [1, 2, 2]\n")
+    ended = greenloop(tmp_path, "--resume", first["run_dir"], "--answers", "answers.txt", "--json")
+    second = json.loads(ended.stdout)
+    assert (ended.returncode, second["grade"], second["usage"]) == (0, "verified", first["usage"])
+    again = json.loads(greenloop(tmp_path, "--resume", first["run_dir"], "--json").stdout)
+    assert (again["grade"], again["why"]) == ("verified", second["why"])
+
+
+def test_open_questions_are_lines_of_the_end_and_a_file_of_the_run(tmp_path: Path) -> None:
+    ended = greenloop(tmp_path, SLUGIFY, *RECORDED)
+    (file,) = (tmp_path / "work_dir" / "runs").glob("*/questions.txt")
+    assert "Open: slugify('éxamplë') returns 'examplë' or 'éxamplë'?\n" in ended.stdout
+    assert ended.stdout.count("--answers FILE") == 1
+    assert "# slugify('éxamplë') == 'examplë'\n" in file.read_text(encoding="utf-8")
+    assert str(file.relative_to(tmp_path)) in ended.stdout
+
+
 @pytest.mark.parametrize("required", ["verified", "contested"])
 def test_the_exit_code_follows_what_is_required(tmp_path: Path, required: str) -> None:
     ended, _ = replayed(tmp_path, QUICKSORT, "--require", required)
@@ -133,6 +153,7 @@ def test_without_a_change_of_the_users_nothing_is_set_aside(tmp_path: Path) -> N
         (["x", "--tests", "missing.py"], "missing.py"),
         (["x", "--resume", "nothing"], "resumed"),
         (["--resume", "nothing"], "no run"),
+        (["f(x: int) -> int", "--answers", "missing.txt"], "missing.txt"),
         (["show", "nothing"], "no run"),
         (["x", "--weights", "missing.gguf", "--model", "embedded"], "missing.gguf"),
     ],

@@ -10,7 +10,7 @@ import pytest
 
 from agents import runs
 from agents.errors import UsageError
-from agents.records import Test
+from agents.records import Dispute, Ruling, Test
 from agents.run_record import RoundRecord, RunRecord
 from agents.spec import read_spec
 
@@ -48,6 +48,28 @@ def test_rounds_come_back_as_they_were_and_in_order(tmp_path: Path) -> None:
         run.append(each)
     assert [each.number for each in run.rounds()] == [1, 2, 10]
     assert run.rounds()[1] == kept[0]
+
+
+def round_with(*disputes: Dispute) -> RoundRecord:
+    ruling = Ruling("contested", "a", "done", "why", disputes=disputes)
+    return RoundRecord(1, ROUND_BOARD, None, ruling, {}, 0.5)
+
+
+def test_open_questions_lie_in_a_file_for_as_long_as_there_are_any(tmp_path: Path) -> None:
+    run = runs.create(tmp_path, record())
+    run.append(round_with(Dispute("test_1", "f(1)", ("1", "2"))))
+    assert "# f(1) == 2\n" in (run.path / "questions.txt").read_text()
+    run.append(round_with())
+    assert not (run.path / "questions.txt").exists()
+
+
+def test_a_file_of_questions_that_a_user_has_answered_in_is_kept(tmp_path: Path) -> None:
+    run = runs.create(tmp_path, record())
+    run.append(round_with(Dispute("test_1", "f(1)", ("1", "2"))))
+    (run.path / "questions.txt").write_text("# mine\nf(1) == 2\n")
+    run.append(round_with())
+    assert (run.path / "questions.kept1.txt").read_text() == "# mine\nf(1) == 2\n"
+    assert not (run.path / "questions.txt").exists()
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"schema_version": 1}', "[]"])

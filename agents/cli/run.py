@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ..run_record import RunResult
     from ..runs import RunDirectory
 
-OF_THE_CALL = ("work_dir", "json", "quiet", "color")
-"""Settings that a resumed run does not take over."""
+OF_THE_CALL = ("work_dir", "json", "quiet", "color", "answers")
+"""Settings that a resumed run does not take over; answers that it was given are in its spec."""
 
 
 def run(

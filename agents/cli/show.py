@@ -20,7 +20,7 @@ def show(run: str | None = None, /, *, work_dir: Path = Path("work_dir"), color:
         Use colours on a terminal.
     """
     from .. import runs
-    from ..console import summary_lines
+    from ..console import question_lines, summary_lines
     from ..keeper import read_result
     from ..replay import shown
 
@@ -29,5 +29,5 @@ def show(run: str | None = None, /, *, work_dir: Path = Path("work_dir"), color:
     record, rounds = found.read(), found.rounds()
     console.print(*shown(record, rounds))
     result = read_result(found, record, rounds[-1].ruling if rounds else None)
-    console.lines(summary_lines(result))
+    console.lines([*question_lines(result), *summary_lines(result)])
     return 0

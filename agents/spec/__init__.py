@@ -1,5 +1,6 @@
 """Text or a file -> a Spec: its signature, examples, trusted tests and limits."""
 
+from .answers import with_answers
 from .reading import read_spec, read_spec_file, read_tests_file
 
-__all__ = ["read_spec", "read_spec_file", "read_tests_file"]
+__all__ = ["read_spec", "read_spec_file", "read_tests_file", "with_answers"]

@@ -67,6 +67,27 @@ def separated(text: str, origin: str) -> tuple[FrontMatter, str]:
     ), text[match.end() :]
 
 
+def listed(text: str, key: str, origin: str) -> list[tuple[str, int]]:
+    """The texts of the list `key` in a document that holds nothing else, each with its line (from 1).
+
+    Raises UsageError that names `origin` and the line.
+    """
+    import yaml
+
+    data, lines = _loaded(text, origin, first=1)
+    fields = _Fields(data or {}, lines, origin)
+    for other in fields.data:
+        if other != key:
+            where = f"{origin}, line {lines.get(str(other), 1)}"
+            raise UsageError(f"{where}: `{other}` is not known here; give one list, `{key}:`.")
+    if not (values := fields.texts(key)):
+        return []
+    tree = yaml.compose(text, Loader=yaml.SafeLoader)
+    node = tree.value[0][1] if isinstance(tree, yaml.MappingNode) else tree
+    items = node.value if isinstance(node, yaml.SequenceNode) else [node]
+    return [(value, item.start_mark.line + 1) for value, item in zip(values, items, strict=True)]
+
+
 @dataclass(frozen=True, slots=True)
 class _Fields:
     """A mapping read from YAML, with the line of each key."""
@@ -112,31 +133,28 @@ class _Fields:
         return value
 
 
-def _loaded(source: str, origin: str) -> tuple[dict[object, object] | None, dict[str, int]]:
-    """The mapping in `source` and the line of each key; None where it is no mapping."""
+def _loaded(source: str, origin: str, first: int = 2) -> tuple[dict[object, object] | None, dict[str, int]]:
+    """The mapping in `source`, which begins on line `first`, and the line of each key; None for no mapping."""
     import yaml
 
+    what = "the front matter" if first > 1 else "the file"
     try:
         data = yaml.safe_load(source)
         node = yaml.compose(source, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        line = mark.line + 2 if mark else 1
+        line = mark.line + first if mark else 1
         problem = getattr(error, "problem", None) or "it can't be read"
-        raise UsageError(
-            f"{origin}, line {line}: the front matter is not YAML ({problem}); quote values."
-        ) from error
+        raise UsageError(f"{origin}, line {line}: {what} is not YAML ({problem}); quote values.") from error
     except (RecursionError, ValueError, OverflowError) as error:
-        raise UsageError(
-            f"{origin}, line 1: the front matter can't be read ({error}); quote its values."
-        ) from error
+        raise UsageError(f"{origin}, line 1: {what} can't be read ({error}); quote its values.") from error
     if data is None:
         return {}, {}
     if not isinstance(data, dict) or not isinstance(node, yaml.MappingNode):
         return None, {}
     lines: dict[str, int] = {}
     for key, value in node.value:
-        lines[str(key.value)] = key.start_mark.line + 2
+        lines[str(key.value)] = key.start_mark.line + first
         if isinstance(value, yaml.MappingNode):
-            lines.update({str(inner.value): inner.start_mark.line + 2 for inner, _ in value.value})
+            lines.update({str(inner.value): inner.start_mark.line + first for inner, _ in value.value})
     return data, lines

@@ -12,6 +12,7 @@ from ..suite import render, split
 from .examples import examples, from_statement
 from .front_matter import FrontMatter, separated
 from .signature import found, stated
+from .source_file import read_text
 
 LONGEST_SPEC = 100_000
 LONGEST_TESTS = 1_000_000
@@ -35,7 +36,7 @@ def read_spec(text: str, *, origin: str, tests: str | None = None) -> Spec:
     signature = _signature(front, body, origin)
     sources = [] if tests is None else [(tests, "the tests given")]
     folder = Path(origin).parent if origin not in {"argument", "stdin"} else Path()
-    sources.extend((_file(folder / name, LONGEST_TESTS), str(folder / name)) for name in front.tests)
+    sources.extend((read_text(folder / name, LONGEST_TESTS), str(folder / name)) for name in front.tests)
     return Spec(
         id=front.id or _identifier(text, body, signature),
         text=body.strip("\n"),
@@ -49,42 +50,22 @@ def read_spec(text: str, *, origin: str, tests: str | None = None) -> Spec:
 
 def read_spec_file(path: Path, tests_path: Path | None = None) -> Spec:
     """The spec in the file `path`, and trusted tests from `tests_path`. Raises UsageError."""
-    text = _file(path, LONGEST_SPEC)
+    text = read_text(path, LONGEST_SPEC)
     if tests_path is None:
         return read_spec(text, origin=str(path))
-    source = _trusted([(_file(tests_path, LONGEST_TESTS), str(tests_path))])
+    source = _trusted([(read_text(tests_path, LONGEST_TESTS), str(tests_path))])
     return read_spec(text, origin=str(path), tests=source)
 
 
 def read_tests_file(path: Path) -> str:
     """The source of a trusted pytest file. Raises UsageError where it can't be read or has no test."""
-    source = _trusted([(_file(path, LONGEST_TESTS), str(path))])
+    source = _trusted([(read_text(path, LONGEST_TESTS), str(path))])
     assert source is not None
     return source
 
 
 def _named(origin: str) -> str:
     return {"argument": "The spec", "stdin": "Standard input"}.get(origin, origin)
-
-
-def _file(path: Path, longest: int) -> str:
-    try:
-        with path.open("rb") as file:
-            data = file.read(longest + 1)
-    except FileNotFoundError:
-        raise UsageError(f"{path} does not exist; check the path.") from None
-    except IsADirectoryError:
-        raise UsageError(f"{path} is a directory; name a file in it.") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"{path} can't be read ({reason}); check its permissions.") from error
-    if len(data) > longest:
-        raise UsageError(f"{path} is longer than {longest // 1000} KB; shorten it.")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise UsageError(f"{path}, line {line}: the file is not UTF-8; save it as UTF-8.") from error
 
 
 def _signature(front: FrontMatter, body: str, origin: str) -> Signature | None:

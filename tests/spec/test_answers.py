@@ -1,0 +1,111 @@
+"""Answers to open questions: read like the spec's own examples, or refused in one helpful sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agents.errors import UsageError
+from agents.records import Spec
+from agents.spec import read_spec, with_answers
+from agents.suite import example_tests
+from agents.templates import messages, told_in_full
+
+SPEC = read_spec('Implement slugify(text: str) -> str. slugify("A b") == "a-b"', origin="argument")
+
+
+def answered(directory: Path, text: str, spec: Spec = SPEC, *, under_way: bool = False) -> Spec:
+    path = directory / "answers.txt"
+    path.write_text(text, encoding="utf-8")
+    return with_answers(spec, path, under_way=under_way)
+
+
+def codes(spec: Spec) -> list[str]:
+    return [example.code for example in spec.examples]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ('slugify("é") == "e"', 'assert slugify("é") == "e"'),
+        ("slugify('x') -> 'x'", "assert slugify('x') == 'x'"),
+        ("slugify(None) raises TypeError", "with pytest.raises(TypeError):\n    slugify(None)"),
+        ("# a comment\n\n  - slugify('x') is None\r\n", "assert slugify('x') is None"),
+        ("assert not slugify('')", "assert not slugify('')"),
+        ("examples:\n  - slugify('x') == 'x'\n", "assert slugify('x') == 'x'"),
+        ("# of mine\n---\nexamples: slugify('x') == 'x'\n", "assert slugify('x') == 'x'"),
+    ],
+)
+def test_an_answer_becomes_a_trusted_example_after_those_of_the_spec(tmp_path: Path, text: str, code: str) -> None:
+    spec = answered(tmp_path, text)
+    assert codes(spec) == ['assert slugify("A b") == "a-b"', code]
+    assert spec.examples[1].answer
+    assert not spec.examples[0].answer
+    assert [test.origin for test in example_tests(spec)] == ["spec", "spec"]
+
+
+def test_several_answers_keep_their_order_and_come_once(tmp_path: Path) -> None:
+    text = "slugify('b') == 'b'\nslugify('a') == 'a'\nslugify('b')  ==  'b'\nslugify('A b') == 'a-b'\n"
+    assert codes(answered(tmp_path, text))[1:] == ["assert slugify('b') == 'b'", "assert slugify('a') == 'a'"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("slugify('a')", r"answers\.txt, line 1: .* states no result; write it as"),
+        (
+            "\n# c\nslugify('a' ==",
+            r"txt, line 3: .* is not Python .*; write it as `slugify\(\.\.\.\) == value`",
+        ),
+        ("slugfy('a') == 'a'", "line 1: the spec does not define `slugfy`; write `slugify`"),
+        ("shorten('a') == 'a'", "line 1: the spec does not define `shorten`; answer with a call of `slugify`"),
+        ("slugify('a') == a", "line 1: the spec does not define `a`"),
+        ("1 == 1", "line 1: `1 == 1` calls nothing that the spec defines"),
+        ("slugify == 1", "line 1: `slugify == 1` calls nothing"),
+        ("slugify('a') == 'a'\nslugify('a') == 'b'", "line 2: .* contradicts line 1; keep one"),
+        ("slugify('a') == 'a'\nslugify('a') raises ValueError", "line 2: .* contradicts line 1"),
+        ("slugify('A b') == 'x'", r"line 1: .* contradicts the spec's `slugify\(\"A b\"\) == \"a-b\"`; leave"),
+        ("# slugify('a') == 'a'\n", "holds no answer; uncomment one"),
+        ("examples:\n", "holds no answer"),
+        ("examples:\n  - slugify('b') == 'b'\n  - slugify('a')\n", "line 3: .* states no result"),
+        ("examples: 3\n", "line 1: `examples` must be a list"),
+        ("examples:\n  [slugify\n", "line 3: the file is not YAML"),
+        ("examples:\n  - slugify('b') == 'b'\nid: x\n", "line 3: `id` is not known here"),
+    ],
+)
+def test_what_is_no_answer_is_one_sentence_with_the_line(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said) as error:
+        answered(tmp_path, text)
+    assert str(error.value).startswith(str(tmp_path / "answers.txt"))
+    assert "\n" not in str(error.value)
+
+
+def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"none\.txt does not exist; check the path"):
+        with_answers(SPEC, tmp_path / "none.txt", under_way=False)
+
+
+def test_a_spec_of_several_functions_may_be_answered_about_each(tmp_path: Path) -> None:
+    spec = read_spec("Implement encode(text: str) -> str and decode(text: str) -> str.", origin="argument")
+    assert codes(answered(tmp_path, "decode(encode('a')) == 'a'", spec)) == ["assert decode(encode('a')) == 'a'"]
+
+
+def test_a_new_run_is_told_its_answers_and_a_run_under_way_is_not(tmp_path: Path) -> None:
+    """What was asked before must be asked in the same words: only then do the recorded replies answer it."""
+    before = messages(SPEC, "code_writer")
+    assert "slugify('é')" in messages(answered(tmp_path, "slugify('é') == 'e'"), "code_writer")[1].content
+    late = answered(tmp_path, "slugify('é') == 'e'", under_way=True)
+    assert messages(late, "code_writer") == before
+    assert "slugify('é')" in messages(told_in_full(late), "code_writer")[1].content
+
+
+def test_a_later_answer_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:
+    first = answered(tmp_path, "slugify('a') == 'a'\nslugify('b') == 'b'")
+    second = answered(tmp_path, "slugify('a') == 'x'", first, under_way=True)
+    assert codes(second)[1:] == ["assert slugify('b') == 'b'", "assert slugify('a') == 'x'"]
+
+
+def test_an_answer_given_twice_stays_as_it_was(tmp_path: Path) -> None:
+    first = answered(tmp_path, "slugify('a') == 'a'")
+    assert answered(tmp_path, "slugify('a') == 'a'", first, under_way=True) == first
