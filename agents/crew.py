@@ -18,35 +18,53 @@ from .settings import Settings
 from .test_writer import TestWriter
 
 if TYPE_CHECKING:
-    from .llm_backends.attempt import Caller
+    from .llm_backends.attempt import Caller, StreamingModel
     from .llm_backends.choice import Choice
 
 ROLES: tuple[Role, ...] = ("code_writer", "test_writer", "critic")
+SEEDS_OF_A_RUN = 1000
+"""Seeds that a run has for itself, so that the drafts of two runs with neighbouring seeds are other samples."""
+
+
+class Backends:
+    """The models behind the roles, opened once for as many runs as there are. A context manager that closes them
+    on every path."""
+
+    def __init__(self, choices: dict[Role, Choice], weights: Path | None, tell: Tell) -> None:
+        """Raises ModelError and UsageError."""
+        self.choices = choices
+        self.models: dict[Choice, StreamingModel | None] = {}
+        self._closers = ExitStack()
+        try:
+            for choice in dict.fromkeys(choices.values()):
+                self.models[choice] = get_model(choice, weights, tell)
+                self._closers.callback(closing(self.models[choice]))
+        except BaseException:
+            self._closers.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._closers.close()
 
 
 class Models:
-    """The models of a run: one for all roles, or one each. A context manager that closes them on every path."""
+    """The models of one run, on its budget, with its recorded replies. A context manager that ends every call."""
 
-    def __init__(
-        self, choices: dict[Role, Choice], settings: Settings, budget: Budget, replies: Path, tell: Tell
-    ) -> None:
-        self._choices = choices
+    def __init__(self, backends: Backends, settings: Settings, budget: Budget, replies: Path, tell: Tell) -> None:
+        self._choices = backends.choices
         self._settings = settings
+        self._seed = settings.seed * SEEDS_OF_A_RUN
         self._tell = tell
         self._lock = threading.Lock()
         self._speeds: list[tuple[int, float]] = []
         self._closers = ExitStack()
         self._callers: dict[Choice, Caller] = {}
-        try:
-            for choice in dict.fromkeys(choices.values()):
-                model = get_model(choice, settings.weights, tell)
-                self._closers.callback(closing(model))
-                caller = get_caller(choice, model, budget, replies, tell)
-                self._closers.callback(caller.cancel)
-                self._callers[choice] = caller
-        except BaseException:
-            self._closers.close()
-            raise
+        for choice, model in backends.models.items():
+            self._callers[choice] = get_caller(choice, model, budget, replies, tell)
+            self._closers.callback(self._callers[choice].cancel)
 
     def __enter__(self) -> Self:
         return self
@@ -72,7 +90,7 @@ class Models:
             self._ask("code_writer"),
             self._lengths("code_writer"),
             temperature=self._settings.temperature,
-            seed=self._settings.seed,
+            seed=self._seed,
         )
 
     def test_writer(self) -> TestWriter:
@@ -81,12 +99,12 @@ class Models:
             self._ask("test_writer"),
             self._lengths("test_writer"),
             temperature=self._settings.temperature,
-            seed=self._settings.seed,
+            seed=self._seed,
         )
 
     def critic(self) -> Critic:
         """The Critic on its model."""
-        return Critic(self._ask("critic"), self._lengths("critic"), seed=self._settings.seed)
+        return Critic(self._ask("critic"), self._lengths("critic"), seed=self._seed)
 
     def _lengths(self, role: Role) -> ReplyLengths:
         return SMALL_MODEL if is_small(self._choices[role].model_id) else LARGE_MODEL

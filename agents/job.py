@@ -10,18 +10,19 @@ from pathlib import Path
 
 from . import __version__, runs
 from .budget import Budget
-from .crew import ROLES, Models
+from .crew import ROLES, Backends, Models
 from .effort import plan
 from .events import Note, RunStarted, Tell
 from .keeper import Keeper
 from .llm_backends.choice import Choice, choose, probe_ollama
-from .orchestrator import Crew, Orchestrator
 from .records import Role, Spec
 from .rig import Rig
 from .run_record import RunRecord, RunResult
 from .sandbox import open_sandbox
 from .settings import Settings
 from .spec import with_answers
+from .strategies import loop_of
+from .workbench import Crew, Workbench
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,11 @@ def plain(settings: Settings) -> dict[str, str | int | float | bool | None]:
 
 
 def _work(job: Job, choices: dict[Role, Choice], keeper: Keeper, rig: Rig) -> None:
-    with Models(choices, job.settings, keeper.budget, keeper.run.replies, keeper.tell) as models:
+    with (
+        Backends(choices, job.settings.weights, keeper.tell) as backends,
+        Models(backends, job.settings, keeper.budget, keeper.run.replies, keeper.tell) as models,
+    ):
         keeper.models = models
         crew = Crew(models.code_writer(), models.test_writer(), models.critic(), models.at_once, rig)
-        Orchestrator(job.spec, plan(job.settings, job.spec.limits), crew, keeper, keeper.tell).run()
+        bench = Workbench(job.spec, plan(job.settings, job.spec.limits), crew, keeper, keeper.tell)
+        loop_of(job.settings.strategy, bench).run()

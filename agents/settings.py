@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from .records import Grade
 
 Effort = Literal["low", "medium", "high"]
+Strategy = Literal["single", "best-of-n", "classic", "greenloop"]
+STRATEGIES: tuple[Strategy, ...] = ("single", "best-of-n", "classic", "greenloop")
 SandboxName = Literal["auto", "bubblewrap", "native", "none"]
 RequiredGrade = Literal["verified", "consensus", "contested"]
 
@@ -61,6 +63,8 @@ class Settings:
     """Drafts asked for at once; by default what --effort says."""
     effort: Effort = "medium"
     """How much is drafted and voted on before giving up."""
+    strategy: Strategy = "greenloop"
+    """How the result is found; the others are what greenloop is measured against."""
     temperature: Annotated[float, Parameter(validator=Number(gte=0, lte=2))] = 0.8
     """Sampling temperature of every draft but the first, which is taken at 0."""
     seed: int = 0

@@ -7,9 +7,9 @@ import ast
 from .asking import Ask, ReplyLengths, answered
 from .claims import Claim, is_literal
 from .errors import ReplyError
-from .records import Reply, Request, Spec, Test
+from .records import Message, Reply, Request, Spec, Test
 from .reply import read_tests
-from .templates import messages
+from .templates import messages, render
 
 
 class TestWriter:
@@ -25,17 +25,25 @@ class TestWriter:
 
     def draft(self, spec: Spec, count: int) -> tuple[Test, ...]:
         """About `count` tests of one assertion each. Raises ReplyError when no test can be read."""
-        names = spec.signature.name if spec.signature else "the names that the spec gives"
-        example = f"{names}(...) == ..." if spec.signature else "function(...) == ..."
-        request = Request(
+        asked = messages(spec, "test_writer", **_asked_for(spec, count))
+        return answered(self._ask, self._for_tests(asked, "tests"), lambda reply: _tests(reply, spec))
+
+    def draft_from_code(self, spec: Spec, code: str, count: int) -> tuple[Test, ...]:
+        """About `count` tests of `code`, which is shown in the spec's place: what greenloop is measured against,
+        and never part of its own loop. Raises ReplyError when no test can be read."""
+        text = render("tests_of_code", code=code.strip(), **_asked_for(spec, count))
+        asked = (Message("system", render("system")), Message("user", text))
+        return answered(self._ask, self._for_tests(asked, "tests of the code"), lambda reply: _tests(reply, spec))
+
+    def _for_tests(self, asked: tuple[Message, ...], purpose: str) -> Request:
+        return Request(
             role="test_writer",
-            messages=messages(spec, "test_writer", names=names, example=example, count=count),
+            messages=asked,
             max_tokens=self._lengths.tests,
             temperature=0.0,
             seed=self._seed,
-            purpose="tests",
+            purpose=purpose,
         )
-        return answered(self._ask, request, lambda reply: _tests(reply, spec))
 
     def predict(self, spec: Spec, claim: Claim, number: int) -> str | None:
         """Opinion `number` (from 0) on what `claim.call` returns, as a literal; None when it gives none.
@@ -51,6 +59,12 @@ class TestWriter:
             purpose=f"opinion {number + 1} on {claim.call}",
         )
         return read_value(self._ask(request).text)
+
+
+def _asked_for(spec: Spec, count: int) -> dict[str, object]:
+    names = spec.signature.name if spec.signature else "the names that the spec gives"
+    example = f"{names}(...) == ..." if spec.signature else "function(...) == ..."
+    return {"names": names, "example": example, "count": count}
 
 
 def _tests(reply: Reply, spec: Spec) -> tuple[Test, ...]:

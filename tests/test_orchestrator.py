@@ -14,11 +14,12 @@ from agents.critic import Critic
 from agents.effort import Plan
 from agents.errors import BudgetSpent, ModelError
 from agents.events import Event, Note
-from agents.orchestrator import Crew, Orchestrator
+from agents.orchestrator import Orchestrator
 from agents.records import Board, Candidate, Outcome, Reply, Request, Spec, Test, Verdict, VerdictKind
 from agents.run_record import RoundRecord
 from agents.spec import read_spec
 from agents.test_writer import TestWriter
+from agents.workbench import Crew, Workbench
 
 PLAN = Plan(drafts=2, most_drafts=4, tests=4, opinions=3, most_disputes=4, probes=0, max_rounds=5)
 SPEC = read_spec("Implement double(x: int) -> int that returns twice x.", origin="argument")
@@ -118,12 +119,12 @@ def loop(
         rig=rig or Rig(),
     )
     events: list[Event] = [] if told is None else told
-    return Orchestrator(spec, plan, crew, archive, events.append), archive
+    return Orchestrator(Workbench(spec, plan, crew, archive, events.append)), archive
 
 
 def test_drafts_that_agree_with_blind_tests_end_in_one_round() -> None:
     orchestrator, archive = loop(Model(draft=[RIGHT, ALSO_RIGHT], tests=[suite(*GOOD_TESTS)]))
-    ruling = orchestrator.run()
+    ruling = orchestrator.run().ruling
     assert (ruling.grade, len(archive.rounds)) == ("consensus", 1)
     assert archive.code[-1] == RIGHT
     assert len(archive.tests) == 4
@@ -136,7 +137,7 @@ def test_a_wrong_test_is_put_to_the_vote_and_settled() -> None:
         opinion=["10", "10", "11"],
     )
     orchestrator, archive = loop(model)
-    ruling = orchestrator.run()
+    ruling = orchestrator.run().ruling
     assert ruling.grade == "consensus"
     standings = {entry.test.id: entry.standing for entry in ruling.ledger}
     assert (standings["test_4"], standings["test_4_settled"]) == ("ruled out", "counts")
@@ -152,7 +153,7 @@ def test_a_right_test_that_is_upheld_sends_the_code_to_the_critic() -> None:
         replacement=[RIGHT],
     )
     orchestrator, archive = loop(model)
-    ruling = orchestrator.run()
+    ruling = orchestrator.run().ruling
     assert archive.code[-1] == RIGHT
     assert ruling.grade == "contested", "the repair has seen the tests, and no draft agrees with it"
     assert [record.ruling.next_step for record in archive.rounds][:2] == ["settle", "repair"]
@@ -161,7 +162,7 @@ def test_a_right_test_that_is_upheld_sends_the_code_to_the_critic() -> None:
 def test_a_trusted_test_that_passes_verifies() -> None:
     spec = read_spec("Implement double(x: int) -> int. double(4) == 8", origin="argument")
     orchestrator, archive = loop(Model(draft=[RIGHT, WRONG], tests=[suite(*GOOD_TESTS)]), spec=spec)
-    ruling = orchestrator.run()
+    ruling = orchestrator.run().ruling
     assert (ruling.grade, archive.code[-1]) == ("verified", RIGHT)
     assert archive.tests[0].origin == "spec"
 
@@ -186,13 +187,13 @@ def test_a_budget_spent_with_trusted_tests_at_hand_still_gives_a_ruling() -> Non
     spec = read_spec("Implement double(x: int) -> int. double(4) == 8", origin="argument")
     told: list[Event] = []
     orchestrator, _ = loop(Model(draft=[RIGHT]), spec=spec, told=told)
-    assert orchestrator.run().grade == "verified"
+    assert orchestrator.run().ruling.grade == "verified"
     assert any(isinstance(event, Note) and "budget" in event.text for event in told)
 
 
 def test_a_budget_spent_after_a_ruling_keeps_that_ruling() -> None:
     orchestrator, _ = loop(Model(draft=[WRONG, WRONG], tests=[suite(*GOOD_TESTS)]))
-    ruling = orchestrator.run()
+    ruling = orchestrator.run().ruling
     assert (ruling.grade, ruling.done) == ("contested", True)
 
 
@@ -205,7 +206,7 @@ def test_the_rounds_end_at_the_limit() -> None:
         replacement=[WRONG] * 9,
     )
     orchestrator, archive = loop(model, replace(PLAN, max_rounds=2))
-    assert orchestrator.run().done
+    assert orchestrator.run().ruling.done
     assert len(archive.rounds) == 2
 
 
@@ -235,9 +236,9 @@ def test_a_success_is_run_once_more_and_stands_only_if_it_comes_again() -> None:
     good = {"draft": [RIGHT, ALSO_RIGHT], "tests": [suite(*GOOD_TESTS)]}
     rig = Rig()
     orchestrator, _ = loop(Model(**good), rig=rig)
-    assert orchestrator.run().grade == "consensus"
+    assert orchestrator.run().ruling.grade == "consensus"
     assert rig.confirmed == [RIGHT]
     orchestrator, archive = loop(Model(draft=[RIGHT, ALSO_RIGHT], tests=[suite(*GOOD_TESTS)]), rig=Rig("failed"))
-    ruling = orchestrator.run()
+    ruling = orchestrator.run().ruling
     assert (ruling.grade, archive.rounds[-1].ruling.grade) == ("failed", "failed")
     assert "import missing" in ruling.why

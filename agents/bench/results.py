@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 from ..records import Grade, Usage
+from ..settings import STRATEGIES, Strategy
 
-Strategy = Literal["single", "best-of-n", "classic", "greenloop"]
-STRATEGIES: tuple[Strategy, ...] = ("single", "best-of-n", "classic", "greenloop")
+__all__ = ["STRATEGIES", "Hidden", "Strategy", "TaskResult"]
 
 
 @dataclass(frozen=True, slots=True)
