@@ -58,15 +58,16 @@ def _text(node: ast.stmt) -> str:
 
 
 @lru_cache(maxsize=64)
-def _tree(source: str) -> ast.Module:
-    return ast.parse(source)
+def _statements(source: str) -> tuple[ast.stmt, ...]:
+    """Every statement of the tests: each failing test looks for its own, and tests may hold tables of values."""
+    return tuple(node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt))
 
 
 def _assertion_at(source: str, line: int) -> ast.stmt | None:
     """The innermost statement of the tests at `line`."""
     best = None
-    for node in ast.walk(_tree(source)):
-        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno):
+    for node in _statements(source):
+        if node.lineno <= line <= (node.end_lineno or node.lineno):
             best = node if best is None or node.lineno >= best.lineno else best
     return None if isinstance(best, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef) else best
 
