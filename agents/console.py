@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TextIO
@@ -196,6 +197,34 @@ class Console:
         stopped = sum(result.standing == "stopped" for result in tried)
         self.out.print(f"{stopped} of {len(tried)} stopped", markup=False)
         return tried
+
+    @contextmanager
+    def counting(self, total: int, what: str) -> Iterator[Callable[[str], None]]:
+        """Count to `total` while the body runs: a bar on a terminal, a line for each elsewhere.
+
+        The body calls the function it gets with a word on each thing done; from any thread.
+        """
+        if not self.err.is_terminal or os.environ.get("CI"):
+            done = itertools.count(1)
+            yield lambda line: self.err.print(f"{next(done)} of {total} {what}: {clean(line)}", markup=False)
+            return
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+        with Progress(*columns, console=self.err, transient=True) as bar:
+            task = bar.add_task(what, total=total)
+            yield lambda line: bar.update(task, advance=1, description=clean(line))
+
+    def table(self, title: str, head: Sequence[str], rows: Iterable[Sequence[str]], labels: int = 1) -> None:
+        """A table on standard output; the first `labels` columns are words, the rest figures."""
+        from rich.table import Table
+
+        table = Table(title=title, title_justify="left")
+        for index, name in enumerate(head):
+            table.add_column(name, justify="left" if index < labels else "right")
+        for row in rows:
+            table.add_row(*row)
+        self.out.print(table)
 
     def lines(self, lines: Sequence[str]) -> None:
         """Plain lines on standard output."""

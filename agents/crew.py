@@ -12,7 +12,7 @@ from .budget import Budget
 from .code_writer import CodeWriter
 from .critic import Critic
 from .events import Answered, Asked, Tell
-from .llm_backends import closing, get_caller, get_model, is_small
+from .llm_backends import at_once, closing, get_caller, get_model, is_small
 from .records import Reply, Request, Role
 from .settings import Settings
 from .test_writer import TestWriter
@@ -42,6 +42,11 @@ class Backends:
         except BaseException:
             self._closers.close()
             raise
+
+    @property
+    def parallel(self) -> int:
+        """Requests that all of the models answer at the same time."""
+        return min(at_once(model) for model in self.models.values())
 
     def __enter__(self) -> Self:
         return self

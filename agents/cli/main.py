@@ -16,7 +16,7 @@ from .. import __version__
 from ..console import Console
 from ..errors import GreenloopError, Interrupted, UsageError
 from ..help_text import ColumnFormatter
-from .bench import verifier
+from .bench import humaneval, verifier
 from .models import fetch, list_models
 from .run import run
 from .sandbox import check
@@ -44,6 +44,7 @@ models_app.default(list_models)
 models_app.command(fetch)
 app.command(bench_app)
 bench_app.command(verifier)
+bench_app.command(humaneval, name="humaneval+")
 app.command(sandbox_app)
 sandbox_app.command(check)
 

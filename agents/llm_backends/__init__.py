@@ -77,6 +77,13 @@ def get_caller(choice: Choice, model: StreamingModel | None, budget: Budget, rep
     return Caller(model, budget, store=store, on_text=on_text, on_retry=on_retry)
 
 
+def at_once(model: StreamingModel | None) -> int:
+    """Requests that `model` answers at the same time; None stands for recorded replies."""
+    from .attempt import RECORDED_PARALLEL
+
+    return model.parallel if model else RECORDED_PARALLEL
+
+
 def closing(model: StreamingModel | None) -> Callable[[], None]:
     """What ends `model`; nothing for those that hold nothing."""
     close: Callable[[], None] = getattr(model, "close", lambda: None)

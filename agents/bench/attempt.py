@@ -1,0 +1,92 @@
+"""One strategy on one spec, kept in memory, on models that many attempts share."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ..budget import Budget
+from ..crew import Backends, Models
+from ..effort import Plan, plan
+from ..errors import BudgetSpent, ModelError
+from ..events import Event
+from ..records import Spec, Test, Usage
+from ..rig import Rig
+from ..run_record import RoundRecord
+from ..settings import Settings
+from ..strategies import loop_of
+from ..workbench import Crew, Workbench
+
+_MOST_DRAFTS = 100
+_FAULTS_OF_A_TASK = ("unusable_reply", "context_length")
+"""What a model can't do with one task; any other fault means that the model can't be reached."""
+
+
+class Attempt:
+    """The archive of one loop, and what came of it."""
+
+    def __init__(self, spec: Spec, settings: Settings, tokens: int | None = None) -> None:
+        """With `tokens` the budget alone bounds the number of drafts."""
+        self._spec = spec
+        self._settings = settings
+        self._plan = _bounded_by_tokens(plan(settings, spec.limits)) if tokens else plan(settings, spec.limits)
+        self._budget = Budget(max_tokens=tokens or settings.max_tokens)
+        self.code = ""
+        self.first_code = ""
+        self.rounds: list[RoundRecord] = []
+        self.claimed = False
+        self.repaired = False
+        """Whether a repair leads in the end."""
+        self.drafts = 0
+        self.error: str | None = None
+        self.seconds = 0.0
+
+    @property
+    def usage(self) -> Usage:
+        """Spent on model calls, replayed ones included."""
+        return self._budget.usage
+
+    def append(self, record: RoundRecord) -> None:
+        """Keep one round."""
+        self.rounds.append(record)
+
+    def save_code(self, code: str) -> None:
+        """Keep the best candidate so far."""
+        self.first_code = self.first_code or code
+        self.code = code
+
+    def save_tests(self, tests: Sequence[Test]) -> None:
+        """Nothing to keep: the rounds hold the suite."""
+
+    def make(self, backends: Backends, replies: Path, rig: Rig) -> None:
+        """Run the loop, on replies kept in `replies`. What the model can't do with this spec ends in `error`.
+
+        Raises ModelError when the model can't be reached, SandboxBroken, and OSError.
+        """
+        started = time.monotonic()
+        with Models(backends, self._settings, self._budget, replies, _unheard) as models:
+            crew = Crew(models.code_writer(), models.test_writer(), models.critic(), 1, rig)
+            bench = Workbench(self._spec, self._plan, crew, self, _unheard)
+            try:
+                conclusion = loop_of(self._settings.strategy, bench).run()
+                self.claimed = conclusion.claimed
+                leader = conclusion.ruling.leader
+                self.repaired = leader is not None and bench.leader(conclusion.ruling).origin == "repair"
+            except BudgetSpent as error:
+                self.error = str(error)
+            except ModelError as error:
+                if error.kind not in _FAULTS_OF_A_TASK:
+                    raise
+                self.error = str(error)
+            self.drafts = bench.drafts_asked
+        self.seconds = time.monotonic() - started
+
+
+def _bounded_by_tokens(made: Plan) -> Plan:
+    return replace(made, most_drafts=_MOST_DRAFTS)
+
+
+def _unheard(_event: Event) -> None:
+    """Many attempts at once have no one screen to tell of themselves."""

@@ -1,0 +1,75 @@
+"""What a benchmark has done so far: a file for each result, whole at every moment, and the recorded replies."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..atomic import write_atomically
+from ..errors import UsageError
+from ..settings import Strategy
+from .results import TaskResult
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+_PLAN_FILE = "measurement.json"
+
+
+class Journal:
+    """The results in `directory`/cells and the recorded replies in `directory`/replies."""
+
+    def __init__(self, directory: Path, plan: Mapping[str, object], *, again: bool = False) -> None:
+        """Open or begin it; with `again` what was done is forgotten, and only the replies are kept.
+
+        `plan` says what is measured. Raises UsageError where the directory holds another measurement, or can't be
+        written.
+        """
+        self.directory = directory
+        self.replies = directory / "replies"
+        self._cells = directory / "cells"
+        text = json.dumps(plan, indent=1, sort_keys=True) + "\n"
+        try:
+            if again:
+                shutil.rmtree(self._cells, ignore_errors=True)
+            elif _other_than(directory / _PLAN_FILE, text):
+                raise UsageError(
+                    f"{directory} holds another measurement ({_PLAN_FILE}); choose another --out, or do this one "
+                    "with --again on its recorded replies."
+                )
+            write_atomically(directory / _PLAN_FILE, text)
+        except OSError as error:
+            raise UsageError(f"{directory} can't be written ({error.strerror}); choose another --out.") from error
+
+    def find(self, task_id: str, strategy: Strategy, seed: int) -> TaskResult | None:
+        """The result kept for this cell; None where there is none, or its file is damaged."""
+        from pydantic import ValidationError
+
+        try:
+            found = _adapter().validate_json(self._path(task_id, strategy, seed).read_bytes())
+        except (FileNotFoundError, ValidationError):
+            return None
+        return found
+
+    def add(self, result: TaskResult) -> None:
+        """Keep `result`. Raises OSError."""
+        path = self._path(result.task_id, result.strategy, result.seed)
+        write_atomically(path, _adapter().dump_json(result, indent=1).decode("utf-8") + "\n")
+
+    def _path(self, task_id: str, strategy: Strategy, seed: int) -> Path:
+        name = re.sub(r"[^A-Za-z0-9-]+", "-", task_id)
+        return self._cells / strategy / str(seed) / f"{name}.json"
+
+
+def _other_than(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_text(encoding="utf-8") != text
+
+
+def _adapter() -> TypeAdapter[TaskResult]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(TaskResult)

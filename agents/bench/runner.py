@@ -1,0 +1,126 @@
+"""Runs strategies on tasks: each (task, strategy, seed) once, kept as it ends, on replies that all of them share.
+
+Equal requests of two strategies are answered by the same recorded reply, and charged to both.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+from ..crew import Backends
+from ..rig import Rig
+from ..sandbox import Sandbox
+from ..settings import Settings, Strategy
+from .attempt import Attempt
+from .hidden_tests import HiddenTests
+from .journal import Journal
+from .results import TaskResult
+from .tasks import Task, solution_of, task_spec
+
+ORDER: tuple[Strategy, ...] = ("greenloop", "best-of-n", "classic", "single")
+"""greenloop goes first: what it spends on a task is what best-of-n may spend on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What is measured: tasks, with or without their examples, by strategies, with seeds 0 to `seeds` - 1."""
+
+    tasks: Sequence[Task]
+    strategies: Sequence[Strategy]
+    settings: Settings
+    seeds: int = 1
+    strip_examples: bool = False
+
+    def cells(self) -> Iterator[tuple[Task, int]]:
+        """Each task with each seed; the strategies of one cell run one after the other."""
+        for seed in range(self.seeds):
+            for task in self.tasks:
+                yield task, seed
+
+    @property
+    def size(self) -> int:
+        """How many results there will be."""
+        return len(self.tasks) * self.seeds * len(self.strategies)
+
+
+class Runner:
+    """Runs the cells of a measurement, several at once."""
+
+    def __init__(
+        self,
+        measurement: Measurement,
+        backends: Backends,
+        sandbox: Sandbox,
+        hidden: HiddenTests,
+        journal: Journal,
+    ) -> None:
+        self._measurement = measurement
+        self._backends = backends
+        self._sandbox = sandbox
+        self._hidden = hidden
+        self._journal = journal
+        self._stopped = threading.Event()
+
+    def run(self, at_once: int, tell: Callable[[TaskResult], None]) -> list[TaskResult]:
+        """The results of all cells, those that the journal had included; `tell` hears of each, from any thread.
+
+        Raises ModelError where the model can't be reached, SandboxBroken, and OSError; what ended is kept.
+        """
+        pool = ThreadPoolExecutor(at_once, thread_name_prefix="cell")
+        try:
+            cells = [pool.submit(self._cell, task, seed, tell) for task, seed in self._measurement.cells()]
+            wait(cells, return_when=FIRST_EXCEPTION)
+            return [result for cell in cells for result in cell.result()]
+        finally:
+            self._stopped.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def _cell(self, task: Task, seed: int, tell: Callable[[TaskResult], None]) -> list[TaskResult]:
+        results: dict[Strategy, TaskResult] = {}
+        with closing(Rig(self._sandbox)) as rig:
+            for strategy in (name for name in ORDER if name in self._measurement.strategies):
+                if self._stopped.is_set():
+                    break
+                result = self._journal.find(task.task_id, strategy, seed)
+                if result is None:
+                    greenloop = results.get("greenloop") if strategy == "best-of-n" else None
+                    result = self._measured(task, strategy, seed, rig, greenloop)
+                    self._journal.add(result)
+                results[strategy] = result
+                tell(result)
+        return list(results.values())
+
+    def _measured(
+        self, task: Task, strategy: Strategy, seed: int, rig: Rig, matched: TaskResult | None
+    ) -> TaskResult:
+        """One strategy on one task; with `matched` on as many generated tokens as that result took."""
+        spec = task_spec(task, self._measurement.strip_examples)
+        settings = replace(self._measurement.settings, strategy=strategy, seed=seed)
+        attempt = Attempt(spec, settings, max(1, matched.usage.completion_tokens) if matched else None)
+        attempt.make(self._backends, self._journal.replies, rig)
+        solution = solution_of(task, attempt.code) if attempt.code else ""
+        found = self._hidden.judge(task.task_id, solution) if solution else None
+        return TaskResult(
+            task_id=task.task_id,
+            strategy=strategy,
+            seed=seed,
+            solution=solution,
+            grade=attempt.rounds[-1].ruling.grade if attempt.rounds else None,
+            claimed=attempt.claimed,
+            hidden=found,
+            rounds=len(attempt.rounds),
+            drafts=attempt.drafts,
+            usage=attempt.usage,
+            seconds=attempt.seconds,
+            error=attempt.error,
+            lost_to_repair=self._lost(task, attempt, right=found is not None and found.plus),
+        )
+
+    def _lost(self, task: Task, attempt: Attempt, *, right: bool) -> bool:
+        if right or not attempt.repaired:
+            return False
+        return self._hidden.judge(task.task_id, solution_of(task, attempt.first_code)).plus
