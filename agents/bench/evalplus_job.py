@@ -1,0 +1,146 @@
+"""One job of EvalPlus in a sandbox: what goes in, and what of its answer is believed."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import secrets
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ..errors import SandboxBroken, UsageError
+from ..sandbox import Ended, Job, Sandbox, SandboxLimits, clean
+from .problems import Problem
+
+_PROGRAM = Path(__file__).with_name("inside") / "judge.py"
+_NEEDED = ("evalplus", "numpy", "psutil")
+_RIGHT = "pass"
+_SHORTEST_LIMIT = 1.0  # EvalPlus's for one call
+_ANSWER_BYTES = 1 << 16
+LIMITS = SandboxLimits(wall_seconds=200.0, cpu_seconds=200, memory_bytes=4 << 30)
+"""Wider than EvalPlus's own, which are to decide: 4 GiB, and for each of the two parts 60 s and a little more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """EvalPlus's statuses of one solution: `pass`, `fail` or `timeout`; None where that part was not run, as the
+    base tests failed. `seconds` is the longest part's."""
+
+    base: str
+    plus: str | None
+    seconds: float
+
+    @property
+    def base_passed(self) -> bool:
+        """Whether HumanEval's own tests pass."""
+        return self.base == _RIGHT
+
+    @property
+    def plus_passed(self) -> bool:
+        """Whether they and HumanEval+'s pass."""
+        return self.base_passed and self.plus == _RIGHT
+
+    @property
+    def may_be_late(self) -> bool:
+        """Whether it failed, and took long enough for a time limit to be the reason."""
+        return not self.plus_passed and self.seconds >= _SHORTEST_LIMIT
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a job said: `judged` follows its solutions; `accepted` follows its controls, and is the number of
+    wrong expectations that each met. Both are empty where a solution ended the job; `reason` then says how."""
+
+    judged: tuple[Judged, ...] = ()
+    accepted: tuple[int, ...] = ()
+    reason: str = ""
+
+
+def require_evalplus(find: Callable[[str], object] = importlib.util.find_spec) -> None:
+    """Raise UsageError unless `find` finds EvalPlus and what its judgement needs."""
+    missing = [name for name in _NEEDED if find(name) is None]
+    if missing:
+        raise UsageError(
+            f"Hidden tests are EvalPlus's, and {', '.join(missing)} is not installed: pip install -e .[bench], or "
+            "only what is used of it: pip install numpy psutil && pip install --no-deps evalplus==0.3.1."
+        )
+
+
+def ask_evalplus(
+    sandbox: Sandbox, problem: Problem, solutions: Sequence[str] = (), controls: Sequence[str] = ()
+) -> Answer:
+    """Have EvalPlus judge `solutions`, and then `controls` against expectations of which some are wrong.
+
+    Solutions that nobody vouches for need a job each: they could leave traces for the next.
+    Raises SandboxBroken where EvalPlus does not work in this sandbox.
+    """
+    nonce = secrets.token_hex(16)
+    task = {
+        "entry_point": problem.entry_point,
+        "reference": problem.reference,
+        "atol": problem.atol,
+        "inputs": {"base": problem.base_input, "plus": problem.plus_input},
+        "solutions": list(solutions),
+        "controls": list(controls),
+    }
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.sendall(nonce.encode())
+        job = Job(
+            ["-I", "-B", "/src/judge.py", str(theirs.fileno())],
+            {"judge.py": _program()},
+            LIMITS,
+            channels=[theirs.fileno()],
+            stdin=json.dumps(task).encode(),
+        )
+        with sandbox.launch(job) as running:
+            theirs.close()
+            ended = running.wait()
+        lines = _received(ours).splitlines()
+    first = _record(lines[0]) if lines else {}
+    if "ready" not in first:
+        raise SandboxBroken(_why(sandbox, first, ended))
+    answer = _record(lines[1]) if len(lines) > 1 else {}
+    if answer.get("nonce") != nonce:
+        return Answer(reason=str(ended.stopped or f"it ended the job (exit code {ended.exit_code})"))
+    return Answer(tuple(map(_judged, answer["judged"])), tuple(answer["accepted"]))
+
+
+@cache
+def _program() -> bytes:
+    return _PROGRAM.read_bytes()
+
+
+def _received(channel: socket.socket) -> bytes:
+    """What the job, which has ended, left in the channel."""
+    channel.setblocking(False)
+    try:
+        return channel.recv(_ANSWER_BYTES)
+    except BlockingIOError:
+        return b""
+
+
+def _record(line: bytes) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def _judged(found: dict[str, Any]) -> Judged:
+    plus = found.get("plus")
+    seconds = max(part["seconds"] for part in found.values())
+    return Judged(found["base"]["status"], plus["status"] if plus else None, seconds)
+
+
+def _why(sandbox: Sandbox, first: dict[str, Any], ended: Ended) -> str:
+    said = first.get("broken") or ended.stopped or clean(ended.stderr[-300:]) or f"exit code {ended.exit_code}"
+    return (
+        f"EvalPlus does not work in the sandbox `{sandbox.name}` ({said}): it needs shared memory and /proc, "
+        "which every sandbox gives but `native` without namespaces; install bubblewrap."
+    )

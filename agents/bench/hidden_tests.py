@@ -1,0 +1,137 @@
+"""Judges solutions of HumanEval+ by EvalPlus's own code, each in a sandbox job of its own.
+
+EvalPlus runs a solution in the process that holds the expected values and writes the outcome, so a solution may
+find both there. Whatever passes is therefore run once more in another job, against expectations of which some are
+wrong, and is `forged` where EvalPlus says that it met one of those.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import UsageError
+from ..sandbox import Sandbox
+from .evalplus_job import Answer, ask_evalplus, require_evalplus
+from .problems import Problem, read_problems
+from .results import Hidden
+
+Key = tuple[str, str]
+"""Task id and solution."""
+
+_NEITHER = Hidden(base=False, plus=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The hidden tests' word on one solution, and in a phrase what it rests on."""
+
+    hidden: Hidden
+    reason: str
+    forged: bool = False
+
+
+class HiddenTests:
+    """Judges solutions; every method may be called from several threads, and none judges the same text twice."""
+
+    def __init__(self, data: Path, sandbox: Sandbox, jobs: int | None = None) -> None:
+        """`data` is a HumanEval+ file; at most `jobs` sandbox jobs run at once (by default one a processor).
+        The sandbox stays its owner's. Raises UsageError without EvalPlus, and for a file of another kind."""
+        require_evalplus()
+        self.problems = read_problems(data)
+        self._sandbox = sandbox
+        self.jobs = jobs or len(os.sched_getaffinity(0))
+        self._lane = _Lane(self.jobs)
+        self._lock = threading.Lock()
+        self._findings: dict[Key, Future[Finding]] = {}
+
+    def judge(self, task_id: str, solution: str) -> Hidden:
+        """What the hidden tests say of `solution`. Raises UsageError for an unknown task, SandboxBroken."""
+        return self.examine(task_id, solution).hidden
+
+    def judge_all(self, pairs: Iterable[Key]) -> dict[Key, Hidden]:
+        """`judge` for each pair of task id and solution, several at once."""
+        wanted = list(dict.fromkeys(pairs))
+        with ThreadPoolExecutor(self.jobs, thread_name_prefix="hidden tests") as pool:
+            return dict(zip(wanted, pool.map(lambda pair: self.judge(*pair), wanted), strict=True))
+
+    def examine(self, task_id: str, solution: str) -> Finding:
+        """`judge`, with the reason."""
+        key = (task_id, solution)
+        with self._lock:
+            known = self._findings.get(key)
+            future = self._findings.setdefault(key, Future())
+        if known is None:
+            try:
+                future.set_result(self._examined(self._problem(task_id), solution))
+            except BaseException as error:
+                with self._lock:
+                    del self._findings[key]
+                future.set_exception(error)
+        return future.result()
+
+    def rehearse(self, task_id: str, solutions: Iterable[str]) -> Answer:
+        """Every solution's outcome out of one job, the first of them as a control too: for solutions that are
+        vouched for, as they may leave traces for one another."""
+        texts = list(solutions)
+        return self._ask(self._problem(task_id), texts, texts[:1])
+
+    def _problem(self, task_id: str) -> Problem:
+        try:
+            return self.problems[task_id]
+        except KeyError:
+            raise UsageError(f"The benchmark's data has no task {task_id}: give the file it comes from.") from None
+
+    def _ask(self, problem: Problem, solutions: Sequence[str], controls: Sequence[str]) -> Answer:
+        with self._lane.shared():
+            answer = ask_evalplus(self._sandbox, problem, solutions, controls)
+        if answer.judged and answer.judged[0].may_be_late:
+            # Its time may have gone to its neighbours: once more without ours, the limits measured anew.
+            with self._lane.alone():
+                answer = ask_evalplus(self._sandbox, problem, solutions, controls)
+        return answer
+
+    def _examined(self, problem: Problem, solution: str) -> Finding:
+        answer = self._ask(problem, [solution], [])
+        if not answer.judged:
+            return Finding(_NEITHER, answer.reason)
+        judged = answer.judged[0]
+        if not judged.base_passed:
+            return Finding(_NEITHER, f"base tests: {judged.base}")
+        control = self._ask(problem, [], [solution])
+        if not control.accepted:
+            return Finding(_NEITHER, f"against wrong expectations: {control.reason}")
+        if control.accepted[0]:
+            return Finding(_NEITHER, "it passes against wrong expectations too", forged=True)
+        return Finding(Hidden(base=True, plus=judged.plus_passed), f"plus tests: {judged.plus}")
+
+
+class _Lane:
+    """Room for so many jobs at once, or for one alone."""
+
+    def __init__(self, width: int) -> None:
+        self._width = width
+        self._room = threading.BoundedSemaphore(width)
+        self._clearing = threading.Lock()
+
+    @contextmanager
+    def shared(self) -> Iterator[None]:
+        """Run beside others."""
+        with self._room:
+            yield
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Wait until all others are through, and keep them waiting."""
+        with self._clearing:
+            for _ in range(self._width):
+                self._room.acquire()
+            try:
+                yield
+            finally:
+                self._room.release(self._width)

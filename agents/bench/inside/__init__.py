@@ -1,0 +1,1 @@
+"""The program that judges by EvalPlus; it runs inside a sandbox."""

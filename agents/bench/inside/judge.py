@@ -1,0 +1,197 @@
+"""Judges solutions of one task by EvalPlus's own code; run inside a sandbox as `judge.py CHANNEL`.
+
+The task comes as JSON on standard input, and nowhere as a file: a solution could read that. What EvalPlus's
+`get_groundtruth` and `check_correctness` do for a task is done here by the same two functions of EvalPlus's,
+`trusted_exec` and `untrusted_check`, with its own time limits; the module that holds those two imports model
+libraries that judging does not need. The reference runs in each job, so that the limits, which are multiples of
+its times, are those of the machine as busy as it is now.
+
+The channel is this process's alone: every fork closes it, and no process may look into this one. The nonce is read
+from it when the solutions are done, and returned with what EvalPlus found.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import os
+import random
+import socket
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from evalplus.eval import FAIL, PASS, untrusted_check
+from evalplus.gen.util import trusted_exec
+
+_PR_SET_DUMPABLE = 4
+_NONCE_BYTES = 1024
+_MOST_DRAWS = 20
+_ROOT_FINDER = "find_zero"
+"""The one task of HumanEval whose results EvalPlus puts into an equation, and compares with nothing."""
+_RANDOM = random.SystemRandom()
+_TRIAL = "def one():\n    return 1\n"
+
+
+class Part:
+    """The base or the plus tests of a task: inputs, what the reference returns, and its seconds for each."""
+
+    def __init__(self, task: dict[str, Any], inputs: Sequence[Any]) -> None:
+        self.inputs = inputs
+        self.entry_point: str = task["entry_point"]
+        self.atol: float = task["atol"]
+        self.expected, self.seconds = trusted_exec(task["reference"], inputs, self.entry_point, record_time=True)
+
+    def check(self, solution: str, *, fast: bool) -> tuple[str, Sequence[bool], float]:
+        """EvalPlus's status (pass, fail, timeout), what it says of each input, and the seconds it took; `fast`
+        ends at the first failure."""
+        begun = time.monotonic()
+        status, details = self._ask("humaneval", solution, len(self.inputs), fast)
+        if self._is_unrecorded_pass(status, details, solution):
+            status, details = PASS, [True] * len(self.inputs)
+        return status, details, time.monotonic() - begun
+
+    def _ask(self, dataset: str, solution: str, count: int, fast: bool) -> tuple[str, list[bool]]:
+        status, details = untrusted_check(
+            dataset,
+            solution,
+            self.inputs[:count],
+            self.entry_point,
+            expected=self.expected[:count],
+            atol=self.atol,
+            ref_time=self.seconds[:count],
+            fast_check=fast,
+        )
+        return status, [bool(detail) for detail in details]
+
+    def _is_unrecorded_pass(self, status: str, details: Sequence[bool], solution: str) -> bool:
+        """EvalPlus 0.3.1 forgets to record each root that it finds right, and so fails every solution of that
+        task. A wrong root it does record: no record at all means that all were right, or that the solution
+        could not be loaded; then there is none either where its result would be compared as other tasks' are."""
+        if self.entry_point != _ROOT_FINDER or status != FAIL or details:
+            return False
+        return bool(self._ask("mbpp", solution, 1, True)[1])
+
+
+def judged(parts: dict[str, Part], solution: str) -> dict[str, Any]:
+    """The status and seconds of each part; the plus tests run only where the base tests pass."""
+    found: dict[str, Any] = {}
+    for name, part in parts.items():
+        status, _, seconds = part.check(solution, fast=True)
+        found[name] = {"status": status, "seconds": seconds}
+        if status != PASS:
+            break
+    return found
+
+
+def falsify(parts: dict[str, Part], share: float = 0.25) -> dict[str, list[int]]:
+    """Put wrong expectations in place of some right ones; the indices in each part.
+
+    A wrong one is what the reference returns for another input, and only inputs that occur once get one: nothing
+    but the right answer tells the two kinds apart. Raises ValueError where no input can get one.
+    """
+    once = Counter(repr(given) for part in parts.values() for given in part.inputs)
+    pool = [value for part in parts.values() for value in part.expected]
+    chosen = {}
+    for name, part in parts.items():
+        if part.entry_point == _ROOT_FINDER:
+            part.atol = -1.0  # no absolute value is as small
+            chosen[name] = list(range(len(part.inputs)))
+            continue
+        single = [index for index, given in enumerate(part.inputs) if once[repr(given)] == 1]
+        wanted = max(1, round(share * len(part.inputs)))
+        chosen[name] = _replace(part, _RANDOM.sample(single, len(single)), pool, wanted)
+    if not any(chosen.values()):
+        raise ValueError("no expected value can be replaced by another one")
+    return chosen
+
+
+def _replace(part: Part, indices: Iterable[int], pool: Sequence[Any], wanted: int) -> list[int]:
+    replaced: list[int] = []
+    for index in indices:
+        wrong = next((value for value in _drawn(pool) if differ(part.expected[index], value)), None)
+        if wrong is not None:
+            part.expected[index] = wrong
+            replaced.append(index)
+        if len(replaced) == wanted:
+            break
+    return replaced
+
+
+def _drawn(pool: Sequence[Any]) -> Iterator[Any]:
+    yield from _RANDOM.choices(pool, k=_MOST_DRAWS)
+    yield from pool
+
+
+def differ(one: Any, other: Any) -> bool:
+    """Whether two results differ by more than any tolerance of EvalPlus's."""
+    if _is_number(one) and _is_number(other):
+        try:
+            return bool(abs(one - other) * 100 > 1 + abs(one))
+        except OverflowError:  # an integer too large for a float
+            return True
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple) and len(one) == len(other):
+        return any(map(differ, one, other))
+    return bool(one != other)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def accepted(parts: dict[str, Part], wrong: dict[str, list[int]], solution: str) -> int:
+    """How many of the wrong expectations EvalPlus says that the solution meets: of an honest one, none."""
+    count = 0
+    for name, indices in wrong.items():
+        _, details, _ = parts[name].check(solution, fast=False)
+        count += sum(details[index] for index in indices if index < len(details))
+    return count
+
+
+def _found(parts: dict[str, Part], task: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {"judged": [judged(parts, text) for text in task["solutions"]], "accepted": []}
+    if task["controls"]:
+        wrong = falsify(parts)  # the last: the right ones are gone with it
+        found["accepted"] = [accepted(parts, wrong, text) for text in task["controls"]]
+    return found
+
+
+def _prepared(task: dict[str, Any]) -> dict[str, Part]:
+    """The parts that are asked for. Raises whatever keeps EvalPlus from working here."""
+    trial = Part({"entry_point": "one", "atol": 0, "reference": _TRIAL}, [[]])
+    if trial.check(_TRIAL, fast=True)[0] != PASS:
+        raise RuntimeError("EvalPlus fails a function that is right")
+    parts = {name: Part(task, inputs) for name, inputs in task["inputs"].items()}
+    del task["reference"], task["inputs"]
+    gc.collect()  # the reference is a cycle with its globals, and no solution is to find it
+    return parts
+
+
+def _tell(channel: socket.socket, record: dict[str, Any]) -> None:
+    channel.sendall(json.dumps(record).encode() + b"\n")
+
+
+def main() -> None:
+    """Do what the task says; never returns."""
+    channel = socket.socket(fileno=int(sys.argv[1]))
+    os.register_at_fork(after_in_child=channel.close)
+    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+    try:
+        task = json.load(sys.stdin)
+        parts = _prepared(task)
+    except Exception as error:
+        _tell(channel, {"broken": f"{type(error).__name__}: {error}"[:500]})
+        os._exit(1)
+    try:
+        _tell(channel, {"ready": True})
+        found = _found(parts, task)
+        _tell(channel, {"nonce": channel.recv(_NONCE_BYTES).decode(), **found})
+    finally:
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

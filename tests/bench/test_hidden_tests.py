@@ -1,0 +1,195 @@
+"""Hidden tests in both directions: what is right passes, what is wrong fails, however it goes about it."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.bench.evalplus_job import Judged, require_evalplus
+from agents.bench.hidden_tests import HiddenTests
+from agents.bench.problems import read_problems
+from agents.bench.results import Hidden
+from agents.errors import SandboxBroken, UsageError
+from agents.sandbox import Job, Running, Sandbox
+
+from ..sandbox.backends import BackendName, open_or_skip
+from .forgeries import BLUNT, CLEVER
+
+SHARED = Path(__file__).parents[2].parent / "shared" / "benchmarks" / "humaneval_plus_dev.jsonl"
+HANDFUL = ("HumanEval/0", "HumanEval/2", "HumanEval/32", "HumanEval/100")
+RIGHT = Hidden(base=True, plus=True)
+WRONG = Hidden(base=False, plus=False)
+DOUBLE = {
+    "task_id": "Own/0",
+    "prompt": 'def double(x):\n    """Twice x."""\n',
+    "entry_point": "double",
+    "canonical_solution": "    return 2 * x\n",
+    "base_input": [[n] for n in range(1, 8)],
+    "plus_input": [[n] for n in range(8, 60)],
+    "atol": 1e-6,
+}
+ROOT = {
+    "task_id": "Own/1",
+    "prompt": "def find_zero(xs):\n",
+    "entry_point": "find_zero",
+    "canonical_solution": "    return -xs[0] / xs[1]\n",
+    "base_input": [[[n, 2]] for n in range(5)],
+    "plus_input": [[[n, 5]] for n in range(5)],
+    "atol": 1e-4,
+}
+
+needs_evalplus = pytest.mark.skipif(
+    importlib.util.find_spec("evalplus") is None, reason="EvalPlus is not installed (pip install -e .[bench])"
+)
+
+
+class Counting:
+    """A sandbox that counts its jobs."""
+
+    def __init__(self, inner: Sandbox) -> None:
+        self._inner = inner
+        self._lock = threading.Lock()
+        self.jobs = 0
+        self.name = inner.name
+
+    def launch(self, job: Job) -> Running:
+        with self._lock:
+            self.jobs += 1
+        return self._inner.launch(job)
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+@pytest.fixture
+def sandbox() -> Iterator[Counting]:
+    opened = Counting(open_or_skip("bubblewrap"))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    return written(tmp_path, DOUBLE, ROOT)
+
+
+def written(directory: Path, *rows: dict[str, Any]) -> Path:
+    file = directory / "tasks.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return file
+
+
+@needs_evalplus
+@pytest.mark.parametrize("name", ["bubblewrap", "native"])
+def test_right_passes_and_wrong_fails(name: BackendName, own: Path) -> None:
+    tests = HiddenTests(own, open_or_skip(name))
+    judged = tests.judge_all(
+        [
+            ("Own/0", "def double(x):\n    return x + x\n"),
+            ("Own/0", "def double(x):\n    return 2 * x if x < 8 else 0\n"),
+            ("Own/0", "def double(x):\n    return 2 * x if x > 1 else 0\n"),
+            ("Own/0", "def double(x):\n    raise ValueError\n"),
+            ("Own/0", "def twice(x):\n    return 2 * x\n"),
+            ("Own/0", "def double(x:\n"),
+            ("Own/0", ""),
+        ]
+    )
+    assert list(judged.values()) == [RIGHT, Hidden(base=True, plus=False), *[WRONG] * 5]
+
+
+@needs_evalplus
+@pytest.mark.skipif(not SHARED.exists(), reason=f"no benchmark data at {SHARED}")
+@pytest.mark.parametrize("task_id", HANDFUL)
+def test_a_reference_solution_passes_and_a_stub_fails(task_id: str, sandbox: Sandbox) -> None:
+    tests = HiddenTests(SHARED, sandbox)
+    problem = tests.problems[task_id]
+    assert tests.judge(task_id, problem.reference) == RIGHT
+    assert tests.judge(task_id, problem.prompt + "    pass\n") == WRONG
+
+
+@needs_evalplus
+def test_a_root_is_judged_by_the_equation_though_evalplus_forgets_to_record_it(
+    own: Path, sandbox: Sandbox
+) -> None:
+    tests = HiddenTests(own, sandbox)
+    judged = tests.judge_all(
+        [
+            ("Own/1", "def find_zero(xs):\n    return -xs[0] / xs[1] + 1e-6\n"),
+            ("Own/1", "def find_zero(xs):\n    return -xs[0] / xs[1] + 1e-3\n"),
+            ("Own/1", "def find_zero(xs):\n    return None\n"),
+            ("Own/1", "def find_zero(xs:\n"),
+            ("Own/1", "import nothing_of_that_name\n"),
+            ("Own/1", "import os\n\ndef find_zero(xs):\n    os._exit(0)\n"),
+        ]
+    )
+    assert list(judged.values()) == [RIGHT, *[WRONG] * 5]
+
+
+@needs_evalplus
+@pytest.mark.parametrize("way", BLUNT)
+def test_what_says_that_it_passed_does_not_pass(way: str, own: Path, sandbox: Sandbox) -> None:
+    assert HiddenTests(own, sandbox).judge("Own/0", BLUNT[way]) == WRONG
+
+
+@needs_evalplus
+@pytest.mark.parametrize("way", CLEVER)
+def test_what_passes_by_reaching_into_evalplus_is_found_out(way: str, own: Path, sandbox: Sandbox) -> None:
+    finding = HiddenTests(own, sandbox).examine("Own/0", CLEVER[way])
+    assert finding.hidden == WRONG
+    assert finding.forged
+
+
+@needs_evalplus
+def test_threads_that_ask_for_the_same_share_one_judgement(own: Path, sandbox: Counting) -> None:
+    tests = HiddenTests(own, sandbox, jobs=2)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: tests.judge("Own/0", "def double(x):\n    return x * 2\n"), range(8)))
+    assert found == [RIGHT] * 8
+    assert sandbox.jobs == 2, "one for the tests, one against wrong expectations"
+
+
+@needs_evalplus
+def test_what_overruns_a_time_limit_is_tried_once_more(own: Path, sandbox: Counting) -> None:
+    endless = "def double(x):\n    while True:\n        pass\n"
+    assert HiddenTests(own, sandbox).judge("Own/0", endless) == WRONG
+    assert sandbox.jobs == 2
+
+
+@needs_evalplus
+def test_a_sandbox_in_which_evalplus_cannot_work_is_no_verdict(own: Path) -> None:
+    tests = HiddenTests(own, open_or_skip("native without namespaces"))
+    with pytest.raises(SandboxBroken, match=r"EvalPlus does not work in the sandbox `native`.*install bubblewrap"):
+        tests.judge("Own/0", "def double(x):\n    return 2 * x\n")
+
+
+@needs_evalplus
+def test_an_unknown_task_is_named(own: Path, sandbox: Sandbox) -> None:
+    with pytest.raises(UsageError, match="Own/9"):
+        HiddenTests(own, sandbox).judge("Own/9", "")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"task_id": "Own/0"}', "\xff"])
+def test_a_file_of_another_kind_is_refused(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "tasks.jsonl"
+    file.write_text(text, encoding="latin-1")
+    with pytest.raises(UsageError, match="HumanEval"):
+        read_problems(file)
+
+
+def test_without_evalplus_the_remedy_is_named() -> None:
+    with pytest.raises(UsageError, match=r"pip install -e \.\[bench\]"):
+        require_evalplus(lambda name: None)
+
+
+def test_only_a_slow_failure_may_be_late() -> None:
+    assert Judged("pass", "fail", 1.2).may_be_late
+    assert Judged("timeout", None, 9.0).may_be_late
+    assert not Judged("fail", None, 0.4).may_be_late
+    assert not Judged("pass", "pass", 7.0).may_be_late
