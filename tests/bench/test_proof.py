@@ -1,0 +1,72 @@
+"""The proof that the hidden tests can be relied on says so where it is so, and names what is wrong where not."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agents.bench.problems import read_problems
+from agents.bench.proof import BROKEN, ProofReport, prove
+from agents.sandbox import Sandbox
+
+from ..sandbox.backends import open_or_skip
+from .test_hidden_tests import DOUBLE, ROOT, needs_evalplus, written
+
+HOLDS = ProofReport(tasks=2, broken=8, failing=(), passing=(), unmoved=(), seconds=3.2)
+
+
+@pytest.fixture
+def sandbox() -> Iterator[Sandbox]:
+    opened = open_or_skip("bubblewrap")
+    yield opened
+    opened.close()
+
+
+@needs_evalplus
+def test_references_that_pass_and_stubs_that_fail_are_a_proof(tmp_path: Path, sandbox: Sandbox) -> None:
+    report = prove(written(tmp_path, DOUBLE, ROOT), sandbox)
+    assert replace(report, seconds=3.2) == HOLDS
+    assert report.holds
+
+
+@needs_evalplus
+def test_a_task_whose_tests_let_anything_pass_is_no_proof(tmp_path: Path, sandbox: Sandbox) -> None:
+    nothing = {**DOUBLE, "canonical_solution": "    return x if x > 7 else None\n"}
+    report = prove(written(tmp_path, nothing), sandbox)
+    assert report.passing == (("Own/0", "does nothing"),)
+    assert not report.holds
+
+
+@needs_evalplus
+def test_a_task_whose_reference_fails_is_no_proof(tmp_path: Path, sandbox: Sandbox) -> None:
+    unlike = {**DOUBLE, "canonical_solution": "    return object()\n"}
+    report = prove(written(tmp_path, unlike), sandbox)
+    assert report.failing == ("Own/0",)
+    assert not report.holds
+
+
+@pytest.mark.parametrize(
+    ("report", "said"),
+    [
+        (HOLDS, "pass every reference solution and fail all 8 broken ones (3 s)"),
+        (replace(HOLDS, failing=("Own/0",)), "Own/0: its reference fails"),
+        (replace(HOLDS, passing=(("Own/0", "raises"),)), "Own/0: a solution that raises passes"),
+        (replace(HOLDS, unmoved=("Own/1",)), "Own/1: its reference passes against wrong expectations"),
+    ],
+)
+def test_the_report_says_what_was_seen(report: ProofReport, said: str) -> None:
+    assert said in str(report)
+    assert report.holds is (report is HOLDS)
+
+
+def test_the_broken_solutions_are_what_they_are_called(tmp_path: Path) -> None:
+    problem = read_problems(written(tmp_path, DOUBLE))["Own/0"]
+    texts = {way: broken(problem) for way, broken in BROKEN.items()}
+    with pytest.raises(SyntaxError):
+        ast.parse(texts.pop("cannot be read"))
+    last = {way: type(ast.parse(text).body[0].body[-1]) for way, text in texts.items()}  # type: ignore[attr-defined]
+    assert last == {"does nothing": ast.Pass, "raises": ast.Raise, "returns a text of its own": ast.Return}
