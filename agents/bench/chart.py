@@ -43,8 +43,8 @@ class _Panel:
     top: float
 
     def x(self, share: float) -> float:
-        """The place of a share on the scale; one above the scale ends at its end."""
-        return self.left + self.width * min(share / self.top, 1.0)
+        """The place of a share on the scale."""
+        return self.left + self.width * share / self.top
 
 
 def svg(report: Report) -> str:

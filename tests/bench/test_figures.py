@@ -97,8 +97,8 @@ def test_without_single_there_is_nothing_to_compare_with() -> None:
 
 def test_the_same_seed_is_compared() -> None:
     found = [
-        result(0, "single", seed=0, hidden=WRONG),
         result(0, "single", seed=1),
+        result(0, "single", seed=0, hidden=WRONG),
         result(0, "classic", seed=1),
         result(0, "classic", seed=2),
     ]
