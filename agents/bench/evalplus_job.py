@@ -139,7 +139,9 @@ def _judged(found: dict[str, Any]) -> Judged:
 
 
 def _why(sandbox: Sandbox, first: dict[str, Any], ended: Ended) -> str:
-    said = first.get("broken") or ended.stopped or clean(ended.stderr[-300:]) or f"exit code {ended.exit_code}"
+    if ended.stopped:
+        return f"EvalPlus did not get ready ({ended.stopped}): try again when the machine is less busy."
+    said = first.get("broken") or clean(ended.stderr[-300:]) or f"exit code {ended.exit_code}"
     return (
         f"EvalPlus does not work in the sandbox `{sandbox.name}` ({said}): it needs shared memory and /proc, "
         "which every sandbox gives but `native` without namespaces; install bubblewrap."
