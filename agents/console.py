@@ -247,7 +247,7 @@ def question_lines(result: RunResult) -> list[str]:
 
 
 def summary_lines(result: RunResult) -> list[str]:
-    """Time, tokens and files of a run."""
+    """Strength of the suite, time, tokens and files of a run."""
     usage = result.usage
     cost = f", {usage.cost_usd:.4f} USD" if usage.cost_usd else ""
     speed = f" at {result.tokens_per_second:.1f} tokens/s" if result.tokens_per_second else ""
@@ -255,6 +255,8 @@ def summary_lines(result: RunResult) -> list[str]:
         f"{result.seconds:.0f} s, {usage.calls} calls, {usage.prompt_tokens} prompt tokens "
         f"({usage.cached_prompt_tokens} cached), {usage.completion_tokens} generated{speed}{cost}"
     ]
+    if result.strength is not None:
+        lines.insert(0, str(result.strength))
     if result.run_dir is not None:
         kept = {"user_code.py": result.code, "test_user_code.py": result.tests}
         files = ", ".join([name for name, text in kept.items() if text is not None] or ["run.json"])

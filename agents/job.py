@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -12,17 +12,19 @@ from . import __version__, runs
 from .budget import Budget
 from .crew import ROLES, Backends, Models
 from .effort import plan
+from .errors import SandboxBroken
 from .events import Note, RunStarted, Tell
 from .keeper import Keeper
 from .llm_backends.choice import Choice, choose, probe_ollama
-from .records import Role, Spec
+from .records import Role, Spec, Test
 from .rig import Rig
 from .run_record import RunRecord, RunResult
 from .sandbox import open_sandbox
 from .settings import Settings
 from .spec import with_answers
 from .strategies import loop_of
-from .workbench import Crew, Workbench
+from .strength import MutantRunner, measure
+from .workbench import Crew, Workbench, surviving
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,4 +110,15 @@ def _work(job: Job, choices: dict[Role, Choice], keeper: Keeper, rig: Rig) -> No
         keeper.models = models
         crew = Crew(models.code_writer(), models.test_writer(), models.critic(), models.at_once, rig)
         bench = Workbench(job.spec, plan(job.settings, job.spec.limits), crew, keeper, keeper.tell)
-        loop_of(job.settings.strategy, bench).run()
+        conclusion = loop_of(job.settings.strategy, bench).run()
+    ruling = conclusion.ruling
+    if job.settings.mutation and ruling.grade != "failed" and ruling.leader is not None:
+        measure_suite(bench.leader(ruling).code, surviving(ruling), keeper, rig)  # no model decodes beside it now
+
+
+def measure_suite(code: str, tests: Sequence[Test], keeper: Keeper, rig: MutantRunner) -> None:
+    """Keep the strength of the surviving suite; where it can't be measured, a note says so."""
+    try:
+        keeper.save_strength(measure(code, tests, rig))
+    except (SandboxBroken, ValueError) as reason:
+        keeper.tell(Note(f"The strength of the tests was not measured: {str(reason).rstrip('.')}."))

@@ -12,7 +12,7 @@ from .budget import Budget
 from .errors import GreenloopError, Interrupted
 from .events import Event, Note, Tell
 from .records import Ruling, Test
-from .run_record import Failure, RoundRecord, RunRecord, RunResult, RunStatus
+from .run_record import Failure, RoundRecord, RunRecord, RunResult, RunStatus, Strength
 from .settings import Settings, reaches
 
 if TYPE_CHECKING:
@@ -64,6 +64,10 @@ class Keeper:
     def save_tests(self, tests: Sequence[Test]) -> None:
         """Keep the surviving suite."""
         self.run.save_tests(tests)
+
+    def save_strength(self, strength: Strength) -> None:
+        """Keep what the surviving suite is worth."""
+        self._write(strength=strength)
 
     def guard(self, work: Callable[[], None]) -> RunResult:
         """Do `work` and close the books, also when it is interrupted or fails."""
@@ -128,4 +132,5 @@ def read_result(run: runs.RunDirectory, record: RunRecord, ruling: Ruling | None
         run_dir=str(run.path),
         error=record.error,
         notes=record.notes,
+        strength=record.strength,
     )

@@ -21,7 +21,7 @@ _STRING_PARTS = ("é", " ", "  ", "-", "_", "!", "1", "A", "ß", ".", "\t")
 
 def probes(tests: Sequence[Test], count: int) -> tuple[Test, ...]:
     """At most `count` probes on inputs near those of `tests`; the same tests give the same probes."""
-    calls = [literal for test in tests if (literal := _literal_call(test)) is not None]
+    calls = [literal for test in tests if (literal := literal_call(test)) is not None]
     chance = random.Random(fingerprint("".join(ast.unparse(literal) for literal, _ in calls)))
     known = {ast.unparse(literal) for literal, _ in calls}
     made: dict[str, str] = {}
@@ -32,10 +32,11 @@ def probes(tests: Sequence[Test], count: int) -> tuple[Test, ...]:
         source = _mutated_call(call, chance)
         if source is not None and source not in known:
             made.setdefault(source, preamble)
-    return tuple(_probe(number, source, preamble) for number, (source, preamble) in enumerate(made.items(), 1))
+    return tuple(probe(number, source, preamble) for number, (source, preamble) in enumerate(made.items(), 1))
 
 
-def _probe(number: int, call: str, preamble: str) -> Test:
+def probe(number: int, call: str, preamble: str) -> Test:
+    """The probe that makes `call`."""
     name = f"test_probe_{number}"
     return Test(name, f"def {name}():\n    assert {call} == {UNKNOWN}\n", "generated", preamble)
 
@@ -45,7 +46,7 @@ def probed_call(probe: Test) -> str:
     return probe.source.partition("assert ")[2].rpartition(f" == {UNKNOWN}")[0]
 
 
-def _literal_call(test: Test) -> tuple[ast.Call, str] | None:
+def literal_call(test: Test) -> tuple[ast.Call, str] | None:
     """The call of a plain-data test whose arguments are all literals, and the test's preamble."""
     claim = claim_of(test)
     if claim is None:
@@ -54,29 +55,34 @@ def _literal_call(test: Test) -> tuple[ast.Call, str] | None:
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or not (node.args or node.keywords):
         return None
     try:
-        for value in _argument_nodes(node):
+        for value in argument_nodes(node):
             ast.literal_eval(value)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
     return (node, test.preamble) if len(claim.call) <= LONGEST_INPUT else None
 
 
-def _argument_nodes(call: ast.Call) -> list[ast.expr]:
+def argument_nodes(call: ast.Call) -> list[ast.expr]:
+    """The arguments of a call, by position and by name."""
     return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
 def _mutated_call(call: ast.Call, chance: random.Random) -> str | None:
     """`call` with one argument changed; None when its values can't be."""
-    values = [ast.literal_eval(node) for node in _argument_nodes(call)]
+    values = [ast.literal_eval(node) for node in argument_nodes(call)]
     index = chance.randrange(len(values))
     changed = mutated(values[index], chance)
     if changed == values[index] and type(changed) is type(values[index]):
         return None
     values[index] = changed
+    return with_arguments(call, values)
+
+
+def with_arguments(call: ast.Call, values: Sequence[object]) -> str | None:
+    """The source of `call` with other values for its arguments; None where it is too long."""
     texts = [repr(value) for value in values]
     named = [f"{kw.arg}={text}" for kw, text in zip(call.keywords, texts[len(call.args) :], strict=True)]
-    assert isinstance(call.func, ast.Name)
-    source = f"{call.func.id}({', '.join([*texts[: len(call.args)], *named])})"
+    source = f"{ast.unparse(call.func)}({', '.join([*texts[: len(call.args)], *named])})"
     return source if len(source) <= LONGEST_INPUT else None
 
 

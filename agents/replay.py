@@ -26,6 +26,8 @@ def shown(record: RunRecord, rounds: Sequence[RoundRecord]) -> Iterator[Renderab
         yield Rule(f"Round {each.number} ({each.seconds:.1f} s)")
         yield from _round(each, known)
         known |= {candidate.id: candidate for candidate in each.board.candidates}
+    for survivor in record.strength.survivors if record.strength else ():
+        yield Text(f"Not caught, {clean(str(survivor))}", style="yellow")
     for note in record.notes:
         yield Text(f"Note: {clean(note)}", style="yellow")
     if record.error is not None:

@@ -19,6 +19,46 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class Survivor:
+    """A change of the code that no test noticed: on `line`, `before` became `after` (empty: it was removed)."""
+
+    line: int
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        became = f"became `{self.after}`" if self.after else "was removed"
+        return f"line {self.line}: `{self.before}` {became} and no test noticed"
+
+
+@dataclass(frozen=True, slots=True)
+class Strength:
+    """How much of the code the surviving suite looks at: of `mutants` changes tried it noticed `killed`, and the
+    share of lines and branches that it runs.
+
+    The shares are from 0 to 1: None where they could not be measured, that of branches also where there are none.
+    They are told by the process that runs the code, which could lie; the mutants were judged by the verifier."""
+
+    killed: int
+    mutants: int
+    planned: int
+    """Changes that would have been tried with more time."""
+    survivors: tuple[Survivor, ...] = ()
+    """Not all are gaps: some changes make no difference that a test could see."""
+    line_coverage: float | None = None
+    branch_coverage: float | None = None
+    uncovered_lines: tuple[int, ...] = ()
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        shares = ((self.line_coverage, "lines"), (self.branch_coverage, "branches"))
+        parts = [f"{share:.0%} of {what}".replace("%", " %") for share, what in shares if share is not None]
+        if self.mutants:
+            parts.append(f"{self.killed} of {self.mutants} mutants caught")
+        return f"Suite: {', '.join(parts) or 'nothing to measure in this code'}"
+
+
+@dataclass(frozen=True, slots=True)
 class RoundRecord:
     """One round as it is kept: board, what the candidates return on the probes (None where there were none),
     ruling, and the opinions asked for so far (by test id)."""
@@ -59,6 +99,7 @@ class RunRecord:
     tokens_per_second: float | None = None
     """Decoding speed over the run's calls, where the backend reports it."""
     notes: tuple[str, ...] = ()
+    strength: Strength | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +129,5 @@ class RunResult:
     error: Failure | None = None
     """Why the run came to no end of its own; None when it did."""
     notes: tuple[str, ...] = ()
+    strength: Strength | None = None
+    """Of the surviving suite; None where it was not measured."""

@@ -70,6 +70,9 @@ class Settings:
     seed: int = 0
     """Seed of the sampled drafts."""
 
+    mutation: bool = True
+    """Measure the surviving tests in the end: what of the code they run, and which changes of it they notice."""
+
     require: RequiredGrade = "consensus"
     """The lowest grade that ends in exit code 0."""
     sandbox: SandboxName = "auto"

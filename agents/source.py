@@ -8,6 +8,7 @@ import symtable
 import threading
 import warnings
 from collections.abc import Iterable, Sequence
+from types import CodeType
 
 BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__", "__builtins__"}
 
@@ -42,15 +43,24 @@ def parses(text: str) -> bool:
 def complaint(text: str) -> str:
     """Why `text` can't be compiled, as a phrase; empty where it can. Nothing of it is run."""
     try:
-        parse(text)
+        compiled(text)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def compiled(text: str) -> CodeType:
+    """The code of a module, of which nothing is run. Raises ValueError with a reason where there can't be any."""
+    tree = parse(text)
+    try:
         with _filters, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compile(text, "<reply>", "exec", dont_inherit=True)
+            code: CodeType = compile(tree, "<reply>", "exec", dont_inherit=True)
     except SyntaxError as error:
-        return f"line {error.lineno}: {error.msg}"
+        raise ValueError(f"line {error.lineno}: {error.msg}") from error
     except (ValueError, RecursionError, MemoryError, OverflowError) as error:
-        return str(error) or "the code is too deep to be compiled"
-    return ""
+        raise ValueError(str(error) or "the code is too deep to be compiled") from error
+    return code
 
 
 def unparse(node: ast.AST) -> str:

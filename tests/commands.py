@@ -27,8 +27,9 @@ SUDOKU = "Implement is_valid_sudoku(board: list[list[int]]) -> bool, zero = empt
 
 
 def environment(home: Path, extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """What a process of the tests sees: an empty home, no key, no proxy."""
-    return {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1", **(extra or {})}
+    """What a process of the tests sees: an empty home, no key, no proxy; and no strength is measured unasked."""
+    own = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**own, "GREENLOOP_MUTATION": "false", **(extra or {})}
 
 
 def command(*arguments: str) -> list[str]:

@@ -21,6 +21,7 @@ LAYERS = (
     ("measurements", {"bench"}),
     ("one run", {"job", "keeper", "crew", "rig"}),
     ("loop", {"orchestrator"}),
+    ("strength of a suite", {"strength"}),
     ("roles and judge", {"code_writer", "test_writer", "critic", "judge", "votes", "probes", "asking", "effort"}),
     ("execution", {"verifier"}),
     ("outside world", {"llm_backends", "sandbox", "runs"}),

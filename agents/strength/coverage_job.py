@@ -1,0 +1,74 @@
+"""Line and branch coverage of a module under a suite, as one job for a sandbox.
+
+The module runs in one process with what measures it, so it could forge the figures; they are reported, and nothing
+is decided by them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..records import Test
+from ..sandbox import Ended, Job, SandboxLimits
+from ..suite import render
+
+_PROGRAM = Path(__file__).with_name("under_coverage.py")
+MOST_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Shares from 0 to 1, None where there is nothing to run; `uncovered` are numbers of lines."""
+
+    lines: float | None
+    branches: float | None
+    uncovered: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageJob:
+    """A job to be launched, and how its end is read."""
+
+    job: Job
+    mark: str
+
+    def read(self, ended: Ended) -> Coverage | None:
+        """What was measured; None where the job was stopped, or did not end with a finding that makes sense."""
+        marked = [line for line in ended.stdout.split(b"\n") if line.startswith(self.mark.encode())]
+        if not marked or ended.stopped is not None:
+            return None
+        try:
+            finding = json.loads(marked[-1].removeprefix(self.mark.encode()))
+        except (ValueError, RecursionError):
+            return None
+        return _coverage(finding) if isinstance(finding, dict) else None
+
+
+def coverage_job(code: str, tests: Sequence[Test], seconds: float = MOST_SECONDS) -> CoverageJob:
+    """The job that measures `code` under `tests`, ended after `seconds`."""
+    limits = SandboxLimits(wall_seconds=seconds, cpu_seconds=math.ceil(seconds))
+    mark = secrets.token_hex(8)
+    files = {
+        "under_coverage.py": _PROGRAM.read_bytes(),
+        "user_code.py": code.encode("utf-8", "surrogatepass"),
+        "test_user_code.py": render(tests).encode("utf-8", "surrogatepass"),
+    }
+    return CoverageJob(Job(["-I", "-B", "/src/under_coverage.py", mark], files, limits), mark)
+
+
+def _coverage(finding: dict[str, object]) -> Coverage | None:
+    lines, missing = finding.get("lines"), finding.get("missing")
+    branches, taken = finding.get("branches"), finding.get("taken")
+    if not (type(lines) is int and type(branches) is int and type(taken) is int and isinstance(missing, list)):
+        return None
+    uncovered = tuple(line for line in missing if type(line) is int)
+    if len(uncovered) != len(missing) or len(missing) > lines or not 0 <= taken <= branches:
+        return None
+    return Coverage(
+        (lines - len(uncovered)) / lines if lines else None, taken / branches if branches else None, uncovered
+    )

@@ -1,0 +1,158 @@
+"""Calls on which the code and its surviving mutants part: where a suite has its gaps, told without showing code.
+
+Whoever writes tests blind to the code can be asked what such a call returns; an answer that is the code's own
+makes a test that kills, and any other answer is a doubt about the code.
+"""
+
+from __future__ import annotations
+
+import ast
+import random
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
+
+from ..claims import Claim, claim_of, is_literal, same_value
+from ..probes import argument_nodes, literal_call, probe, probed_call, probes, with_arguments
+from ..records import Board, Outcome, Test, fingerprint
+from ..run_record import Survivor
+from ..source import parse
+from .measure import MutantRunner, as_candidate, patience
+from .mutants import mutants_of
+
+MOST_CALLS = 4
+MOST_TRIED = 48
+LONGEST_ANSWER = 200
+
+
+@dataclass(frozen=True, slots=True)
+class KillingCall:
+    """A call, with what the code returns for it, on which `kills` surviving mutants do something else.
+
+    `claim.expected` is the code's own word: no test before somebody who has not seen the code says the same.
+    `preamble` has the imports that the call needs."""
+
+    claim: Claim
+    preamble: str
+    kills: int
+
+
+def killing_calls(
+    code: str,
+    survivors: Sequence[Survivor],
+    tests: Sequence[Test],
+    runner: MutantRunner,
+    *,
+    most: int = MOST_CALLS,
+    tried: int = MOST_TRIED,
+) -> tuple[KillingCall, ...]:
+    """At most `most` calls that kill as many of `survivors` as can be, the one that kills most first.
+
+    `tried` inputs are made from those of `tests`, on which the code passes, and from the constants in the code.
+    Raises ValueError where the tests don't pass on the code, and SandboxBroken.
+    """
+    mutants = mutants_of(code, survivors)
+    lines = {survivor.line for survivor in survivors}
+    calls = _calls(code, lines, tests, tried) if mutants else ()
+    if not calls:
+        return ()
+    # The code twice, as texts that differ: what it does not return again is no answer.
+    texts = [code, f"{code}\n# again\n", *(mutant.code for mutant in mutants)]
+    board = runner.hasty_board([as_candidate(text) for text in texts], calls, patience(code, tests, runner))
+    return tuple(_cover(board, most))
+
+
+def _cover(board: Board, most: int) -> Iterator[KillingCall]:
+    """Greedily: each time the call that kills the most of those still alive, the shorter of two."""
+    kills = {call: killed for call in board.tests if (killed := _killed(board, call))}
+    for _ in range(most):
+        best = max(kills, key=lambda call: (len(kills[call]), -len(call.source)), default=None)
+        if best is None:
+            return
+        claim = claim_of(best)
+        returned = board.verdicts[0].outcome(best.id).actual
+        if claim is not None and returned is not None:
+            yield KillingCall(Claim(claim.call, returned), best.preamble, len(kills[best]))
+        killed = kills[best]
+        kills = {call: left for call, others in kills.items() if (left := others - killed)}
+
+
+def _killed(board: Board, call: Test) -> frozenset[int]:
+    """The mutants, by number, that do something else than the code on `call`."""
+    first, again, *others = (verdict.outcome(call.id) for verdict in board.verdicts)
+    returned = first.actual
+    if returned is None or again.actual is None or len(returned) > LONGEST_ANSWER:
+        return frozenset()
+    if not is_literal(returned) or not same_value(returned, again.actual):
+        return frozenset()
+    return frozenset(number for number, other in enumerate(others) if _differs(other, returned))
+
+
+def _differs(other: Outcome, returned: str) -> bool:
+    if other.actual is not None:
+        return not same_value(returned, other.actual)
+    return other.status in ("error", "stopped")
+
+
+def _calls(code: str, lines: Container[int], tests: Sequence[Test], count: int) -> tuple[Test, ...]:
+    """At most `count` probes: three quarters of them with constants of the code, those on `lines` before others,
+    the rest near the tests, nearest first."""
+    near = probes(tests, count)
+    with_constants: list[str] = []
+    preambles = {probed_call(each): each.preamble for each in near}
+    for constants in _constants(code, lines):
+        made = _with_constants(constants, tests)
+        preambles.update(made)
+        sources = sorted(made)
+        random.Random(fingerprint(code)).shuffle(sources)
+        with_constants += sources
+    further = {probed_call(each): each.preamble for each in probes(near, count)}
+    preambles.update(further)
+    nearest = [probed_call(each) for each in near]
+    ordered = [*with_constants[: 3 * count // 4], *nearest[: count // 8], *further, *nearest]
+    chosen = list(dict.fromkeys(ordered))[:count]
+    return tuple(probe(number, source, preambles[source]) for number, source in enumerate(chosen, 1))
+
+
+def _with_constants(constants: Sequence[object], tests: Sequence[Test]) -> dict[str, str]:
+    """Calls of the tests with a constant put into them, and the preamble of each."""
+    found = [literal for test in tests if (literal := literal_call(test)) is not None]
+    known = {ast.unparse(call) for call, _ in found}
+    made: dict[str, str] = {}
+    for call, preamble in found:
+        values = [ast.literal_eval(node) for node in argument_nodes(call)]
+        for index, value in enumerate(values):
+            for other in _variants(value, constants):
+                source = with_arguments(call, [*values[:index], other, *values[index + 1 :]])
+                if source is not None and source not in known:
+                    made.setdefault(source, preamble)
+    return made
+
+
+def _constants(code: str, lines: Container[int]) -> tuple[list[object], list[object]]:
+    """Numbers and texts in the code, and the numbers beside them, as boundaries are there: those on `lines`, and
+    the others."""
+    found: dict[tuple[type, object], bool] = {}
+    for node in ast.walk(parse(code)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, int | float | str):
+            value = node.value
+            near = [value] if isinstance(value, bool | str) else [value, value + 1, value - 1, -value]
+            for each in near:
+                key = (type(each), each)
+                found[key] = found.get(key, False) or node.lineno in lines
+    here = [value for (_, value), on_lines in found.items() if on_lines]
+    return here, [value for (_, value), on_lines in found.items() if not on_lines]
+
+
+def _variants(value: object, constants: Sequence[object]) -> Iterator[object]:
+    """`value` with a constant in it or in its place, of the same type, and lists of another length."""
+    for constant in constants:
+        if isinstance(value, str) and isinstance(constant, str):
+            yield from (constant, value + constant, constant + value, value[:1] + constant + value[1:])
+        elif type(constant) is type(value):
+            yield constant
+    if isinstance(value, list):
+        yield value[:-1]
+        yield [*value, *value[-1:]]
+        for at in sorted({0, len(value) // 2, len(value) - 1} & set(range(len(value)))):
+            for other in _variants(value[at], constants):
+                yield [*value[:at], other, *value[at + 1 :]]

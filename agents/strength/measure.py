@@ -1,0 +1,99 @@
+"""The strength of a suite: mutants of the code through the verifier, and coverage of the code in one process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from ..records import Board, Candidate, Test, fingerprint
+from ..run_record import Strength
+from ..sandbox import Sandbox
+from .coverage_job import MOST_SECONDS as LONGEST_COVERAGE
+from .coverage_job import coverage_job
+from .mutants import MOST, Mutant, mutants, plain_layout
+
+MOST_SECONDS = 3.0
+BATCH = 4
+"""Mutants between two looks at the clock: enough to keep the verifier's jobs busy."""
+SHORTEST_CALL = 0.5
+SLOWER = 10
+"""Times that a call of a mutant may take as long as the code's slowest test, `SHORTEST_CALL` beside it."""
+LONGEST_CALL = 4.0
+
+
+class MutantRunner(Protocol):
+    """What mutants and calls are run on (see rig.py)."""
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """Where a job of one process runs."""
+
+    def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
+        """Every candidate on every test."""
+
+    def hasty_board(self, candidates: Sequence[Candidate], tests: Sequence[Test], call_seconds: float) -> Board:
+        """Every candidate on every test, each given up at the first test in which a call takes longer."""
+
+
+def measure(
+    code: str,
+    tests: Sequence[Test],
+    runner: MutantRunner,
+    *,
+    most: int = MOST,
+    seconds: float = MOST_SECONDS,
+    clock: Callable[[], float] = time.monotonic,
+) -> Strength:
+    """The strength of `tests`, which pass on `code`: no more mutants are begun after `seconds`.
+
+    A mutant counts as killed when its verdict is anything but `passed`, one that does not return included.
+    Raises ValueError where `code` isn't Python or the tests don't pass on it, and SandboxBroken.
+    """
+    begun = clock()
+    planned = mutants(code, most)
+    covering = coverage_job(code, tests, max(seconds, LONGEST_COVERAGE))
+    with runner.sandbox.launch(covering.job) as running:
+        call_seconds = patience(code, tests, runner)
+        tried = 0
+        survivors: list[Mutant] = []
+        while tried < len(planned) and clock() - begun <= seconds:
+            batch = planned[tried : tried + BATCH]
+            survivors += _survivors(batch, tests, runner, call_seconds)
+            tried += len(batch)
+        covered = covering.read(running.wait())
+    return Strength(
+        killed=tried - len(survivors),
+        mutants=tried,
+        planned=len(planned),
+        survivors=tuple(sorted((mutant.survivor for mutant in survivors), key=lambda survivor: survivor.line)),
+        line_coverage=covered.lines if covered else None,
+        branch_coverage=covered.branches if covered else None,
+        uncovered_lines=covered.uncovered if covered else (),
+        seconds=clock() - begun,
+    )
+
+
+def patience(code: str, tests: Sequence[Test], runner: MutantRunner) -> float:
+    """Seconds that a call of a mutant may take: by what the code itself needs, in the layout of its mutants.
+
+    Raises ValueError where the tests don't pass on it, as mutants would then show nothing.
+    """
+    board = runner.board([as_candidate(plain_layout(code))], tests)
+    verdict = board.verdicts[0]
+    if verdict.kind != "passed":
+        raise ValueError(f"the tests do not pass on the code itself ({verdict.kind}: {verdict.reason})")
+    slowest = max((outcome.seconds for outcome in verdict.outcomes), default=0.0)
+    return min(LONGEST_CALL, SHORTEST_CALL + SLOWER * slowest)
+
+
+def as_candidate(code: str) -> Candidate:
+    """`code` as something that a board takes."""
+    return Candidate(fingerprint(code), code, "draft", 0)
+
+
+def _survivors(
+    batch: Sequence[Mutant], tests: Sequence[Test], runner: MutantRunner, call_seconds: float
+) -> list[Mutant]:
+    board = runner.hasty_board([as_candidate(mutant.code) for mutant in batch], tests, call_seconds)
+    return [mutant for mutant, verdict in zip(batch, board.verdicts, strict=True) if verdict.kind == "passed"]

@@ -1,0 +1,173 @@
+"""Where a module can be changed: every place in its tree whose change may change what the module does."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from ..suite.collection import is_main_guard, last_name
+
+LONGEST_TABLE = 6
+"""Constants in a row of which each is a place of its own; of a longer table only the first and the last are."""
+_LEFT_ALONE: dict[type[ast.AST], frozenset[str]] = {
+    ast.FunctionDef: frozenset({"decorator_list", "returns", "type_params"}),
+    ast.AsyncFunctionDef: frozenset({"decorator_list", "returns", "type_params"}),
+    ast.ClassDef: frozenset({"decorator_list", "bases", "keywords", "type_params"}),
+    ast.arguments: frozenset({"posonlyargs", "args", "vararg", "kwonlyargs", "kwarg"}),
+    ast.AnnAssign: frozenset({"annotation"}),
+    ast.Assert: frozenset({"msg"}),
+    ast.ExceptHandler: frozenset({"type"}),
+    ast.match_case: frozenset({"pattern"}),
+    ast.FormattedValue: frozenset({"format_spec"}),
+    ast.Raise: frozenset({"exc", "cause"}),
+}
+"""Fields that hold types, messages and patterns."""
+_OF_TYPES = frozenset({"TypeVar", "ParamSpec", "TypeVarTuple", "NewType", "NamedTuple", "namedtuple", "TypedDict"})
+_OF_MESSAGES = frozenset({"print", "debug", "info", "warning", "warn", "error", "exception", "critical", "log"})
+_LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A function, a class body or the module. `first_bound` has the line that first binds each local name (0 for
+    a parameter), `integers` the names that are counted with."""
+
+    name: str
+    first_bound: dict[str, int]
+    integers: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One place in a tree: `parent.field`, or its item `index`; `statement` is the innermost one around it."""
+
+    parent: ast.AST
+    field: str
+    index: int | None
+    statement: ast.stmt
+    scope: Scope
+
+    @property
+    def node(self) -> ast.AST:
+        """What stands there."""
+        value = getattr(self.parent, self.field)
+        node: ast.AST = value if self.index is None else value[self.index]
+        return node
+
+    @contextmanager
+    def holding(self, node: ast.AST) -> Iterator[None]:
+        """Have `node` there for a while."""
+        held = self.node
+        self._put(node)
+        try:
+            yield
+        finally:
+            self._put(held)
+
+    def _put(self, node: ast.AST) -> None:
+        if self.index is None:
+            setattr(self.parent, self.field, node)
+        else:
+            getattr(self.parent, self.field)[self.index] = node
+
+
+def sites(tree: ast.Module) -> Iterator[Site]:
+    """Every site of a module, in source order; none in docstrings, annotations, code for type checkers, messages
+    of exceptions and logs, `__main__` blocks, and statements that can't be reached."""
+    yield from _block(tree, "body", _scope("", tree))
+
+
+def _scope(name: str, node: ast.AST) -> Scope:
+    first_bound: dict[str, int] = {}
+    integers: set[str] = set()
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.arg):
+            first_bound[inner.arg] = 0
+        elif isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+            first_bound[inner.id] = min(inner.lineno, first_bound.get(inner.id, inner.lineno))
+        integers.update(_counted(inner))
+    return Scope(name, first_bound, frozenset(integers))
+
+
+def _counted(node: ast.AST) -> Iterator[str]:
+    """Names that `node` shows to be integers."""
+    match node:
+        case (
+            ast.For(target=target, iter=ast.Call(func=function))
+            | ast.comprehension(target=target, iter=ast.Call(func=function))
+        ):
+            first = target.elts[0] if isinstance(target, ast.Tuple) else target
+            if last_name(function) in ("range", "enumerate") and isinstance(first, ast.Name):
+                yield first.id
+        case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_integer(value):
+            yield name
+
+
+def _is_integer(value: ast.expr) -> bool:
+    if isinstance(value, ast.Constant):
+        return type(value.value) is int
+    return isinstance(value, ast.Call) and last_name(value.func) == "len"
+
+
+def _block(parent: ast.AST, field: str, scope: Scope) -> Iterator[Site]:
+    for index, statement in enumerate(getattr(parent, field)):
+        if not _passed_over(statement):
+            yield Site(parent, field, index, statement, scope)
+            yield from _below(statement, statement, scope)
+        if isinstance(statement, _LEAVES):
+            return
+
+
+def _passed_over(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Expr(value=ast.Constant()):
+            return True
+        case ast.Expr(value=ast.Call(func=function)):
+            return last_name(function) in _OF_MESSAGES
+        case ast.If():
+            return is_main_guard(statement) or last_name(statement.test) == "TYPE_CHECKING"
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            of_types = isinstance(value, ast.Call) and last_name(value.func) in _OF_TYPES
+            return of_types or (name.startswith("__") and name.endswith("__"))
+        case ast.AnnAssign(annotation=annotation):
+            return last_name(annotation) == "TypeAlias"
+    return type(statement).__name__ == "TypeAlias"
+
+
+def _below(node: ast.AST, statement: ast.stmt, scope: Scope) -> Iterator[Site]:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        scope = _scope(f"{scope.name}.{node.name}".lstrip("."), node)
+    for field, value in ast.iter_fields(node):
+        if field in _LEFT_ALONE.get(type(node), ()):
+            continue
+        if isinstance(value, list):
+            if value and isinstance(value[0], ast.stmt):
+                yield from _block(node, field, scope)
+            else:
+                yield from _items(node, field, statement, scope)
+        elif isinstance(value, ast.AST):
+            yield from _at(Site(node, field, None, statement, scope))
+
+
+def _items(node: ast.AST, field: str, statement: ast.stmt, scope: Scope) -> Iterator[Site]:
+    items = getattr(node, field)
+    table = len(items) > LONGEST_TABLE and all(is_constant(item) for item in items)
+    for index, item in enumerate(items):
+        typed = index == 0 and isinstance(node, ast.Call) and last_name(node.func) == "cast"
+        if isinstance(item, ast.AST) and not typed and not (table and 0 < index < len(items) - 1):
+            yield from _at(Site(node, field, index, statement, scope))
+
+
+def _at(site: Site) -> Iterator[Site]:
+    yield site
+    if not is_constant(site.node):
+        yield from _below(site.node, site.statement, site.scope)
+
+
+def is_constant(node: ast.AST) -> bool:
+    """Whether `node` is a constant, a negative number included."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        node = node.operand
+    return isinstance(node, ast.Constant)
