@@ -23,12 +23,18 @@ class Claim:
 
 
 def claim_of(test: Test) -> Claim | None:
-    """The claim of a test whose only statement is `assert call == literal` (or `is` a constant); else None."""
+    """The claim of a test whose only statement is `assert call == literal` (or `is` a constant); else None.
+
+    A test with parameters or decorators claims nothing: its names stand for many values.
+    """
     try:
         body = ast.parse(test.source).body
     except SyntaxError:
         return None
     if len(body) != 1 or not isinstance(body[0], ast.FunctionDef):
+        return None
+    arguments = ast.unparse(body[0].args)
+    if arguments or body[0].decorator_list:
         return None
     statements = [statement for statement in body[0].body if not _is_docstring(statement)]
     if len(statements) != 1 or not isinstance(statements[0], ast.Assert):

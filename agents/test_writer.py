@@ -8,7 +8,7 @@ from .asking import Ask, ReplyLengths, answered
 from .claims import Claim, is_literal
 from .errors import ReplyError
 from .records import Message, Reply, Request, Spec, Test
-from .reply import read_tests
+from .reply import read_properties, read_tests
 from .templates import messages, render
 
 
@@ -44,6 +44,26 @@ class TestWriter:
             seed=self._seed,
             purpose=purpose,
         )
+
+    def properties(self, spec: Spec, count: int) -> tuple[Test, ...]:
+        """At most `count` property tests for hypothesis, of one assertion each and without expected values.
+
+        Raises ReplyError when none can be read.
+        """
+        names = spec.signature.name if spec.signature else "the names that the spec gives"
+        request = Request(
+            role="test_writer",
+            messages=messages(spec, "properties", names=names, count=count),
+            max_tokens=self._lengths.tests,
+            temperature=0.0,
+            seed=self._seed,
+            purpose="properties",
+        )
+
+        def read(reply: Reply) -> tuple[Test, ...]:
+            return read_properties(reply.text, spec, truncated=reply.finish != "stop", limit=count)
+
+        return answered(self._ask, request, read)
 
     def predict(self, spec: Spec, claim: Claim, number: int) -> str | None:
         """Opinion `number` (from 0) on what `claim.call` returns, as a literal; None when it gives none.

@@ -39,6 +39,13 @@ def test_other_tests_claim_nothing(body: str) -> None:
     assert claimed(body) is None
 
 
+@pytest.mark.parametrize(
+    "source", ["def test_x(n):\n    assert f(n)\n", "@given(st.integers())\ndef test_x():\n    assert f(1) == 2\n"]
+)
+def test_a_test_of_many_values_claims_none(source: str) -> None:
+    assert claim_of(Test("test_x", source, "generated")) is None
+
+
 @given(VALUES)
 def test_a_value_is_the_same_as_itself(value: object) -> None:
     text = repr(value)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agents.asking import SMALL_MODEL
@@ -9,7 +11,7 @@ from agents.claims import Claim
 from agents.code_writer import CodeWriter
 from agents.critic import LONGEST_DETAIL, Critic, describe
 from agents.errors import ReplyError
-from agents.records import Candidate, Outcome, Reply, Request
+from agents.records import Candidate, Example, Outcome, Reply, Request
 from agents.spec import read_spec
 from agents.test_writer import TestWriter, read_value
 
@@ -73,6 +75,26 @@ def test_the_test_writer_is_never_shown_a_candidate() -> None:
     model = Model(TESTS)
     blind_writer(model).draft(SPEC, 8)
     assert "return text" not in str(model.asked[0].messages)
+
+
+def test_properties_are_asked_for_by_number_and_blind_to_the_code() -> None:
+    property_test = "@given(st.text())\ndef test_a(text):\n    assert slugify(text) == slugify(text).lower()\n"
+    model = Model(f"```python\n{property_test}```")
+    (test,) = blind_writer(model).properties(SPEC, 3)
+    asked = model.asked[0]
+    assert (test.id, test.origin, asked.purpose) == ("test_a", "generated", "properties")
+    assert "at most 3 short test functions" in asked.messages[1].content
+    assert "return text" not in str(asked.messages)
+
+
+def test_a_redraft_is_told_of_answers_that_a_first_draft_was_not() -> None:
+    late = replace(
+        SPEC, examples=(*SPEC.examples, Example("assert slugify('é') == 'e'", "é", answer=True, told=False))
+    )
+    model = Model(MODULE)
+    writer(model).draft(late, 0, 1)
+    writer(model).draft(late, 1, 2)
+    assert ["'é'" in request.messages[1].content for request in model.asked] == [False, True]
 
 
 def test_an_opinion_is_asked_without_the_value_that_is_in_dispute() -> None:

@@ -13,7 +13,7 @@ from ..imports import KNOWN, USER_MODULE, Import, supplied, taken_apart, written
 from ..records import Spec, Test
 from ..source import bound, parse, segment, unbound, unparse, used
 from ..suite import split
-from ..suite.collection import is_fixture, is_main_guard, is_test, last_name
+from ..suite.collection import is_fixture, is_main_guard, is_property, is_test, last_name
 from .cases import asserts, single_cases
 
 _TOOLS = frozenset({"pytest", "unittest", "hypothesis", "numpy", "pandas"}) | sys.stdlib_module_names
@@ -48,6 +48,7 @@ def harvested(code: str, spec: Spec, limit: int) -> tuple[tuple[Test, ...], tupl
     chosen = _chosen(cases, module)
     imports, strange = _from_user_code(module.imports, entry, spec)
     body = "\n\n\n".join([*module.shared, *chosen])
+    imports = [*imports, *_hypothesis_imports(imports, body)]
     imports = [*imports, *_entry_imports(imports, body, entry)]
     source, added = supplied(f"{written(imports)}\n\n\n{body}")
     tests = [test for test in split(source, "generated") if _is_about(test, entry, strange, module)]
@@ -232,6 +233,19 @@ def _entry_imports(imports: Sequence[Import], body: str, entry: str | None) -> l
     missing = unbound(f"{written(imports)}\n{body}")
     names = missing & {entry} if entry else missing - KNOWN.keys()
     return [Import(0, USER_MODULE, name, None) for name in sorted(names)]
+
+
+def _hypothesis_imports(imports: Sequence[Import], body: str) -> list[Import]:
+    """What property tests use of hypothesis and forgot to import."""
+    if not any(is_property(node) for node in parse(body).body):
+        return []
+    missing = unbound(f"{written(imports)}\n{body}")
+    names = {"given": "given", "assume": "assume", "settings": "settings", "st": "strategies"}
+    return [
+        Import(0, "hypothesis", name, used_as if used_as != name else None)
+        for used_as, name in names.items()
+        if used_as in missing
+    ]
 
 
 def _is_about(test: Test, entry: str | None, strange: set[str], module: _Module) -> bool:

@@ -23,6 +23,11 @@ def is_fixture(node: ast.stmt) -> bool:
     )
 
 
+def is_property(node: ast.stmt) -> bool:
+    """Whether `node` is a function that hypothesis calls with examples."""
+    return isinstance(node, ast.FunctionDef) and any(last_name(mark) == "given" for mark in node.decorator_list)
+
+
 def is_test_case(node: ast.ClassDef) -> bool:
     """Whether `node` is a unittest class."""
     return any(last_name(base).endswith("TestCase") for base in node.bases)

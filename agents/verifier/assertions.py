@@ -51,6 +51,8 @@ class Assertions:
             return "what it asserts is always true"
         if not any(self._real(test) for test in found):
             return "it asserts nothing about a value that came from the code"
+        if any(self._comes_from_code(argument) for argument in self._assumptions()):
+            return "it assumes something of what the code returns"
         return None
 
     @property
@@ -144,6 +146,18 @@ class Assertions:
                 name = _name_of(node)
                 if name.startswith("assert") or name in ("raises", "fail", "warns", "approx_equal"):
                     yield node
+
+    def _assumptions(self) -> Iterator[ast.expr]:
+        """What examples of a property are left out for."""
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.Call) and _name_of(node) == "assume":
+                yield from node.args
+
+    def _comes_from_code(self, assumed: ast.expr) -> bool:
+        """Whether what is assumed uses the code or what it returned; the test's own inputs are parameters."""
+        inputs = {node.arg for node in ast.walk(self._tree) if isinstance(node, ast.arg)}
+        names = [node for node in ast.walk(assumed) if isinstance(node, ast.Name)]
+        return any(self._is_code(node) or (self._is_value(node) and node.id not in inputs) for node in names)
 
     def _blocks(self, found: Iterable[ast.AST]) -> bool:
         return any(not isinstance(test, ast.expr) for test in found)

@@ -11,6 +11,7 @@ from .survey import Survey
 from .trial import Trial, belonging
 
 _VACUOUS = "it also passes on an empty implementation"
+_UNTRIED = "hypothesis finds no example to try it on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +32,17 @@ def decide(trial: Trial, survey: Survey, found: Findings) -> Verdict:
     or, where it is trusted, it runs and its failure counts, but not its pass."""
     vacuous = _vacuous(trial, survey)
     trusted = {test.id for test in trial.tests if test.trusted}
-    dropped = {name for name in vacuous if name not in trusted}
+    untried = {belonging(name) for name in survey.untried} - trusted
+    dropped = (vacuous - trusted) | untried
     outcomes = tuple(outcome for outcome in found.outcomes if belonging(outcome.test_id) not in dropped)
-    idle = {refusal.test_id for refusal in trial.weak} | vacuous
+    idle = {refusal.test_id for refusal in trial.weak} | vacuous | untried
     refused = list(trial.refused)
     notes = list(found.notes)
     for name in trial.names:
         if name not in idle:
             continue
-        weakness = next((refusal.reason for refusal in trial.weak if refusal.test_id == name), _VACUOUS)
+        weakness = next((refusal.reason for refusal in trial.weak if refusal.test_id == name), None)
+        weakness = weakness or (_UNTRIED if name in untried else _VACUOUS)
         if trial.given or name in dropped:
             refused.append(Refusal(name, weakness))
         else:

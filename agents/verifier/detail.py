@@ -24,6 +24,11 @@ def outcome_of(node_id: str, reports: Mapping[str, Mapping[str, Any]], source: s
     return Outcome(node_id, "passed", seconds=seconds)
 
 
+def found_no_example(outcome: Outcome) -> bool:
+    """Whether hypothesis could make no input for the test: its strategies or assumptions allow none."""
+    return outcome.status == "error" and outcome.detail.startswith(("Unsatisfiable:", "InvalidArgument:"))
+
+
 def _failing(node_id: str, phase: str, facts: Mapping[str, Any], source: str, seconds: float) -> Outcome:
     kind = clean(str(facts["type"]))
     message = clean(str(facts["message"])).strip()
@@ -44,6 +49,9 @@ def _failing(node_id: str, phase: str, facts: Mapping[str, Any], source: str, se
         detail = message if kind == "Failed" else f"{kind}: {message}" if message else kind
         if assertion is not None:
             detail += f"\nin {_text(assertion)}"
+    if example := clean(str(facts.get("example", ""))):
+        detail = f"Falsifying example: {example}\n{detail}"
+        actual = expected = None
     if facts["where"]:
         detail += f"\nuser_code.py {clean(str(facts['where']))}"
     if phase != "call":

@@ -9,6 +9,7 @@ from functools import lru_cache
 from ..records import Test
 from ..source import parse
 from .assertions import Assertions
+from .loosening import loosening
 from .tampering import Tampering
 
 
@@ -50,7 +51,7 @@ def _examine(preamble: str, source: str) -> Finding | None:
         tree = _tree(preamble, source)
     except ValueError as error:
         return Finding(f"it is not Python: {error}", grave=True)
-    if (reason := Tampering(tree).reason) or (reason := _unreachable(tree)):
+    if (reason := Tampering(tree).reason) or (reason := _unreachable(tree) or loosening(tree)):
         return Finding(reason, grave=True)
     if reason := Assertions(tree).weakness:
         return Finding(reason, grave=False)

@@ -16,7 +16,7 @@ _BOTH = (
     "__init__", "frames", "plain", "shared", "describe", "mirror", "side", "views", "packing", "unpacking",
     "crossing", "peer",
 )  # fmt: skip
-JUDGE = (*_BOTH, "facts", "reporter", "stubs", "judge_side", "remote_module", "judge")
+JUDGE = (*_BOTH, "facts", "reporter", "stubs", "properties", "judge_side", "remote_module", "judge")
 SUBJECT = (*_BOTH, "subject")
 
 

@@ -14,8 +14,10 @@ from ..source import unbound
 from .audit import Audit, Trouble, audit
 from .canary import Canaries, plant
 from .decision import Findings, decide
+from .detail import found_no_example
 from .programs import JUDGE, SUBJECT, programs
 from .session import Break, Session, Task, Terms, Transcript
+from .storage import hypothesis_tables
 from .survey import Survey, SurveySlot
 from .table import answers_from_a_table
 from .trial import TESTS_FILE, Trial, belonging
@@ -153,7 +155,8 @@ class Run:
         tests = self._trial.source.encode("utf-8", "surrogatepass")
         with_tests = [TESTS_FILE] if wanted else []
         code = {"user_code.py": self._code}
-        files = {**programs(JUDGE), **canaries.files, **dict.fromkeys((*stub_files, *with_tests), tests)}
+        tables = hypothesis_tables() if self._trial.has_properties else {}
+        files = {**programs(JUDGE), **tables, **canaries.files, **dict.fromkeys((*stub_files, *with_tests), tests)}
         return Task(
             nonce=secrets.token_hex(16),
             task={
@@ -163,6 +166,7 @@ class Run:
                 "stub_files": list(stub_files),
                 "names": _names(self._trial.source),
                 "isolated": isolated,
+                "properties": self._trial.has_properties,
             },
             judge_files=files if isolated or not wanted else {**files, **code},
             subject_files={**programs(SUBJECT), **code} if isolated else None,
@@ -203,18 +207,15 @@ class Run:
         if result.uncollected or result.trouble is not None:
             return
         by_stub = [
-            {
-                key.partition("::")[2]: outcome.status
-                for key, outcome in result.outcomes.items()
-                if key.startswith(file)
-            }
+            {key.partition("::")[2]: outcome for key, outcome in result.outcomes.items() if key.startswith(file)}
             for file in _STUB_FILES
         ]
         collected = [_of_file(result.ids, file) for file in _STUB_FILES]
         ids = collected[0] or collected[1]
         if ids and all(set(collected[index]) == set(outcomes) for index, outcomes in enumerate(by_stub)):
-            vacuous = [name for name in ids if all(outcomes.get(name) == "passed" for outcomes in by_stub)]
-            self._slot.fill(Survey(ids, frozenset(vacuous)))
+            vacuous = [name for name in ids if all(outcomes[name].status == "passed" for outcomes in by_stub)]
+            untried = [name for name in ids if all(found_no_example(outcomes[name]) for outcomes in by_stub)]
+            self._slot.fill(Survey(ids, frozenset(vacuous), frozenset(untried)))
 
     def _charge(self, name: str, broke: Break, wanted: Sequence[str]) -> None:
         first = name == next((item for item in self._ids if _is_wanted(_PREFIX + item, wanted)), None)

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """`ids` that pytest collects, in order (empty where the file could not be imported without the code), and
-    those of them that passed on both empty implementations."""
+    """`ids` that pytest collects, in order (empty where the file could not be imported without the code), those
+    of them that passed on both empty implementations, and those for which hypothesis found no example at all."""
 
     ids: tuple[str, ...] = ()
     vacuous: frozenset[str] = frozenset()
+    untried: frozenset[str] = frozenset()
 
 
 class SurveySlot:

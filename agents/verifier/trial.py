@@ -33,6 +33,11 @@ class Trial:
         return tuple(test.id for test in self.tests if why_one_process(test) is None)
 
     @property
+    def has_properties(self) -> bool:
+        """Whether the tests use hypothesis."""
+        return "hypothesis" in self.source
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The tests' names: node ids begin with them."""
         return tuple(test.id for test in self.tests)

@@ -55,7 +55,7 @@ class Verifier:
         begun = time.monotonic()
         trial = suite_trial(tests)
         codes = list(dict.fromkeys(candidate.code for candidate in candidates))
-        where = self._warmth.sandbox(len(codes))
+        where = self._warmth.sandbox(len(codes), trial.has_properties)
         pending = {self._pool.submit(self._verdict, code, trial, where, haste): code for code in codes}
         verdicts: dict[str, Verdict] = {}
         try:
@@ -88,7 +88,7 @@ class Verifier:
             trial = file_trial(tests_source)
         except ValueError as error:
             return Verdict("refused", reason=f"the tests cannot be read: {error}", backend=self._warmth.cold.name)
-        return self._verdict(code, trial, self._warmth.sandbox(1))
+        return self._verdict(code, trial, self._warmth.sandbox(1, trial.has_properties))
 
     def confirm(self, candidate: Candidate, tests: Sequence[Test]) -> Verdict:
         """Verify once more, cold: modules that a warm worker has loaded can hide a missing import."""

@@ -17,9 +17,13 @@ _PRELOADED = (
 )  # fmt: skip
 
 
-def preloaded() -> list[str]:
+_OF_PROPERTIES = ("hypothesis", "hypothesis.strategies")
+
+
+def preloaded(properties: bool = False) -> list[str]:
     """Modules that the worker imports; of pytest's own those that this version of it has."""
-    return [name for name in _PRELOADED if importlib.util.find_spec(name) is not None]
+    wanted = (*_PRELOADED, *_OF_PROPERTIES) if properties else _PRELOADED
+    return [name for name in wanted if importlib.util.find_spec(name) is not None]
 
 
 class Warmth:
@@ -32,12 +36,12 @@ class Warmth:
         self._asked = 0
         self._refused = False
 
-    def sandbox(self, verifications: int) -> Sandbox:
-        """The sandbox for so many verifications."""
+    def sandbox(self, verifications: int, properties: bool = False) -> Sandbox:
+        """The sandbox for so many verifications; `properties` says that the first of them use hypothesis."""
         with self._lock:
             self._asked += verifications
             if self._asked > 1 and self._warm is None and not self._refused:
-                self._start()
+                self._start(properties)
             return self._warm or self.cold
 
     def give_up(self) -> None:
@@ -51,11 +55,11 @@ class Warmth:
         with self._lock:
             self._end()
 
-    def _start(self) -> None:
+    def _start(self, properties: bool) -> None:
         from ..sandbox.warm import WarmSandbox
 
         try:
-            self._warm = WarmSandbox(self.cold, preloaded())
+            self._warm = WarmSandbox(self.cold, preloaded(properties))
         except (SandboxUnavailable, SandboxBroken):
             self._refused = True
 

@@ -9,6 +9,8 @@ HEADER = struct.Struct(">cI")
 MOST_BYTES = 8 << 20
 """Longest payload; a longer one is refused by whoever reads or writes it."""
 
+STORAGE = "tables"
+"""The folder of hypothesis's tables, below that of the programs."""
 HELLO = b"H"
 RECORD = b"R"
 ASK = b"Q"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from .frames import HELLO, RECORD, FrameSocket
+from .frames import HELLO, RECORD, STORAGE, FrameSocket
 from .judge_side import JudgeSide
 from .peer import Peer
 from .remote_module import RemoteModule
@@ -56,6 +56,11 @@ def main(descriptor: int) -> None:
     gc.freeze()
     gc.set_threshold(_COLLECT_EVERY)
     reporter = Reporter(records.tell, task["tests_file"], task["wanted"])
+    if task["properties"]:
+        from . import properties  # hypothesis takes 0.2 s that other suites need not pay
+
+        properties.prepare(source / STORAGE)
+        reporter.properties = properties
     _choose_modules(task, channel, records, reporter)
     code = pytest.main(_arguments(source, task["files"]), plugins=[reporter])
     records.tell({"is": "end", "exit": int(code)})

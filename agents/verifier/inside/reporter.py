@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 import types
-from collections.abc import Callable, Collection, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -17,8 +17,16 @@ from .facts import Comparison, comparison, failure
 
 _MOST_OUTPUT = 4000
 _STUB_SECONDS = 0.5
+_PROPERTY_SECONDS = 6.0
+_PROPERTY_CPU_SECONDS = 2.0
+"""For the many examples of a property on an empty implementation; other processes may have the processor."""
 
 Tell = Callable[[Mapping[str, Any]], None]
+
+
+class OutOfTime(BaseException):
+    """A test goes on for ever on an empty implementation. Not an Exception: neither it nor hypothesis catches
+    this."""
 
 
 class Reporter:
@@ -33,6 +41,8 @@ class Reporter:
         self._begun = 0.0
         self.modules: dict[str, types.ModuleType] = {}
         self.stub_files: frozenset[str] = frozenset()
+        self.properties: Any = None
+        self._taken_over: dict[str, Any] = {}
         self.between_tests: Callable[[], None] = lambda: None
         self.after_collection: Callable[[], None] = lambda: None
 
@@ -54,6 +64,8 @@ class Reporter:
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Record what was collected, then keep what is wanted."""
         self._tell({"is": "collected", "ids": [item.nodeid for item in items]})
+        if self.properties is not None:
+            self._take_over(items)
         self.after_collection()
         if self._wanted is not None:
             prefix = self._tests_file + "::"
@@ -62,6 +74,13 @@ class Reporter:
                 for item in items
                 if not item.nodeid.startswith(prefix) or self._is_wanted(item.nodeid.removeprefix(prefix))
             ]
+
+    def _take_over(self, items: Sequence[pytest.Item]) -> None:
+        for item in items:
+            stub = item.nodeid.partition("::")[0] in self.stub_files
+            found = self.properties.taken_over(item, shrinking=not stub)
+            if found is not None:
+                self._taken_over[item.nodeid] = found
 
     def _is_wanted(self, name: str) -> bool:
         """Whether a test was asked for, by its whole id or by the function or class that it belongs to."""
@@ -84,17 +103,23 @@ class Reporter:
         self._tell({"is": "start", "id": nodeid})
         if nodeid.partition("::")[0] in self.stub_files:
             signal.signal(signal.SIGALRM, _out_of_time)
-            signal.setitimer(signal.ITIMER_REAL, _STUB_SECONDS)
+            signal.signal(signal.SIGPROF, _out_of_time)
+            is_property = nodeid in self._taken_over
+            signal.setitimer(signal.ITIMER_REAL, _PROPERTY_SECONDS if is_property else _STUB_SECONDS)
+            signal.setitimer(signal.ITIMER_PROF, _PROPERTY_CPU_SECONDS if is_property else 0)
 
     def pytest_runtest_logfinish(self) -> None:
-        """Switch the clock of stub runs off."""
+        """Switch the clocks of stub runs off."""
         signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
         """The first witness: whether the call of the test came back."""
         try:
             yield
+            if item.nodeid in self._taken_over and not self._taken_over[item.nodeid].tried:
+                pytest.fail("the property was never tried on an example")
         except BaseException:
             self._tell({"is": "raw", "id": item.nodeid, "outcome": "failed"})
             raise
@@ -112,6 +137,8 @@ class Reporter:
         """The second witness: pytest's report, with the facts of a failure."""
         report = yield
         facts = failure(call.excinfo, str(item.path), self._compared) if call.excinfo else {}
+        if call.excinfo and item.nodeid in self._taken_over:
+            facts["example"] = self.properties.counterexample(call.excinfo.value)
         self._tell(
             {
                 "is": "report",
@@ -143,4 +170,4 @@ class Reporter:
 
 
 def _out_of_time(*_: object) -> None:
-    raise TimeoutError("the test goes on for ever on an empty implementation")
+    raise OutOfTime("the test goes on for ever on an empty implementation")

@@ -1,0 +1,44 @@
+"""Hypothesis's tables of characters: each judge would take seconds to make them anew, for the first text."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+import unicodedata
+from collections.abc import Mapping
+from functools import cache
+
+from .inside.frames import STORAGE
+
+_SURROGATES = (0xD800, 0xDFFF)
+_Ranges = list[tuple[int, int]]
+
+
+@cache
+def hypothesis_tables() -> Mapping[str, bytes]:
+    """The tables under a job's paths, in the form in which hypothesis keeps them: gzipped JSON, ranges of code
+    points for each category, and for a codec those that it encodes, and those that do not come back the same."""
+    utf8: _Ranges = [(0, _SURROGATES[0] - 1), (_SURROGATES[1] + 1, sys.maxunicode)]
+    tables = {
+        "charmap": sorted(_categories().items()),
+        "codec-v2-utf-8": [utf8, []],
+        "codec-v2-ascii": [[(0, 127)], []],
+    }
+    folder = f"{STORAGE}/unicode_data/{unicodedata.unidata_version}"
+    return {
+        f"{folder}/{name}.json.gz": gzip.compress(json.dumps(table).encode(), mtime=1)
+        for name, table in tables.items()
+    }
+
+
+def _categories() -> dict[str, _Ranges]:
+    category = unicodedata.category
+    ranges: dict[str, _Ranges] = {}
+    start, current = 0, category(chr(0))
+    for point in range(1, sys.maxunicode + 1):
+        if (found := category(chr(point))) != current:
+            ranges.setdefault(current, []).append((start, point - 1))
+            start, current = point, found
+    ranges.setdefault(current, []).append((start, sys.maxunicode))
+    return ranges
