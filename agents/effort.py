@@ -14,23 +14,25 @@ class Plan:
 
     drafts: int
     """Drafts asked for at the start."""
+    more_drafts: int
+    """Drafts asked for at once where the board leaves a doubt."""
     most_drafts: int
     """Drafts in all, fresh starts included."""
     tests: int
     """Tests asked for."""
     opinions: int
-    """Second opinions on each disputed test."""
+    """Second opinions on each value in doubt."""
     most_disputes: int
-    """Disputes that opinions are asked on, in one round."""
+    """Values in doubt that opinions are asked on, in one round."""
     probes: int
     """Calls of unknown answer on which drafts are compared."""
     max_rounds: int
 
 
 _BY_EFFORT: dict[Effort, Plan] = {
-    "low": Plan(drafts=2, most_drafts=3, tests=6, opinions=2, most_disputes=2, probes=16, max_rounds=5),
-    "medium": Plan(drafts=3, most_drafts=6, tests=8, opinions=3, most_disputes=4, probes=24, max_rounds=5),
-    "high": Plan(drafts=6, most_drafts=10, tests=12, opinions=5, most_disputes=8, probes=48, max_rounds=5),
+    "low": Plan(2, 1, 4, tests=6, opinions=2, most_disputes=1, probes=16, max_rounds=5),
+    "medium": Plan(3, 2, 8, tests=8, opinions=4, most_disputes=2, probes=24, max_rounds=5),
+    "high": Plan(5, 3, 16, tests=12, opinions=6, most_disputes=4, probes=48, max_rounds=5),
 }
 
 
@@ -40,6 +42,7 @@ def plan(settings: Settings, limits: SpecLimits) -> Plan:
     drafts = settings.drafts or base.drafts
     return Plan(
         drafts=drafts,
+        more_drafts=base.more_drafts,
         most_drafts=max(base.most_drafts, drafts),
         tests=base.tests,
         opinions=base.opinions,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from functools import partial
 
+from .agreement import Agreement
 from .asking import together
-from .claims import Claim, claim_of
+from .claims import Claim
 from .errors import BudgetSpent
 from .events import Note
-from .judge import Situation, judge
+from .inquiry import Inquiry, inquiries, settled_by_inquiry
+from .judge import SUCCESSES, Situation, judge
 from .probes import probes
 from .records import Board, Ruling
 from .run_record import RoundRecord
@@ -19,37 +20,43 @@ from .workbench import Conclusion, Workbench
 
 
 class Orchestrator:
-    """One run of one spec. Raises ModelError, SandboxBroken, and BudgetSpent before a first ruling."""
+    """One run of one spec: the least effort first, and more only where a board leaves a doubt."""
 
     def __init__(self, bench: Workbench) -> None:
         self._bench = bench
         self._plan = bench.plan
         self._opinions: dict[str, tuple[str | None, ...]] = {}
         self._repairs_in_line = 0
+        self._tests_written = False
 
     def run(self) -> Conclusion:
-        """Go round until the judge is done."""
+        """Go round until the judge is done. Raises ModelError, SandboxBroken, and BudgetSpent before a first
+        ruling."""
         going_on = self._start()
         for number in range(1, self._plan.max_rounds + 1):
             started = time.monotonic()
             board = self._bench.run_board(number)
+            probed = self._probed()
             last = not going_on or number == self._plan.max_rounds
-            probed, ruling = self._judge(board, last)
-            ruling = self._bench.confirmed(ruling)
+            ruling = self._bench.confirmed(judge(board, self._situation(probed, last)))
             seconds = time.monotonic() - started
             self._bench.keep(RoundRecord(number, board, probed, ruling, dict(self._opinions), seconds))
             if ruling.done:
                 break
-            going_on = self._bench.within_budget(partial(self._next, ruling, board, number + 1))
-        return Conclusion(ruling, ruling.grade in ("verified", "consensus"))
+            step = partial(self._next, ruling, Agreement(board, probed), number + 1)
+            going_on = self._bench.within_budget(step)
+        return Conclusion(ruling, ruling.grade in SUCCESSES)
 
     def _start(self) -> bool:
-        """Drafts and tests; whether all of them came before the budget was spent. Raises BudgetSpent when too
-        little came."""
+        """Drafts until one passes the trusted tests, then blind tests; whether all came within the budget. Raises
+        BudgetSpent when too little came."""
         bench = self._bench
         try:
             bench.draft(self._plan.drafts, 1)
-            bench.add_tests(lambda: bench.crew.test_writer.draft(bench.spec, self._plan.tests))
+            while bench.suite and not self._promising() and bench.drafts_asked < self._plan.most_drafts:
+                bench.draft(min(self._plan.more_drafts, self._plan.most_drafts - bench.drafts_asked), 1)
+            if not bench.suite or self._promising():
+                self._write_tests()
         except BudgetSpent as error:
             if not (bench.pool and bench.suite):
                 raise
@@ -57,37 +64,58 @@ class Orchestrator:
             return False
         return True
 
-    def _judge(self, board: Board, last: bool) -> tuple[Board | None, Ruling]:
-        """The ruling; where agreement decides, made again with what the candidates return on the probes."""
-        situation = Situation(self._opinions, None, self._repairs_in_line, last, self._plan.most_drafts)
-        ruling = judge(board, situation)
-        made = probes(self._bench.suite, self._plan.probes) if ruling.grade == "consensus" else ()
-        if not made:
-            return None, ruling
-        probed = self._bench.crew.rig.board(self._bench.pool, made)
-        return probed, judge(board, replace(situation, probes=probed))
+    def _promising(self) -> bool:
+        """Whether a draft passes all trusted tests."""
+        board = self._bench.crew.rig.board(self._bench.pool, self._bench.suite)
+        return any(verdict.kind == "passed" for verdict in board.verdicts)
 
-    def _next(self, ruling: Ruling, board: Board, round_number: int) -> None:
-        if ruling.next_step == "settle":
-            self._settle(ruling, board)
-        elif ruling.next_step == "repair":
-            self._repairs_in_line += 1
-            self._bench.repair(ruling, board, round_number)
+    def _write_tests(self) -> None:
+        bench = self._bench
+        bench.add_tests(lambda: bench.crew.test_writer.draft(bench.spec, self._plan.tests))
+        self._tests_written = True
+
+    def _probed(self) -> Board | None:
+        """What the candidates return for calls of unknown answer; None where no such call can be made."""
+        made = probes(self._bench.suite, self._plan.probes)
+        return self._bench.crew.rig.board(self._bench.pool, made) if made else None
+
+    def _situation(self, probed: Board | None, last: bool) -> Situation:
+        return Situation(
+            opinions=self._opinions,
+            probes=probed,
+            repairs_in_line=self._repairs_in_line,
+            last_round=last,
+            most_drafts=self._plan.most_drafts,
+            tests_written=self._tests_written,
+        )
+
+    def _next(self, ruling: Ruling, agreement: Agreement, round_number: int) -> None:
+        match ruling.next_step:
+            case "test":
+                self._write_tests()
+            case "settle":
+                self._settle(ruling, agreement)
+            case "repair":
+                self._repairs_in_line += 1
+                self._bench.repair(ruling, agreement.board, round_number)
+            case _:
+                self._repairs_in_line = 0
+                missing = self._plan.most_drafts - self._bench.drafts_asked
+                self._bench.draft(max(1, min(self._plan.more_drafts, missing)), round_number)
+        self._bench.suite += settlements(agreement, self._opinions)
+
+    def _settle(self, ruling: Ruling, agreement: Agreement) -> None:
+        """Ask for opinions on values in doubt; those that the votes decide become settled tests."""
+        for inquiry in inquiries(agreement, ruling.ledger, self._opinions)[: self._plan.most_disputes]:
+            self._opinions[inquiry.call] = self._opinions_on(inquiry)
+        self._bench.suite += settled_by_inquiry(agreement, self._opinions)
+
+    def _opinions_on(self, inquiry: Inquiry) -> tuple[str | None, ...]:
+        writer, spec = self._bench.crew.test_writer, self._bench.spec
+        if inquiry.rivals:
+            ask = partial(writer.choose, spec, inquiry.call, inquiry.rivals)
         else:
-            self._repairs_in_line = 0
-            self._bench.draft(1, round_number)
-
-    def _settle(self, ruling: Ruling, board: Board) -> None:
-        """Ask for opinions on the tests under dispute; those ruled out get a settled test in their place."""
-        claims = [(entry.test, claim_of(entry.test)) for entry in ruling.ledger if entry.standing == "contested"]
-        open_claims = [(t, c) for t, c in claims if c is not None and t.id not in self._opinions]
-        for test, claim in open_claims[: self._plan.most_disputes]:
-            self._opinions[test.id] = self._opinions_on(claim)
-        self._bench.suite += settlements(board, self._opinions)
-
-    def _opinions_on(self, claim: Claim) -> tuple[str | None, ...]:
-        numbers = range(self._plan.opinions)
-        questions = [
-            partial(self._bench.crew.test_writer.predict, self._bench.spec, claim, number) for number in numbers
-        ]
-        return tuple(together(questions, self._bench.crew.at_once))
+            ask = partial(writer.predict, spec, Claim(inquiry.call, "None"))
+        return tuple(
+            together([partial(ask, number) for number in range(self._plan.opinions)], self._bench.crew.at_once)
+        )

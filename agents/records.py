@@ -216,7 +216,7 @@ class Dispute:
     """The rival answers, as `repr`s; the test's own expectation first."""
 
 
-NextStep = Literal["done", "repair", "redraft", "settle"]
+NextStep = Literal["done", "test", "repair", "redraft", "settle"]
 
 
 @dataclass(frozen=True, slots=True)

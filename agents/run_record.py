@@ -61,7 +61,7 @@ class Strength:
 @dataclass(frozen=True, slots=True)
 class RoundRecord:
     """One round as it is kept: board, what the candidates return on the probes (None where there were none),
-    ruling, and the opinions asked for so far (by test id)."""
+    ruling, and the opinions asked for so far (by call)."""
 
     number: int
     board: Board

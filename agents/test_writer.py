@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from .asking import Ask, ReplyLengths, answered
 from .claims import Claim, is_literal
@@ -77,6 +78,20 @@ class TestWriter:
             temperature=0.0 if number == 0 else self._temperature,
             seed=self._seed + number,
             purpose=f"opinion {number + 1} on {claim.call}",
+        )
+        return read_value(self._ask(request).text)
+
+    def choose(self, spec: Spec, call: str, rivals: Sequence[str], number: int) -> str | None:
+        """Opinion `number` on which of two `rivals` `call` returns, shown in both orders in turns; a third value
+        may be the answer too. None when it gives none."""
+        first, second = rivals[:2] if number % 2 == 0 else (rivals[1], rivals[0])
+        request = Request(
+            role="test_writer",
+            messages=messages(spec, "rivals", call=call, first=first, second=second),
+            max_tokens=self._lengths.value,
+            temperature=0.0 if number < 2 else self._temperature,
+            seed=self._seed + number,
+            purpose=f"choice {number + 1} on {call}",
         )
         return read_value(self._ask(request).text)
 

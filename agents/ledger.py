@@ -1,0 +1,53 @@
+"""The ledger of a ruling: each test with its standing, its votes, and the reason where it does not count."""
+
+from __future__ import annotations
+
+from .agreement import Agreement
+from .claims import claim_of
+from .records import Candidate, LedgerEntry, Test
+from .votes import Opinions, Tally
+
+
+def ledger(
+    agreement: Agreement, leader: Candidate, tallies: dict[str, Tally | None], opinions: Opinions
+) -> tuple[LedgerEntry, ...]:
+    """An entry for each test of the board, as seen from its leader."""
+    return tuple(_entry(agreement, test, leader, tallies[test.id], opinions) for test in agreement.board.tests)
+
+
+def _entry(
+    agreement: Agreement, test: Test, leader: Candidate, counted: Tally | None, opinions: Opinions
+) -> LedgerEntry:
+    verdict = agreement.board.verdict(leader.id)
+    for refusal in verdict.refused:
+        if refusal.test_id == test.id:
+            return LedgerEntry(test, "refused", reason=refusal.reason)
+    if test.trusted:
+        return LedgerEntry(test, "counts")
+    if counted is not None:
+        return _voted(test, counted)
+    outcome = verdict.outcome(test.id)
+    claim = claim_of(test)
+    if outcome.status == "passed" or (claim is not None and outcome.actual is None):
+        return LedgerEntry(test, "counts")
+    if outcome.status == "failed" and claim is None and _no_draft_passes(agreement, test):
+        return LedgerEntry(test, "contested", 1, 0, "no candidate written from the spec does what it expects")
+    return LedgerEntry(test, "counts")
+
+
+def _voted(test: Test, counted: Tally) -> LedgerEntry:
+    votes = f"{counted.votes_for} to {counted.votes_against}"
+    if counted.decision == "upheld":
+        return LedgerEntry(test, "counts", counted.votes_for, counted.votes_against, f"upheld, {votes}")
+    if counted.decision == "ruled out":
+        reason = f"the votes went against it, {votes}, for {counted.value}"
+        return LedgerEntry(test, "ruled out", counted.votes_for, counted.votes_against, reason)
+    reason = f"the votes are split, {votes}"
+    return LedgerEntry(test, "contested", counted.votes_for, counted.votes_against, reason)
+
+
+def _no_draft_passes(agreement: Agreement, test: Test) -> bool:
+    voters = agreement.voters
+    return len(voters) >= 2 and all(
+        agreement.board.verdict(voter.id).outcome(test.id).status == "failed" for voter in voters
+    )
