@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 _PLAN_FILE = "measurement.json"
+_PROOF_FILE = "proof.txt"
 
 
 class Journal:
@@ -44,6 +45,16 @@ class Journal:
             write_atomically(directory / _PLAN_FILE, text)
         except OSError as error:
             raise UsageError(f"{directory} can't be written ({error.strerror}); choose another --out.") from error
+
+    @property
+    def proof(self) -> str | None:
+        """What showed that the hidden tests can be relied on; None until it was shown here."""
+        path = self.directory / _PROOF_FILE
+        return path.read_text(encoding="utf-8").strip() if path.is_file() else None
+
+    @proof.setter
+    def proof(self, sentence: str) -> None:
+        write_atomically(self.directory / _PROOF_FILE, f"{sentence}\n")
 
     def find(self, task_id: str, strategy: Strategy, seed: int) -> TaskResult | None:
         """The result kept for this cell; None where there is none, or its file is damaged."""

@@ -120,10 +120,12 @@ def _measured(measurement: Measurement, data: Path, out: Path, *, again: bool, j
         choices = {role: choose(settings, os.environ, probe_ollama, role) for role in ROLES}
         journal = Journal(out, _plan(measurement, data), again=again)
         hidden = HiddenTests(data, sandbox)
-        proof = prove(data, sandbox)
-        console.lines([str(proof)])
-        if not proof.holds:
-            raise SandboxBroken(str(proof))
+        if journal.proof is None:
+            proof = prove(data, sandbox)
+            if not proof.holds:
+                raise SandboxBroken(str(proof))
+            journal.proof = str(proof)
+        console.lines([journal.proof])
         backends = held.enter_context(Backends(choices, settings.weights, console.tell))
         runner = Runner(measurement, backends, sandbox, hidden, journal)
         with console.counting(measurement.size, "results") as count:
