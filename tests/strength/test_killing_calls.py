@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from agents.claims import Claim, same_value
 from agents.records import Test
 from agents.rig import Rig
 from agents.run_record import Survivor
@@ -32,7 +31,14 @@ def test_calls_cover_the_survivors_with_the_greatest_first(rig: Rig) -> None:
     assert [call.kills for call in calls] == sorted((call.kills for call in calls), reverse=True)
     assert sum(call.kills for call in calls) == len(survivors)
     assert len(calls) < len(survivors), "one call could kill several"
-    assert killing_calls(CLAMP, survivors, suite(INSIDE), rig, most=1, tried=24) == calls[:1]
+    for call in calls:
+        assert call.claim.call.startswith("clamp(")
+        assert call.preamble == "from user_code import clamp"
+
+
+def test_no_more_calls_come_than_are_wanted(rig: Rig) -> None:
+    survivors = [mutant.survivor for mutant in mutants(CLAMP) if mutant.line in (4, 6)]
+    assert len(killing_calls(CLAMP, survivors, suite(INSIDE), rig, most=1, tried=16)) == 1
 
 
 def test_a_constant_of_the_code_that_no_test_comes_near_is_reached(rig: Rig) -> None:
@@ -50,23 +56,12 @@ def test_a_change_without_effect_has_no_killing_call(rig: Rig) -> None:
 
 
 def test_what_the_code_does_not_return_again_is_no_answer(rig: Rig) -> None:
-    code = (
-        "import random\ndef clamp(x, low, high):\n"
-        "    return 5 if x == 5 else random.random()\ndef other():\n    return 1\n"
-    )
-    survivors = [mutant.survivor for mutant in mutants(code) if mutant.after.startswith("return 5 if x == ")]
-    assert survivors
-    for call in killing_calls(code, survivors, suite(INSIDE), rig, tried=24):
-        assert same_value(call.claim.expected, "5")
+    usual = "x if (x, low, high) == (5, 0, 10) else random.random()"
+    code = f"import random\ndef clamp(x, low, high):\n    return {usual}\n"
+    survivors = [mutant.survivor for mutant in mutants(code)]
+    assert len(survivors) > 4
+    assert killing_calls(code, survivors, suite(INSIDE), rig, tried=16) == ()
 
 
 def test_without_survivors_nothing_is_run() -> None:
     assert killing_calls(CLAMP, [], suite(INSIDE), None) == ()  # type: ignore[arg-type]
-
-
-def test_the_call_is_one_that_can_be_asked_about(rig: Rig) -> None:
-    survivors = [mutant.survivor for mutant in mutants(CLAMP)]
-    for call in killing_calls(CLAMP, survivors, suite(INSIDE), rig, tried=24):
-        assert isinstance(call.claim, Claim)
-        assert call.claim.call.startswith("clamp(")
-        assert call.preamble == "from user_code import clamp"

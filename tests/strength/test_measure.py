@@ -40,7 +40,8 @@ class Scripted:
         return Board(tuple(candidates), tuple(tests), tuple(Verdict(kind, outcomes) for _ in candidates))
 
 
-def test_a_thin_suite_catches_fewer_mutants_than_a_full_one(rig: Rig) -> None:
+def test_a_thin_suite_catches_fewer_mutants_than_a_full_one_which_catches_those_that_hang_too(rig: Rig) -> None:
+    assert ("x -= 1", "x += 1") in [(mutant.before, mutant.after) for mutant in mutants(CLAMP)]
     thin = measure(CLAMP, suite(INSIDE), rig, seconds=100)
     full = measure(CLAMP, suite(INSIDE, BELOW, ABOVE, AT_TOP), rig, seconds=100)
     assert thin.mutants == full.mutants == thin.planned == len(mutants(CLAMP))
@@ -48,12 +49,6 @@ def test_a_thin_suite_catches_fewer_mutants_than_a_full_one(rig: Rig) -> None:
     assert (thin.line_coverage, thin.uncovered_lines) == (4 / 6, (4, 6))
     assert (full.line_coverage, full.branch_coverage) == (1.0, 1.0)
     assert full.survivors == (Survivor(3, "if x < low:", "if x <= low:"),)
-
-
-def test_a_mutant_that_does_not_return_is_caught(rig: Rig) -> None:
-    result = measure(CLAMP, suite(ABOVE), rig, seconds=100)
-    assert Survivor(6, "x -= 1", "x += 1") not in result.survivors
-    assert "x -= 1" in {mutant.before for mutant in mutants(CLAMP)}
 
 
 @pytest.mark.parametrize("kind", ["failed", "void", "forged", "incomplete", "stopped", "refused"])

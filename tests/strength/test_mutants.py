@@ -28,7 +28,7 @@ def search(items: "list[1 + 2]", wanted: int) -> "int | None":
             high = middle
     print("found", 5)
     raise LookupError("not " + "there")
-    low = 7
+    low = min(low, high)
 
 
 def double(number):
@@ -108,6 +108,7 @@ def test_ways_out_of_a_loop_are_swapped(word: str, other: str) -> None:
         ("x = a", ""),
         ("print(a - b)", "print(a + b)"),
         ("raise ValueError(a - b)", "raise ValueError(a + b)"),
+        ("return cast('int', a)", "return cast('in', a)"),
     ],
 )
 def test_what_changes_nothing_or_repeats_another_mutant_is_left_out(body: str, same: str) -> None:
