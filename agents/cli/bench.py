@@ -16,8 +16,10 @@ from ..errors import SandboxBroken
 from ..settings import STRATEGIES, Count, Effort, Positive, SandboxName, Settings, Strategy
 
 if TYPE_CHECKING:
+    from ..bench.journal import Journal
     from ..bench.results import TaskResult
     from ..bench.runner import Measurement
+    from ..sandbox import Sandbox
 
 
 def verifier(*, rounds: Annotated[int, Parameter(validator=Number(gte=1))] = 9) -> int:
@@ -105,7 +107,6 @@ def _measured(measurement: Measurement, data: Path, out: Path, *, again: bool, j
     from ..bench.figures import tables
     from ..bench.hidden_tests import HiddenTests
     from ..bench.journal import Journal
-    from ..bench.proof import prove
     from ..bench.report import printed, write_report
     from ..bench.runner import Runner
     from ..crew import ROLES, Backends
@@ -120,12 +121,7 @@ def _measured(measurement: Measurement, data: Path, out: Path, *, again: bool, j
         choices = {role: choose(settings, os.environ, probe_ollama, role) for role in ROLES}
         journal = Journal(out, _plan(measurement, data), again=again)
         hidden = HiddenTests(data, sandbox)
-        if journal.proof is None:
-            proof = prove(data, sandbox)
-            if not proof.holds:
-                raise SandboxBroken(str(proof))
-            journal.proof = str(proof)
-        console.lines([journal.proof])
+        console.lines([journal.proof or _proved(journal, data, sandbox)])
         backends = held.enter_context(Backends(choices, settings.weights, console.tell))
         runner = Runner(measurement, backends, sandbox, hidden, journal)
         with console.counting(measurement.size, "results") as count:
@@ -136,6 +132,17 @@ def _measured(measurement: Measurement, data: Path, out: Path, *, again: bool, j
         console.table(table.title, table.head, table.rows, table.labels)
     console.lines([f"Written: {', '.join(str(path) for path in written)}"])
     return 0
+
+
+def _proved(journal: Journal, data: Path, sandbox: Sandbox) -> str:
+    """The sentence that says that the hidden tests can be relied on; raises SandboxBroken where they can't."""
+    from ..bench.proof import prove
+
+    proof = prove(data, sandbox)
+    if not proof.holds:
+        raise SandboxBroken(str(proof))
+    journal.proof = str(proof)
+    return str(proof)
 
 
 def _plan(measurement: Measurement, data: Path) -> dict[str, object]:
