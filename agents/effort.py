@@ -26,13 +26,23 @@ class Plan:
     """Values in doubt that opinions are asked on, in one round."""
     probes: int
     """Calls of unknown answer on which drafts are compared."""
+    properties: int
+    """Property tests asked for."""
+    killing_calls: int
+    """Tests asked for at the end, for mutants that no test notices."""
     max_rounds: int
 
 
 _BY_EFFORT: dict[Effort, Plan] = {
-    "low": Plan(2, 1, 4, tests=6, opinions=2, most_disputes=1, probes=16, max_rounds=5),
-    "medium": Plan(3, 2, 8, tests=8, opinions=4, most_disputes=2, probes=24, max_rounds=5),
-    "high": Plan(5, 3, 16, tests=12, opinions=6, most_disputes=4, probes=48, max_rounds=5),
+    "low": Plan(
+        2, 1, 4, tests=6, opinions=2, most_disputes=1, probes=16, properties=0, killing_calls=0, max_rounds=5
+    ),
+    "medium": Plan(
+        3, 2, 8, tests=8, opinions=4, most_disputes=2, probes=24, properties=0, killing_calls=0, max_rounds=5
+    ),
+    "high": Plan(
+        5, 3, 16, tests=12, opinions=6, most_disputes=4, probes=48, properties=3, killing_calls=4, max_rounds=6
+    ),
 }
 
 
@@ -48,5 +58,7 @@ def plan(settings: Settings, limits: SpecLimits) -> Plan:
         opinions=base.opinions,
         most_disputes=base.most_disputes,
         probes=base.probes,
+        properties=base.properties,
+        killing_calls=base.killing_calls,
         max_rounds=limits.max_rounds or settings.max_rounds,
     )

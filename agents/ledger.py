@@ -30,8 +30,10 @@ def _entry(
     claim = claim_of(test)
     if outcome.status == "passed" or (claim is not None and outcome.actual is None):
         return LedgerEntry(test, "counts")
-    if outcome.status == "failed" and claim is None and _no_draft_passes(agreement, test):
-        return LedgerEntry(test, "contested", 1, 0, "no candidate written from the spec does what it expects")
+    failing = _failing(agreement, test)
+    if outcome.status == "failed" and claim is None and failing >= 2 and 2 * failing > len(agreement.voters):
+        reason = f"{failing} of {len(agreement.voters)} drafts don't do what it expects"
+        return LedgerEntry(test, "contested", 1, failing, reason)
     return LedgerEntry(test, "counts")
 
 
@@ -46,8 +48,6 @@ def _voted(test: Test, counted: Tally) -> LedgerEntry:
     return LedgerEntry(test, "contested", counted.votes_for, counted.votes_against, reason)
 
 
-def _no_draft_passes(agreement: Agreement, test: Test) -> bool:
-    voters = agreement.voters
-    return len(voters) >= 2 and all(
-        agreement.board.verdict(voter.id).outcome(test.id).status == "failed" for voter in voters
-    )
+def _failing(agreement: Agreement, test: Test) -> int:
+    """How many voters fail `test`."""
+    return sum(agreement.board.verdict(voter.id).outcome(test.id).status == "failed" for voter in agreement.voters)

@@ -15,8 +15,9 @@ from .judge import SUCCESSES, Situation, judge
 from .probes import probes
 from .records import Board, Ruling
 from .run_record import RoundRecord
+from .strengthening import killing_tests
 from .votes import settlements
-from .workbench import Conclusion, Workbench
+from .workbench import Conclusion, Workbench, renamed, surviving
 
 
 class Orchestrator:
@@ -28,6 +29,7 @@ class Orchestrator:
         self._opinions: dict[str, tuple[str | None, ...]] = {}
         self._repairs_in_line = 0
         self._tests_written = False
+        self._tests_added = False
 
     def run(self) -> Conclusion:
         """Go round until the judge is done. Raises ModelError, SandboxBroken, and BudgetSpent before a first
@@ -41,11 +43,27 @@ class Orchestrator:
             ruling = self._bench.confirmed(judge(board, self._situation(probed, last)))
             seconds = time.monotonic() - started
             self._bench.keep(RoundRecord(number, board, probed, ruling, dict(self._opinions), seconds))
-            if ruling.done:
+            if ruling.done and (last or not self._strengthened(ruling)):
                 break
-            step = partial(self._next, ruling, Agreement(board, probed), number + 1)
-            going_on = self._bench.within_budget(step)
+            if not ruling.done:
+                step = partial(self._next, ruling, Agreement(board, probed), number + 1)
+                going_on = self._bench.within_budget(step)
         return Conclusion(ruling, ruling.grade in SUCCESSES)
+
+    def _strengthened(self, ruling: Ruling) -> bool:
+        """Whether tests were added to a suite that passes and is too weak for its code; once a run."""
+        bench, wanted = self._bench, self._plan.killing_calls
+        if self._tests_added or not wanted or ruling.grade not in SUCCESSES:
+            return False
+        self._tests_added = True
+        before = len(bench.suite)
+
+        def strengthen() -> None:
+            found = killing_tests(bench, bench.leader(ruling), surviving(ruling), bench.crew.rig)
+            bench.suite += renamed(found, bench.suite)
+
+        bench.within_budget(strengthen)
+        return len(bench.suite) > before
 
     def _start(self) -> bool:
         """Drafts until one passes the trusted tests, then blind tests; whether all came within the budget. Raises
@@ -72,6 +90,8 @@ class Orchestrator:
     def _write_tests(self) -> None:
         bench = self._bench
         bench.add_tests(lambda: bench.crew.test_writer.draft(bench.spec, self._plan.tests))
+        if self._plan.properties:
+            bench.add_tests(lambda: bench.crew.test_writer.properties(bench.spec, self._plan.properties))
         self._tests_written = True
 
     def _probed(self) -> Board | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from collections.abc import Sequence
 
 from .records import Board, Candidate, Test, Verdict
 from .sandbox import Sandbox
+from .source import parse
 from .verifier import Verifier
 
 MOST_AT_ONCE = 4
@@ -21,13 +23,19 @@ class Rig:
         self._known: dict[tuple[str, tuple[Test, ...]], Verdict] = {}
 
     def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
-        """Every candidate on every test; what was run before is not run again."""
+        """Every candidate on every test; what was run before is not run again, nor the same program in another
+        layout."""
         suite = tuple(tests)
-        new = [candidate for candidate in candidates if (candidate.code, suite) not in self._known]
-        fresh = self._verifier.board(new, suite)
-        for candidate, verdict in zip(fresh.candidates, fresh.verdicts, strict=True):
-            self._known[candidate.code, suite] = verdict
-        verdicts = tuple(self._known[candidate.code, suite] for candidate in candidates)
+        forms = {candidate.id: _form(candidate.code) for candidate in candidates}
+        new = {
+            forms[candidate.id]: candidate
+            for candidate in reversed(candidates)
+            if (forms[candidate.id], suite) not in self._known
+        }
+        fresh = self._verifier.board(tuple(new.values()), suite)
+        for form, verdict in zip(new, fresh.verdicts, strict=True):
+            self._known[form, suite] = verdict
+        verdicts = tuple(self._known[forms[candidate.id], suite] for candidate in candidates)
         return Board(tuple(candidates), suite, verdicts, fresh.seconds)
 
     def confirm(self, candidate: Candidate, tests: Sequence[Test]) -> Verdict:
@@ -42,3 +50,11 @@ class Rig:
     def close(self) -> None:
         """End what is running; the sandbox stays its owner's."""
         self._verifier.close()
+
+
+def _form(code: str) -> str:
+    """What two texts share that are the same program: all but comments and layout; the text where it is none."""
+    try:
+        return ast.dump(parse(code))
+    except ValueError:
+        return code

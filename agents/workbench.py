@@ -16,15 +16,13 @@ from .events import BoardStarted, Note, Ruled, Tell
 from .judge import failures
 from .records import Board, Candidate, Ruling, Spec, Test, Verdict
 from .run_record import RoundRecord
+from .strength import MutantRunner
 from .suite import example_tests, split
 from .test_writer import TestWriter
 
 
-class BoardRunner(Protocol):
+class BoardRunner(MutantRunner, Protocol):
     """What runs candidates against tests."""
-
-    def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
-        """Every candidate on every test."""
 
     def confirm(self, candidate: Candidate, tests: Sequence[Test]) -> Verdict:
         """One candidate once more, in a sandbox that knows nothing of the earlier runs."""
