@@ -103,6 +103,52 @@ def test_an_opinion_is_asked_without_the_value_that_is_in_dispute() -> None:
     assert "not-this" not in str(model.asked[0].messages)
 
 
+def test_rivals_are_shown_in_both_orders_in_turns() -> None:
+    model = Model("result = 'b'")
+    writer = blind_writer(model)
+    assert [writer.choose(SPEC, "slugify('B')", ("'b'", "'B'", "'c'"), number) for number in range(4)] == [
+        "'b'"
+    ] * 4
+    asked = [request.messages[1].content for request in model.asked]
+    orders = [text.index("`'b'`") < text.index("`'B'`") for text in asked]
+    assert orders == [True, False, True, False]
+    assert all("slugify('B')" in text and "'c'" not in text for text in asked), "the two most frequent rivals"
+
+
+def test_the_first_choice_in_each_order_is_cold_and_all_are_other_samples() -> None:
+    model = Model("result = 'b'")
+    for number in range(4):
+        blind_writer(model).choose(SPEC, "slugify('B')", ("'b'", "'B'"), number)
+    assert [request.temperature for request in model.asked] == [0.0, 0.0, 0.8, 0.8]
+    assert len({(request.messages, request.seed) for request in model.asked}) == 4
+
+
+def test_a_choice_may_be_a_third_value_or_none() -> None:
+    chosen = [
+        blind_writer(Model(text)).choose(SPEC, "slugify('B')", ("'b'", "'B'"), 0)
+        for text in ("# lowercase, and doubled\nresult = 'bb'", "Neither of them.")
+    ]
+    assert chosen == ["'bb'", None]
+
+
+def test_tests_written_from_the_code_are_shown_the_code_and_nothing_of_the_spec() -> None:
+    model = Model(TESTS)
+    tests = blind_writer(model).draft_from_code(replace(SPEC, text="Secret wish."), candidate().code, 8)
+    (asked,) = model.asked
+    shown = "\n".join(message.content for message in asked.messages)
+    assert [test.origin for test in tests] == ["generated"]
+    assert "return text\n" in shown
+    assert "Secret wish" not in shown
+    assert (asked.temperature, asked.max_tokens) == (0.0, SMALL_MODEL.tests)
+
+
+def test_tests_of_the_code_that_cannot_be_read_are_asked_for_again_and_then_refused() -> None:
+    model = Model("I would rather not.", TESTS)
+    assert blind_writer(model).draft_from_code(SPEC, candidate().code, 8)
+    with pytest.raises(ReplyError):
+        blind_writer(Model("I would rather not.")).draft_from_code(SPEC, candidate().code, 8)
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [
