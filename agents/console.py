@@ -157,6 +157,8 @@ class Console:
         if result.grade is not None:
             grade = Text(result.grade, style=GRADE_STYLES[result.grade])
             out.print(grade.append(f": {clean(result.why)}", style="none"))
+        if result.track_record is not None:
+            out.print(str(result.track_record), markup=False)
         self.lines(question_lines(result))
         if result.isolation == "in-process":
             out.print("The tests ran in one process with the code: a lower assurance.", style="yellow")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .records import SpecLimits
 from .settings import Effort, Settings
@@ -26,39 +26,39 @@ class Plan:
     """Values in doubt that opinions are asked on, in one round."""
     probes: int
     """Calls of unknown answer on which drafts are compared."""
-    properties: int
-    """Property tests asked for."""
-    killing_calls: int
-    """Tests asked for at the end, for mutants that no test notices."""
     max_rounds: int
+    properties: int = 0
+    """Property tests asked for."""
+    killing_calls: int = 0
+    """Tests asked for at the end, for mutants that no test notices."""
 
 
-_BY_EFFORT: dict[Effort, Plan] = {
-    "low": Plan(
-        2, 1, 4, tests=6, opinions=2, most_disputes=1, probes=16, properties=0, killing_calls=0, max_rounds=5
-    ),
-    "medium": Plan(
-        3, 2, 8, tests=8, opinions=4, most_disputes=2, probes=24, properties=0, killing_calls=0, max_rounds=5
-    ),
-    "high": Plan(
-        5, 3, 16, tests=12, opinions=6, most_disputes=4, probes=48, properties=3, killing_calls=4, max_rounds=6
-    ),
-}
+_LOW = Plan(drafts=2, more_drafts=1, most_drafts=4, tests=6, opinions=2, most_disputes=1, probes=16, max_rounds=5)
+_MEDIUM = Plan(
+    drafts=3, more_drafts=2, most_drafts=8, tests=8, opinions=4, most_disputes=2, probes=24, max_rounds=5
+)
+_HIGH = Plan(
+    drafts=5,
+    more_drafts=3,
+    most_drafts=16,
+    tests=12,
+    opinions=6,
+    most_disputes=4,
+    probes=48,
+    max_rounds=6,
+    properties=3,
+    killing_calls=4,
+)
+_BY_EFFORT: dict[Effort, Plan] = {"low": _LOW, "medium": _MEDIUM, "high": _HIGH}
 
 
 def plan(settings: Settings, limits: SpecLimits) -> Plan:
     """The plan for one run; a limit in the spec's front matter goes before the setting."""
     base = _BY_EFFORT[settings.effort]
     drafts = settings.drafts or base.drafts
-    return Plan(
+    return replace(
+        base,
         drafts=drafts,
-        more_drafts=base.more_drafts,
         most_drafts=max(base.most_drafts, drafts),
-        tests=base.tests,
-        opinions=base.opinions,
-        most_disputes=base.most_disputes,
-        probes=base.probes,
-        properties=base.properties,
-        killing_calls=base.killing_calls,
         max_rounds=limits.max_rounds or settings.max_rounds,
     )

@@ -108,7 +108,8 @@ def _work(job: Job, choices: dict[Role, Choice], keeper: Keeper, rig: Rig) -> No
         Models(backends, job.settings, keeper.budget, keeper.run.replies, keeper.tell) as models,
     ):
         keeper.models = models
-        crew = Crew(models.code_writer(), models.test_writer(), models.critic(), models.at_once, rig)
+        mutants = rig if job.settings.mutation else None
+        crew = Crew(models.code_writer(), models.test_writer(), models.critic(), models.at_once, rig, mutants)
         bench = Workbench(job.spec, plan(job.settings, job.spec.limits), crew, keeper, keeper.tell)
         conclusion = loop_of(job.settings.strategy, bench).run()
     ruling = conclusion.ruling

@@ -14,6 +14,7 @@ from .events import Event, Note, Tell
 from .records import Ruling, Test
 from .run_record import Failure, RoundRecord, RunRecord, RunResult, RunStatus, Strength
 from .settings import Settings, reaches
+from .track_record import TrackRecord, track_record
 
 if TYPE_CHECKING:
     from .crew import Models
@@ -133,4 +134,11 @@ def read_result(run: runs.RunDirectory, record: RunRecord, ruling: Ruling | None
         error=record.error,
         notes=record.notes,
         strength=record.strength,
+        track_record=_track_record(record),
     )
+
+
+def _track_record(record: RunRecord) -> TrackRecord | None:
+    if record.settings.get("strategy", "greenloop") != "greenloop":
+        return None
+    return track_record(tuple(record.models.values()), record.grade)

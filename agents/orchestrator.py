@@ -52,14 +52,14 @@ class Orchestrator:
 
     def _strengthened(self, ruling: Ruling) -> bool:
         """Whether tests were added to a suite that passes and is too weak for its code; once a run."""
-        bench, wanted = self._bench, self._plan.killing_calls
-        if self._tests_added or not wanted or ruling.grade not in SUCCESSES:
+        bench, mutants = self._bench, self._bench.crew.mutants
+        if self._tests_added or mutants is None or not self._plan.killing_calls or ruling.grade not in SUCCESSES:
             return False
         self._tests_added = True
         before = len(bench.suite)
 
         def strengthen() -> None:
-            found = killing_tests(bench, bench.leader(ruling), surviving(ruling), bench.crew.rig)
+            found = killing_tests(bench, bench.leader(ruling), surviving(ruling), mutants)
             bench.suite += renamed(found, bench.suite)
 
         bench.within_budget(strengthen)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from .records import Board, Dispute, Grade, Isolation, LedgerEntry, Role, Ruling, Spec, Usage
+from .track_record import TrackRecord
 
 RunStatus = Literal["running", "finished", "interrupted", "stopped"]
 
@@ -131,3 +132,5 @@ class RunResult:
     notes: tuple[str, ...] = ()
     strength: Strength | None = None
     """Of the surviving suite; None where it was not measured."""
+    track_record: TrackRecord | None = None
+    """What the benchmark found of this grade with this model; None for a model that was not measured."""

@@ -21,8 +21,11 @@ from .suite import example_tests, split
 from .test_writer import TestWriter
 
 
-class BoardRunner(MutantRunner, Protocol):
+class BoardRunner(Protocol):
     """What runs candidates against tests."""
+
+    def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
+        """Every candidate on every test."""
 
     def confirm(self, candidate: Candidate, tests: Sequence[Test]) -> Verdict:
         """One candidate once more, in a sandbox that knows nothing of the earlier runs."""
@@ -43,13 +46,15 @@ class Archive(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Crew:
-    """The roles, the number of questions that may be put at once, and the rig that runs the tests."""
+    """The roles, the number of questions that may be put at once, the rig that runs the tests, and what runs
+    mutants (None: no test is asked for on their account)."""
 
     code_writer: CodeWriter
     test_writer: TestWriter
     critic: Critic
     at_once: int
     rig: BoardRunner
+    mutants: MutantRunner | None = None
 
 
 class Workbench:

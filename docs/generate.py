@@ -21,7 +21,20 @@ def result_schema() -> str:
     return json.dumps(schema, indent=2, sort_keys=True) + "\n"
 
 
-GENERATED = {"schema/result.json": result_schema}
+def track_record() -> str:
+    """How often each grade was right, over the published results of greenloop's own strategy."""
+    from agents.track_record import EMBEDDED_FAMILY
+
+    counted: dict[str, list[int]] = {}
+    for path in sorted((DOCS / "benchmark").glob("*/results.json")):
+        for result in json.loads(path.read_text(encoding="utf-8"))["results"]:
+            if result["strategy"] == "greenloop" and result["grade"] and result["hidden"]:
+                right, results = counted.get(result["grade"], [0, 0])
+                counted[result["grade"]] = [right + result["hidden"]["plus"], results + 1]
+    return json.dumps({EMBEDDED_FAMILY: counted}, indent=1, sort_keys=True) + "\n"
+
+
+GENERATED = {"schema/result.json": result_schema, "../agents/track_record.json": track_record}
 
 if __name__ == "__main__":
     for name, make in GENERATED.items():
