@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from agents.agreement import Agreement
 from agents.ledger import ledger
 from agents.records import Board, LedgerEntry, Outcome, Refusal, Test, Verdict
@@ -50,11 +52,11 @@ def test_a_refused_test_carries_the_reason_even_where_it_is_trusted() -> None:
     assert entries(judged)[0] == LedgerEntry(TRUSTED, "refused", reason="it can't be run")
 
 
-def claimless(*statuses: str) -> str:
+def claimless(*statuses: str, test: Test = RAISING) -> str:
     """The standing of a test without a claim, by what the drafts make of it; the first of them leads."""
-    verdicts = tuple(Verdict("failed", (Outcome(RAISING.id, status),)) for status in statuses)  # type: ignore[arg-type]
+    verdicts = tuple(Verdict("failed", (Outcome(test.id, status),)) for status in statuses)  # type: ignore[arg-type]
     drafts = tuple(candidate(f"draft{number}") for number in range(len(statuses)))
-    (entry,) = entries(Board(drafts, (RAISING,), verdicts))
+    (entry,) = entries(Board(drafts, (test,), verdicts))
     return entry.standing
 
 
@@ -63,4 +65,8 @@ def test_a_test_without_a_claim_is_contested_where_most_drafts_and_two_at_least_
     assert claimless("failed") == claimless("failed", "passed") == "counts"
     assert claimless("failed", "failed", "passed", "passed") == "counts"
     assert claimless("passed", "failed", "failed") == "counts", "the leader passes it"
-    assert claimless("error", "error") == "counts"
+    assert claimless("error", "error") == claimless("error", "failed", "failed") == "counts", "the leader crashes"
+
+
+def test_a_users_test_counts_though_it_claims_no_value_and_all_drafts_fail_it() -> None:
+    assert claimless("failed", "failed", test=replace(RAISING, origin="user")) == "counts"

@@ -129,6 +129,26 @@ def _outcome(test: Test, namespace: dict[str, object]) -> Outcome:
     return Outcome(test.id, "failed", "assert", actual, claim.expected)
 
 
+def workbench(
+    model: Model,
+    plan: Plan = PLAN,
+    spec: Spec = SPEC,
+    told: list[Event] | None = None,
+    rig: Rig | None = None,
+    at_once: int = 1,
+) -> tuple[Workbench, Archive]:
+    archive = Archive()
+    crew = Crew(
+        CodeWriter(model, SMALL_MODEL, temperature=0.8, seed=0),
+        TestWriter(model, SMALL_MODEL, temperature=0.8, seed=0),
+        Critic(model, SMALL_MODEL, seed=0),
+        at_once,
+        rig=rig or Rig(),
+    )
+    events: list[Event] = [] if told is None else told
+    return Workbench(spec, plan, crew, archive, events.append), archive
+
+
 def loop(
     model: Model,
     plan: Plan = PLAN,
@@ -136,16 +156,8 @@ def loop(
     told: list[Event] | None = None,
     rig: Rig | None = None,
 ) -> tuple[Orchestrator, Archive]:
-    archive = Archive()
-    crew = Crew(
-        CodeWriter(model, SMALL_MODEL, temperature=0.8, seed=0),
-        TestWriter(model, SMALL_MODEL, temperature=0.8, seed=0),
-        Critic(model, SMALL_MODEL, seed=0),
-        at_once=1,
-        rig=rig or Rig(),
-    )
-    events: list[Event] = [] if told is None else told
-    return Orchestrator(Workbench(spec, plan, crew, archive, events.append)), archive
+    bench, archive = workbench(model, plan, spec, told, rig)
+    return Orchestrator(bench), archive
 
 
 def steps(archive: Archive) -> list[str]:
