@@ -46,8 +46,9 @@ def judge(board: Board, situation: Situation, thresholds: Thresholds = MEASURED)
     agreement = Agreement(board, situation.probes)
     tallies = {test.id: tally(agreement, test, situation.opinions, thresholds) for test in board.tests}
     leader = _leader(agreement, tallies)
+    may_draft = len(independent(board.candidates)) < situation.most_drafts
     if leader is None:
-        step: NextStep = "done" if situation.last_round else "redraft"
+        step: NextStep = "redraft" if may_draft and not situation.last_round else "done"
         return Ruling("failed", None, step, "No candidate could be run.")
     view = _View(agreement, leader, ledger(agreement, leader, tallies, situation.opinions))
     grade, why = _grade(view, thresholds)

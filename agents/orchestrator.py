@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from functools import partial
 
-from .agreement import Agreement
+from .agreement import Agreement, independent
 from .asking import together
 from .claims import Claim
 from .errors import BudgetSpent
@@ -100,12 +100,13 @@ class Orchestrator:
         return self._bench.crew.rig.board(self._bench.pool, made) if made else None
 
     def _situation(self, probed: Board | None, last: bool) -> Situation:
+        unusable = self._bench.drafts_asked - len(independent(self._bench.pool))
         return Situation(
             opinions=self._opinions,
             probes=probed,
             repairs_in_line=self._repairs_in_line,
             last_round=last,
-            most_drafts=self._plan.most_drafts,
+            most_drafts=self._plan.most_drafts - unusable,
             tests_written=self._tests_written,
         )
 
@@ -121,7 +122,7 @@ class Orchestrator:
             case _:
                 self._repairs_in_line = 0
                 missing = self._plan.most_drafts - self._bench.drafts_asked
-                self._bench.draft(max(1, min(self._plan.more_drafts, missing)), round_number)
+                self._bench.draft(min(self._plan.more_drafts, missing), round_number)
         self._bench.suite += settlements(agreement, self._opinions)
 
     def _settle(self, ruling: Ruling, agreement: Agreement) -> None:
