@@ -1,0 +1,110 @@
+"""`bench humaneval+` as a process: what a user gets wrong ends in one sentence and exit code 2."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.errors import SandboxUnavailable
+from agents.sandbox import open_sandbox
+
+from ..bench.test_hidden_tests import needs_evalplus
+from ..bench.written import HALVED, data_file
+from ..commands import greenloop
+
+
+def bench(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return greenloop(directory, "bench", "humaneval+", *arguments)
+
+
+def sentence(ended: subprocess.CompletedProcess[str]) -> str:
+    """The one line that a usage error says."""
+    assert ended.returncode == 2, (ended.returncode, ended.stderr)
+    assert ended.stdout == ""
+    (said,) = ended.stderr.splitlines()
+    assert said.startswith("greenloop: ")
+    return said
+
+
+@pytest.fixture
+def _sandboxed() -> None:
+    try:
+        open_sandbox().close()
+    except SandboxUnavailable as unavailable:
+        pytest.skip(f"no sandbox here: {unavailable}")
+
+
+def test_without_data_the_option_is_named(tmp_path: Path) -> None:
+    assert "--data" in sentence(bench(tmp_path))
+
+
+def test_data_that_is_not_there_is_named_with_what_to_give(tmp_path: Path) -> None:
+    said = sentence(bench(tmp_path, "--data", "none.jsonl"))
+    assert "none.jsonl" in said
+    assert "give the path of a HumanEval+ file" in said
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "holds no task"),
+        (b"def f(): pass\n", "line 1: it is not JSON"),
+        (b'{"task_id": "Own/0"}\n', "line 1: it has no text for prompt and entry_point"),
+        (b"\xff\xfe\x00", "is not UTF-8"),
+    ],
+)
+def test_data_of_another_kind_is_refused_with_the_reason(tmp_path: Path, content: bytes, reason: str) -> None:
+    (tmp_path / "tasks.jsonl").write_bytes(content)
+    said = sentence(bench(tmp_path, "--data", "tasks.jsonl"))
+    assert reason in said
+    assert "HumanEval+ file" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("--strategy", "luck"), "luck"),
+        (("--limit", "0"), "--limit"),
+        (("--temperature", "0"), "--temperature"),
+        (("--nothing",), "--nothing"),
+    ],
+)
+def test_an_option_that_cannot_be_is_named(tmp_path: Path, arguments: tuple[str, ...], named: str) -> None:
+    data = data_file(tmp_path)
+    assert named in sentence(bench(tmp_path, "--data", str(data), *arguments))
+    assert not (tmp_path / "bench_dir").exists()
+
+
+@pytest.mark.usefixtures("_sandboxed")
+def test_another_measurement_in_the_same_place_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    plan = tmp_path / "out" / "measurement.json"
+    plan.write_text(json.dumps({"effort": "another"}))
+    said = sentence(
+        bench(tmp_path, "--data", str(data_file(tmp_path)), "--out", "out", "--model", "recorded:none")
+    )
+    assert "out holds another measurement" in said
+    assert "--again" in said
+    assert json.loads(plan.read_text()) == {"effort": "another"}
+
+
+@pytest.mark.usefixtures("_sandboxed")
+def test_an_out_that_is_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("mine")
+    said = sentence(
+        bench(tmp_path, "--data", str(data_file(tmp_path)), "--out", "out", "--model", "recorded:none")
+    )
+    assert "choose another --out" in said
+    assert (tmp_path / "out").read_text() == "mine"
+
+
+@needs_evalplus
+@pytest.mark.usefixtures("_sandboxed")
+def test_a_task_that_evalplus_could_not_judge_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    half: dict[str, Any] = {name: value for name, value in HALVED.items() if name != "plus_input"}
+    said = sentence(bench(tmp_path, "--data", str(data_file(tmp_path, half)), "--model", "recorded:none"))
+    assert "no task of HumanEval+" in said
