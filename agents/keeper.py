@@ -12,9 +12,9 @@ from .budget import Budget
 from .errors import GreenloopError, Interrupted
 from .events import Event, Note, Tell
 from .records import Ruling, Test
-from .run_record import Failure, RoundRecord, RunRecord, RunResult, RunStatus, Strength
+from .run_record import Failure, RoundRecord, RunRecord, RunResult, RunStatus, Strength, TrackRecord
 from .settings import Settings, reaches
-from .track_record import TrackRecord, track_record
+from .track_record import track_record
 
 if TYPE_CHECKING:
     from .crew import Models

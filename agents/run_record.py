@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from .records import Board, Dispute, Grade, Isolation, LedgerEntry, Role, Ruling, Spec, Usage
-from .track_record import TrackRecord
 
 RunStatus = Literal["running", "finished", "interrupted", "stopped"]
 
@@ -57,6 +56,22 @@ class Strength:
         if self.mutants:
             parts.append(f"{self.killed} of {self.mutants} mutants caught")
         return f"Suite: {', '.join(parts) or 'nothing to measure in this code'}"
+
+
+@dataclass(frozen=True, slots=True)
+class TrackRecord:
+    """Of `results` that greenloop gave `grade` with `model`, `right` passed hidden tests that no role had seen."""
+
+    model: str
+    grade: Grade
+    right: int
+    results: int
+
+    def __str__(self) -> str:
+        return (
+            f"Of results graded `{self.grade}` with this model, {self.right} of {self.results} were right on "
+            "hidden tests (docs/benchmark.md)."
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,27 +8,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
 from .records import Grade
-
-
-@dataclass(frozen=True, slots=True)
-class TrackRecord:
-    """Of `results` that greenloop gave `grade` with `model`, `right` passed hidden tests that no role had seen."""
-
-    model: str
-    grade: Grade
-    right: int
-    results: int
-
-    def __str__(self) -> str:
-        return (
-            f"Of results graded `{self.grade}` with this model, {self.right} of {self.results} were right on "
-            "hidden tests (docs/benchmark.md)."
-        )
+from .run_record import TrackRecord
 
 
 def track_record(models: Sequence[str], grade: Grade | None) -> TrackRecord | None:

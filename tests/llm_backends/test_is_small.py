@@ -22,7 +22,8 @@ def test_a_model_whose_name_gives_few_parameters_is_small(model_id: str) -> None
 
 
 @pytest.mark.parametrize(
-    "model_id", [None, "gpt-4o", "ollama/qwen2.5-coder:14b", "openai/qwen2.5-coder-7b-instruct", "groq/llama-3.3-70b"]
+    "model_id",
+    [None, "gpt-4o", "ollama/qwen2.5-coder:14b", "openai/qwen2.5-coder-7b-instruct", "groq/llama-3.3-70b"],
 )
 def test_other_models_are_not(model_id: str | None) -> None:
     assert not is_small(model_id)

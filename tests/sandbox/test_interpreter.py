@@ -84,7 +84,7 @@ def test_root_runs_jobs_with_an_environment_that_only_root_may_enter(tmp_path: P
         code += "from agents.sandbox import Job, open_sandbox\n"
         code += "with open_sandbox(sys.argv[2]).launch(Job(['-I', '-c', 'print(6 * 7)'])) as running:\n"
         code += "    print(running.wait().stdout)"
-        argv = [place / "bin" / "python", "-I", "-c", code, str(Path(__file__).parents[2]), backend]
+        argv = [str(place / "bin" / "python"), "-I", "-c", code, str(Path(__file__).parents[2]), backend]
         done = subprocess.run(argv, capture_output=True, text=True, check=False)
     finally:
         shutil.rmtree(place)
