@@ -254,9 +254,12 @@ def test_a_right_draft_that_a_repair_spoilt_is_lost_to_repair(
 
 
 def test_a_wrong_draft_chosen_over_a_right_one_is_not_lost_to_repair(bench: Bench) -> None:
-    model = WrittenModel(draft={"halved": [WRONG["halved"], RIGHT["halved"]]})
-    (found,) = bench.run(WrittenBackends(model), "best-of-n", strip=True)
-    assert (found.hidden, found.lost_to_repair) == (Hidden(False, False), False)
+    unlike_the_example = "def halved(xs):\n    return list(xs)\n"  # right, as far as KnownAnswers goes
+    like_it = RIGHT["halved"] + "\n\nWRONG = True\n"
+    model = WrittenModel(draft={"halved": [unlike_the_example, like_it]})
+    (found,) = bench.run(WrittenBackends(model), "best-of-n")
+    assert (found.solution, found.hidden) == (like_it, Hidden(False, False))
+    assert not found.lost_to_repair
 
 
 def test_false_claims_are_kept_as_they_are(bench: Bench) -> None:
