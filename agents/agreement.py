@@ -29,10 +29,10 @@ class Agreement:
 
     @property
     def voters(self) -> tuple[Candidate, ...]:
-        """The independent candidates that could be run and pass as many trusted tests as any of them."""
-        able = [c for c in independent(self.board.candidates) if self.board.verdict(c.id).kind in RUNNABLE]
+        """The independent candidates that could be run and pass as many trusted tests as any candidate."""
+        able = [c for c in self.board.candidates if self.board.verdict(c.id).kind in RUNNABLE]
         most = max((self.trusted_passed(candidate) for candidate in able), default=0)
-        return tuple(candidate for candidate in able if self.trusted_passed(candidate) == most)
+        return tuple(c for c in independent(able) if self.trusted_passed(c) == most)
 
     def trusted_passed(self, candidate: Candidate) -> int:
         """How many trusted tests `candidate` passes."""

@@ -34,7 +34,9 @@ def inquiries(agreement: Agreement, ledger: Sequence[LedgerEntry], opinions: Opi
         values = rival_values(agreement, probe)
         if len(values) > 1:
             found.append(Inquiry(probed_call(probe), tuple(value for value, _ in values)))
-    return tuple(inquiry for inquiry in found if inquiry.call not in opinions)
+    return tuple({inquiry.call: inquiry for inquiry in reversed(found) if inquiry.call not in opinions}.values())[
+        ::-1
+    ]
 
 
 def settled_by_inquiry(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from .agreement import RUNNABLE, Agreement, independent
 from .claims import claim_of
@@ -50,7 +51,7 @@ def judge(board: Board, situation: Situation, thresholds: Thresholds = MEASURED)
     if leader is None:
         step: NextStep = "redraft" if may_draft and not situation.last_round else "done"
         return Ruling("failed", None, step, "No candidate could be run.")
-    view = _View(agreement, leader, ledger(agreement, leader, tallies, situation.opinions))
+    view = _View(agreement, leader, ledger(agreement, leader, tallies))
     grade, why = _grade(view, thresholds)
     return Ruling(
         grade=grade,
@@ -145,15 +146,17 @@ class _View:
 
 
 def _leader(agreement: Agreement, tallies: dict[str, Tally | None]) -> Candidate | None:
-    """Most trusted tests passed; then CodeT's score, the root of the like-minded independent drafts times the
-    generated tests passed that are not ruled out; then the earliest, so that a repair must be better to lead."""
+    """Most trusted tests passed; then most tests passed that the votes uphold; then CodeT's score, the root of the
+    like-minded independent drafts times the generated tests passed that are not ruled out; then the earliest, so
+    that a repair must be better to lead."""
 
-    def rank(item: tuple[int, Candidate]) -> tuple[int, float, int, int]:
+    def rank(item: tuple[int, Candidate]) -> tuple[int, int, float, int, int]:
         index, candidate = item
-        standing = [t for t in agreement.board.tests if not t.trusted and not _ruled_out(tallies[t.id])]
-        passed = sum(agreement.passes(candidate, test) for test in standing)
-        alike = len(agreement.following(candidate))
-        return agreement.trusted_passed(candidate), alike**0.5 * (1 + passed), passed, -index
+        passed = [t for t in agreement.board.tests if not t.trusted and agreement.passes(candidate, t)]
+        upheld = sum(_decided(tallies[test.id], "upheld") for test in passed)
+        standing = sum(not _decided(tallies[test.id], "ruled out") for test in passed)
+        alike = max(1, len(agreement.following(candidate)))
+        return agreement.trusted_passed(candidate), upheld, alike**0.5 * (1 + standing), standing, -index
 
     runnable = [
         (index, candidate)
@@ -163,8 +166,8 @@ def _leader(agreement: Agreement, tallies: dict[str, Tally | None]) -> Candidate
     return max(runnable, key=rank)[1] if runnable else None
 
 
-def _ruled_out(counted: Tally | None) -> bool:
-    return counted is not None and counted.decision == "ruled out"
+def _decided(counted: Tally | None, decision: Literal["upheld", "ruled out"]) -> bool:
+    return counted is not None and counted.decision == decision
 
 
 def _grade(view: _View, thresholds: Thresholds) -> tuple[Grade, str]:

@@ -5,19 +5,15 @@ from __future__ import annotations
 from .agreement import Agreement
 from .claims import claim_of
 from .records import Candidate, LedgerEntry, Test
-from .votes import Opinions, Tally
+from .votes import Tally
 
 
-def ledger(
-    agreement: Agreement, leader: Candidate, tallies: dict[str, Tally | None], opinions: Opinions
-) -> tuple[LedgerEntry, ...]:
+def ledger(agreement: Agreement, leader: Candidate, tallies: dict[str, Tally | None]) -> tuple[LedgerEntry, ...]:
     """An entry for each test of the board, as seen from its leader."""
-    return tuple(_entry(agreement, test, leader, tallies[test.id], opinions) for test in agreement.board.tests)
+    return tuple(_entry(agreement, test, leader, tallies[test.id]) for test in agreement.board.tests)
 
 
-def _entry(
-    agreement: Agreement, test: Test, leader: Candidate, counted: Tally | None, opinions: Opinions
-) -> LedgerEntry:
+def _entry(agreement: Agreement, test: Test, leader: Candidate, counted: Tally | None) -> LedgerEntry:
     verdict = agreement.board.verdict(leader.id)
     for refusal in verdict.refused:
         if refusal.test_id == test.id:
@@ -27,11 +23,9 @@ def _entry(
     if counted is not None:
         return _voted(test, counted)
     outcome = verdict.outcome(test.id)
-    claim = claim_of(test)
-    if outcome.status == "passed" or (claim is not None and outcome.actual is None):
-        return LedgerEntry(test, "counts")
     failing = _failing(agreement, test)
-    if outcome.status == "failed" and claim is None and failing >= 2 and 2 * failing > len(agreement.voters):
+    doubted = failing >= 2 and 2 * failing > len(agreement.voters)
+    if outcome.status == "failed" and claim_of(test) is None and doubted:
         reason = f"{failing} of {len(agreement.voters)} drafts don't do what it expects"
         return LedgerEntry(test, "contested", 1, failing, reason)
     return LedgerEntry(test, "counts")

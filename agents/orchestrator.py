@@ -13,7 +13,7 @@ from .events import Note
 from .inquiry import Inquiry, inquiries, settled_by_inquiry
 from .judge import SUCCESSES, Situation, judge
 from .probes import probes
-from .records import Board, Ruling
+from .records import Board, Ruling, Test
 from .run_record import RoundRecord
 from .strengthening import killing_tests
 from .votes import settlements
@@ -30,6 +30,9 @@ class Orchestrator:
         self._repairs_in_line = 0
         self._tests_written = False
         self._tests_added = False
+        self._probes: tuple[Test, ...] = ()
+        self._probed_suite: bool | None = None
+        """Whether the probes were drawn with the TestWriter's tests there; None before they are drawn."""
 
     def run(self) -> Conclusion:
         """Go round until the judge is done. Raises ModelError, SandboxBroken, and BudgetSpent before a first
@@ -96,8 +99,11 @@ class Orchestrator:
 
     def _probed(self) -> Board | None:
         """What the candidates return for calls of unknown answer; None where no such call can be made."""
-        made = probes(self._bench.suite, self._plan.probes)
-        return self._bench.crew.rig.board(self._bench.pool, made) if made else None
+        if self._probed_suite is None or (self._tests_written and not self._probed_suite):
+            # Not drawn again for later tests: what drafts were seen to differ on must not be forgotten.
+            self._probed_suite = self._tests_written
+            self._probes = probes(self._bench.suite, self._plan.probes)
+        return self._bench.crew.rig.board(self._bench.pool, self._probes) if self._probes else None
 
     def _situation(self, probed: Board | None, last: bool) -> Situation:
         unusable = self._bench.drafts_asked - len(independent(self._bench.pool))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from .agreement import Agreement
@@ -19,6 +20,7 @@ Opinions = Mapping[str, tuple[str | None, ...]]
 """Second opinions by call: literals, None for an opinion that gave no value."""
 LONGEST_WHOLE = 250
 """Characters; a longer value may have been cut in its middle, and then it is another value."""
+_SLIPS = ("NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError")
 RAISED = "an exception"
 """The ballot of a draft that returns nothing."""
 
@@ -45,12 +47,13 @@ def tally(agreement: Agreement, test: Test, opinions: Opinions, thresholds: Thre
     decided = _trusted_value(agreement, claim)
     if decided is not None:
         return _by_trust(claim, decided)
-    returned = [_ballot(agreement, voter, test, claim) for voter in agreement.voters]
+    returned = _ballots(agreement, test, claim)
     asked = [value for value in opinions.get(claim.call, ()) if value is not None]
     if not asked and all(same_value(value, claim.expected) for value in returned):
         return None
-    counted = count([claim.expected, *returned, *asked])
-    votes_for = next(votes for value, votes in counted if same_value(value, claim.expected))
+    author = [] if test.origin == "settled" else [claim.expected]
+    counted = count([*author, *returned, *asked])
+    votes_for = sum(votes for value, votes in counted if same_value(value, claim.expected))
     votes_against = max((votes for value, votes in counted if not same_value(value, claim.expected)), default=0)
     value, votes = counted[0]
     if votes < thresholds.decisive * sum(votes for _, votes in counted) or value == RAISED:
@@ -99,6 +102,25 @@ def settlements(agreement: Agreement, opinions: Opinions, thresholds: Thresholds
         if replacement.id not in present:
             settled.append(replacement)
     return tuple(settled)
+
+
+def _ballots(agreement: Agreement, test: Test, claim: Claim) -> list[str]:
+    """What the voters return for the test's call. One that raises has a vote only where all of several do, and by
+    no slip of their own: then the call may lie outside the spec."""
+    returned = [_ballot(agreement, voter, test, claim) for voter in agreement.voters]
+    if (
+        len(returned) > 1
+        and set(returned) == {RAISED}
+        and not any(map(partial(_slips, agreement, test), agreement.voters))
+    ):
+        return returned
+    return [value for value in returned if value != RAISED]
+
+
+def _slips(agreement: Agreement, test: Test, candidate: Candidate) -> bool:
+    """Whether the code is at fault whatever the input: it does not end, or uses a name that is not there."""
+    outcome = agreement.board.verdict(candidate.id).outcome(test.id)
+    return outcome.status in ("stopped", "missing") or any(name in outcome.detail for name in _SLIPS)
 
 
 def _ballot(agreement: Agreement, candidate: Candidate, test: Test, claim: Claim) -> str:

@@ -177,7 +177,13 @@ def surviving(ruling: Ruling) -> list[Test]:
 def renamed(tests: Iterable[Test], present: Sequence[Test]) -> list[Test]:
     """`tests` under names that none of `present` has."""
     taken = {test.id for test in present}
-    return [test if test.id not in taken else _under(test, f"{test.id}_generated") for test in tests]
+    named = []
+    for test in tests:
+        names = (test.id, f"{test.id}_generated", *(f"{test.id}_generated_{n}" for n in range(2, len(taken) + 3)))
+        name = next(name for name in names if name not in taken)
+        taken.add(name)
+        named.append(test if name == test.id else _under(test, name))
+    return named
 
 
 def _under(test: Test, name: str) -> Test:

@@ -17,9 +17,12 @@ def candidate(name: str, origin: CandidateOrigin = "draft", code: str | None = N
 
 
 def outcome(test: Test, returned: str | None, expected: str) -> Outcome:
-    """What `test` shows on code that returns `returned` (None: it raises)."""
+    """What `test` shows on code that returns `returned` (None: it uses a name that is not there; `raise X`: it
+    raises X)."""
     if returned is None:
         return Outcome(test.id, "error", "NameError: name 'x' is not defined")
+    if returned.startswith("raise "):
+        return Outcome(test.id, "error", returned.removeprefix("raise "))
     if returned == expected:
         return Outcome(test.id, "passed")
     return Outcome(test.id, "failed", f"assert {returned} == {expected}", returned, expected)

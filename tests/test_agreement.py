@@ -41,9 +41,9 @@ def test_voters_pass_as_many_trusted_tests_as_any_independent_candidate() -> Non
     assert Agreement(board(tests, drafts)).voters == (B, C)
 
 
-def test_a_repair_that_does_better_takes_no_vote_from_the_drafts() -> None:
+def test_drafts_lose_their_vote_to_a_repair_that_passes_more_trusted_tests() -> None:
     drafts = {A: ("0",), B: ("0",), REPAIR: ("9",)}
-    assert Agreement(board({TRUSTED: "9"}, drafts)).voters == (A, B)
+    assert Agreement(board({TRUSTED: "9"}, drafts)).voters == ()
 
 
 def test_generated_tests_decide_on_no_vote() -> None:

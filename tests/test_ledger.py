@@ -20,7 +20,7 @@ RAISING = Test("test_raises", "def test_raises():\n    with pytest.raises(OSErro
 def entries(judged: Board, *opinions: str) -> list[LedgerEntry]:
     agreement, asked = Agreement(judged), {"f(1)": opinions}
     tallies = {test.id: tally(agreement, test, asked, TWO_THIRDS) for test in judged.tests}
-    return list(ledger(agreement, judged.candidates[0], tallies, asked))
+    return list(ledger(agreement, judged.candidates[0], tallies))
 
 
 def test_every_test_has_an_entry_in_the_boards_order() -> None:

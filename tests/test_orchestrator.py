@@ -253,7 +253,7 @@ def test_a_repair_that_passes_the_trusted_tests_leads_to_tests_and_proves_nothin
     model = Model(draft=[WRONG], replacement=[RIGHT], tests=[suite(*GOOD_TESTS)], opinion=twice)
     orchestrator, archive = loop(model, replace(PLAN, drafts=1, most_drafts=1), spec=WITH_EXAMPLE)
     ruling = orchestrator.run().ruling
-    assert steps(archive) == ["repair", "test", "settle", "done"]
+    assert steps(archive) == ["repair", "test", "done"]
     assert archive.code[-1] == RIGHT
     assert ruling.grade == "contested", "the repair has seen the tests, and no draft agrees with it"
 

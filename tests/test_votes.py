@@ -86,9 +86,17 @@ def test_drafts_that_fail_a_trusted_test_have_no_vote() -> None:
     assert tally(board(tests, drafts)) == Tally("open", 1, 1)
 
 
-def test_a_draft_that_raises_votes_against_but_wins_no_value() -> None:
-    assert decided({"a": None, "b": None, "c": None}) == ("open", 1, 3, None)
-    assert decided({"a": None, "b": "1"}) == ("upheld", 2, 1, "1")
+def test_drafts_that_all_raise_leave_the_question_open() -> None:
+    raised = "raise ZeroDivisionError"
+    assert decided({"a": raised, "b": raised, "c": raised}) == ("open", 1, 3, None)
+
+
+def test_a_draft_that_raises_alone_has_no_vote() -> None:
+    assert decided({"a": "raise ZeroDivisionError", "b": "2", "c": "2"}) == ("ruled out", 1, 2, "2")
+
+
+def test_drafts_that_slip_have_no_vote_on_what_the_spec_says() -> None:
+    assert tally(board({TEST: "1"}, {A: (None,), B: (None,)})) is None
 
 
 def test_a_trusted_test_decides_on_the_same_call() -> None:

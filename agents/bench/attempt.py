@@ -20,7 +20,7 @@ from ..strategies import loop_of
 from ..workbench import Crew, Workbench
 
 _MOST_DRAFTS = 100
-_FAULTS_OF_A_TASK = ("unusable_reply", "context_length")
+_FAULTS_OF_A_TASK = ("unusable_reply", "context_too_long", "refusal", "empty_reply")
 """What a model can't do with one task; any other fault means that the model can't be reached."""
 
 

@@ -35,13 +35,16 @@ class Journal:
         self._cells = directory / "cells"
         text = json.dumps(plan, indent=1, sort_keys=True) + "\n"
         try:
+            other = _other_than(directory / _PLAN_FILE, text)
             if again:
                 shutil.rmtree(self._cells, ignore_errors=True)
-            elif _other_than(directory / _PLAN_FILE, text):
+            elif other:
                 raise UsageError(
                     f"{directory} holds another measurement ({_PLAN_FILE}); choose another --out, or do this one "
                     "with --again on its recorded replies."
                 )
+            if other:
+                (directory / _PROOF_FILE).unlink(missing_ok=True)
             write_atomically(directory / _PLAN_FILE, text)
         except OSError as error:
             raise UsageError(f"{directory} can't be written ({error.strerror}); choose another --out.") from error
@@ -64,7 +67,7 @@ class Journal:
             found = _adapter().validate_json(self._path(task_id, strategy, seed).read_bytes())
         except (FileNotFoundError, ValidationError):
             return None
-        return found
+        return found if found.task_id == task_id else None
 
     def add(self, result: TaskResult) -> None:
         """Keep `result`. Raises OSError."""

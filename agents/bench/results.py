@@ -38,5 +38,7 @@ class TaskResult:
     """Spent on model calls, replayed ones included."""
     seconds: float = 0.0
     error: str | None = None
+    matched: int | None = None
+    """Generated tokens that it was held to, where it was held to another strategy's."""
     lost_to_repair: bool = False
     """Whether its first draft was right on the hidden tests and what it hands over is a repair that is not."""

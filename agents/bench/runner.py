@@ -74,6 +74,7 @@ class Runner:
         try:
             cells = [pool.submit(self._cell, task, seed, tell) for task, seed in self._measurement.cells()]
             wait(cells, return_when=FIRST_EXCEPTION)
+            self._stopped.set()
             return [result for cell in cells for result in cell.result()]
         finally:
             self._stopped.set()
@@ -85,22 +86,20 @@ class Runner:
             for strategy in (name for name in ORDER if name in self._measurement.strategies):
                 if self._stopped.is_set():
                     break
+                matched = _tokens(results.get("greenloop")) if strategy == "best-of-n" else None
                 result = self._journal.find(task.task_id, strategy, seed)
-                if result is None:
-                    greenloop = results.get("greenloop") if strategy == "best-of-n" else None
-                    result = self._measured(task, strategy, seed, rig, greenloop)
+                if result is None or result.matched != matched:
+                    result = self._measured(task, strategy, seed, rig, matched)
                     self._journal.add(result)
                 results[strategy] = result
                 tell(result)
         return list(results.values())
 
-    def _measured(
-        self, task: Task, strategy: Strategy, seed: int, rig: Rig, matched: TaskResult | None
-    ) -> TaskResult:
-        """One strategy on one task; with `matched` on as many generated tokens as that result took."""
+    def _measured(self, task: Task, strategy: Strategy, seed: int, rig: Rig, matched: int | None) -> TaskResult:
+        """One strategy on one task; with `matched` on so many generated tokens."""
         spec = task_spec(task, self._measurement.strip_examples)
         settings = replace(self._measurement.settings, strategy=strategy, seed=seed)
-        attempt = Attempt(spec, settings, max(1, matched.usage.completion_tokens) if matched else None)
+        attempt = Attempt(spec, settings, matched)
         attempt.make(self._backends, self._journal.replies, rig)
         solution = solution_of(task, attempt.code) if attempt.code else ""
         found = self._hidden.judge(task.task_id, solution) if solution else None
@@ -117,6 +116,7 @@ class Runner:
             usage=attempt.usage,
             seconds=attempt.seconds,
             error=attempt.error,
+            matched=matched,
             lost_to_repair=self._lost(task, attempt, right=found is not None and found.plus),
         )
 
@@ -124,3 +124,8 @@ class Runner:
         if right or not attempt.repaired:
             return False
         return self._hidden.judge(task.task_id, solution_of(task, attempt.first_code)).plus
+
+
+def _tokens(result: TaskResult | None) -> int | None:
+    """Generated tokens of `result`, at least one."""
+    return None if result is None else max(1, result.usage.completion_tokens)

@@ -119,8 +119,9 @@ def _measured(measurement: Measurement, data: Path, out: Path, *, again: bool, j
         sandbox = open_sandbox(settings.sandbox)
         held.callback(sandbox.close)
         choices = {role: choose(settings, os.environ, probe_ollama, role) for role in ROLES}
-        journal = Journal(out, _plan(measurement, data), again=again)
         hidden = HiddenTests(data, sandbox)
+        models = sorted({choice.model_id or choice.api_base or "" for choice in choices.values()})
+        journal = Journal(out, {**_plan(measurement, data), "models": models}, again=again)
         console.lines([journal.proof or _proved(journal, data, sandbox)])
         backends = held.enter_context(Backends(choices, settings.weights, console.tell))
         runner = Runner(measurement, backends, sandbox, hidden, journal)

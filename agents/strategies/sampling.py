@@ -31,14 +31,11 @@ class Sampling:
         return Conclusion(ruling, ruling.grade == "verified")
 
     def _draft(self) -> None:
-        at_once = self._bench.crew.at_once
-        while (missing := self._drafts - self._bench.drafts_asked) > 0:
-            try:
-                self._bench.draft(min(missing, at_once), 1)
-            except BudgetSpent:
-                if not self._bench.pool:
-                    raise
-                return
+        try:
+            self._bench.draft(self._drafts, 1)
+        except BudgetSpent:
+            if not self._bench.pool:
+                raise
 
 
 def _trusted_passed(board: Board, candidate: Candidate) -> int:
