@@ -75,7 +75,10 @@ def _parsed(text: str) -> tuple[object] | None:
     if len(text) > LONGEST_LITERAL:
         return None
     try:
-        return (ast.literal_eval(text.strip()),)
+        node = ast.parse(text.strip(), mode="eval")
+        if any(isinstance(each, ast.Constant) and each.value is ... for each in ast.walk(node)):
+            return None  # left out, not said
+        return (ast.literal_eval(node),)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
 

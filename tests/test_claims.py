@@ -74,3 +74,8 @@ def test_a_settled_test_asks_the_same_with_the_value_that_won() -> None:
     settled = settled_test(test, Claim("f(1)", "2"), "3")
     assert (settled.id, settled.origin, settled.preamble) == ("test_x_settled", "settled", test.preamble)
     assert claim_of(settled) == Claim("f(1)", "3")
+
+
+def test_what_is_left_out_is_no_value() -> None:
+    assert not is_literal("[0, 1, ...]")
+    assert not is_literal("...")

@@ -53,6 +53,14 @@ def test_wrong_code_fails_with_both_values(verifier: Verifier) -> None:
     assert outcome.detail == "assert double(3) == 6: got 3, expected 6"
 
 
+@pytest.mark.parametrize(
+    "returned", [list(range(40)), tuple(range(40)), {n: n for n in range(20)}, [[[[[[[[1]]]]]]]]]
+)
+def test_what_was_returned_is_told_whole_however_many_items_it_has(verifier: Verifier, returned: object) -> None:
+    (verdict,) = verifier.board([candidate(f"def double(x):\n    return {returned!r}\n")], doubling(3)).verdicts
+    assert verdict.outcome("test_3").actual == repr(returned)
+
+
 def test_an_exception_is_reported_with_its_line(verifier: Verifier) -> None:
     (verdict,) = verifier.board([candidate("def double(x):\n    return x / 0\n")], doubling(3)).verdicts
     detail = verdict.outcome("test_3").detail

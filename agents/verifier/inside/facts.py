@@ -8,18 +8,29 @@ from pathlib import PurePath
 from typing import Any
 
 import pytest
-from _pytest._io.saferepr import saferepr
+from _pytest._io.saferepr import SafeRepr
 
 _MOST_REPR = 300
 _MOST_MESSAGE = 2000
+_DEEPEST = 40
 USER_FILE = "user_code.py"
 
 Comparison = dict[str, str]
 
 
+class _Whole(SafeRepr):
+    """Leaves nothing out but characters: `[0, 1, ...]` would be a literal of another value."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(most)
+        self.maxlist = self.maxtuple = self.maxset = self.maxfrozenset = self.maxdict = most
+        self.maxdeque = self.maxarray = self.maxlong = most
+        self.maxlevel = _DEEPEST
+
+
 def shown(value: object) -> str:
-    """A `repr` of at most 300 characters that never raises."""
-    return saferepr(value, _MOST_REPR)
+    """A `repr` of at most 300 characters that never raises; whole where it fits, however many items there are."""
+    return _Whole(_MOST_REPR).repr(value)
 
 
 def comparison(operator: str, left: object, right: object) -> Comparison:
