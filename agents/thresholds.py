@@ -1,4 +1,4 @@
-"""Where decisions fall, in one place: chosen on the benchmark's data (docs/benchmark.md), never by hand."""
+"""Where decisions fall, in one place; what the benchmark's data says of each is in docs/benchmark.md."""
 
 from __future__ import annotations
 

@@ -79,6 +79,7 @@ def test_an_option_that_cannot_be_is_named(tmp_path: Path, arguments: tuple[str,
     assert not (tmp_path / "bench_dir").exists()
 
 
+@needs_evalplus
 @pytest.mark.usefixtures("_sandboxed")
 def test_another_measurement_in_the_same_place_is_refused(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
@@ -92,6 +93,7 @@ def test_another_measurement_in_the_same_place_is_refused(tmp_path: Path) -> Non
     assert json.loads(plan.read_text()) == {"effort": "another"}
 
 
+@needs_evalplus
 @pytest.mark.usefixtures("_sandboxed")
 def test_an_out_that_is_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("mine")

@@ -22,8 +22,11 @@ def test_the_home_is_not_among_the_trees() -> None:
 def test_everything_on_the_way_to_the_interpreter_is_there() -> None:
     trees = [Path(tree) for tree in this_interpreter().trees]
     links = [Path(path) for path, _ in this_interpreter().links]
-    for path in (Path(sys.executable), Path(sys.executable).resolve(), Path(sys.prefix), Path(sys.base_prefix)):
+    for path in (Path(sys.executable), Path(sys.executable).resolve()):
         assert any(path.is_relative_to(place) for place in [*trees, *links])
+    for prefix in (Path(sys.prefix), Path(sys.base_prefix)):
+        library = prefix / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}"
+        assert any(library.is_relative_to(place) for place in [*trees, *links])
 
 
 def test_of_a_prefix_that_holds_the_home_only_pythons_parts_are_taken(tmp_path: Path) -> None:
