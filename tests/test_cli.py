@@ -70,7 +70,7 @@ def test_a_run_goes_on_under_answers_and_asks_nothing_that_it_has_heard(tmp_path
 def test_open_questions_are_lines_of_the_end_and_a_file_of_the_run(tmp_path: Path) -> None:
     ended = greenloop(tmp_path, SLUGIFY, *RECORDED)
     (file,) = (tmp_path / "work_dir" / "runs").glob("*/questions.txt")
-    assert "Open: slugify('éxamplë') returns 'examplë' or 'éxamplë'?\n" in ended.stdout
+    assert "Open: slugify('éxamplë') returns 'examplë' or 'éxamplë' or 'xampl'?\n" in ended.stdout
     assert ended.stdout.count("--answers FILE") == 1
     assert "# slugify('éxamplë') == 'examplë'\n" in file.read_text(encoding="utf-8")
     assert str(file.relative_to(tmp_path)) in ended.stdout
@@ -207,8 +207,8 @@ def test_models_lists_each_backend_and_why(tmp_path: Path) -> None:
 
 def test_the_hard_specs_end_honestly_on_recorded_replies(tmp_path: Path) -> None:
     _, slugify = replayed(tmp_path, SLUGIFY)
-    assert slugify["grade"] == "failed"
-    assert [dispute["question"] for dispute in slugify["disputes"]] == ["slugify('éxamplë')"]
+    assert (slugify["grade"], slugify["exit_code"]) == ("contested", 1)
+    assert "slugify('éxamplë')" in [dispute["question"] for dispute in slugify["disputes"]]
     _, sudoku = replayed(tmp_path, SUDOKU)
     assert (sudoku["grade"], sudoku["exit_code"]) == ("contested", 1)
     assert sudoku["disputes"]

@@ -78,9 +78,9 @@ def finishes(directory: Path, provider: Provider, grade: str = "consensus") -> d
     ("spec", "phases", "grade", "calls"),
     [
         (QUICKSORT, ("first draft", "second draft", "tests", "board", "last words"), "consensus", 4),
-        (SLUGIFY, ("opinions", "replacement"), "failed", 15),
+        (SLUGIFY, ("redraft", "opinions", "last opinions"), "contested", 17),
     ],
-    ids=["to the first ruling", "in the votes and the repair"],
+    ids=["to the first ruling", "in the redrafts and the votes"],
 )
 def test_a_run_killed_in_every_phase_one_after_the_other_is_shown_and_finished(
     tmp_path: Path, spec: str, phases: tuple[str, ...], grade: str, calls: int
@@ -111,8 +111,9 @@ def _wait_for(phase: str, directory: Path, provider: Provider) -> None:
         "second draft": lambda: len(_replies(directory)) >= 1,
         "tests": lambda: len(provider.requests) >= 4,
         "board": lambda: len(_replies(directory)) >= 4,
-        "opinions": lambda: len(_replies(directory)) >= 5,
-        "replacement": lambda: len(_replies(directory)) >= 11,
+        "redraft": lambda: len(_replies(directory)) >= 5,
+        "opinions": lambda: len(_replies(directory)) >= 10,
+        "last opinions": lambda: len(_replies(directory)) >= 14,
         "last words": lambda: any(runs.glob("*/rounds/01/round.json")),
     }
     assert wait_until(seen[phase], 60), f"the run never came to its {phase}"
