@@ -76,7 +76,8 @@ def _parsed(text: str) -> tuple[object] | None:
         return None
     try:
         node = ast.parse(text.strip(), mode="eval")
-        if any(isinstance(each, ast.Constant) and each.value is ... for each in ast.walk(node)):
+        within = (each for each in ast.walk(node) if each is not node.body)
+        if any(isinstance(each, ast.Constant) and each.value is ... for each in within):
             return None  # left out, not said
         return (ast.literal_eval(node),)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):

@@ -78,4 +78,5 @@ def test_a_settled_test_asks_the_same_with_the_value_that_won() -> None:
 
 def test_what_is_left_out_is_no_value() -> None:
     assert not is_literal("[0, 1, ...]")
-    assert not is_literal("...")
+    assert not is_literal("{1: (2, ...)}")
+    assert is_literal("...")
