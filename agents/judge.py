@@ -47,9 +47,8 @@ def judge(board: Board, situation: Situation, thresholds: Thresholds = MEASURED)
     agreement = Agreement(board, situation.probes)
     tallies = {test.id: tally(agreement, test, situation.opinions, thresholds) for test in board.tests}
     leader = _leader(agreement, tallies)
-    may_draft = len(independent(board.candidates)) < situation.most_drafts
     if leader is None:
-        step: NextStep = "redraft" if may_draft and not situation.last_round else "done"
+        step: NextStep = "redraft" if _may_draft(board, situation) and not situation.last_round else "done"
         return Ruling("failed", None, step, "No candidate could be run.")
     view = _View(agreement, leader, ledger(agreement, leader, tallies))
     grade, why = _grade(view, thresholds)
@@ -212,7 +211,7 @@ def _next_step(view: _View, grade: Grade, situation: Situation, thresholds: Thre
         return "done"
     if not view.broken and not situation.tests_written:
         return "test"
-    may_draft = len(independent(view.agreement.board.candidates)) < situation.most_drafts
+    may_draft = _may_draft(view.agreement.board, situation)
     if view.failed or view.broken:
         return _after_failure(view, situation, may_draft)
     doubtful = view.share < 1 or view.agreeing < thresholds.certain_drafts
@@ -221,6 +220,10 @@ def _next_step(view: _View, grade: Grade, situation: Situation, thresholds: Thre
     if grade in SUCCESSES:
         return "done"
     return "settle" if inquiries(view.agreement, view.ledger, situation.opinions) else "done"
+
+
+def _may_draft(board: Board, situation: Situation) -> bool:
+    return len(independent(board.candidates)) < situation.most_drafts
 
 
 def _after_failure(view: _View, situation: Situation, may_draft: bool) -> NextStep:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..budget import Budget
 from ..crew import Backends, Models
-from ..effort import Plan, plan
+from ..effort import plan
 from ..errors import BudgetSpent, ModelError
 from ..events import Event
 from ..records import Spec, Test, Usage
@@ -31,7 +31,8 @@ class Attempt:
         """With `tokens` the budget alone bounds the number of drafts."""
         self._spec = spec
         self._settings = settings
-        self._plan = _bounded_by_tokens(plan(settings, spec.limits)) if tokens else plan(settings, spec.limits)
+        made = plan(settings, spec.limits)
+        self._plan = replace(made, most_drafts=_MOST_DRAFTS) if tokens else made
         self._budget = Budget(max_tokens=tokens or settings.max_tokens)
         self.code = ""
         self.first_code = ""
@@ -82,10 +83,6 @@ class Attempt:
                 self.error = str(error)
             self.drafts = bench.drafts_asked
         self.seconds = time.monotonic() - started
-
-
-def _bounded_by_tokens(made: Plan) -> Plan:
-    return replace(made, most_drafts=_MOST_DRAFTS)
 
 
 def _unheard(_event: Event) -> None:
