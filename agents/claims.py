@@ -10,6 +10,7 @@ import ast
 from dataclasses import dataclass
 
 from .records import Test
+from .source import parse, parse_expression
 
 LONGEST_LITERAL = 4000
 
@@ -28,8 +29,8 @@ def claim_of(test: Test) -> Claim | None:
     A test with parameters or decorators claims nothing: its names stand for many values.
     """
     try:
-        body = ast.parse(test.source).body
-    except SyntaxError:
+        body = parse(test.source).body
+    except ValueError:
         return None
     if len(body) != 1 or not isinstance(body[0], ast.FunctionDef):
         return None
@@ -75,12 +76,12 @@ def _parsed(text: str) -> tuple[object] | None:
     if len(text) > LONGEST_LITERAL:
         return None
     try:
-        node = ast.parse(text.strip(), mode="eval")
-        within = (each for each in ast.walk(node) if each is not node.body)
+        node = parse_expression(text.strip())
+        within = (each for each in ast.walk(node) if each is not node)
         if any(isinstance(each, ast.Constant) and each.value is ... for each in within):
             return None  # left out, not said
         return (ast.literal_eval(node),)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+    except (ValueError, TypeError, MemoryError, RecursionError):
         return None
 
 

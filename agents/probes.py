@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from .claims import claim_of
 from .records import Test, fingerprint
+from .source import parse_expression
 
 LONGEST_INPUT = 1500
 UNKNOWN = "..."
@@ -51,7 +52,7 @@ def literal_call(test: Test) -> tuple[ast.Call, str] | None:
     claim = claim_of(test)
     if claim is None:
         return None
-    node = ast.parse(claim.call, mode="eval").body
+    node = parse_expression(claim.call)
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or not (node.args or node.keywords):
         return None
     try:

@@ -9,21 +9,37 @@ import threading
 import warnings
 from collections.abc import Iterable, Sequence
 from types import CodeType
+from typing import Literal
 
 BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__", "__builtins__"}
 
-_filters = threading.Lock()
+# Warning filters belong to the process. So does, without the fix of python/cpython#106905 (as in 3.11.7),
+# the depth that the parser counts: of two threads that parse at once one gets a SystemError now and then.
+_one_at_a_time = threading.Lock()
 
 
 def parse(text: str) -> ast.Module:
-    """Parse `text`, without the warnings that Python prints for odd literals.
+    """Parse `text`, without the warnings that Python prints for odd literals; from any thread.
 
     Raises ValueError with a reason and a line number for text that isn't Python or nests too deeply.
     """
+    tree = _tree(text, "exec")
+    assert isinstance(tree, ast.Module)
+    return tree
+
+
+def parse_expression(text: str) -> ast.expr:
+    """Parse one expression, as `parse` does for a module. Raises ValueError as that does."""
+    tree = _tree(text, "eval")
+    assert isinstance(tree, ast.Expression)
+    return tree.body
+
+
+def _tree(text: str, mode: Literal["exec", "eval"]) -> ast.AST:
     try:
-        with _filters, warnings.catch_warnings():
+        with _one_at_a_time, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(text)
+            return ast.parse(text, mode=mode)
     except SyntaxError as error:
         where = f"line {error.lineno}: " if error.lineno else ""
         raise ValueError(f"{where}{error.msg}") from error
@@ -53,7 +69,7 @@ def compiled(text: str) -> CodeType:
     """The code of a module, of which nothing is run. Raises ValueError with a reason where there can't be any."""
     tree = parse(text)
     try:
-        with _filters, warnings.catch_warnings():
+        with _one_at_a_time, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             code: CodeType = compile(tree, "<reply>", "exec", dont_inherit=True)
     except SyntaxError as error:
@@ -140,7 +156,7 @@ def unbound(text: str) -> frozenset[str]:
     """
     parse(text)
     try:
-        with _filters, warnings.catch_warnings():
+        with _one_at_a_time, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             module = symtable.symtable(text, "<source>", "exec")
     except SyntaxError as error:

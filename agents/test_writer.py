@@ -10,6 +10,7 @@ from .claims import Claim, is_literal
 from .errors import ReplyError
 from .records import Message, Reply, Request, Spec, Test
 from .reply import read_properties, read_tests
+from .source import parse
 from .templates import messages, render
 
 
@@ -121,8 +122,8 @@ def read_value(text: str) -> str | None:
 def _assigned(source: str) -> str | None:
     """The right side of an assignment, or of a comparison `call == value`."""
     try:
-        body = ast.parse(source).body
-    except (SyntaxError, ValueError):
+        body = parse(source).body
+    except ValueError:
         return None
     match body:
         case [ast.Assign(value=value)] | [ast.AnnAssign(value=ast.expr() as value)]:

@@ -59,7 +59,7 @@ def measure_start(runs: int = 15) -> None:
 
 def questions() -> list[dict[str, Any]]:
     """The recorded requests that are put again, in the order of a run."""
-    found = {}
+    found: dict[str, Any] = {}
     for path in REPLAYS.glob("*.json"):
         request = json.loads(path.read_text(encoding="utf-8"))["request"]
         for purpose in ASKED:

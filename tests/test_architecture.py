@@ -47,6 +47,16 @@ def imports_of(file: Path) -> Iterator[tuple[str, int]]:
                 yield from ((alias.name, node.level) for alias in node.names)
 
 
+def files_that_call(function: str, but: set[Path]) -> set[str]:
+    """The files of the package, without `but`, in which `ast.FUNCTION` is named."""
+    return {
+        file.relative_to(ROOT).as_posix()
+        for file in set(FILES) - but
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and ast.unparse(node) == f"ast.{function}"
+    }
+
+
 def own_parts_used(file: Path) -> set[str]:
     """The parts of the package that a file imports."""
     used = set()
@@ -86,6 +96,12 @@ def test_the_words_import_nothing_but_words(name: str) -> None:
 def test_only_the_backends_import_model_libraries() -> None:
     users = {name_of(file) for file in FILES if {m.split(".")[0] for m, _ in imports_of(file)} & MODELS}
     assert users == {"llm_backends"}
+
+
+def test_python_is_parsed_in_one_place_which_threads_can_share() -> None:
+    """Before Python 3.11.8 two threads that call `ast.parse` at once get a SystemError now and then."""
+    inside = {file for file in FILES if "inside" in file.parts}
+    assert files_that_call("parse", inside) == {"agents/source.py"}
 
 
 def test_only_the_sandbox_starts_processes_but_for_pip_and_the_baseline_of_a_measurement() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..errors import ReplyError
 from ..records import Spec, Test
-from ..source import parse, unparse
+from ..source import parse, parse_expression, unparse
 from ..suite.collection import is_property, last_name
 from .reading import read_tests
 
@@ -33,5 +33,5 @@ def _bounded(test: Test) -> Test:
     node = parse(test.source).body[0]
     assert isinstance(node, ast.FunctionDef)
     kept = [mark for mark in node.decorator_list if last_name(mark) != "settings"]
-    node.decorator_list = [ast.parse(_SETTINGS, mode="eval").body, *kept]
+    node.decorator_list = [parse_expression(_SETTINGS), *kept]
     return replace(test, source=unparse(node) + "\n", preamble=f"{_IMPORT}\n{test.preamble}")

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..records import Outcome, OutcomeStatus
 from ..sandbox.text import clean
+from ..source import parse
 
 _MOST_VALUE = 300
 _MOST_DETAIL = 1500
@@ -68,7 +69,7 @@ def _text(node: ast.stmt) -> str:
 @lru_cache(maxsize=64)
 def _statements(source: str) -> tuple[ast.stmt, ...]:
     """Every statement of the tests: each failing test looks for its own, and tests may hold tables of values."""
-    return tuple(node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt))
+    return tuple(node for node in ast.walk(parse(source)) if isinstance(node, ast.stmt))
 
 
 def _assertion_at(source: str, line: int) -> ast.stmt | None:
