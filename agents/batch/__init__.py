@@ -1,0 +1,1 @@
+"""Many specs: read, done by several workers, kept in a journal, reported."""

@@ -1,0 +1,67 @@
+"""What the parts of a batch speak of: the entry that was read, and the result that its run came to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ..records import Dispute, Grade, Isolation, Outcome, Spec, Usage
+from ..run_record import Failure, Strength
+
+EntryStatus = Literal["finished", "stopped", "interrupted", "bad", "not started"]
+"""`finished`: the run came to its own end. `stopped`: an error ended it (its own budget, a model out of reach, a
+broken sandbox). `interrupted`: the user did. `bad`: no spec could be read. `not started`: the batch ended before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One spec of a batch: either `spec`, or the `error` that says why there is none."""
+
+    id: str
+    """Unique in its batch, and the same however the batch is ordered; also a folder's name."""
+    where: str
+    """Where it stands, for messages: `specs/slugify.md`, or `specs.jsonl:3`."""
+    spec: Spec | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EntryResult:
+    """What one entry came to. `digest` is the fingerprint of all that its result depends on (spec, settings)."""
+
+    id: str
+    where: str
+    digest: str
+    status: EntryStatus
+    exit_code: int
+    grade: Grade | None = None
+    why: str = ""
+    error: Failure | None = None
+    title: str = ""
+    """The first line of the spec's text, or its signature."""
+    rounds: int = 0
+    tests: int = 0
+    """Tests in the surviving suite."""
+    failing: tuple[Outcome, ...] = ()
+    """Outcomes of the tests that the best candidate does not pass."""
+    disputes: tuple[Dispute, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+    model: str | None = None
+    sandbox: str | None = None
+    isolation: Isolation | None = None
+    strength: Strength | None = None
+    notes: tuple[str, ...] = ()
+    folder: str | None = None
+    """Where its code and tests are, relative to the batch's directory; None where nothing was written."""
+    run: str | None = None
+    """Its run directory, relative to the batch's directory, for `show` and the report's rounds."""
+    tries: int = 1
+    """How often it was begun: more than once where a worker was lost or the batch was killed."""
+
+    @property
+    def final(self) -> bool:
+        """Whether a batch that goes on leaves it as it is; anything else is done (again)."""
+        return self.status == "finished" or (self.error is not None and self.error.kind == "budget_spent")
+
+
