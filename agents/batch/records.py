@@ -10,7 +10,7 @@ from ..run_record import Failure, Strength
 
 EntryStatus = Literal["finished", "stopped", "interrupted", "bad", "not started"]
 """`finished`: the run came to its own end. `stopped`: an error ended it (its own budget, a model out of reach, a
-broken sandbox). `interrupted`: the user did. `bad`: no spec could be read. `not started`: the batch ended before."""
+broken sandbox). `interrupted`: the user did. `bad`: no spec could be read. `not started`: the batch ended first."""
 
 
 @dataclass(frozen=True, slots=True)
