@@ -10,7 +10,7 @@ from ..run_record import Failure, Strength
 
 EntryStatus = Literal["finished", "stopped", "interrupted", "bad", "not started"]
 """`finished`: the run came to its own end. `stopped`: an error ended it (its own budget, a model out of reach, a
-broken sandbox). `interrupted`: the user did. `bad`: no spec could be read. `not started`: the batch ended first."""
+broken sandbox). `interrupted`: the user did. `bad`: no spec could be read. `not started`: it never began."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,5 +63,3 @@ class EntryResult:
     def final(self) -> bool:
         """Whether a batch that goes on leaves it as it is; anything else is done (again)."""
         return self.status == "finished" or (self.error is not None and self.error.kind == "budget_spent")
-
-
