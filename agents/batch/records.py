@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..records import Dispute, Grade, Isolation, Outcome, Spec, Usage
 from ..run_record import Failure, Strength
+
+if TYPE_CHECKING:
+    from ..settings import RequiredGrade
 
 EntryStatus = Literal["finished", "stopped", "interrupted", "bad", "not started"]
 """`finished`: the run came to its own end. `stopped`: an error ended it (its own budget, a model out of reach, a
@@ -63,3 +66,17 @@ class EntryResult:
     def final(self) -> bool:
         """Whether a batch that goes on leaves it as it is; anything else is done (again)."""
         return self.status == "finished" or (self.error is not None and self.error.kind == "budget_spent")
+
+
+@dataclass(frozen=True, slots=True)
+class BatchFacts:
+    """What the reports say of a batch as a whole: `reports.write_reports(directory, results, facts)`."""
+
+    required: RequiredGrade
+    """The lowest grade that counts as reached."""
+    exit_code: int
+    seconds: float
+    """Wall time of the batch, over all its sittings."""
+    title: str = "greenloop batch"
+    created: str = ""
+    """Time of the start, ISO 8601 with zone; empty where it is not known."""
