@@ -1,7 +1,8 @@
 """The embedded model: llama.cpp's server inside this process (xllamacpp), behind a smolagents `Model`.
 
 It is started by the first request, holds a lock for the whole machine while it lives (two of them side by side
-fall below one token a second), and answers one request at a time. Measurements: docs/performance.md.
+fall below one token a second), and answers as many requests at once as it has slots: one for a single run, several
+for a batch, which decode together. Measurements: docs/performance.md.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import contextlib
 import os
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
@@ -22,6 +24,8 @@ from .stream import FinalDelta
 from .weights import cache_directory
 
 CONTEXT_TOKENS = 8192
+SLOT_TOKENS = 3072
+"""Context that each slot adds where there are several; one request may use the others' share while it is free."""
 QUIET = -1
 PATIENCE_SECONDS = 1.0
 """How long an abandoned reply is waited for; a token takes a tenth of that."""
@@ -35,10 +39,11 @@ class Server(Protocol):
         """Answer one chat request, passing each chunk on; a true result of `on_chunk` stops the decoding."""
 
 
-def load_server(weights: Path, threads: int, *, speculation: bool = True) -> Server:
+def load_server(weights: Path, threads: int, slots: int = 1, *, speculation: bool = True) -> Server:
     """Load `weights` into a server with the measured parameters. Raises ModelError("runtime").
 
-    `speculation` guesses tokens from n-grams of the text so far; it pays where a file is written again.
+    `speculation` guesses tokens from n-grams of the text so far; it pays where a file is written again, and not
+    where several slots decode together already.
     """
     # The decoding threads spin at OpenMP barriers, and one busy process beside them costs two thirds of the
     # speed; asleep they lose less. libgomp reads this when xllamacpp is loaded, so it must be set before.
@@ -53,12 +58,13 @@ def load_server(weights: Path, threads: int, *, speculation: bool = True) -> Ser
         ) from error
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(weights)
-    parameters.n_ctx = CONTEXT_TOKENS
-    parameters.n_parallel = 1
+    parameters.n_ctx = max(CONTEXT_TOKENS, slots * SLOT_TOKENS)
+    parameters.n_parallel = slots
+    parameters.kv_unified = slots > 1
     parameters.cpuparams.n_threads = threads
     parameters.cpuparams_batch.n_threads = threads
     parameters.load_mode = xllamacpp.llama_load_mode.LLAMA_LOAD_MODE_NONE
-    if speculation:
+    if speculation and slots == 1:
         parameters.speculative.types = [xllamacpp.common_speculative_type.COMMON_SPECULATIVE_TYPE_NGRAM_MOD]
     parameters.api_keys = [os.urandom(16).hex()]  # its HTTP port is of no use to anybody
     parameters.ui = False
@@ -84,27 +90,29 @@ class EmbeddedModel(Model):  # type: ignore[misc]
     """A local model as a smolagents `Model`, streaming and usage included.
 
     `weights` is the file that the first request loads; `on_wait` is called with a sentence when another run on
-    this machine holds the model. `close()` ends it, on every exit path.
+    this machine holds the model. `slots` requests are answered at once, further ones wait. `close()` ends it, on
+    every exit path.
     """
-
-    parallel = 1
 
     def __init__(
         self,
         weights: Path,
         *,
         on_wait: Callable[[str], None],
-        load: Callable[[Path, int], Server] = load_server,
+        slots: int = 1,
+        load: Callable[[Path, int, int], Server] = load_server,
     ) -> None:
         super().__init__(model_id="embedded")
+        self.parallel = slots
         self._weights = weights
         self._on_wait = on_wait
         self._load = load
         self._server: Server | None = None
         self._lock: Any = None
-        self._serving: threading.Thread | None = None
         self._guard = threading.Lock()
-        self._cancelled = threading.Event()
+        self._free = threading.BoundedSemaphore(slots)
+        self._under_way: set[_Decoding] = set()
+        self._closed = False
 
     def generate_stream(
         self, messages: list[ChatMessage | dict[str, Any]], stop_sequences: list[str] | None = None, **params: Any
@@ -120,11 +128,18 @@ class EmbeddedModel(Model):  # type: ignore[misc]
             "stream": True,
             "stream_options": {"include_usage": True},
         }
-        with self._guard:
-            if self._serving is not None:
-                self._serving.join()  # a reply that was given up while its prompt was still being read
-            self._cancelled.clear()
-            yield from self._decode(self._started(), body)
+        self._free.acquire()  # a reply that was given up while its prompt is read holds its slot until then
+        decoding = _Decoding(body, self._ended)
+        try:
+            with self._guard:
+                if self._closed:
+                    raise ModelError("runtime", "The embedded model was closed; start the run again.")
+                self._under_way.add(decoding)
+                server = self._started()
+        except BaseException:
+            self._ended(decoding)
+            raise
+        yield from decoding.deltas(server)
 
     def generate(
         self, messages: list[ChatMessage | dict[str, Any]], stop_sequences: list[str] | None = None, **params: Any
@@ -137,59 +152,87 @@ class EmbeddedModel(Model):  # type: ignore[misc]
         return 0.0
 
     def cancel(self) -> None:
-        """Stop the reply under way at its next token."""
-        self._cancelled.set()
+        """Stop every reply under way at its next token."""
+        for decoding in tuple(self._under_way):
+            decoding.cancel()
 
     def close(self) -> None:
         """Stop decoding, unload the model and let the next run on this machine have it.
 
         A prompt that is still being read can't be stopped: then the model stays until this process ends.
         """
+        self._closed = True
         self.cancel()
         if not self._guard.acquire(timeout=PATIENCE_SECONDS):
             return
         with contextlib.ExitStack() as held:
             held.callback(self._guard.release)
-            if self._serving is not None:
-                self._serving.join(PATIENCE_SECONDS)
-                if self._serving.is_alive():
-                    return
+            deadline = time.monotonic() + PATIENCE_SECONDS
+            for decoding in tuple(self._under_way):
+                decoding.join(deadline - time.monotonic())
+            if self._under_way:
+                return
             self._server = None
             if self._lock is not None:
                 self._lock.release()
                 self._lock = None
 
+    def _ended(self, decoding: _Decoding) -> None:
+        """Give the slot of `decoding` to the next request."""
+        self._under_way.discard(decoding)
+        self._free.release()
+
     def _started(self) -> Server:
         if self._server is None:
             self._lock = _machine_lock(self._on_wait)
-            self._server = self._load(self._weights, usable_cores())
+            self._server = self._load(self._weights, usable_cores(), self.parallel)
         return self._server
 
-    def _decode(self, server: Server, body: dict[str, Any]) -> Iterator[ChatMessageStreamDelta]:
-        """Run the request in a thread of its own, so that this one can be interrupted while a prompt is read."""
-        chunks: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
-        def on_chunk(chunk: Any) -> bool:
-            chunks.put(chunk)
-            return self._cancelled.is_set()
+class _Decoding:
+    """One request, answered in a thread of its own, so that the asking one can be interrupted while a prompt is
+    read. `on_end` is called once the server is done with it."""
 
-        def serve() -> None:
-            try:
-                answer = server.handle_chat_completions(body, on_chunk)
-                if isinstance(answer, dict):  # an error comes as the answer, with no chunk before it
-                    chunks.put(answer)
-            except Exception as error:
-                chunks.put(error)
-            finally:
-                chunks.put(_END)
+    def __init__(self, body: dict[str, Any], on_end: Callable[[_Decoding], None]) -> None:
+        self._body = body
+        self._on_end = on_end
+        self._cancelled = threading.Event()
+        self._chunks: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
 
-        self._serving = threading.Thread(target=serve, name="embedded-model", daemon=True)
-        self._serving.start()
+    def deltas(self, server: Server) -> Iterator[ChatMessageStreamDelta]:
+        """The answer of `server`; closing the iterator stops the decoding. Raises ModelError."""
+        self._thread = threading.Thread(target=self._serve, args=(server,), name="embedded-model", daemon=True)
+        self._thread.start()
         try:
-            yield from _deltas(iter(chunks.get, _END))
+            yield from _deltas(iter(self._chunks.get, _END))
         finally:
-            self._cancelled.set()
-            self._serving.join(PATIENCE_SECONDS)
+            self.cancel()
+            self.join(PATIENCE_SECONDS)
+
+    def cancel(self) -> None:
+        """Stop at the next token."""
+        self._cancelled.set()
+
+    def join(self, seconds: float) -> None:
+        """Wait for the server to be done with it, at most `seconds`."""
+        if self._thread is not None:
+            self._thread.join(max(0.0, seconds))
+
+    def _serve(self, server: Server) -> None:
+        try:
+            answer = server.handle_chat_completions(self._body, self._heard)
+            if isinstance(answer, dict):  # an error comes as the answer, with no chunk before it
+                self._chunks.put(answer)
+        except Exception as error:
+            self._chunks.put(error)
+        finally:
+            self._on_end(self)
+            self._chunks.put(_END)
+
+    def _heard(self, chunk: Any) -> bool:
+        self._chunks.put(chunk)
+        return self._cancelled.is_set()
 
 
 def _deltas(chunks: Iterator[Any]) -> Iterator[ChatMessageStreamDelta]:

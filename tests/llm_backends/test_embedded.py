@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ def _own_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def serving(server: ScriptedServer, said: list[str] | None = None) -> EmbeddedModel:
     notes = [] if said is None else said
-    return EmbeddedModel(Path("w.gguf"), on_wait=notes.append, load=lambda weights, threads: server)
+    return EmbeddedModel(Path("w.gguf"), on_wait=notes.append, load=lambda weights, threads, slots: server)
 
 
 def question() -> list[Any]:
@@ -92,8 +93,9 @@ def test_a_whole_reply_is_put_together(good: ScriptedServer) -> None:
 def test_the_server_is_loaded_once_and_only_when_asked(good: ScriptedServer) -> None:
     loaded: list[Path] = []
 
-    def load(weights: Path, threads: int) -> ScriptedServer:
+    def load(weights: Path, threads: int, slots: int) -> ScriptedServer:
         assert threads >= 1
+        assert slots == 1
         loaded.append(weights)
         return good
 
@@ -137,6 +139,48 @@ def test_closing_does_not_wait_for_a_prompt_that_is_still_being_read() -> None:
     model.close()
     assert time.monotonic() - started < 3
     reader.join(10)
+
+
+class CountingServer(ScriptedServer):
+    """Tells how many requests it answered at once."""
+
+    def __init__(self) -> None:
+        super().__init__([piece("a"), END], delay=0.05)
+        self.now = self.most = 0
+        self._counting = threading.Lock()
+
+    def handle_chat_completions(self, body: dict[str, Any], on_chunk: Callable[[Any], bool | None]) -> Any:
+        with self._counting:
+            self.now += 1
+            self.most = max(self.most, self.now)
+        try:
+            return super().handle_chat_completions(body, on_chunk)
+        finally:
+            with self._counting:
+                self.now -= 1
+
+
+@pytest.mark.parametrize("slots", [1, 3])
+def test_as_many_requests_as_there_are_slots_decode_at_once(slots: int) -> None:
+    server = CountingServer()
+    model = EmbeddedModel(Path("w.gguf"), on_wait=print, slots=slots, load=lambda *_: server)
+    with ThreadPoolExecutor(8) as pool:
+        replies = list(pool.map(lambda _: list(model.generate_stream(question())), range(8)))
+    assert [len(reply) for reply in replies] == [2] * 8
+    assert (server.most, model.parallel) == (slots, slots)
+    model.close()
+
+
+def test_a_request_that_waits_for_a_slot_is_refused_when_the_model_is_closed() -> None:
+    model = serving(ScriptedServer([piece("a")] * 1000, delay=0.01))
+    first = model.generate_stream(question())
+    next(first)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(list, model.generate_stream(question()))
+        time.sleep(0.1)
+        model.close()
+        with pytest.raises(ModelError, match="was closed"):
+            waiting.result(5)
 
 
 @pytest.mark.parametrize(
