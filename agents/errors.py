@@ -6,6 +6,8 @@ GreenloopError                  one clear sentence for the user, and the way out
 ├── SandboxUnavailable    4     nothing on this machine can run untrusted code safely
 ├── SandboxBroken         4     the sandbox itself failed while running a job (never a verdict)
 ├── BudgetSpent           5     a limit was reached before a ruling; carries limit, value and allowed
+├── TotalSpent            5     the same for a limit of the whole batch: the run is done again once it is raised
+├── StorageFailed         1     what was found can't be written: a full disk, a directory that is gone
 └── Interrupted         130     the user stopped the run
 
 ReplyError is not among them: a reply that cannot be mended is asked for again, not reported.
@@ -77,6 +79,31 @@ class BudgetSpent(GreenloopError):
         self.limit = limit
         self.value = value
         self.allowed = allowed
+
+
+class TotalSpent(GreenloopError):
+    """A limit of the whole batch was reached: `limit` names it, `value` was used of `allowed`.
+
+    It is no BudgetSpent, since a run must not be concluded with what it has by then: it goes on later.
+    """
+
+    exit_code = 5
+    kind = "total_spent"
+
+    def __init__(self, limit: str, value: float, allowed: float) -> None:
+        super().__init__(
+            f"The batch's budget is spent: {limit} reached {value:g} of {allowed:g}; "
+            f"raise --total-{limit} and run the same command again."
+        )
+        self.limit = limit
+        self.value = value
+        self.allowed = allowed
+
+
+class StorageFailed(GreenloopError):
+    """What was found so far is whole, but nothing more can be written."""
+
+    kind = "storage"
 
 
 class Interrupted(GreenloopError):

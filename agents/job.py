@@ -3,37 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from . import __version__, runs
-from .budget import Budget
-from .crew import ROLES, Backends, Models
+from .budget import Budget, Purse
+from .crew import Models
 from .effort import plan
 from .errors import SandboxBroken
 from .events import Note, RunStarted, Tell
+from .halt import Halt
 from .keeper import Keeper
-from .llm_backends.choice import Choice, choose, probe_ollama
+from .llm_backends.choice import Choice
 from .records import Role, Spec, Test
 from .rig import Rig
 from .run_record import RunRecord, RunResult
-from .sandbox import open_sandbox
 from .settings import Settings
 from .spec import with_answers
 from .strategies import loop_of
 from .strength import MutantRunner, measure
-from .workbench import Crew, Workbench, surviving
+from .workbench import Conclusion, Crew, Workbench, surviving
+from .workplace import Workplace, open_workplace
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A spec and the settings to run it with. `environ` is where providers' keys are looked for."""
+    """A spec and the settings to run it with. `environ` is where providers' keys are looked for.
+
+    `run_id` names the run's directory (None: it is named by the time of its start). What it spends is charged to
+    `purse` too, if there is one.
+    """
 
     spec: Spec
     settings: Settings
     environ: Mapping[str, str]
+    run_id: str | None = None
+    purse: Purse | None = None
 
     def budget(self) -> Budget:
         """What may be spent: a limit in the spec's front matter goes before the setting."""
@@ -42,33 +50,39 @@ class Job:
             max_tokens=limits.max_tokens or self.settings.max_tokens,
             max_seconds=limits.max_seconds or self.settings.max_seconds,
             max_cost=limits.max_cost or self.settings.max_cost,
+            purse=self.purse,
         )
 
-    def choices(self) -> dict[Role, Choice]:
-        """The model of each role."""
-        return {role: choose(self.settings, self.environ, probe_ollama, role) for role in ROLES}
 
-
-def run_job(job: Job, tell: Tell, resumed: runs.RunDirectory | None = None) -> RunResult:
+def run_job(
+    job: Job,
+    tell: Tell,
+    resumed: runs.RunDirectory | None = None,
+    place: Workplace | None = None,
+    halt: Halt | None = None,
+) -> RunResult:
     """Run `job`, or go on with a run; once the run has a directory, its result tells of any error.
 
-    Raises SandboxUnavailable and UsageError before that, so that nothing is left of a run that can't begin.
+    Runs in several threads may share a `place`; without one it opens its own. Setting `halt` interrupts it.
+    Raises SandboxUnavailable, UsageError and Interrupted before there is a directory, so that nothing is left of a
+    run that can't begin.
     """
     job = _answered(job, under_way=resumed is not None)
     with ExitStack() as held:
-        sandbox = open_sandbox(job.settings.sandbox)
-        held.callback(sandbox.close)
-        rig = Rig(sandbox)
-        held.callback(rig.close)
-        choices = job.choices()
-        record = _begin(job, choices, sandbox.name, resumed)
+        place = place or held.enter_context(open_workplace(job.settings, job.environ))
+        rig = held.enter_context(closing(Rig(place.sandbox, place.workers)))
+        halt = halt or Halt()
+        held.enter_context(halt.ending(rig.stop))
+        record = _begin(job, place.choices, place.sandbox.name, resumed)
         run = resumed or runs.create(job.settings.work_dir, record)
         run.write(record)
         keeper = Keeper(run, record, job.settings, job.budget(), tell)
-        keeper.tell(RunStarted(str(run.path), record.models["code_writer"], record.model_reason, sandbox.name))
-        if sandbox.name == "none":
+        keeper.tell(
+            RunStarted(str(run.path), record.models["code_writer"], record.model_reason, place.sandbox.name)
+        )
+        if place.sandbox.name == "none":
             keeper.tell(Note("No sandbox: generated code runs with all your rights.", warning=True))
-        return keeper.guard(lambda: _work(job, choices, keeper, rig))
+        return keeper.guard(partial(_work, job, place, keeper, rig, halt))
 
 
 def _answered(job: Job, *, under_way: bool) -> Job:
@@ -84,7 +98,7 @@ def _begin(job: Job, choices: dict[Role, Choice], sandbox: str, resumed: runs.Ru
         resumed.forget_rounds()
     return RunRecord(
         schema_version=runs.SCHEMA_VERSION,
-        id=earlier.id if earlier else runs.new_id(job.spec.id, now),
+        id=earlier.id if earlier else job.run_id or runs.new_id(job.spec.id, now),
         greenloop_version=__version__,
         created=earlier.created if earlier else now.isoformat(timespec="seconds"),
         status="running",
@@ -102,19 +116,24 @@ def plain(settings: Settings) -> dict[str, str | int | float | bool | None]:
     return {name: str(value) if isinstance(value, Path) else value for name, value in asdict(settings).items()}
 
 
-def _work(job: Job, choices: dict[Role, Choice], keeper: Keeper, rig: Rig) -> None:
-    with (
-        Backends(choices, job.settings.weights, keeper.tell) as backends,
-        Models(backends, job.settings, keeper.budget, keeper.run.replies, keeper.tell) as models,
-    ):
+def _work(job: Job, place: Workplace, keeper: Keeper, rig: Rig, halt: Halt) -> None:
+    with place.models(job.settings.weights, keeper.tell) as backends, ExitStack() as calls:
+        models = calls.enter_context(
+            Models(backends, job.settings, keeper.budget, keeper.run.replies, keeper.tell)
+        )
         keeper.models = models
-        mutants = rig if job.settings.mutation else None
-        crew = Crew(models.code_writer(), models.test_writer(), models.critic(), models.at_once, rig, mutants)
-        bench = Workbench(job.spec, plan(job.settings, job.spec.limits), crew, keeper, keeper.tell)
-        conclusion = loop_of(job.settings.strategy, bench).run()
+        with halt.ending(calls.close):
+            bench, conclusion = _concluded(job, models, keeper, rig)
     ruling = conclusion.ruling
     if job.settings.mutation and ruling.grade != "failed" and ruling.leader is not None:
         measure_suite(bench.leader(ruling).code, surviving(ruling), keeper, rig)  # no model decodes beside it now
+
+
+def _concluded(job: Job, models: Models, keeper: Keeper, rig: Rig) -> tuple[Workbench, Conclusion]:
+    mutants = rig if job.settings.mutation else None
+    crew = Crew(models.code_writer(), models.test_writer(), models.critic(), models.at_once, rig, mutants)
+    bench = Workbench(job.spec, plan(job.settings, job.spec.limits), crew, keeper, keeper.tell)
+    return bench, loop_of(job.settings.strategy, bench).run()
 
 
 def measure_suite(code: str, tests: Sequence[Test], keeper: Keeper, rig: MutantRunner) -> None:

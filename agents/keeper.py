@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from . import runs
 from .budget import Budget
-from .errors import GreenloopError, Interrupted
+from .errors import GreenloopError, Interrupted, StorageFailed
 from .events import Event, Note, Tell
 from .records import Ruling, Test
 from .run_record import Failure, RoundRecord, RunRecord, RunResult, RunStatus, Strength, TrackRecord
@@ -80,7 +80,7 @@ class Keeper:
             return self._end("stopped", error)
         except OSError as error:
             reason = f"The run can't be kept in {self.run.path} ({error.strerror or error})"
-            return self._end("stopped", GreenloopError(f"{reason}; mend that and go on with --resume."))
+            return self._end("stopped", StorageFailed(f"{reason}; mend that and go on with --resume."))
         return self._end("finished", None)
 
     def _end(self, status: RunStatus, error: GreenloopError | None) -> RunResult:

@@ -9,17 +9,20 @@ from collections.abc import Sequence
 from .records import Board, Candidate, Test, Verdict
 from .sandbox import Sandbox
 from .source import parse
-from .verifier import Verifier
+from .verifier import Verifier, Workers
 
 MOST_AT_ONCE = 4
 
 
 class Rig:
-    """Runs boards in `sandbox` and remembers their verdicts. Every method raises SandboxBroken when it fails."""
+    """Runs boards in `sandbox` and remembers their verdicts; on `workers`, where several rigs share them.
 
-    def __init__(self, sandbox: Sandbox) -> None:
+    Every method raises SandboxBroken when the sandbox fails, and Interrupted after `stop`.
+    """
+
+    def __init__(self, sandbox: Sandbox, workers: Workers | None = None) -> None:
         self.sandbox = sandbox
-        self._verifier = Verifier(sandbox, jobs=min(MOST_AT_ONCE, os.cpu_count() or 1))
+        self._verifier = Verifier(sandbox, jobs=boards_at_once(), workers=workers)
         self._known: dict[tuple[str, tuple[Test, ...]], Verdict] = {}
 
     def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
@@ -47,9 +50,18 @@ class Rig:
         """Every candidate on every test, each given up at the first test in which a call takes longer."""
         return self._verifier.board(candidates, tests, haste=call_seconds)
 
+    def stop(self) -> None:
+        """End what is running now, and refuse what follows; from any thread."""
+        self._verifier.stop()
+
     def close(self) -> None:
         """End what is running; the sandbox stays its owner's."""
         self._verifier.close()
+
+
+def boards_at_once() -> int:
+    """Verifications that this machine does at the same time."""
+    return min(MOST_AT_ONCE, os.cpu_count() or 1)
 
 
 def _form(code: str) -> str:

@@ -6,6 +6,7 @@ A run is resumed by doing it again on the replies it has recorded: what was aske
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -46,6 +47,11 @@ class RunDirectory:
     """`work_dir/runs/<id>/` of one run."""
 
     path: Path
+
+    @property
+    def exists(self) -> bool:
+        """Whether a run was begun there."""
+        return (self.path / "run.json").is_file()
 
     @property
     def replies(self) -> Path:
@@ -135,11 +141,13 @@ def _dumped(record: Any, kind: type[Any]) -> str:
 
 
 def create(work_dir: Path, record: RunRecord) -> RunDirectory:
-    """A new run's directory, with its run.json. Raises UsageError where it can't be written."""
+    """A new run's directory, with its run.json. Raises UsageError where it can't be written, or has a run."""
     try:
         path = work_dir / "runs" / record.id
-        path.mkdir(parents=True, exist_ok=False)
+        path.mkdir(parents=True, exist_ok=True)
         run = RunDirectory(path)
+        if run.exists:
+            raise FileExistsError(errno.EEXIST, "there is a run of that name")
         run.write(record)
     except OSError as error:
         raise UsageError(

@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from .gate import refuse
 from .verifier import Verifier
+from .workers import Workers
 
-__all__ = ["Verifier", "refuse"]
+__all__ = ["Verifier", "Workers", "refuse"]

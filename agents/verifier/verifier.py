@@ -5,19 +5,19 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, as_completed
 from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
-from ..errors import SandboxBroken
+from ..errors import Interrupted, SandboxBroken
 from ..records import Board, Candidate, Test, Verdict
 from ..sandbox.interface import Sandbox, SandboxLimits
 from .run import Run
-from .session import Terms
+from .session import Interruption, Terms
 from .survey import SurveySlot
 from .trial import Trial, file_trial, suite_trial
-from .warmth import Warmth
+from .workers import Workers
 
 _LIMITS = SandboxLimits()
 
@@ -25,19 +25,26 @@ _LIMITS = SandboxLimits()
 class Verifier:
     """Verifies code in `sandbox`, `jobs` candidates at a time. A call into the code may take `call_seconds`.
 
+    With `workers` it runs on those, which stay their owner's and may serve other verifiers at the same time.
     Every method raises SandboxBroken when the sandbox fails; what the code does is never an exception.
     """
 
     def __init__(
-        self, sandbox: Sandbox, limits: SandboxLimits = _LIMITS, jobs: int = 1, call_seconds: float = 4.0
+        self,
+        sandbox: Sandbox,
+        limits: SandboxLimits = _LIMITS,
+        jobs: int = 1,
+        call_seconds: float = 4.0,
+        workers: Workers | None = None,
     ) -> None:
-        self._warmth = Warmth(sandbox)
+        self._workers = workers or Workers(sandbox, jobs)
+        self._owner = workers is None
+        self._warmth = self._workers.warmth
         self._limits = limits
         self._call_seconds = call_seconds
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._surveys: dict[str, SurveySlot] = {}
-        self._pool = ThreadPoolExecutor(jobs, thread_name_prefix="verifier")
 
     def board(
         self,
@@ -56,7 +63,7 @@ class Verifier:
         trial = suite_trial(tests)
         codes = list(dict.fromkeys(candidate.code for candidate in candidates))
         where = self._warmth.sandbox(len(codes), trial.has_properties)
-        pending = {self._pool.submit(self._verdict, code, trial, where, haste): code for code in codes}
+        pending = {self._submit(code, trial, where, haste): code for code in codes}
         verdicts: dict[str, Verdict] = {}
         try:
             for future in as_completed(pending):
@@ -92,12 +99,26 @@ class Verifier:
 
     def confirm(self, candidate: Candidate, tests: Sequence[Test]) -> Verdict:
         """Verify once more, cold: modules that a warm worker has loaded can hide a missing import."""
-        return self._verdict(candidate.code, suite_trial(tests), self._warmth.cold)
+        confirmed = self._submit(candidate.code, suite_trial(tests), self._warmth.cold, None)
+        try:
+            return confirmed.result()
+        except BaseException:
+            self._stop.set()
+            raise
+        finally:
+            confirmed.cancel()
+
+    def stop(self) -> None:
+        """End what is under way, which raises Interrupted there; no other verification follows. From any thread."""
+        self._stop.set()
 
     def close(self) -> None:
         """Wait for what is under way and release the threads; the sandbox stays its owner's."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
-        self._warmth.close()
+        if self._owner:
+            self._workers.close()
+
+    def _submit(self, code: str, trial: Trial, where: Sandbox, haste: float | None) -> Future[Verdict]:
+        return self._workers.pool.submit(self._verdict, code, trial, where, haste)
 
     def __enter__(self) -> Self:
         return self
@@ -115,9 +136,11 @@ class Verifier:
             hasty = haste is not None
             terms = Terms(sandbox, self._limits, haste or self._call_seconds, self._stop, gives_up=hasty)
             verdict = Run(terms, code, trial, slot).verdict()
+        except Interruption as stop:
+            raise Interrupted("The verification was stopped; go on with --resume.") from stop
         except SandboxBroken:
             if sandbox is self._warmth.cold:
                 raise
-            self._warmth.give_up()
+            self._warmth.give_up(sandbox)
             return self._verdict(code, trial, self._warmth.cold, haste)
         return replace(verdict, backend=sandbox.name, seconds=time.monotonic() - begun)

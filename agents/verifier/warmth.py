@@ -17,6 +17,8 @@ _PRELOADED = (
 )  # fmt: skip
 
 
+MOST_WORKERS = 5
+"""Of a lasting one: code that breaks its worker time and again must not cost a start-up each time."""
 _OF_PROPERTIES = ("hypothesis", "hypothesis.strategies")
 
 
@@ -27,28 +29,32 @@ def preloaded(properties: bool = False) -> list[str]:
 
 
 class Warmth:
-    """Gives out `cold` for the first verification and a warm worker of it from then on, where it can hold one."""
+    """Gives out `cold` for the first verification and a warm worker of it from then on, where it can hold one.
 
-    def __init__(self, cold: Sandbox) -> None:
+    A lasting one expects every kind of suite, and starts another worker when one broke, a few times.
+    """
+
+    def __init__(self, cold: Sandbox, *, lasting: bool = False) -> None:
         self.cold = cold
+        self._lasting = lasting
+        self._left = MOST_WORKERS if lasting else 1
         self._lock = threading.Lock()
         self._warm: Sandbox | None = None
         self._asked = 0
-        self._refused = False
 
     def sandbox(self, verifications: int, properties: bool = False) -> Sandbox:
         """The sandbox for so many verifications; `properties` says that the first of them use hypothesis."""
         with self._lock:
             self._asked += verifications
-            if self._asked > 1 and self._warm is None and not self._refused:
-                self._start(properties)
+            if self._asked > 1 and self._warm is None and self._left:
+                self._start(properties or self._lasting)
             return self._warm or self.cold
 
-    def give_up(self) -> None:
-        """The worker broke: go on without one."""
+    def give_up(self, broken: Sandbox) -> None:
+        """The worker broke: go on without it. Several verifications may say so of the same one."""
         with self._lock:
-            self._refused = True
-            self._end()
+            if broken is self._warm:
+                self._end()
 
     def close(self) -> None:
         """End the worker; the cold sandbox stays its owner's."""
@@ -59,9 +65,10 @@ class Warmth:
         from ..sandbox.warm import WarmSandbox
 
         try:
+            self._left -= 1
             self._warm = WarmSandbox(self.cold, preloaded(properties))
         except (SandboxUnavailable, SandboxBroken):
-            self._refused = True
+            self._left = 0
 
     def _end(self) -> None:
         if self._warm is not None:

@@ -40,9 +40,19 @@ def test_a_board_is_warm_from_the_start(warmth: Warmth) -> None:
 
 
 def test_a_broken_worker_is_given_up(warmth: Warmth) -> None:
-    warmth.sandbox(2)
-    warmth.give_up()
+    warmth.give_up(warmth.sandbox(2))
     assert warmth.sandbox(2) is warmth.cold
+
+
+def test_a_lasting_worker_that_broke_is_replaced_once_for_all_who_say_so(sandbox: Sandbox) -> None:
+    warmth = Warmth(sandbox, lasting=True)
+    first = warmth.sandbox(2)
+    warmth.give_up(first)
+    second = warmth.sandbox(1)
+    warmth.give_up(first)
+    assert warmth.sandbox(1) is second
+    assert isinstance(second, WarmSandbox)
+    warmth.close()
 
 
 def test_a_sandbox_without_workers_serves_cold() -> None:

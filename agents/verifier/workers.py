@@ -1,0 +1,35 @@
+"""What verifications run on, for one verifier or for all of a batch: threads and a warm worker."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import Self
+
+from ..sandbox.interface import Sandbox
+from .warmth import Warmth
+
+
+class Workers:
+    """Runs `jobs` verifications at a time in `sandbox`; a context manager that waits for them at its end.
+
+    `lasting` says that many suites will come: hypothesis is imported in the warm worker from the start, and a
+    worker that breaks is replaced a few times.
+    """
+
+    def __init__(self, sandbox: Sandbox, jobs: int, *, lasting: bool = False) -> None:
+        self.warmth = Warmth(sandbox, lasting=lasting)
+        self.pool = ThreadPoolExecutor(jobs, thread_name_prefix="verifier")
+
+    def close(self) -> None:
+        """Wait for what is under way and release the threads; the sandbox stays its owner's."""
+        self.pool.shutdown(wait=True, cancel_futures=True)
+        self.warmth.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

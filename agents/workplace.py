@@ -1,0 +1,55 @@
+"""What a run needs that costs time to open, for one run or for all of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from .crew import ROLES, Backends
+from .events import Tell
+from .llm_backends.choice import Choice, choose, probe_ollama
+from .records import Role
+from .rig import boards_at_once
+from .sandbox import Sandbox, open_sandbox
+from .settings import Settings
+from .verifier import Workers
+
+
+@dataclass(frozen=True, slots=True)
+class Workplace:
+    """An opened sandbox, the threads and the warm worker of its verifications, and the models."""
+
+    sandbox: Sandbox
+    workers: Workers
+    choices: dict[Role, Choice]
+    backends: Backends | None = None
+    """The models that all runs share; None: a run opens its own."""
+
+    @contextmanager
+    def models(self, weights: Path | None, tell: Tell) -> Iterator[Backends]:
+        """The models for one run. Raises ModelError and UsageError."""
+        if self.backends is not None:
+            yield self.backends
+        else:
+            with Backends(self.choices, weights, tell) as own:
+                yield own
+
+
+@contextmanager
+def open_workplace(
+    settings: Settings, environ: Mapping[str, str], shared: Tell | None = None
+) -> Iterator[Workplace]:
+    """A workplace for one run; with `shared`, which hears what opening the models tells, for many at once.
+
+    Raises SandboxUnavailable and UsageError, and where models are shared ModelError.
+    """
+    with ExitStack() as held:
+        sandbox = open_sandbox(settings.sandbox)
+        held.callback(sandbox.close)
+        lasting = shared is not None
+        workers = held.enter_context(Workers(sandbox, boards_at_once(), lasting=lasting))
+        choices = {role: choose(settings, environ, probe_ollama, role) for role in ROLES}
+        backends = held.enter_context(Backends(choices, settings.weights, shared)) if shared else None
+        yield Workplace(sandbox, workers, choices, backends)
