@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 
 def write_atomically(path: Path, text: str) -> None:
     """Write `text` so that `path` always holds either the old or the new text, also after a power loss."""
+    write_pieces_atomically(path, (text,))
+
+
+def write_pieces_atomically(path: Path, pieces: Iterable[str]) -> None:
+    """Write the text that `pieces` make together as `write_atomically` does, holding one piece at a time."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass") as file:
-            file.write(text)
+            file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).chmod(0o644)

@@ -1,0 +1,38 @@
+"""The reports of a batch: `results.jsonl`, `junit.xml`, `summary.md` and `report.html`.
+
+Each is whole at every moment. Memory stays flat over thousands of specs: the rounds of one run are held at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from ...atomic import write_pieces_atomically
+from ..records import BatchFacts, EntryResult
+from .junit import junit
+from .lines import lines
+from .page import page
+from .summary import summary
+
+__all__ = ["write_reports"]
+
+_Report = Callable[[Path, Sequence[EntryResult], BatchFacts], Iterator[str]]
+_REPORTS: dict[str, _Report] = {
+    "results.jsonl": lambda directory, results, facts: lines(results, facts),
+    "junit.xml": lambda directory, results, facts: junit(results, facts),
+    "summary.md": lambda directory, results, facts: summary(results, facts),
+    "report.html": page,
+}
+
+
+def write_reports(directory: Path, results: Sequence[EntryResult], facts: BatchFacts) -> list[Path]:
+    """Write every report of a batch into its `directory`; the files' paths.
+
+    `results` are all entries, those not started included, in any order; a run directory that is missing or damaged
+    is said in the report and stops nothing. Raises OSError where a file can't be written.
+    """
+    ordered = sorted(results, key=lambda result: result.id)
+    for name, report in _REPORTS.items():
+        write_pieces_atomically(directory / name, report(directory, ordered, facts))
+    return [directory / name for name in _REPORTS]

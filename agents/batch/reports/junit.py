@@ -1,0 +1,115 @@
+"""`junit.xml`: one test case a spec, valid by the common schema (junit-10.xsd of Jenkins' xUnit plugin)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from xml.etree import ElementTree as ET
+
+from ...sandbox.text import clean
+from ..records import BatchFacts, EntryResult
+from .standing import fact, has_reached, open_lines, reason, shortened, standing, tokens, totals
+
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_MOST_MESSAGE = 1_000
+_MOST_FACTS = 50
+_SKIPPED = ("not started",)
+
+
+def junit(results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
+    """The document, a test case at a time.
+
+    A grade below the required one is a failure, a spec that could not be read or whose run was ended an error,
+    and one that was never begun is skipped. The schema gives a test case no file: `classname` is the spec's file,
+    and `system-out` says the line.
+    """
+    kinds = [_kind(result, facts) for result in results]
+    counts = {
+        "tests": str(len(results)),
+        "failures": str(kinds.count("failure")),
+        "errors": str(kinds.count("error")),
+    }
+    whole = {"name": _text(facts.title), "time": f"{facts.seconds:.3f}", **counts}
+    suite = {**whole, "skipped": str(kinds.count("skipped"))}
+    if facts.created:
+        suite["timestamp"] = _text(facts.created)
+    yield '<?xml version="1.0" encoding="utf-8"?>\n'
+    yield _opened("testsuites", whole) + _opened("testsuite", suite)
+    yield _written(_properties(results, facts))
+    for result, kind in zip(results, kinds, strict=True):
+        yield _written(_case(result, kind))
+    yield "</testsuite>\n</testsuites>\n"
+
+
+def _kind(result: EntryResult, facts: BatchFacts) -> str | None:
+    if has_reached(result, facts.required):
+        return None
+    if result.status in _SKIPPED:
+        return "skipped"
+    return "failure" if result.status == "finished" else "error"
+
+
+def _properties(results: Sequence[EntryResult], facts: BatchFacts) -> ET.Element:
+    sums = totals(results, facts.required)
+    stated = {
+        "required": facts.required,
+        "exit_code": str(facts.exit_code),
+        "reached": str(sums.reached),
+        "calls": str(sums.usage.calls),
+        "tokens": str(sums.tokens),
+        **{f"grade.{name}": str(count) for name, count in sums.counts.items()},
+    }
+    element = ET.Element("properties")
+    for name, value in stated.items():
+        ET.SubElement(element, "property", {"name": name, "value": value})
+    return element
+
+
+def _case(result: EntryResult, kind: str | None) -> ET.Element:
+    file = re.sub(r":\d+$", "", result.where)
+    case = ET.Element(
+        "testcase", {"classname": _text(file), "name": _text(result.id), "time": f"{result.seconds:.3f}"}
+    )
+    if kind is not None:
+        message = _text(shortened(f"{standing(result)}: {reason(result)}", _MOST_MESSAGE))
+        problem = ET.SubElement(case, kind, {"message": message})
+        if kind != "skipped":
+            problem.set("type", result.error.kind if result.error is not None else standing(result))
+            problem.text = _text("\n".join(_problem_lines(result)))
+    ET.SubElement(case, "system-out").text = _text("\n".join(_about(result)))
+    return case
+
+
+def _problem_lines(result: EntryResult) -> Iterator[str]:
+    yield reason(result)
+    for outcome in result.failing[:_MOST_FACTS]:
+        yield f"Failing: {fact(outcome)}"
+    if len(result.failing) > _MOST_FACTS:
+        yield f"And {len(result.failing) - _MOST_FACTS} failing tests more."
+    for line in open_lines(result):
+        yield f"Open: {line}"
+
+
+def _about(result: EntryResult) -> Iterator[str]:
+    yield f"spec: {result.where}"
+    yield f"title: {shortened(result.title, _MOST_MESSAGE)}"
+    yield f"grade: {result.grade or 'none'}, {result.rounds} rounds, {result.tests} tests"
+    yield f"tokens: {tokens(result)} in {result.usage.calls} calls, model: {result.model or 'none'}"
+    if result.folder is not None:
+        yield f"files: {result.folder}"
+
+
+def _text(text: str) -> str:
+    """`text` without what hides or reorders, and without what XML can't hold."""
+    return _NO_XML.sub("", clean(text))
+
+
+def _opened(tag: str, attributes: dict[str, str]) -> str:
+    return ET.tostring(ET.Element(tag, attributes), encoding="unicode", short_empty_elements=False).replace(
+        f"></{tag}>", ">\n"
+    )
+
+
+def _written(element: ET.Element) -> str:
+    ET.indent(element)
+    return ET.tostring(element, encoding="unicode") + "\n"

@@ -1,0 +1,45 @@
+"""`results.jsonl`: a JSON document a line, one for each spec; their schema is docs/schema/batch-result.json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from ..records import BatchFacts, EntryResult
+from .standing import has_reached
+
+SCHEMA_VERSION = 1
+
+
+def lines(results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
+    """A line for each result; beyond ASCII everything is escaped, so that a line is safe to print."""
+    for result in results:
+        yield json.dumps(document(result, facts), separators=(",", ":")) + "\n"
+
+
+def document(result: EntryResult, facts: BatchFacts) -> dict[str, Any]:
+    """One result as a JSON document: its fields, and whether it reached the required grade."""
+    reached = has_reached(result, facts.required)
+    return {"schema_version": SCHEMA_VERSION, "reached": reached, **asdict(result)}
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of one line."""
+    from pydantic import TypeAdapter
+
+    made = TypeAdapter(EntryResult).json_schema(mode="serialization")
+    own = {
+        "schema_version": {"const": SCHEMA_VERSION, "title": "Schema Version", "type": "integer"},
+        "reached": {
+            "description": "Whether it came to its end with at least the required grade.",
+            "title": "Reached",
+            "type": "boolean",
+        },
+    }
+    made["properties"] = {**own, **made["properties"]}
+    made["required"] = sorted(made["properties"])
+    made["additionalProperties"] = False
+    made["title"] = "A line of results.jsonl (greenloop batch)"
+    return made

@@ -1,0 +1,120 @@
+"""`report.html`: a batch as one page that needs nothing else, and asks nothing of the network.
+
+What is told of a spec lies in a JSON block of its own and is drawn when the spec is opened. Texts from models
+reach the page as JSON or through the template's escaping alone, and are drawn as text; a content security policy
+with hashes of the page's own script and style forbids every other.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...sandbox.text import clean
+from ..records import BatchFacts, EntryResult
+from .plots import count_bars, grades_bar, histogram
+from .standing import Totals, has_reached, shortened, standing, tokens, totals
+from .story import LEAST_BYTES, story
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+MOST_STORY_BYTES = 64 * 1024
+"""The most that is embedded for a spec."""
+MOST_STORIES_BYTES = 32 * 1024 * 1024
+"""The most that is embedded for all; with more than 512 specs the bound of each shrinks, down to LEAST_BYTES."""
+_MOST_WORDS = 160
+
+
+def page(directory: Path, results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
+    """The page, piece by piece; the rounds are read from the run directories below `directory`, one at a time."""
+    sums = totals(results, facts.required)
+    style, script = _part("page.css"), _part("page.js")
+    most = max(LEAST_BYTES, min(MOST_STORY_BYTES, MOST_STORIES_BYTES // max(len(results), 1)))
+    return _template().generate(
+        title=clean(facts.title),
+        facts=facts,
+        sums=sums,
+        figures=list(_figures(sums, facts)),
+        plots=_plots(results, sums),
+        standings=[(name, name.replace(" ", "-"), count) for name, count in sums.counts.items()],
+        rows=_json([_row(result, facts) for result in results]),
+        stories=(story(directory, result, most) for result in results),
+        style=style,
+        script=script,
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+    )
+
+
+def _figures(sums: Totals, facts: BatchFacts) -> Iterator[tuple[str, str]]:
+    usage = sums.usage
+    yield "specs", f"{sums.specs:,}"
+    yield f"reached {facts.required}", f"{sums.reached:,}"
+    yield "exit code", str(facts.exit_code)
+    yield "wall time", _duration(facts.seconds)
+    yield "model calls", f"{usage.calls:,}"
+    yield "tokens read", f"{usage.prompt_tokens:,}"
+    yield "tokens generated", f"{usage.completion_tokens:,}"
+    if usage.cost_usd:
+        yield "cost", f"{usage.cost_usd:,.2f} USD"
+
+
+def _plots(results: Sequence[EntryResult], sums: Totals) -> dict[str, str]:
+    begun = [result for result in results if result.status not in ("bad", "not started")]
+    plots = {"grades": grades_bar(sums.counts)}
+    if begun:
+        plots["seconds"] = histogram("Seconds a spec", "s", [result.seconds for result in begun])
+        plots["tokens"] = histogram("Tokens a spec", "tokens", [tokens(result) for result in begun])
+        plots["rounds"] = count_bars("Rounds a spec", "rounds", [result.rounds for result in begun])
+    return plots
+
+
+def _row(result: EntryResult, facts: BatchFacts) -> list[Any]:
+    """A row of the table, in the order of the script's COLUMNS."""
+    return [
+        shortened(clean(result.id), _MOST_WORDS),
+        shortened(" ".join(clean(result.title).split()), _MOST_WORDS),
+        shortened(clean(result.where), _MOST_WORDS),
+        standing(result),
+        int(has_reached(result, facts.required)),
+        result.rounds,
+        result.tests,
+        len(result.disputes),
+        tokens(result),
+        round(result.seconds, 1),
+    ]
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 1:
+        return f"{seconds:.1f} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
+
+
+def _json(document: Any) -> str:
+    return json.dumps(document, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _part(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8").strip()
+
+
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(undefined=StrictUndefined, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    return environment.from_string(_part("page.html.j2"))

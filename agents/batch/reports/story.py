@@ -1,0 +1,214 @@
+"""What the report tells of one spec, bounded in size: rounds as diffs, tests, open questions, code."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...errors import GreenloopError
+from ...questions import how_to_answer, question_line
+from ...records import Candidate, LedgerEntry, Verdict
+from ...run_record import RoundRecord
+from ...runs import RunDirectory
+from ...sandbox.text import clean
+from ..records import EntryResult
+from .standing import reason, shortened
+
+Json = dict[str, Any]
+LEAST_BYTES = 4_096
+"""Below this a story can't be told: what stands above the rounds needs it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """The most that is told: characters of a text, of a line of it, of a word; and items of a list."""
+
+    text: int
+    line: int
+    items: int
+
+    def lines(self, text: str) -> str:
+        """`text` cleaned, its long lines and then itself cut."""
+        return shortened("\n".join(shortened(line, self.line) for line in clean(text).split("\n")), self.text)
+
+    def line_of(self, text: str) -> str:
+        """`text` cleaned and cut, on one line."""
+        return shortened(" ".join(clean(text).split()), self.line)
+
+
+_CUTS = tuple(_Cut(16_000 // 2**step, max(600 // 2**step, 80), 128 // 2**step) for step in range(8))
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What was found in a run directory; `missing` says what could not be read."""
+
+    rounds: Sequence[RoundRecord] = ()
+    code: str | None = None
+    text: str = ""
+    missing: str = ""
+
+
+def story(directory: Path, result: EntryResult, most_bytes: int) -> str:
+    """What is told of `result`, as a JSON document in ASCII of at most `most_bytes` bytes (LEAST_BYTES at least).
+
+    It is cut until it fits: long texts in their middle, lists at their end. Nothing in it ends a script element.
+    """
+    run = _read(directory, result)
+    text = ""
+    for cut in _CUTS:
+        text = _safe(_told(result, run, cut))
+        if len(text) <= most_bytes:
+            return text
+    return _safe({"why": shortened(reason(result), 200), "notes": ["The rest is too long to be shown here."]})
+
+
+def _safe(document: Json) -> str:
+    text = json.dumps(document, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _read(directory: Path, result: EntryResult) -> _Run:
+    if result.run is None:
+        return _Run()
+    run = RunDirectory(directory / result.run)
+    try:
+        rounds, code, record = run.rounds(), run.code(), run.read()
+    except (GreenloopError, OSError, UnicodeDecodeError) as error:
+        return _Run(missing=f"The rounds can't be shown: {error}")
+    return _Run(rounds, code, record.spec.text)
+
+
+def _told(result: EntryResult, run: _Run, cut: _Cut) -> Json:
+    notes = [*result.notes, *([run.missing] if run.missing else [])]
+    return {
+        "why": cut.lines(reason(result)),
+        "facts": _facts(result, cut),
+        "questions": [
+            {"question": cut.line_of(question_line(each)), "how": cut.line_of(how_to_answer((each,)))}
+            for each in result.disputes[: cut.items]
+        ],
+        "rounds": list(_rounds(run.rounds, cut)),
+        "tests": _tests(run.rounds[-1], cut) if run.rounds else _failing(result, cut),
+        "code": cut.lines(run.code) if run.code else "",
+        "spec": cut.lines(run.text),
+        "notes": [cut.line_of(note) for note in notes[: cut.items]],
+    }
+
+
+def _facts(result: EntryResult, cut: _Cut) -> list[tuple[str, str]]:
+    usage = result.usage
+    stated = (
+        ("Where", result.where),
+        ("Model", result.model),
+        ("Sandbox", f"{result.sandbox}, {result.isolation or 'no verdict'}" if result.sandbox else None),
+        ("Time", f"{result.seconds:,.1f} s, of that {usage.seconds:,.1f} s in {usage.calls} model calls"),
+        ("Tokens", f"{usage.prompt_tokens:,} read, {usage.completion_tokens:,} generated"),
+        ("Cost", f"{usage.cost_usd:.4f} USD" if usage.cost_usd else None),
+        ("Suite", str(result.strength).removeprefix("Suite: ") if result.strength else None),
+        ("Begun", f"{result.tries} times" if result.tries > 1 else None),
+        ("Files", result.folder),
+        ("Run", result.run),
+    )
+    return [(name, cut.line_of(value)) for name, value in stated if value]
+
+
+# --- rounds ------------------------------------------------------------------------------------------------
+
+
+def _rounds(rounds: Sequence[RoundRecord], cut: _Cut) -> Iterator[Json]:
+    known: dict[str, Candidate] = {}
+    for each in rounds[: cut.items]:
+        ruling = each.ruling
+        yield {
+            "number": each.number,
+            "seconds": round(each.seconds, 1),
+            "grade": ruling.grade,
+            "why": cut.line_of(ruling.why),
+            "next": ruling.next_step,
+            "candidates": [
+                _candidate(candidate, verdict, ruling.leader, known, cut)
+                for candidate, verdict in list(zip(each.board.candidates, each.board.verdicts, strict=True))[
+                    : cut.items
+                ]
+            ],
+            "failing": list(_not_passed(each, cut)),
+        }
+        known |= {candidate.id: candidate for candidate in each.board.candidates}
+
+
+def _candidate(
+    candidate: Candidate, verdict: Verdict, leader: str | None, known: dict[str, Candidate], cut: _Cut
+) -> Json:
+    passed = sum(outcome.status == "passed" for outcome in verdict.outcomes)
+    told: Json = {
+        "id": cut.line_of(candidate.id),
+        "origin": candidate.origin,
+        "leads": candidate.id == leader,
+        "verdict": verdict.kind,
+        "passed": passed,
+        "failed": len(verdict.outcomes) - passed,
+        "refused": len(verdict.refused),
+        "reason": cut.line_of(verdict.reason),
+        "mended": cut.line_of("; ".join(candidate.mended)),
+    }
+    if candidate.id not in known:
+        parent = known.get(candidate.parent or "")
+        told["parent"] = cut.line_of(parent.id) if parent else None
+        told["change"] = cut.lines(_diff(parent, candidate) if parent else candidate.code)
+    return told
+
+
+def _diff(parent: Candidate, candidate: Candidate) -> str:
+    before, after = clean(parent.code).split("\n"), clean(candidate.code).split("\n")
+    return "\n".join(difflib.unified_diff(before, after, parent.id, candidate.id, lineterm=""))
+
+
+def _not_passed(each: RoundRecord, cut: _Cut) -> Iterator[Json]:
+    """Outcomes of the tests that the leader of a round does not pass."""
+    if each.ruling.leader is None:
+        return
+    failing = [out for out in each.board.verdict(each.ruling.leader).outcomes if out.status != "passed"]
+    for outcome in failing[: cut.items]:
+        yield {
+            "id": cut.line_of(outcome.test_id),
+            "status": outcome.status,
+            "detail": cut.lines(outcome.detail),
+        }
+
+
+# --- tests -------------------------------------------------------------------------------------------------
+
+
+def _tests(last: RoundRecord, cut: _Cut) -> list[Json]:
+    """The ledger of the last round; each test with what the leader does on it."""
+    leader = last.ruling.leader
+    verdict = last.board.verdict(leader) if leader is not None else None
+    return [_test(entry, verdict, cut) for entry in last.ruling.ledger[: cut.items]]
+
+
+def _test(entry: LedgerEntry, verdict: Verdict | None, cut: _Cut) -> Json:
+    outcome = verdict.outcome(entry.test.id) if verdict is not None else None
+    return {
+        "id": cut.line_of(entry.test.id),
+        "origin": entry.test.origin,
+        "standing": entry.standing,
+        "for": entry.votes_for,
+        "against": entry.votes_against,
+        "reason": cut.line_of(entry.reason),
+        "status": "not run" if outcome is None or entry.standing == "refused" else outcome.status,
+        "detail": cut.lines(outcome.detail) if outcome is not None else "",
+        "source": cut.lines(entry.test.source),
+    }
+
+
+def _failing(result: EntryResult, cut: _Cut) -> list[Json]:
+    """What the result itself says of its tests, where there are no rounds to read."""
+    return [
+        {"id": cut.line_of(out.test_id), "status": out.status, "detail": cut.lines(out.detail)}
+        for out in result.failing[: cut.items]
+    ]

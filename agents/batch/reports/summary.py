@@ -1,0 +1,81 @@
+"""`summary.md`: a batch on one page, for a CI job's summary.
+
+GitHub takes 1 MiB for a step's summary and drops it whole when it is longer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ...sandbox.text import clean
+from ..records import BatchFacts, EntryResult
+from .standing import Totals, fact, has_reached, open_lines, reason, shortened, standing, totals
+
+MOST_BYTES = 900 * 1024
+_MOST_TEXT = 400
+_MOST_LINES = 12
+_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+
+
+def summary(results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
+    """The document, a paragraph at a time, in at most MOST_BYTES bytes.
+
+    Grades and totals come first, then every spec below the required grade; where they don't fit, it says
+    how many are left out.
+    """
+    sums = totals(results, facts.required)
+    head = "".join(_head(sums, facts))
+    yield head
+    below = [result for result in results if not has_reached(result, facts.required)]
+    if not below:
+        return
+    yield f"\n## Did not reach `{facts.required}`\n\n"
+    left = MOST_BYTES - len(head.encode()) - _MOST_TEXT
+    for number, result in enumerate(below):
+        entry = "".join(_entry(result))
+        left -= len(entry.encode())
+        if left < 0:
+            yield f"\n{len(below) - number} more are left out here; `report.html` and `results.jsonl` have them.\n"
+            return
+        yield entry
+
+
+def _head(sums: Totals, facts: BatchFacts) -> Iterator[str]:
+    yield f"# {escaped(facts.title)}\n\n"
+    yield f"{sums.reached} of {sums.specs} specs reached `{facts.required}`. Exit code {facts.exit_code}.\n\n"
+    yield "| grade | specs |\n|---|--:|\n"
+    for name, count in sums.counts.items():
+        yield f"| {name} | {count:,} |\n"
+    usage = sums.usage
+    cost = "" if usage.cost_usd is None else f"{usage.cost_usd:.4f} USD"
+    yield "\n| specs | calls | prompt tokens | generated tokens | cost | seconds | seconds of all specs |\n"
+    yield "|--:|--:|--:|--:|--:|--:|--:|\n"
+    yield (
+        f"| {sums.specs:,} | {usage.calls:,} | {usage.prompt_tokens:,} | {usage.completion_tokens:,} | {cost} "
+        f"| {facts.seconds:,.1f} | {sums.seconds:,.1f} |\n"
+    )
+
+
+def _entry(result: EntryResult) -> Iterator[str]:
+    title = f" {escaped(result.title)}" if result.title else ""
+    yield f"- **{escaped(result.id)}** ({standing(result)}, {code(result.where)}){title}\n"
+    yield f"  - {escaped(reason(result))}\n"
+    told = [f"failing: {code(fact(outcome))}" for outcome in result.failing]
+    told += [f"open: {code(line)}" for line in open_lines(result)]
+    yield from (f"  - {line}\n" for line in told[:_MOST_LINES])
+    if len(told) > _MOST_LINES:
+        yield f"  - {len(told) - _MOST_LINES} more in `report.html`\n"
+
+
+def escaped(text: str) -> str:
+    """`text` on one line, cleaned and cut, so that Markdown shows it as it is."""
+    line = " ".join(clean(text).split())
+    return _PUNCTUATION.sub(r"\\\1", shortened(line, _MOST_TEXT)).replace("\\<", "&lt;").replace("\\&", "&amp;")
+
+
+def code(text: str) -> str:
+    """`text` on one line as a code span, whatever backticks it holds."""
+    line = shortened(" ".join(clean(text).split()), 2 * _MOST_TEXT)
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
+    return f"{fence} {line} {fence}" if "`" in line else f"{fence}{line or ' '}{fence}"
