@@ -3,68 +3,112 @@
 from __future__ import annotations
 
 import difflib
+import json
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
 
 from ..errors import UsageError
 from ..records import SpecLimits
+from .place import Place, place_of
+from .yaml_source import YamlFault, built, composed, key_lines
 
 _LIMITS = ("max_rounds", "max_seconds", "max_tokens", "max_cost")
-_KEYS = ("id", "signature", "examples", "tests", "limits", *_LIMITS)
+KEYS = ("id", "signature", "examples", "tests", "limits", *_LIMITS)
 _BLOCK = re.compile(r"\A---[ \t]*\n(?P<yaml>.*?\n|)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """What a spec's front matter sets; `tests` are paths, relative to the spec, and `lines` says where each is."""
+    """What a spec's front matter sets; `places` says where each key is.
+
+    `source` is its text as written, or a text that follows the values only: a spec's id follows it.
+    """
 
     id: str | None = None
     signature: str | None = None
     examples: tuple[str, ...] = ()
-    tests: tuple[str, ...] = ()
+    tests: tuple[Path, ...] = ()
     limits: SpecLimits = field(default_factory=SpecLimits)
-    lines: Mapping[str, int] = field(default_factory=dict)
+    places: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""
 
-    def line(self, key: str) -> int:
-        """The line of the spec on which `key` is set; 1 where it is not."""
-        return self.lines.get(key, 1)
+    def over(self, other: FrontMatter) -> FrontMatter:
+        """What this sets and, where it sets nothing, what `other` does."""
+        limits = {
+            limit.name: getattr(self.limits, limit.name) or getattr(other.limits, limit.name)
+            for limit in fields(SpecLimits)
+        }
+        return FrontMatter(
+            id=self.id or other.id,
+            signature=self.signature or other.signature,
+            examples=self.examples or other.examples,
+            tests=self.tests or other.tests,
+            limits=SpecLimits(**limits),
+            places={**other.places, **self.places},
+            source=self.source + other.source,
+        )
 
 
-def separated(text: str, origin: str) -> tuple[FrontMatter, str]:
-    """The front matter of `text`, and the text after it. Raises UsageError that names `origin` and the line."""
+def separated(text: str, place: Place) -> tuple[FrontMatter, str]:
+    """The front matter of `text`, and the text after it. Raises UsageError that names the line."""
     match = _BLOCK.match(text)
     if not match:
         return FrontMatter(), text
-    data, lines = _loaded(match["yaml"], origin)
+    data, lines = _loaded(match["yaml"], place)
     if data is None:
         # Prose between two rules.
         return FrontMatter(), text
-    fields = _Fields(data, lines, origin)
-    fields.check_keys(_KEYS)
-    identifier = fields.text("id")
+    return _front_matter(data, lines, place, text[: match.end()]), text[match.end() :]
+
+
+def front_matter(data: Mapping[object, object], lines: Mapping[str, int], place: Place) -> FrontMatter:
+    """Front matter that was read already, from a list of specs for example; `lines` are those of its keys.
+
+    Raises UsageError that names the line.
+    """
+    found = _front_matter(data, lines, place, "")
+    texts = {"id": found.id, "signature": found.signature, "examples": found.examples}
+    tests = _Fields(data, lines, place).texts("tests")
+    values = {key: value for key, value in {**texts, "tests": tests, **asdict(found.limits)}.items() if value}
+    return replace(found, source=json.dumps(values, sort_keys=True) + "\n" if values else "")
+
+
+def _front_matter(
+    data: Mapping[object, object], lines: Mapping[str, int], place: Place, source: str
+) -> FrontMatter:
+    read = _Fields(data, lines, place)
+    read.check_keys(KEYS)
+    identifier = read.text("id")
     if identifier is not None and not re.fullmatch(r"[A-Za-z0-9][\w.-]{0,79}", identifier):
-        raise fields.complaint("id", "letters, digits, dots, dashes and underscores, at most 80")
-    nested = data.get("limits", {})
-    if not isinstance(nested, dict):
-        raise fields.complaint("limits", "a mapping such as `max_rounds: 3`")
-    _Fields(nested, lines, origin).check_keys(_LIMITS)
-    limits = _Fields({**nested, **data}, lines, origin)
-    rounds, tokens = limits.number("max_rounds", whole=True), limits.number("max_tokens", whole=True)
+        raise read.complaint("id", "letters, digits, dots, dashes and underscores, at most 80")
     return FrontMatter(
         id=identifier,
-        signature=fields.text("signature"),
-        examples=fields.texts("examples"),
-        tests=fields.texts("tests"),
-        limits=SpecLimits(
-            max_rounds=int(rounds) if rounds is not None else None,
-            max_seconds=limits.number("max_seconds"),
-            max_tokens=int(tokens) if tokens is not None else None,
-            max_cost=limits.number("max_cost"),
-        ),
-        lines=lines,
-    ), text[match.end() :]
+        signature=read.text("signature"),
+        examples=read.texts("examples"),
+        tests=tuple(place.folder / name for name in read.texts("tests")),
+        limits=_limits(read),
+        places={str(key): read.where(str(key)) for key in data},
+        source=source,
+    )
+
+
+def _limits(read: _Fields) -> SpecLimits:
+    nested = read.data.get("limits")
+    nested = {} if nested is None else nested
+    if not isinstance(nested, dict):
+        raise read.complaint("limits", "a mapping such as `max_rounds: 3`")
+    _Fields(nested, read.lines, read.place).check_keys(_LIMITS)
+    limits = _Fields({**nested, **read.data}, read.lines, read.place)
+    rounds, tokens = limits.number("max_rounds", whole=True), limits.number("max_tokens", whole=True)
+    return SpecLimits(
+        max_rounds=int(rounds) if rounds is not None else None,
+        max_seconds=limits.number("max_seconds"),
+        max_tokens=int(tokens) if tokens is not None else None,
+        max_cost=limits.number("max_cost"),
+    )
 
 
 def listed(text: str, key: str, origin: str) -> list[tuple[str, int]]:
@@ -74,15 +118,16 @@ def listed(text: str, key: str, origin: str) -> list[tuple[str, int]]:
     """
     import yaml
 
-    data, lines = _loaded(text, origin, first=1)
-    fields = _Fields(data or {}, lines, origin)
-    for other in fields.data:
+    place = place_of(origin)
+    data, lines = _loaded(text, place, first=1)
+    read = _Fields(data or {}, lines, place)
+    for other in read.data:
         if other != key:
-            where = f"{origin}, line {lines.get(str(other), 1)}"
+            where = read.where(str(other))
             raise UsageError(f"{where}: `{other}` is not known here; give one list, `{key}:`.")
-    if not (values := fields.texts(key)):
+    if not (values := read.texts(key)):
         return []
-    tree = yaml.compose(text, Loader=yaml.SafeLoader)
+    tree = composed(text)
     node = tree.value[0][1] if isinstance(tree, yaml.MappingNode) else tree
     items = node.value if isinstance(node, yaml.SequenceNode) else [node]
     return [(value, item.start_mark.line + 1) for value, item in zip(values, items, strict=True)]
@@ -90,23 +135,23 @@ def listed(text: str, key: str, origin: str) -> list[tuple[str, int]]:
 
 @dataclass(frozen=True, slots=True)
 class _Fields:
-    """A mapping read from YAML, with the line of each key."""
+    """A mapping read from YAML, JSON or a table, with the line of each key where that is known."""
 
     data: Mapping[object, object]
     lines: Mapping[str, int]
-    origin: str
+    place: Place
+
+    def where(self, key: str) -> str:
+        return self.place.at(self.lines[key]) if key in self.lines else self.place.whole
 
     def complaint(self, key: str, wanted: str) -> UsageError:
-        return UsageError(f"{self.origin}, line {self.lines.get(key, 1)}: `{key}` must be {wanted}.")
+        return UsageError(f"{self.where(key)}: `{key}` must be {wanted}.")
 
     def check_keys(self, known: tuple[str, ...]) -> None:
         for key in self.data:
             if key not in known:
                 name = str(key)[:40]
-                near = difflib.get_close_matches(name, known, 1)
-                hint = f"did you mean `{near[0]}`?" if near else f"known keys are {', '.join(known)}."
-                where = f"{self.origin}, line {self.lines.get(name, 1)}"
-                raise UsageError(f"{where}: unknown front matter key `{name}`; {hint}")
+                raise UsageError(f"{self.where(str(key))}: unknown front matter key `{name}`; {hint(name, known)}")
 
     def text(self, key: str) -> str | None:
         value = self.data.get(key)
@@ -133,28 +178,25 @@ class _Fields:
         return value
 
 
-def _loaded(source: str, origin: str, first: int = 2) -> tuple[dict[object, object] | None, dict[str, int]]:
-    """The mapping in `source`, which begins on line `first`, and the line of each key; None for no mapping."""
-    import yaml
+def hint(name: str, known: Sequence[str]) -> str:
+    """The way out for a key that is not among those `known`."""
+    near = difflib.get_close_matches(name, known, 1)
+    return f"did you mean `{near[0]}`?" if near else f"known keys are {', '.join(known)}."
 
+
+def _loaded(source: str, place: Place, first: int = 2) -> tuple[dict[object, object] | None, dict[str, int]]:
+    """The mapping in `source`, which begins on line `first`, and the line of each key; None for no mapping."""
     what = "the front matter" if first > 1 else "the file"
     try:
-        data = yaml.safe_load(source)
-        node = yaml.compose(source, Loader=yaml.SafeLoader)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + first if mark else 1
-        problem = getattr(error, "problem", None) or "it can't be read"
-        raise UsageError(f"{origin}, line {line}: {what} is not YAML ({problem}); quote values.") from error
-    except (RecursionError, ValueError, OverflowError) as error:
-        raise UsageError(f"{origin}, line 1: {what} can't be read ({error}); quote its values.") from error
-    if data is None:
+        node = composed(source)
+        data = built(node) if node is not None else {}
+    except YamlFault as fault:
+        if fault.line is None:
+            raise UsageError(f"{place.at(1)}: {what} can't be read ({fault}); quote its values.") from fault
+        where = place.at(fault.line + first)
+        raise UsageError(f"{where}: {what} is not YAML ({fault}); quote values.") from fault
+    if node is None or data is None:
         return {}, {}
-    if not isinstance(data, dict) or not isinstance(node, yaml.MappingNode):
+    if not isinstance(data, dict):
         return None, {}
-    lines: dict[str, int] = {}
-    for key, value in node.value:
-        lines[str(key.value)] = key.start_mark.line + first
-        if isinstance(value, yaml.MappingNode):
-            lines.update({str(inner.value): inner.start_mark.line + first for inner, _ in value.value})
-    return data, lines
+    return data, {key: line + first for key, line in key_lines(node).items()}

@@ -11,6 +11,7 @@ from ..records import Example, Signature, Spec, Test, fingerprint
 from ..suite import render, split
 from .examples import examples, from_statement
 from .front_matter import FrontMatter, separated
+from .place import Place, place_of
 from .signature import found, stated
 from .source_file import read_text
 
@@ -25,26 +26,36 @@ def read_spec(text: str, *, origin: str, tests: str | None = None) -> Spec:
     `origin` is `argument`, `stdin` or a file's path; paths in the front matter are relative to that file, or else
     to the working directory. Raises UsageError, with the origin and the line.
     """
+    place = place_of(origin)
+    front, body = take_apart(text, place)
+    return make_spec(front, body, place, tests)
+
+
+def take_apart(text: str, place: Place) -> tuple[FrontMatter, str]:
+    """The front matter of a spec's `text` and what follows it. Raises UsageError that names the line."""
     if len(text.encode("utf-8", "surrogatepass")) > LONGEST_SPEC:
-        raise UsageError(f"{_named(origin)} is longer than {LONGEST_SPEC // 1000} KB; shorten the spec.")
+        raise UsageError(f"{place.whole} is longer than {LONGEST_SPEC // 1000} KB; shorten the spec.")
     text = text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
     if re.search(r"[\0\ud800-\udfff]", text):
-        raise UsageError(f"{_named(origin)} is not text (it holds NUL or broken characters); save it as UTF-8.")
-    front, body = separated(text, _named(origin))
+        raise UsageError(f"{place.whole} is not text (it holds NUL or broken characters); save it as UTF-8.")
+    return separated(text, place)
+
+
+def make_spec(front: FrontMatter, body: str, place: Place, tests: str | None = None) -> Spec:
+    """The spec that `body` and the front matter before it (or beside it, in a list) come to. Raises UsageError."""
     if not body.strip():
-        raise UsageError(f"{_named(origin)} is empty; say what the code is to do.")
-    signature = _signature(front, body, origin)
+        raise UsageError(f"{place.whole} is empty; say what the code is to do.")
+    signature = _signature(front, body)
     sources = [] if tests is None else [(tests, "the tests given")]
-    folder = Path(origin).parent if origin not in {"argument", "stdin"} else Path()
-    sources.extend((read_text(folder / name, LONGEST_TESTS), str(folder / name)) for name in front.tests)
+    sources.extend((read_text(path, LONGEST_TESTS), str(path)) for path in front.tests)
     return Spec(
-        id=front.id or _identifier(text, body, signature),
+        id=front.id or _identifier(front.source + body, body, signature),
         text=body.strip("\n"),
         signature=signature,
-        examples=_examples(front, body, signature, origin),
+        examples=_examples(front, body, signature),
         user_tests=_trusted(sources),
         limits=front.limits,
-        origin=origin,
+        origin=place.origin,
     )
 
 
@@ -64,26 +75,22 @@ def read_tests_file(path: Path) -> str:
     return source
 
 
-def _named(origin: str) -> str:
-    return {"argument": "The spec", "stdin": "Standard input"}.get(origin, origin)
-
-
-def _signature(front: FrontMatter, body: str, origin: str) -> Signature | None:
+def _signature(front: FrontMatter, body: str) -> Signature | None:
     if front.signature is None:
         return found(body)
     try:
         return stated(front.signature)
     except ValueError as error:
-        raise UsageError(f"{_named(origin)}, line {front.line('signature')}: {error}.") from error
+        raise UsageError(f"{front.places['signature']}: {error}.") from error
 
 
-def _examples(front: FrontMatter, body: str, signature: Signature | None, origin: str) -> tuple[Example, ...]:
+def _examples(front: FrontMatter, body: str, signature: Signature | None) -> tuple[Example, ...]:
     given: list[Example] = []
     for text in front.examples:
         try:
             given.append(from_statement(text, signature))
         except ValueError as error:
-            raise UsageError(f"{_named(origin)}, line {front.line('examples')}: {error}.") from error
+            raise UsageError(f"{front.places['examples']}: {error}.") from error
     known = {example.code for example in given}
     return (*given, *(example for example in examples(body, signature) if example.code not in known))
 
