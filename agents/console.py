@@ -28,6 +28,11 @@ def clean(text: str) -> str:
     return clean(text)
 
 
+def in_ci() -> bool:
+    """Whether this is a CI job: no colours, nothing drawn in place."""
+    return os.environ.get("CI", "").lower() not in ("", "0", "false")
+
+
 GRADE_STYLES = {
     "verified": "bold green",
     "consensus": "bold green",
@@ -45,7 +50,7 @@ class Console:
     def __init__(self, *, quiet: bool = False, color: bool = True, as_json: bool = False) -> None:
         self._quiet = quiet
         self._json = as_json
-        self._color = color and not os.environ.get("NO_COLOR")
+        self._color = color and not os.environ.get("NO_COLOR") and not in_ci()
         self._progress_at = 0.0
         self._live: Any = None
         self._errors: RichConsole | None = None
@@ -62,6 +67,16 @@ class Console:
             self._errors = self._console(sys.stderr)
         return self._errors
 
+    @property
+    def is_live(self) -> bool:
+        """Whether progress is drawn in place: on a terminal that somebody looks at."""
+        return not self._quiet and self.err.is_terminal and not in_ci()
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether no progress is wanted."""
+        return self._quiet
+
     def _console(self, stream: TextIO) -> RichConsole:
         from rich.console import Console as RichConsole
 
@@ -73,7 +88,7 @@ class Console:
 
         The terminal is left as it was found, whatever ends the body.
         """
-        if self._quiet or not self.err.is_terminal or os.environ.get("CI"):
+        if not self.is_live:
             yield
             return
         from rich.live import Live
@@ -206,7 +221,7 @@ class Console:
 
         The body calls the function it gets with a word on each thing done; from any thread.
         """
-        if not self.err.is_terminal or os.environ.get("CI"):
+        if not self.err.is_terminal or in_ci():
             done = itertools.count(1)
             yield lambda line: self.err.print(f"{next(done)} of {total} {what}: {clean(line)}", markup=False)
             return

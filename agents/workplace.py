@@ -37,6 +37,11 @@ class Workplace:
                 yield own
 
 
+def chosen(settings: Settings, environ: Mapping[str, str]) -> dict[Role, Choice]:
+    """The model of each role."""
+    return {role: choose(settings, environ, probe_ollama, role) for role in ROLES}
+
+
 @contextmanager
 def open_workplace(
     settings: Settings, environ: Mapping[str, str], shared: Tell | None = None
@@ -50,6 +55,6 @@ def open_workplace(
         held.callback(sandbox.close)
         lasting = shared is not None
         workers = held.enter_context(Workers(sandbox, boards_at_once(), lasting=lasting))
-        choices = {role: choose(settings, environ, probe_ollama, role) for role in ROLES}
+        choices = chosen(settings, environ)
         backends = held.enter_context(Backends(choices, settings.weights, shared)) if shared else None
         yield Workplace(sandbox, workers, choices, backends)

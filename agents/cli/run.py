@@ -7,22 +7,19 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..console import Console
 from ..errors import GreenloopError, Interrupted, UsageError
 from ..settings import Settings
 from .document import document_alone
+from .resumed import with_recorded
 
 if TYPE_CHECKING:
     from ..records import Spec
     from ..run_record import RunResult
     from ..runs import RunDirectory
-
-OF_THE_CALL = ("work_dir", "json", "quiet", "color", "answers")
-"""Settings that a resumed run does not take over; answers that it was given are in its spec."""
 
 
 def run(
@@ -56,7 +53,7 @@ def run(
                 raise UsageError("A resumed run has its spec and tests; give --resume alone, or start a new run.")
             earlier = _find_run(settings, resume)
             wanted = earlier.read().spec if earlier else _read_spec(spec, file, tests)
-            settings = _resumed_settings(settings, earlier)
+            settings = with_recorded(settings, earlier.read().settings) if earlier else settings
             with console.progress():
                 result = run_job(Job(wanted, settings, os.environ), console.tell, earlier)
         except KeyboardInterrupt:
@@ -110,21 +107,6 @@ def _read_spec(spec: str | None, file: Path | None, tests: Path | None) -> Spec:
         except UnicodeDecodeError as error:
             raise UsageError("Standard input is no UTF-8 text; give the spec as UTF-8.") from error
     return read_spec(spec or "", origin="argument", tests=trusted)
-
-
-def _resumed_settings(settings: Settings, earlier: RunDirectory | None) -> Settings:
-    """A resumed run keeps the settings it was started with, unless a flag of this call says otherwise."""
-    if earlier is None:
-        return settings
-    kept: dict[str, Any] = {}
-    defaults = Settings()
-    recorded = earlier.read().settings
-    for field in fields(Settings):
-        asked, default = getattr(settings, field.name), getattr(defaults, field.name)
-        if asked == default and field.name in recorded and field.name not in OF_THE_CALL:
-            value = recorded[field.name]
-            kept[field.name] = Path(str(value)) if value and field.name in ("weights", "record") else value
-    return replace(settings, **kept)
 
 
 def _failed(error: GreenloopError) -> RunResult:

@@ -1,0 +1,162 @@
+"""A batch from start to end: lock, journal, workers, reports. Every way out leaves a directory that can go on."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+from ..errors import GreenloopError, StorageFailed, UsageError
+from ..events import Event
+from ..halt import Halt
+from ..job import plain
+from ..settings import Settings
+from ..workplace import Workplace, chosen, open_workplace
+from .digest import digest_of
+from .driver import Display, Driver, Stop
+from .executor import ThreadExecutor
+from .journal import Journal, title
+from .outcome import BatchResult, exit_code_of, outcome, required_of
+from .records import BatchFacts, Entry, EntryResult
+from .reports import write_reports
+from .totals import UNLIMITED, TotalBudget, Totals
+from .worker import Worker
+
+LOCK_FILE = "batch.lock"
+MOST_JOBS = 8
+"""Specs at once, where the models would take more."""
+
+
+class BatchDisplay(Display, Protocol):
+    """What shows a batch and its runs at work; from any thread."""
+
+    def told(self, entry_id: str, event: Event) -> None:
+        """An event of an entry's run."""
+
+    def opened(self, event: Event) -> None:
+        """What opening the models tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What is to be done in `directory`: `entries` by `settings`, `jobs` at once (None: as many as the models
+    answer at once), within `totals`."""
+
+    directory: Path
+    entries: Sequence[Entry]
+    settings: Settings
+    environ: Mapping[str, str]
+    totals: Totals = UNLIMITED
+    jobs: int | None = None
+
+
+Showing = Callable[[int, Sequence[EntryResult]], AbstractContextManager[BatchDisplay]]
+"""Makes the display for so many entries to be done, beside those that were done earlier."""
+Interruptible = Callable[[Callable[[Stop], None]], AbstractContextManager[None]]
+"""Lets the user's signals call what it is given while the body runs."""
+
+
+def run_batch(batch: Batch, showing: Showing, interruptible: Interruptible) -> BatchResult:
+    """Do what is pending of `batch`, and write the reports.
+
+    Raises UsageError where another process works in the directory or it can't be used, and ModelError or
+    SandboxUnavailable where nothing could begin.
+    """
+    started = time.monotonic()
+    with locked(batch.directory), Journal(batch.directory) as journal:
+        choices = chosen(batch.settings, batch.environ)
+        digests = ((entry, digest_of(entry, batch.settings, choices)) for entry in batch.entries)
+        journal.plan(digests, _bad)
+        _keep_facts(journal, batch)
+        stopped_by = _worked(batch, journal, showing, interruptible) if journal.pending() else None
+        seconds = (journal.fact("seconds") or 0.0) + time.monotonic() - started
+        return _concluded(batch, journal, seconds, stopped_by)
+
+
+@contextmanager
+def locked(directory: Path) -> Iterator[None]:
+    """Hold `directory` for this process alone; the lock falls with it. Raises UsageError."""
+    from filelock import FileLock, Timeout
+
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(directory / LOCK_FILE)
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise UsageError(
+            f"Another batch is at work in {directory}; wait for it, or choose another --out."
+        ) from error
+    except OSError as error:
+        raise UsageError(f"{directory} can't be written ({error.strerror}); choose another --out.") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _bad(entry: Entry, digest: str) -> EntryResult:
+    return EntryResult(
+        entry.id, entry.where, digest, "bad", UsageError.exit_code, why=entry.error or "", title=title(entry)
+    )
+
+
+def _keep_facts(journal: Journal, batch: Batch) -> None:
+    if journal.fact("created") is None:
+        journal.keep_fact("created", datetime.now().astimezone().isoformat(timespec="seconds"))
+    journal.keep_fact("settings", plain(batch.settings))
+    journal.keep_fact("totals", asdict(batch.totals))
+    journal.keep_fact("jobs", batch.jobs)
+    journal.keep_fact("process", os.getpid())
+
+
+def _worked(
+    batch: Batch, journal: Journal, showing: Showing, interruptible: Interruptible
+) -> GreenloopError | None:
+    """Do what is pending; what stopped it early, if anything did."""
+    pending = journal.pending()
+    done = [result for result in journal.results() if result.final or result.status == "bad"]
+    total = TotalBudget(batch.totals, journal.spent())
+    halt = Halt()
+    with ExitStack() as held:
+        display = held.enter_context(showing(len(pending), done))
+        place = held.enter_context(open_workplace(batch.settings, batch.environ, display.opened))
+        jobs = min(batch.jobs or default_jobs(place), len(pending))
+        worker = Worker(batch.directory, batch.settings, batch.environ, place, total, halt, display.told)
+        executor = ThreadExecutor(worker, jobs, halt)
+        held.callback(executor.close)
+        driver = Driver(journal, executor, jobs, total.check, display)
+        with interruptible(driver.stop):
+            return driver.run()
+
+
+def default_jobs(place: Workplace) -> int:
+    """Specs at once: as many as the models answer requests at once, within reason."""
+    return max(1, min(MOST_JOBS, place.backends.parallel if place.backends is not None else 1))
+
+
+def _concluded(batch: Batch, journal: Journal, seconds: float, stopped_by: GreenloopError | None) -> BatchResult:
+    """Write the reports, and say what the batch came to; a full disk takes the reports, not the result."""
+    results = required_of(journal.results(), batch.settings.require)
+    facts = BatchFacts(
+        required=batch.settings.require,
+        exit_code=exit_code_of(results, stopped_by),
+        seconds=seconds,
+        created=journal.fact("created") or "",
+    )
+    reports: list[Path] = []
+    try:
+        journal.keep_fact("seconds", seconds)
+        reports = write_reports(batch.directory, results, facts)
+    except OSError as error:
+        stopped_by = stopped_by or StorageFailed(
+            f"The reports can't be written in {batch.directory} ({error.strerror or error}); mend that and run "
+            "the same command again."
+        )
+    except StorageFailed as error:
+        stopped_by = stopped_by or error
+    return outcome(str(batch.directory), results, seconds, stopped_by, [str(path) for path in reports])

@@ -1,0 +1,33 @@
+"""The fingerprint of all that an entry's result depends on: with the same one it need not be done again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from ..job import plain
+from ..llm_backends.choice import Choice
+from ..records import Role, fingerprint
+from ..settings import Settings
+from .records import Entry
+
+WITHOUT_EFFECT = frozenset(
+    {"work_dir", "json", "quiet", "color", "record", "cache", "frozen", "require", "api_base"}
+    | {"model", "code_writer_model", "test_writer_model", "critic_model"}
+)
+"""Settings that leave the result as it is; models count as they were chosen, `require` only judges the grade."""
+
+
+def digest_of(entry: Entry, settings: Settings, choices: Mapping[Role, Choice]) -> str:
+    """The digest of an entry: its spec without its name and origin, the settings with an effect, the models.
+
+    A server's address counts only where it alone says which model is meant.
+    """
+    if entry.spec is None:
+        return fingerprint(entry.error or "")
+    spec = asdict(entry.spec)
+    del spec["id"], spec["origin"]
+    decisive = {name: value for name, value in plain(settings).items() if name not in WITHOUT_EFFECT}
+    models = {role: choice.model_id or choice.api_base for role, choice in choices.items()}
+    return fingerprint(json.dumps([spec, decisive, models], sort_keys=True))

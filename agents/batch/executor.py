@@ -1,0 +1,55 @@
+"""Where the entries of a batch are done: threads of this process, or whatever else takes tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Protocol
+
+from ..halt import Halt
+from .journal import Task
+from .records import EntryResult
+
+
+class WorkerLost(Exception):
+    """A worker ended without a result, which says nothing about its entry; `str(error)` says how."""
+
+
+class Executor(Protocol):
+    """Does tasks. The driver of the batch submits as many as may run at once, and alone writes the journal."""
+
+    def submit(self, task: Task) -> Future[EntryResult]:
+        """Begin `task`. The future's only exception is WorkerLost."""
+
+    def halt(self) -> None:
+        """End what is running now: the futures come to results `interrupted`, soon."""
+
+    def close(self) -> None:
+        """Release the workers, without waiting for one that hangs."""
+
+
+class ThreadExecutor:
+    """Does tasks in `jobs` threads of this process; implements `Executor`. `work` never sees two of one entry."""
+
+    def __init__(self, work: Callable[[Task], EntryResult], jobs: int, halt: Halt) -> None:
+        self._work = work
+        self._halt = halt
+        self._pool = ThreadPoolExecutor(jobs, thread_name_prefix="spec")
+
+    def submit(self, task: Task) -> Future[EntryResult]:
+        """Begin `task`."""
+        return self._pool.submit(self._done, task)
+
+    def halt(self) -> None:
+        """End what is running now."""
+        self._halt.set()
+
+    def close(self) -> None:
+        """Release the threads."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _done(self, task: Task) -> EntryResult:
+        try:
+            return self._work(task)
+        except Exception as fault:  # a bug must cost its spec a retry, not the batch
+            raise WorkerLost(f"{type(fault).__name__}: {fault}") from fault

@@ -1,0 +1,252 @@
+"""The journal of a batch: which entries there are, and what each came to. All else is made from it.
+
+SQLite in WAL mode, flushed to the disk at every commit (https://www.sqlite.org/wal.html): a kill or a power loss
+at any moment leaves what was committed. One thread of one process writes; others may read meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from ..errors import StorageFailed, UsageError
+from ..records import Usage
+from .migrations import MIGRATIONS
+from .records import Entry, EntryResult, EntryStatus
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+JOURNAL_FILE = "journal.sqlite3"
+_BUSY_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One entry to be done: the `number`th try, and what earlier tries are known to have spent."""
+
+    entry: Entry
+    digest: str
+    number: int = 1
+    spent: Usage = field(default_factory=Usage)
+
+
+class Journal:
+    """The journal in `directory`. A context manager that closes it; for the thread that opened it alone."""
+
+    def __init__(self, directory: Path, *, read_only: bool = False) -> None:
+        """Open it, or make it and bring its tables up to date unless `read_only`.
+
+        Raises UsageError where there is none to read, or it is damaged or of a newer greenloop, and StorageFailed.
+        """
+        self.path = directory / JOURNAL_FILE
+        if read_only and not self.path.is_file():
+            raise UsageError(f"There is no batch in {directory} ({JOURNAL_FILE} is missing); give its --out.")
+        try:
+            self._database = _opened(self.path, read_only)
+        except sqlite3.DatabaseError as error:
+            raise UsageError(f"{self.path} can't be read ({error}); choose another --out.") from error
+        try:
+            with self._faults():
+                self._migrate(read_only)
+        except BaseException:
+            self._database.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._database.close()
+
+    # --- what the batch is -----------------------------------------------------------------------------------
+
+    def fact(self, name: str) -> Any:
+        """The JSON value kept as `name`; None where there is none."""
+        rows = self._read("SELECT value FROM facts WHERE name = ?", name)
+        return next((json.loads(value) for (value,) in rows), None)
+
+    def keep_fact(self, name: str, value: object) -> None:
+        """Keep a JSON value. Raises StorageFailed."""
+        with self._transaction():
+            self._write("INSERT OR REPLACE INTO facts VALUES (?, ?)", name, json.dumps(value))
+
+    def plan(self, entries: Iterable[tuple[Entry, str]], bad: Callable[[Entry, str], EntryResult]) -> None:
+        """Make these the batch, each with its digest; `bad` gives the result of one that could not be read.
+
+        An entry whose digest changed counts as new; one that is not among them is forgotten, but for what it cost.
+        Raises StorageFailed.
+        """
+        with self._transaction():
+            self._write("UPDATE entries SET place = NULL")
+            for place, (entry, digest) in enumerate(entries):
+                self._write(
+                    "INSERT INTO entries (id, place, entry, digest, state) VALUES (?1, ?2, ?3, ?4, 'waiting') "
+                    "ON CONFLICT (id) DO UPDATE SET place = ?2, entry = ?3, digest = ?4, "
+                    "state = CASE digest WHEN ?4 THEN state ELSE 'waiting' END, "
+                    "tries = CASE digest WHEN ?4 THEN tries ELSE 0 END",
+                    *(entry.id, place, _dumped(entry, Entry), digest),
+                )
+                if entry.spec is None:
+                    self._keep(bad(entry, digest))
+
+    def entries(self) -> Iterator[Entry]:
+        """The entries of the batch, in order."""
+        for (text,) in self._read("SELECT entry FROM entries WHERE place IS NOT NULL ORDER BY place"):
+            yield _adapter(Entry).validate_json(text)
+
+    def pending(self) -> list[str]:
+        """Ids of the entries that are to be done (again), in order."""
+        rows = self._read(
+            "SELECT e.id FROM entries e LEFT JOIN results r ON r.id = e.id AND r.digest = e.digest "
+            "WHERE e.place IS NOT NULL AND json_extract(e.entry, '$.spec') IS NOT NULL "
+            "AND coalesce(r.final, 0) = 0 ORDER BY e.place"
+        )
+        return [entry_id for (entry_id,) in rows]
+
+    # --- what becomes of it ----------------------------------------------------------------------------------
+
+    def begin(self, entry_id: str) -> Task:
+        """Count one more try of an entry, before it begins. Raises StorageFailed."""
+        with self._transaction():
+            self._write("UPDATE entries SET tries = tries + 1, state = 'running' WHERE id = ?", entry_id)
+        ((text, digest, tries),) = self._read("SELECT entry, digest, tries FROM entries WHERE id = ?", entry_id)
+        earlier = self._read("SELECT tokens, cost FROM results WHERE id = ? AND digest = ?", entry_id, digest)
+        spent = next((Usage(completion_tokens=tokens, cost_usd=cost) for tokens, cost in earlier), Usage())
+        return Task(_adapter(Entry).validate_json(text), digest, tries, spent)
+
+    def end(self, result: EntryResult) -> None:
+        """Keep what an entry came to. Raises StorageFailed."""
+        with self._transaction():
+            self._keep(result)
+
+    def _keep(self, result: EntryResult) -> None:
+        usage = result.usage
+        self._write(
+            "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?)",
+            *(result.id, result.digest, int(result.final), _dumped(result, EntryResult)),
+            *(usage.completion_tokens, usage.cost_usd or 0.0),
+        )
+        self._write("UPDATE entries SET state = 'ended' WHERE id = ? AND digest = ?", result.id, result.digest)
+
+    def results(self) -> Iterator[EntryResult]:
+        """What each entry of the batch came to so far, in order: `not started` where it has not begun, and
+        `interrupted` where it began and has no end."""
+        rows = self._read(
+            "SELECT e.entry, e.digest, e.tries, r.result FROM entries e "
+            "LEFT JOIN results r ON r.id = e.id AND r.digest = e.digest "
+            "WHERE e.place IS NOT NULL ORDER BY e.place"
+        )
+        for text, digest, tries, result in rows:
+            if result is not None:
+                yield _adapter(EntryResult).validate_json(result)
+            else:
+                entry: Entry = _adapter(Entry).validate_json(text)
+                status: EntryStatus = "interrupted" if tries else "not started"
+                yield EntryResult(entry.id, entry.where, digest, status, 1, title=title(entry), tries=tries)
+
+    def running(self) -> list[str]:
+        """Ids of the entries that have begun and not ended."""
+        rows = self._read("SELECT id FROM entries WHERE place IS NOT NULL AND state = 'running' ORDER BY place")
+        return [entry_id for (entry_id,) in rows]
+
+    def spent(self) -> Usage:
+        """Generated tokens and cost of all results, those of earlier digests and of forgotten entries included."""
+        ((tokens, cost),) = self._read("SELECT coalesce(sum(tokens), 0), coalesce(sum(cost), 0.0) FROM results")
+        return Usage(completion_tokens=tokens, cost_usd=cost)
+
+    def check_integrity(self) -> str:
+        """What SQLite says of the file: `ok`, or what is wrong with it."""
+        return "; ".join(str(line) for (line,) in self._read("PRAGMA integrity_check"))
+
+    # --- SQLite ------------------------------------------------------------------------------------------------
+
+    def _migrate(self, read_only: bool) -> None:
+        known = [name for name, _ in MIGRATIONS]
+        there = self._read("SELECT name FROM sqlite_master WHERE name = 'migrations'")
+        done = [name for (name,) in self._read("SELECT name FROM migrations ORDER BY name")] if there else []
+        if set(done) - set(known):
+            raise UsageError(f"{self.path} was written by a newer greenloop; go on with that one.")
+        if read_only and len(done) < len(known):
+            raise UsageError(f"{self.path} was written by an older greenloop; run its batch once to update it.")
+        for name, statements in MIGRATIONS[len(done) :]:
+            with self._transaction():
+                self._write("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied TEXT) STRICT")
+                for statement in statements:
+                    self._write(statement)
+                now = datetime.now().astimezone().isoformat(timespec="seconds")
+                self._write("INSERT INTO migrations VALUES (?, ?)", name, now)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with self._faults():
+            self._database.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._database.execute("COMMIT")
+            except BaseException:
+                if self._database.in_transaction:
+                    self._database.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise StorageFailed(
+                f"The journal {self.path} can't be written ({error}); mend that and run the same command again."
+            ) from error
+
+    def _write(self, statement: str, *values: object) -> None:
+        self._database.execute(statement, values)
+
+    def _read(self, statement: str, *values: object) -> Sequence[tuple[Any, ...]]:
+        with self._faults():
+            return self._database.execute(statement, values).fetchall()
+
+
+def title(entry: Entry) -> str:
+    """What an entry is called: its signature, or the first line of its text."""
+    if entry.spec is None:
+        return ""
+    if entry.spec.signature is not None:
+        return entry.spec.signature.text
+    return entry.spec.text.strip().splitlines()[0]
+
+
+def _opened(path: Path, read_only: bool) -> sqlite3.Connection:
+    address = f"{path.resolve().as_uri()}?mode={'ro' if read_only else 'rwc'}"
+    database = sqlite3.connect(address, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
+    try:
+        if not read_only:
+            database.execute("PRAGMA journal_mode = WAL")
+            database.execute("PRAGMA synchronous = FULL")
+            database.execute("PRAGMA foreign_keys = ON")
+        database.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+_ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
+
+
+def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter
+
+    if kind not in _ADAPTERS:
+        _ADAPTERS[kind] = TypeAdapter(kind)
+    return _ADAPTERS[kind]
+
+
+def _dumped(record: Any, kind: type[Any]) -> str:
+    text: str = _adapter(kind).dump_json(record).decode("utf-8")
+    return text

@@ -1,0 +1,104 @@
+"""What a whole batch may spend: limits that all of its runs share."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from cyclopts import Parameter
+
+from ..errors import TotalSpent
+from ..records import Usage
+from ..settings import Count, Positive
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Limits of a batch; None does not bind."""
+
+    total_cost: Positive | None = None
+    """Stop the whole batch at this cost in USD, earlier sittings included."""
+    total_tokens: Count | None = None
+    """Stop the whole batch after so many generated tokens, earlier sittings included."""
+    total_seconds: Positive | None = None
+    """Stop the whole batch after so many seconds of this sitting."""
+
+
+UNLIMITED = Totals()
+
+
+class TotalBudget:
+    """What is spent against `limits`, beginning with what the journal knows; shared by all threads."""
+
+    def __init__(self, limits: Totals, spent: Usage, clock: Callable[[], float] = time.monotonic) -> None:
+        self._limits = limits
+        self._tokens = float(spent.completion_tokens)
+        self._cost = spent.cost_usd or 0.0
+        self._clock = clock
+        self._started = clock()
+        self._lock = threading.Lock()
+
+    def check(self, wait: float = 0.0) -> None:
+        """Raise TotalSpent if a limit is reached, or would be after waiting `wait` seconds."""
+        limits = self._limits
+        with self._lock:
+            spent = (
+                ("seconds", self._clock() - self._started + wait, limits.total_seconds),
+                ("tokens", self._tokens, limits.total_tokens),
+                ("cost", self._cost, limits.total_cost),
+            )
+        for limit, value, allowed in spent:
+            if allowed is not None and value >= allowed:
+                raise TotalSpent(limit, value, allowed)
+
+    def seconds_left(self) -> float | None:
+        """Seconds until `total_seconds`, at least 0; None without that limit."""
+        limit = self._limits.total_seconds
+        return None if limit is None else max(0.0, limit - (self._clock() - self._started))
+
+    def share(self, known: Usage) -> Share:
+        """The purse of one run, of which `known` is in the total already."""
+        return Share(self, known)
+
+    def add(self, tokens: float, cost: float) -> None:
+        """Count so much more."""
+        with self._lock:
+            self._tokens += tokens
+            self._cost += cost
+
+
+class Share:
+    """One run's part of a total; implements `Purse`.
+
+    A run that goes on is charged again for its recorded replies: what the total knows is not added once more."""
+
+    def __init__(self, total: TotalBudget, known: Usage) -> None:
+        self._total = total
+        self._known = known
+        self._usage = Usage()
+        self._lock = threading.Lock()
+
+    def check(self, wait: float = 0.0) -> None:
+        """Raise TotalSpent if the total is spent, or would be after waiting `wait` seconds."""
+        self._total.check(wait)
+
+    def charge(self, usage: Usage) -> None:
+        """Add `usage` to the run, and to the total what is new of it."""
+        with self._lock:
+            before = self._beyond()
+            self._usage += usage
+            after = self._beyond()
+        self._total.add(after[0] - before[0], after[1] - before[1])
+
+    def seconds_left(self) -> float | None:
+        """Seconds until the total's limit, at least 0; None without one."""
+        return self._total.seconds_left()
+
+    def _beyond(self) -> tuple[float, float]:
+        """Tokens and cost beyond what was known."""
+        tokens = self._usage.completion_tokens - self._known.completion_tokens
+        cost = (self._usage.cost_usd or 0.0) - (self._known.cost_usd or 0.0)
+        return max(0, tokens), max(0.0, cost)
