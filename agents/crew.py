@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -11,42 +13,85 @@ from .asking import LARGE_MODEL, SMALL_MODEL, Ask, ReplyLengths
 from .budget import Budget
 from .code_writer import CodeWriter
 from .critic import Critic
-from .events import Answered, Asked, Tell
-from .llm_backends import at_once, closing, get_caller, get_model, is_small
+from .errors import UsageError
+from .events import Answered, Asked, Note, Tell
+from .llm_backends import get_caller, get_model, is_small, recorded_replies
+from .llm_backends.cache import Flights, ReplyCache
+from .llm_backends.choice import FROZEN_WITHOUT_CACHE, FROZEN_WITHOUT_NAME, Choice
+from .llm_backends.deferred import DeferredModel
+from .llm_backends.outline import is_recorded, known_model_id, name_in_cache, parallel_of
+from .llm_backends.pacing import Pacer
+from .llm_backends.recorded import ReplyStore
 from .records import Reply, Request, Role
 from .settings import Settings
 from .test_writer import TestWriter
 
 if TYPE_CHECKING:
     from .llm_backends.attempt import Caller, StreamingModel
-    from .llm_backends.choice import Choice
 
 ROLES: tuple[Role, ...] = ("code_writer", "test_writer", "critic")
 SEEDS_OF_A_RUN = 1000
 """Seeds that a run has for itself, so that the drafts of two runs with neighbouring seeds are other samples."""
 
 
-class Backends:
-    """The models behind the roles, opened once for as many runs as there are. A context manager that closes them
-    on every path."""
+OpenModel = Callable[[Choice, Path | None, Tell, int], "StreamingModel"]
+"""Takes a choice, the user's own weights, whom to tell of a download, and the embedded model's slots."""
 
-    def __init__(self, choices: dict[Role, Choice], weights: Path | None, tell: Tell) -> None:
-        """Raises ModelError and UsageError."""
+
+class Backends:
+    """The models behind the roles, for as many runs as there are, in any number of threads. A context manager that
+    closes them on every path.
+
+    No model is opened (weights fetched, a library loaded, a server asked) before the first request that no record
+    and no cache answers; the faults of opening come out there.
+    """
+
+    def __init__(
+        self,
+        choices: dict[Role, Choice],
+        weights: Path | None,
+        tell: Tell,
+        *,
+        slots: int = 1,
+        open_model: OpenModel = get_model,
+    ) -> None:
+        """`slots` is how many requests the embedded model answers at once."""
         self.choices = choices
-        self.models: dict[Choice, StreamingModel | None] = {}
+        self.models: dict[Choice, DeferredModel | None] = {}
+        self._weights = weights
+        self._flights = Flights()
+        self._pacers = {choice: Pacer() for choice in choices.values()}
         self._closers = ExitStack()
-        try:
-            for choice in dict.fromkeys(choices.values()):
-                self.models[choice] = get_model(choice, weights, tell)
-                self._closers.callback(closing(self.models[choice]))
-        except BaseException:
-            self._closers.close()
-            raise
+        companions: list[DeferredModel] = []
+        for choice in dict.fromkeys(choices.values()):
+            if is_recorded(choice.model_id):
+                self.models[choice] = None
+                continue
+            opening = partial(open_model, choice, weights, tell, slots)
+            model = DeferredModel(known_model_id(choice), parallel_of(choice, slots), opening, companions)
+            self.models[choice] = model
+            self._closers.callback(model.close)
 
     @property
     def parallel(self) -> int:
         """Requests that all of the models answer at the same time."""
-        return min(at_once(model) for model in self.models.values())
+        return min(
+            parallel_of(choice, 1) if model is None else model.parallel for choice, model in self.models.items()
+        )
+
+    def pacer(self, choice: Choice) -> Pacer:
+        """What all callers of the model of `choice` take turns by."""
+        return self._pacers[choice]
+
+    def cache(self, choice: Choice, directory: Path, tell: Tell, *, frozen: bool) -> ReplyCache:
+        """The cached replies of the model of `choice`. Raises UsageError where `frozen` and only the model's
+        server knows the name that they stand under."""
+        name, model = name_in_cache(choice, self._weights), self.models[choice]
+        if name is None:
+            if frozen or model is None:
+                raise UsageError(FROZEN_WITHOUT_NAME)
+            name = model.model_id
+        return ReplyCache(directory, name, self._flights, lambda sentence: tell(Note(sentence, warning=True)))
 
     def __enter__(self) -> Self:
         return self
@@ -67,8 +112,10 @@ class Models:
         self._speeds: list[tuple[int, float]] = []
         self._closers = ExitStack()
         self._callers: dict[Choice, Caller] = {}
-        for choice, model in backends.models.items():
-            self._callers[choice] = get_caller(choice, model, budget, replies, tell)
+        if settings.frozen and settings.cache is None:
+            raise UsageError(FROZEN_WITHOUT_CACHE)
+        for choice in backends.models:
+            self._callers[choice] = self._caller(choice, backends, budget, replies)
             self._closers.callback(self._callers[choice].cancel)
 
     def __enter__(self) -> Self:
@@ -111,6 +158,16 @@ class Models:
         """The Critic on its model."""
         return Critic(self._ask("critic"), self._lengths("critic"), seed=self._seed)
 
+    def _caller(self, choice: Choice, backends: Backends, budget: Budget, replies: Path) -> Caller:
+        model = backends.models[choice]
+        if model is None:
+            return get_caller(None, recorded_replies(choice), budget, self._tell)
+        directory, frozen = self._settings.cache, self._settings.frozen
+        cache = backends.cache(choice, directory, self._tell, frozen=frozen) if directory else None
+        store = ReplyStore(replies, model.model_id)
+        called = None if frozen else model
+        return get_caller(called, store, budget, self._tell, cache=cache, pacer=backends.pacer(choice))
+
     def _lengths(self, role: Role) -> ReplyLengths:
         return SMALL_MODEL if is_small(self._choices[role].model_id) else LARGE_MODEL
 
@@ -131,6 +188,4 @@ class Models:
 
     def _keep(self, request: Request, reply: Reply) -> None:
         if self._settings.record is not None:
-            from .llm_backends.recorded import ReplyStore
-
             ReplyStore(self._settings.record, reply.model or "model").save(request, reply)

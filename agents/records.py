@@ -257,6 +257,8 @@ class Usage:
     drafted_tokens: int = 0
     accepted_tokens: int = 0
     """Tokens proposed by speculation, and those of them that were accepted (embedded model)."""
+    replayed: int = 0
+    """How many of `calls` were not made: recorded or cached replies repeat them."""
 
     def __add__(self, other: Usage) -> Usage:
         costs = [cost for cost in (self.cost_usd, other.cost_usd) if cost is not None]
@@ -269,6 +271,7 @@ class Usage:
             cached_prompt_tokens=self.cached_prompt_tokens + other.cached_prompt_tokens,
             drafted_tokens=self.drafted_tokens + other.drafted_tokens,
             accepted_tokens=self.accepted_tokens + other.accepted_tokens,
+            replayed=self.replayed + other.replayed,
         )
 
 

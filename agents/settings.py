@@ -48,6 +48,10 @@ class Settings:
     """A GGUF file for the embedded model, in place of the built-in choice."""
     record: Path | None = None
     """Write every reply into this directory, for `--model recorded:DIR`."""
+    cache: Path | None = None
+    """Keep replies in this directory by the content of their requests, and ask no model what it answers."""
+    frozen: Annotated[bool, Parameter(negative="")] = False
+    """Call no model at all: a request that --cache has no reply to is an error."""
     answers: Path | None = None
     """A file of answers to open questions, `f(1) == 2` on a line: trusted tests; with --resume too."""
 

@@ -6,12 +6,16 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from ..errors import UsageError
 from ..records import Role
 from ..settings import Settings
 from .providers import PROVIDERS, is_ollama
 
 OLLAMA_PORT = 11434
 PROBE_SECONDS = 0.3
+
+FROZEN_WITHOUT_CACHE = "--frozen lets only cached replies be used; say where they are with --cache DIR."
+FROZEN_WITHOUT_NAME = "--frozen asks no server which model it serves; name the model with --model."
 
 OllamaProbe = Callable[[str], tuple[str, ...] | None]
 """Takes Ollama's address; gives the names of its models, or None where it does not answer."""
@@ -41,7 +45,10 @@ def choose(
     settings: Settings, environ: Mapping[str, str], probe_ollama: OllamaProbe, role: Role | None = None
 ) -> Choice:
     """The model for `role` (or for roles without one of their own): `settings`, which holds GREENLOOP_MODEL too,
-    else the first provider whose key is in `environ`, else a running Ollama, else `embedded`."""
+    else the first provider whose key is in `environ`, else a running Ollama (which --frozen does not look for),
+    else `embedded`. Raises UsageError for --frozen without --cache, or without the name of --api-base's model."""
+    if settings.frozen and settings.cache is None:
+        raise UsageError(FROZEN_WITHOUT_CACHE)
     own: dict[Role | None, str | None] = {
         "code_writer": settings.code_writer_model,
         "test_writer": settings.test_writer_model,
@@ -51,6 +58,8 @@ def choose(
     if named:
         return _named(named, settings.api_base, environ)
     if settings.api_base:
+        if settings.frozen:
+            raise UsageError(FROZEN_WITHOUT_NAME)
         return Choice(
             None, f"No model is named, so the one that {settings.api_base} serves is used.", settings.api_base
         )
@@ -60,6 +69,9 @@ def choose(
             return Choice(
                 provider.default_model, f"No model is named and {variable} is set, so {provider.name} is used."
             )
+    if settings.frozen:
+        reason = "No model is named, no provider's key is set and --frozen looks for no server, so"
+        return Choice("embedded", f"{reason} the embedded model's replies are used.")
     address = ollama_address(environ)
     models = probe_ollama(address)
     name = preferred_ollama_model(models or ())

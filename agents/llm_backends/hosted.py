@@ -18,6 +18,7 @@ from smolagents.monitoring import TokenUsage
 
 from ..errors import ModelError, UsageError
 from .faults import explain
+from .outline import HOSTED_PARALLEL, with_provider
 from .providers import is_ollama, provider_of
 from .stream import FinalDelta
 
@@ -52,7 +53,7 @@ class HostedModel(LiteLLMModel):  # type: ignore[misc]
     are off, and smolagents' wrapper around them is not used.
     """
 
-    parallel = 8
+    parallel = HOSTED_PARALLEL
 
     def __init__(self, model_id: str, api_base: str | None, api_key: str | None, timeout: float) -> None:
         super().__init__(
@@ -96,20 +97,27 @@ class HostedModel(LiteLLMModel):  # type: ignore[misc]
 
     def cost_usd(self, prompt_tokens: int, completion_tokens: int, cached_prompt_tokens: int = 0) -> float | None:
         """Price of so many tokens by LiteLLM's price data (0 for Ollama); None where it lists no such model."""
-        if is_ollama(self.model_id):
-            return 0.0
-        try:
-            prompt, completion = self.client.cost_per_token(
-                model=self.model_id,
-                prompt_tokens=prompt_tokens,
-                completion_tokens=completion_tokens,
-                cache_read_input_tokens=cached_prompt_tokens,
-            )
-        except Exception as error:  # LiteLLM raises a bare Exception for a model without a price
-            if "isn't mapped" in str(error):
-                return None
-            raise
-        return float(prompt + completion)
+        return price_usd(self.model_id, prompt_tokens, completion_tokens, cached_prompt_tokens)
+
+
+def price_usd(
+    model_id: str, prompt_tokens: int, completion_tokens: int, cached_prompt_tokens: int = 0
+) -> float | None:
+    """Price of so many tokens of `model_id` by LiteLLM's price data (0 for Ollama); None where it lists none."""
+    if is_ollama(model_id):
+        return 0.0
+    try:
+        prompt, completion = load_litellm().cost_per_token(
+            model=model_id,
+            prompt_tokens=prompt_tokens,
+            completion_tokens=completion_tokens,
+            cache_read_input_tokens=cached_prompt_tokens,
+        )
+    except Exception as error:  # LiteLLM raises a bare Exception for a model without a price
+        if "isn't mapped" in str(error):
+            return None
+        raise
+    return float(prompt + completion)
 
 
 def hosted_model(
@@ -130,7 +138,7 @@ def hosted_model(
         own_key = api_key or environ.get("OPENAI_API_KEY", "").strip() or "none"
         if model_id is None:
             model_id = f"openai/{only_served_model(api_base, own_key, environ)}"
-        model_id = _with_provider(model_id)
+        model_id = with_provider(model_id)
         return HostedModel(model_id, api_base, own_key if model_id.startswith("openai/") else api_key, timeout)
     if model_id is None:
         raise UsageError("No model is named; give one with --model, or the address of a server with --api-base.")
@@ -170,13 +178,6 @@ def only_served_model(api_base: str, api_key: str, environ: Mapping[str, str] = 
             f"{api_base} lists no models; name one with --model, or correct --api-base (usually .../v1)."
         )
     raise UsageError(f"{api_base} serves several models; choose one with --model: {', '.join(names[:20])}.")
-
-
-def _with_provider(model_id: str) -> str:
-    """`model_id` as LiteLLM wants it for a server of one's own: OpenAI's protocol unless it names a provider."""
-    prefix, slash, _ = model_id.partition("/")
-    providers = {str(getattr(provider, "value", provider)) for provider in load_litellm().provider_list}
-    return model_id if slash and prefix in providers else f"openai/{model_id}"
 
 
 def _require_key(model_id: str, api_key: str | None, environ: Mapping[str, str]) -> None:

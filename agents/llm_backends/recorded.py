@@ -6,13 +6,14 @@ import hashlib
 import json
 import re
 import threading
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from ..atomic import write_atomically
 from ..errors import ModelError
-from ..records import Reply, Request, Usage
+from ..records import Message, Reply, Request, Usage
 
 SCHEMA = 1
 
@@ -38,13 +39,17 @@ class ReplyStore:
     """Replies in `DIRECTORY/<model slug>/<key>.json`, one file each, written atomically.
 
     With a `model_id` it is that model's folder alone, which can be written (recording, resuming a run); without
-    one it is every model's, read only (`--model recorded:DIR`). A file that can't be read counts as missing, with
-    an entry in `notes`. Safe to use from several threads and processes.
+    one it is every model's, read only (`--model recorded:DIR`). A file that can't be read, or that is for another
+    request or model than its place says, counts as missing, with an entry in `notes` and a call of `on_damage`.
+    Safe to use from several threads and processes.
     """
 
-    def __init__(self, directory: Path, model_id: str | None = None) -> None:
+    def __init__(
+        self, directory: Path, model_id: str | None = None, on_damage: Callable[[str], None] | None = None
+    ) -> None:
         self.directory = directory
         self.model_id = model_id
+        self._on_damage = on_damage
         self._notes: list[str] = []
         self._lock = threading.Lock()
 
@@ -56,8 +61,9 @@ class ReplyStore:
 
     def find(self, request: Request) -> Reply | None:
         """The reply recorded for `request`, marked as replayed and with the usage of its recording."""
-        for path in self._candidates(f"{request_key(request)}.json"):
-            reply = self._read(path)
+        key = request_key(request)
+        for path in self._candidates(f"{key}.json"):
+            reply = self._read(path, key)
             if reply is not None:
                 return reply
         return None
@@ -76,7 +82,7 @@ class ReplyStore:
                 "finish": reply.finish,
                 "model": reply.model,
                 "tokens_per_second": reply.tokens_per_second,
-                "usage": asdict(reply.usage),
+                "usage": {name: spent for name, spent in asdict(reply.usage).items() if name != "replayed"},
             },
         }
         folder = self.directory / model_slug(self.model_id)
@@ -98,26 +104,41 @@ class ReplyStore:
             return [self.directory / model_slug(self.model_id) / name]
         return sorted(self.directory.glob(f"*/{name}"))
 
-    def _read(self, path: Path) -> Reply | None:
+    def _read(self, path: Path, key: str) -> Reply | None:
         try:
-            return _reply(json.loads(path.read_text("utf-8")))
+            document = json.loads(path.read_text("utf-8"))
+            if self.model_id not in (None, document["model"]):
+                raise ValueError("it is another model's")
+            return _reply(document, key)
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            note = f"{path} is damaged and was ignored ({type(error).__name__}: {error})."
             with self._lock:
-                self._notes.append(f"{path} is damaged and was ignored ({type(error).__name__}: {error}).")
+                known = note in self._notes
+                self._notes += [] if known else [note]
+            if self._on_damage and not known:
+                self._on_damage(note)
             return None
 
 
-def _reply(document: dict[str, Any]) -> Reply:
-    """Raises KeyError, TypeError or ValueError for anything but a reply of this schema."""
+def _reply(document: dict[str, Any], key: str) -> Reply:
+    """Raises KeyError, TypeError or ValueError for anything but a reply of this schema to the request of `key`."""
     if document["schema"] != SCHEMA:
         raise ValueError(f"schema {document['schema']!r} instead of {SCHEMA}")
+    if request_key(_request(document["request"])) != key:
+        raise ValueError("it is for another request")
     recorded = document["reply"]
     if not isinstance(recorded["text"], str) or recorded["finish"] not in ("stop", "length", "repetition"):
         raise ValueError("no text or no finish")
     spent, speed = recorded["usage"], recorded["tokens_per_second"]
     if not all(number is None or isinstance(number, int | float) for number in (*spent.values(), speed)):
         raise ValueError("usage is not in numbers")
-    reply = Reply(recorded["text"], recorded["finish"], Usage(**spent), str(recorded["model"]), speed)
-    return replace(reply, replayed=True)
+    usage = Usage(**spent)
+    usage = replace(usage, replayed=usage.calls)
+    return Reply(recorded["text"], recorded["finish"], usage, str(recorded["model"]), speed, replayed=True)
+
+
+def _request(recorded: dict[str, Any]) -> Request:
+    messages = tuple(Message(message["role"], message["content"]) for message in recorded["messages"])
+    return Request(**{**recorded, "messages": messages, "stop": tuple(recorded["stop"])})

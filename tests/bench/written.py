@@ -117,9 +117,8 @@ class WrittenBackends(Backends):
     """All roles on one model that is there already."""
 
     def __init__(self, model: WrittenModel) -> None:
-        choice = Choice(model.model_id, "It is the test's own.")
-        self.choices = dict.fromkeys(ROLES, choice)
-        self.models = {choice: model}
+        choices = dict.fromkeys(ROLES, Choice(model.model_id, "It is the test's own."))
+        super().__init__(choices, None, lambda event: None, open_model=lambda *_: model)
 
 
 def recorded_backends(replies: Path) -> Backends:

@@ -256,8 +256,8 @@ def test_a_silent_model_is_left_when_the_budgets_seconds_are_over() -> None:
 
 def test_a_cost_limit_is_refused_where_no_price_is_known() -> None:
     with pytest.raises(UsageError, match=r"--max-cost can't be kept.*scripted/model"):
-        Caller(Scripted([], price=None), Budget(max_cost=1))
-    Caller(Scripted([], price=0.0), Budget(max_cost=1))
+        Caller(Scripted([*text("a"), end()], price=None), Budget(max_cost=1)).ask(REQUEST)
+    Caller(Scripted([*text("a"), end()], price=0.0), Budget(max_cost=1)).ask(REQUEST)
 
 
 def test_a_cost_limit_binds() -> None:
@@ -273,8 +273,9 @@ def test_a_recorded_reply_is_replayed_without_a_call_and_charged_as_it_was(tmp_p
     budget = Budget()
     heard: list[str] = []
     caller = Caller(None, budget, store=ReplyStore(tmp_path), on_text=lambda r, t: heard.append(t))
-    assert caller.ask(REQUEST) == replace(live, replayed=True)
-    assert budget.usage == live.usage
+    spent = replace(live.usage, replayed=2)
+    assert caller.ask(REQUEST) == replace(live, usage=spent, replayed=True)
+    assert budget.usage == spent
     assert heard == ["answer"]
     assert len(model.calls) == 2
 

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from agents.errors import UsageError
 from agents.llm_backends.choice import (
     choose,
     list_models,
@@ -136,3 +138,19 @@ def test_the_list_says_how_to_get_an_ollama_going() -> None:
     assert (stopped.usable, empty.usable) == (False, False)
     assert "ollama serve" in stopped.why
     assert "ollama pull" in empty.why
+
+
+def test_frozen_looks_for_no_server() -> None:
+    def probe(address: str) -> tuple[str, ...] | None:
+        raise AssertionError(f"{address} was asked")
+
+    settings = Settings(frozen=True, cache=Path("c"))
+    assert choose(settings, {}, probe).model_id == "embedded"
+    assert choose(replace(settings, model="ollama/x"), {}, probe).model_id == "ollama/x"
+    with pytest.raises(UsageError, match="name the model"):
+        choose(replace(settings, api_base="http://127.0.0.1:1/v1"), {}, probe)
+
+
+def test_frozen_without_a_cache_is_refused() -> None:
+    with pytest.raises(UsageError, match="--cache DIR"):
+        choose(Settings(frozen=True, model="gpt-4o"), {}, no_ollama)

@@ -21,17 +21,18 @@ REQUEST = Request(
     seed=7,
     stop=("```\n\n",),
 )
-REPLY = Reply("def quicksort(): ...\n", "stop", Usage(1, 20, 9, 1.5, 0.01, 3, 4, 2), "some/model", 10.5)
+REPLY = Reply("def quicksort(): ...\n", "stop", Usage(2, 20, 9, 1.5, 0.01, 3, 4, 2), "some/model", 10.5)
+REPLAYED = replace(REPLY, usage=replace(REPLY.usage, replayed=2), replayed=True)
 
 
 def test_a_recorded_reply_comes_back_as_it_was_and_says_that_it_is_replayed(tmp_path: Path) -> None:
     ReplyStore(tmp_path, "some/model").save(REQUEST, REPLY)
-    assert ReplyStore(tmp_path, "some/model").find(REQUEST) == replace(REPLY, replayed=True)
+    assert ReplyStore(tmp_path, "some/model").find(REQUEST) == REPLAYED
 
 
 def test_a_store_of_all_models_finds_what_any_of_them_recorded(tmp_path: Path) -> None:
     ReplyStore(tmp_path, "some/model").save(REQUEST, REPLY)
-    assert ReplyStore(tmp_path).find(REQUEST) == replace(REPLY, replayed=True)
+    assert ReplyStore(tmp_path).find(REQUEST) == REPLAYED
 
 
 def test_a_store_of_one_model_does_not_answer_for_another(tmp_path: Path) -> None:
@@ -101,6 +102,41 @@ def test_a_file_whose_usage_is_wrong_counts_as_missing(tmp_path: Path, usage: ob
     path.write_text(json.dumps(document))
     assert store.find(REQUEST) is None
     assert store.notes
+
+
+def test_a_file_that_was_swapped_for_another_requests_does_not_answer(tmp_path: Path) -> None:
+    store = ReplyStore(tmp_path, "m")
+    other = replace(REQUEST, seed=8)
+    store.save(REQUEST, REPLY)
+    store.save(other, REPLY)
+    path, swapped = (tmp_path / "m" / f"{request_key(each)}.json" for each in (REQUEST, other))
+    swapped.replace(path)
+    assert store.find(REQUEST) is None
+    assert ReplyStore(tmp_path).find(REQUEST) is None
+    assert "another request" in store.notes[0]
+
+
+def test_a_file_of_another_model_does_not_answer(tmp_path: Path) -> None:
+    ReplyStore(tmp_path, "a/b").save(REQUEST, REPLY)
+    said: list[str] = []
+    assert ReplyStore(tmp_path, "a-b", said.append).find(REQUEST) is None
+    assert "another model's" in said[0]
+
+
+def test_damage_is_told_once(tmp_path: Path) -> None:
+    said: list[str] = []
+    store = ReplyStore(tmp_path, "m", said.append)
+    store.save(REQUEST, REPLY)
+    next(tmp_path.glob("m/*.json")).write_text("{")
+    assert (store.find(REQUEST), store.find(REQUEST)) == (None, None)
+    assert len(said) == 1
+
+
+def test_a_replayed_reply_is_recorded_as_the_first_time(tmp_path: Path) -> None:
+    ReplyStore(tmp_path / "first", "m").save(REQUEST, REPLY)
+    ReplyStore(tmp_path / "again", "m").save(REQUEST, REPLAYED)
+    first, again = (next((tmp_path / name).glob("m/*.json")).read_bytes() for name in ("first", "again"))
+    assert first == again
 
 
 def test_a_damaged_file_of_one_model_does_not_hide_the_reply_of_another(tmp_path: Path) -> None:

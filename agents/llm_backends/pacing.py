@@ -1,0 +1,134 @@
+"""How fast a model is asked by all callers together, learnt from what its provider answers."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from ..errors import ModelError
+
+FIRST_WAIT, LONGEST_WAIT = 1.0, 30.0
+PATIENCE_SECONDS = 300.0
+"""The longest wait that is worth it; a provider that wants more is not waited for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What ends a wait early: `check` raises if it must end now, or before so many seconds have passed;
+    `seconds_left` are those until it must (None: for ever)."""
+
+    check: Callable[[float], None]
+    seconds_left: Callable[[], float | None]
+
+
+class Pacer:
+    """Lets the callers of one model take turns, so that a limit of its provider is learnt once for all of them.
+
+    The number of requests under way follows AIMD (additive increase, multiplicative decrease; Chiu and Jain,
+    "Analysis of the increase and decrease algorithms for congestion avoidance", 1989), as TCP uses it (RFC 5681):
+    free at first; halved, from what was under way, when the provider says that it is too much; one more after a
+    full run of successes while the limit held requests back. Requests that were sent before the last halving
+    don't halve it again. "Too much" is a rate limit (HTTP 429, RFC 6585), or any other transient answer that names
+    a time to come back, like 503 (Retry-After, RFC 9110, section 10.2.3). Until that time nobody asks; without
+    one, until an exponential backoff has passed. Waiting callers go first come, first served.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._changed = threading.Condition()
+        self._queue: deque[object] = deque()
+        self._running = 0
+        self._limit: int | None = None
+        self._pause_ends = 0.0
+        self._halvings = 0
+        self._in_a_row = 0
+        """Pauses since the last success."""
+        self._successes = 0
+
+    @property
+    def limit(self) -> int | None:
+        """How many requests may be under way; None until the provider has limited them."""
+        with self._changed:
+            return self._limit
+
+    @contextmanager
+    def turn(self, bounds: Bounds) -> Iterator[float]:
+        """Wait for a turn, and hold it while the body asks the model; gives the seconds that were waited.
+
+        A ModelError of the body is looked at for what it says about the pace. Raises what `bounds.check` raises.
+        """
+        came = self._clock()
+        with self._changed:
+            self._wait(bounds)
+            self._running += 1
+            sent_after = self._halvings
+        try:
+            yield self._clock() - came
+        except ModelError as fault:
+            if is_too_much(fault):
+                self._slow_down(sent_after, fault.retry_after)
+            raise
+        else:
+            self._speed_up(sent_after)
+        finally:
+            with self._changed:
+                self._running -= 1
+                self._changed.notify_all()
+
+    def wake(self) -> None:
+        """Make everybody who waits look at their bounds again."""
+        with self._changed:
+            self._changed.notify_all()
+
+    def _wait(self, bounds: Bounds) -> None:
+        ticket = object()
+        self._queue.append(ticket)
+        try:
+            while (seconds := self._seconds_to_wait(ticket)) != 0.0:
+                bounds.check(seconds or 0.0)
+                left = bounds.seconds_left()
+                self._changed.wait(min((each for each in (seconds, left) if each is not None), default=None))
+        finally:
+            self._queue.remove(ticket)
+            self._changed.notify_all()
+
+    def _seconds_to_wait(self, ticket: object) -> float | None:
+        """0 where it is `ticket`'s turn; None where somebody else must go first."""
+        if self._queue[0] is not ticket or (self._limit is not None and self._running >= self._limit):
+            return None
+        return max(0.0, self._pause_ends - self._clock())
+
+    def _slow_down(self, sent_after: int, retry_after: float | None) -> None:
+        with self._changed:
+            if sent_after == self._halvings:
+                self._limit = max(1, self._running // 2)
+                self._halvings += 1
+                self._in_a_row += 1
+                self._successes = 0
+            pause = backoff_seconds(self._in_a_row) if retry_after is None else retry_after
+            if pause <= PATIENCE_SECONDS:
+                self._pause_ends = max(self._pause_ends, self._clock() + pause)
+
+    def _speed_up(self, sent_after: int) -> None:
+        with self._changed:
+            if self._limit is None or sent_after != self._halvings:
+                return
+            self._in_a_row = 0
+            self._successes += self._running >= self._limit
+            if self._successes >= self._limit:
+                self._limit += 1
+                self._successes = 0
+
+
+def is_too_much(fault: ModelError) -> bool:
+    """Whether `fault` asks everybody to slow down, and not only its caller to try again."""
+    return fault.kind == "rate_limit" or (fault.transient and fault.retry_after is not None)
+
+
+def backoff_seconds(number: int) -> float:
+    """Seconds before try `number` + 1 where the server names none."""
+    return float(min(LONGEST_WAIT, FIRST_WAIT * 2 ** (number - 1)))
