@@ -30,6 +30,8 @@ def composed(source: str) -> yaml.Node | None:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         raise YamlFault(getattr(error, "problem", None) or "it can't be read", mark.line if mark else 0) from error
+    except YamlFault:
+        raise
     except (RecursionError, ValueError, OverflowError) as error:
         raise YamlFault(str(error)) from error
     assert node is None or isinstance(node, yaml.Node)

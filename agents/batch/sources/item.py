@@ -1,0 +1,87 @@
+"""One spec as it stands in a file, before it is read: its text and what is set beside it, or why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...errors import UsageError
+from ...spec.front_matter import KEYS, hint
+from ...spec.place import Place
+
+BODIES = ("spec", "text", "file")
+"""The keys of which an item of a list has exactly one."""
+LISTS = (".yaml", ".yml", ".jsonl", ".ndjson", ".csv")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A spec that can be read: `text` at `text_place`, or the text file `file`.
+
+    `keys` are set beside it, each on its line of `lines`. `source` is how it was written; the id of a bad entry
+    follows it.
+    """
+
+    place: Place
+    text: str = ""
+    text_place: Place | None = None
+    file: Path | None = None
+    keys: Mapping[object, object] = field(default_factory=dict)
+    lines: Mapping[str, int] = field(default_factory=dict)
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What can't be read: `reason` is one sentence. `absent` says that there is nothing at all at `where`."""
+
+    where: str
+    name: str
+    reason: str
+    source: str = ""
+    absent: bool = False
+
+
+Found = Iterator[Item | Fault]
+
+
+def item_of(
+    value: object, place: Place, *, lines: Mapping[str, int], text_place: Place, source: str
+) -> Item | Fault:
+    """The item that a list's `value` is: a text, or a mapping with a text or a file and front matter's keys."""
+    try:
+        if isinstance(value, str):
+            return Item(place, value, text_place, source=source)
+        if not isinstance(value, dict):
+            raise UsageError(
+                f"{place.whole}: the item is neither text nor a mapping; write `spec: ...`, or quote it."
+            )
+        return _of_mapping(value, place, lines, text_place, source)
+    except UsageError as error:
+        return Fault(place.whole, place.name, str(error), source)
+
+
+def _of_mapping(
+    value: Mapping[object, object], place: Place, lines: Mapping[str, int], text_place: Place, source: str
+) -> Item:
+    given = [key for key in BODIES if value.get(key) is not None]
+    for key in value:
+        if key not in (*BODIES, *KEYS):
+            name = str(key)[:40]
+            where = place.at(lines[name]) if name in lines else place.whole
+            raise UsageError(f"{where}: unknown key `{name}`; {hint(name, (*BODIES, *KEYS))}")
+    if len(given) != 1:
+        both = f"has both `{given[0]}` and `{given[1]}`" if given else "has no `spec`"
+        raise UsageError(f"{place.whole}: the item {both}; give one of `spec`, `text` and `file`.")
+    body = value[given[0]]
+    if not isinstance(body, str):
+        raise UsageError(f"{place.whole}: `{given[0]}` must be text; quote it.")
+    keys = {key: item for key, item in value.items() if key not in BODIES}
+    if given[0] != "file":
+        return Item(place, body, text_place, keys=keys, lines=lines, source=source)
+    if not body.strip() or Path(body).suffix.lower() in LISTS:
+        raise UsageError(
+            f"{place.whole}: `file` must name one spec, a text file; name lists in the command itself."
+        )
+    return Item(place, file=place.folder / body.strip(), keys=keys, lines=lines, source=source)

@@ -1,0 +1,87 @@
+"""A YAML list: a text or a mapping an item."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, BinaryIO
+
+from ...spec.place import Place
+from ...spec.yaml_source import YamlFault, built, composed, key_lines
+from .item import BODIES, Fault, Found, Item, item_of
+
+if TYPE_CHECKING:
+    import yaml
+
+LONGEST_LIST = 20_000_000
+"""Bytes: YAML is read whole, and takes some hundred bytes of memory for one of its own."""
+
+
+def items(file: BinaryIO, place: Place) -> Found:
+    """The items of the one list in `file`; a file that is not YAML at all is one fault. `place` is the file's."""
+    import yaml
+
+    data = file.read(LONGEST_LIST + 1)
+    if len(data) > LONGEST_LIST:
+        reason = f"{place.name} is longer than {LONGEST_LIST // 1_000_000} MB; write it as JSON Lines."
+        yield Fault(place.name, place.name, reason)
+        return
+    try:
+        source = data.decode("utf-8-sig")
+        node = composed(source)
+    except UnicodeDecodeError as error:
+        where = place.at(data[: error.start].count(b"\n") + 1)
+        yield Fault(where, place.name, f"{where}: the file is not UTF-8; save it as UTF-8.")
+    except YamlFault as fault:
+        where = place.at((fault.line or 0) + 1)
+        yield Fault(
+            where, place.name, f"{where}: the file is not YAML ({fault}); mend the line, or quote its text."
+        )
+    else:
+        if isinstance(node, yaml.SequenceNode) and node.value:
+            for child in node.value:
+                yield _item(child, source, place)
+            return
+        where = place.at(node.start_mark.line + 1 if node else 1)
+        reason = f"{where}: the file holds no list of specs; begin each spec with `- `."
+        yield Fault(where, place.name, reason, absent=node is None or not node.value)
+
+
+def _item(node: yaml.Node, source: str, place: Place) -> Item | Fault:
+    import yaml
+
+    line = node.start_mark.line + 1
+    here = replace(place, whole=place.at(line))
+    written = source[node.start_mark.index : node.end_mark.index]
+    lines = {key: number + 1 for key, number in key_lines(node).items()}
+    text = node
+    try:
+        if isinstance(node, yaml.MappingNode):
+            _check_keys(node)
+            text = next((value for key, value in node.value if key.value in BODIES), node)
+        value = built(node)
+    except YamlFault as fault:
+        where = place.at((fault.line or node.start_mark.line) + 1)
+        return Fault(
+            here.whole, place.name, f"{where}: the item can't be read ({fault}); quote its values.", written
+        )
+    return item_of(value, here, lines=lines, text_place=_place_of_text(text, here), source=written)
+
+
+def _check_keys(node: yaml.MappingNode) -> None:
+    seen: set[str] = set()
+    for key, _ in node.value:
+        if isinstance(key.value, str) and key.value in seen:
+            raise YamlFault(f"`{key.value[:40]}` is there twice", key.start_mark.line)
+        seen.add(str(key.value))
+
+
+def _place_of_text(node: yaml.Node, place: Place) -> Place:
+    """Where a text's lines are: in the file where it is a literal block, else all where the item begins."""
+    block = getattr(node, "style", None) == "|"
+    return replace(place, first=node.start_mark.line + 2 if block else None)
+
+
+def begins_list(text: str) -> bool:
+    """Whether a text's first line of content begins an item of a list."""
+    return re.match(r"(?:[ \t]*\n)*(?:---[ \t]*\n(?:[ \t]*\n)*)?-(?:[ \t]|\n)", text) is not None
