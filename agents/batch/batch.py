@@ -15,7 +15,7 @@ from ..errors import GreenloopError, StorageFailed, UsageError
 from ..events import Event
 from ..halt import Halt
 from ..job import plain
-from ..settings import Settings
+from ..settings import RequiredGrade, Settings
 from ..workplace import Workplace, chosen, open_workplace
 from .digest import digest_of
 from .driver import Display, Driver, Stop
@@ -74,8 +74,8 @@ def run_batch(batch: Batch, showing: Showing, interruptible: Interruptible) -> B
         journal.plan(digests, _bad)
         _keep_facts(journal, batch)
         stopped_by = _worked(batch, journal, showing, interruptible) if journal.pending() else None
-        seconds = (journal.fact("seconds") or 0.0) + time.monotonic() - started
-        return _concluded(batch, journal, seconds, stopped_by)
+        seconds = time.monotonic() - started
+        return concluded(batch.directory, journal, batch.settings.require, stopped_by, seconds)
 
 
 @contextmanager
@@ -139,24 +139,26 @@ def default_jobs(place: Workplace) -> int:
     return max(1, min(MOST_JOBS, place.backends.parallel if place.backends is not None else 1))
 
 
-def _concluded(batch: Batch, journal: Journal, seconds: float, stopped_by: GreenloopError | None) -> BatchResult:
-    """Write the reports, and say what the batch came to; a full disk takes the reports, not the result."""
-    results = required_of(journal.results(), batch.settings.require)
-    facts = BatchFacts(
-        required=batch.settings.require,
-        exit_code=exit_code_of(results, stopped_by),
-        seconds=seconds,
-        created=journal.fact("created") or "",
-    )
+def concluded(
+    directory: Path, journal: Journal, required: RequiredGrade, stopped_by: GreenloopError | None, seconds: float
+) -> BatchResult:
+    """Write the reports, and say what the batch came to after `seconds` more of it.
+
+    A full disk takes the reports, not the result.
+    """
+    results = required_of(journal.results(), required)
+    seconds += journal.fact("seconds") or 0.0
+    created = journal.fact("created") or ""
+    facts = BatchFacts(required, exit_code_of(results, stopped_by), seconds, created=created)
     reports: list[Path] = []
     try:
         journal.keep_fact("seconds", seconds)
-        reports = write_reports(batch.directory, results, facts)
+        reports = write_reports(directory, results, facts)
     except OSError as error:
         stopped_by = stopped_by or StorageFailed(
-            f"The reports can't be written in {batch.directory} ({error.strerror or error}); mend that and run "
-            "the same command again."
+            f"The reports can't be written in {directory} ({error.strerror or error}); mend that and run the same "
+            "command again."
         )
     except StorageFailed as error:
         stopped_by = stopped_by or error
-    return outcome(str(batch.directory), results, seconds, stopped_by, [str(path) for path in reports])
+    return outcome(str(directory), results, seconds, stopped_by, [str(path) for path in reports])

@@ -19,6 +19,8 @@ from .records import Entry, EntryResult
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from .status import Standing
+
 SHOWN_ROWS = 12
 MOST_WARNINGS = 50
 """Different warnings that are printed; each once."""
@@ -180,21 +182,37 @@ def closing_lines(result: BatchResult) -> list[str]:
         f"{len(result.results)} specs: {counts}",
         f"{_duration(result.seconds)}, {usage.calls} calls, {usage.completion_tokens} tokens generated{cost}",
     ]
+    bad = [f"Bad: {each.why}" for each in result.results if each.status == "bad"]
+    lines += bad[:SHOWN_ROWS]
+    if len(bad) > SHOWN_ROWS:
+        lines.append(f"and {len(bad) - SHOWN_ROWS} more bad ones")
     if result.reports:
         lines.append(f"Written: {', '.join(result.reports)}")
     return lines
 
 
-def entry_rows(entries: Sequence[Entry]) -> list[tuple[str, str, str, str]]:
-    """For `--check`: id, place, signature or what is wrong, and number of examples of each entry."""
-    rows = []
+def status_lines(standing: Standing) -> list[str]:
+    """How a batch stands, for a person."""
+    result = standing.result
+    if standing.process is None:
+        state = "Nobody works on it now."
+    else:
+        running = ", ".join(standing.running[:SHOWN_ROWS]) or "none"
+        state = f"Process {standing.process} works on it; under way: {running}."
+    return [state, *closing_lines(result)]
+
+
+def entry_lines(entries: Sequence[Entry]) -> list[str]:
+    """For `--check`: a line for each entry with its id, place, signature and number of examples, and a count."""
+    lines = []
     for entry in entries:
         if entry.spec is None:
-            rows.append((entry.id, entry.where, f"bad: {entry.error}", ""))
+            lines.append(f"{entry.id} ({entry.where}): bad: {entry.error}")
         else:
             signature = entry.spec.signature.text if entry.spec.signature else "no signature"
-            rows.append((entry.id, entry.where, signature, str(len(entry.spec.examples))))
-    return rows
+            lines.append(f"{entry.id} ({entry.where}): {signature}, {len(entry.spec.examples)} examples")
+    bad = sum(entry.spec is None for entry in entries)
+    return [*lines, f"{len(entries)} specs, {bad} of them bad"]
 
 
 def _duration(seconds: float) -> str:

@@ -37,6 +37,16 @@ class Task:
     spent: Usage = field(default_factory=Usage)
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An entry as the journal has it: begun `tries` times; `result` is None until it came to anything."""
+
+    entry: Entry
+    digest: str
+    tries: int
+    result: EntryResult | None
+
+
 class Journal:
     """The journal in `directory`. A context manager that closes it; for the thread that opened it alone."""
 
@@ -135,21 +145,38 @@ class Journal:
         )
         self._write("UPDATE entries SET state = 'ended' WHERE id = ? AND digest = ?", result.id, result.digest)
 
-    def results(self) -> Iterator[EntryResult]:
-        """What each entry of the batch came to so far, in order: `not started` where it has not begun, and
-        `interrupted` where it began and has no end."""
-        rows = self._read(
+    def adopt(self, rows: Iterable[Row]) -> None:
+        """Make these the batch, with what they came to elsewhere. Raises StorageFailed."""
+        with self._transaction():
+            self._write("UPDATE entries SET place = NULL")
+            for place, row in enumerate(rows):
+                self._write(
+                    "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, 'waiting', ?)",
+                    *(row.entry.id, place, _dumped(row.entry, Entry), row.digest, row.tries),
+                )
+                if row.result is not None:
+                    self._keep(row.result)
+
+    def rows(self) -> Iterator[Row]:
+        """The entries of the batch with what is kept of each, in order."""
+        found = self._read(
             "SELECT e.entry, e.digest, e.tries, r.result FROM entries e "
             "LEFT JOIN results r ON r.id = e.id AND r.digest = e.digest "
             "WHERE e.place IS NOT NULL ORDER BY e.place"
         )
-        for text, digest, tries, result in rows:
-            if result is not None:
-                yield _adapter(EntryResult).validate_json(result)
-            else:
-                entry: Entry = _adapter(Entry).validate_json(text)
-                status: EntryStatus = "interrupted" if tries else "not started"
-                yield EntryResult(entry.id, entry.where, digest, status, 1, title=title(entry), tries=tries)
+        for entry, digest, tries, text in found:
+            result = None if text is None else _adapter(EntryResult).validate_json(text)
+            yield Row(_adapter(Entry).validate_json(entry), digest, tries, result)
+
+    def results(self) -> Iterator[EntryResult]:
+        """What each entry of the batch came to so far, in order: `not started` where it has not begun, and
+        `interrupted` where it began and has no end."""
+        for row in self.rows():
+            entry = row.entry
+            status: EntryStatus = "interrupted" if row.tries else "not started"
+            yield row.result or EntryResult(
+                entry.id, entry.where, row.digest, status, 1, title=title(entry), tries=row.tries
+            )
 
     def running(self) -> list[str]:
         """Ids of the entries that have begun and not ended."""

@@ -16,6 +16,8 @@ from .. import __version__
 from ..console import Console
 from ..errors import GreenloopError, Interrupted, UsageError
 from ..help_text import ColumnFormatter
+from .batch import batch
+from .batch_results import merge, status
 from .bench import humaneval, verifier
 from .models import fetch, list_models
 from .run import run
@@ -36,7 +38,12 @@ app = App(
 models_app = App(name="models", help="List the models that can be used here, and why others can't.")
 sandbox_app = App(name="sandbox", help="What untrusted code runs in.")
 bench_app = App(name="bench", help="Measure greenloop itself.")
+batch_app = App(name="batch")
 app.default(run)
+app.command(batch_app)
+batch_app.default(batch)
+batch_app.command(status)
+batch_app.command(merge)
 app.command(show)
 app.command(verify)
 app.command(models_app)

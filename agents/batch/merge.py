@@ -1,0 +1,65 @@
+"""Joins batches that were done in shares into one: journal, code, runs and reports."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..errors import StorageFailed, UsageError
+from ..settings import RequiredGrade
+from .batch import concluded, locked
+from .journal import Journal, Row
+from .outcome import BatchResult
+
+
+def merge(directories: Sequence[Path], out: Path, required: RequiredGrade | None = None) -> BatchResult:
+    """Join the batches in `directories` into a new one in `out`; `required` is by default what the first one had.
+
+    An entry that several have with the same digest counts once, as it came furthest. Raises UsageError where two
+    have different results under one id, a directory holds no batch, or `out` holds one.
+    """
+    if (out / "journal.sqlite3").exists():
+        raise UsageError(f"{out} holds a batch already; choose another --out.")
+    found: dict[str, tuple[Path, Row]] = {}
+    settings, created, seconds = None, [], 0.0
+    for directory in directories:
+        with Journal(directory, read_only=True) as journal:
+            settings = settings or journal.fact("settings")
+            created.append(journal.fact("created") or "")
+            seconds += journal.fact("seconds") or 0.0
+            for row in journal.rows():
+                found[row.entry.id] = _further(found.get(row.entry.id), (directory, row))
+    with locked(out), Journal(out) as journal:
+        _copy_folders(found, out)
+        journal.adopt(row for _, row in found.values())
+        journal.keep_fact("settings", settings or {})
+        journal.keep_fact("created", min(created, default=""))
+        required = required or (settings or {}).get("require", "consensus")
+        return concluded(out, journal, required, None, seconds)
+
+
+def _further(known: tuple[Path, Row] | None, other: tuple[Path, Row]) -> tuple[Path, Row]:
+    if known is None:
+        return other
+    (first, row), (second, rival) = known, other
+    if row.digest != rival.digest:
+        raise UsageError(
+            f"{first} and {second} both have a spec `{row.entry.id}`, and not the same one ({row.entry.where} and "
+            f"{rival.entry.where}, or done with other settings); merge batches of one set of specs."
+        )
+    return other if _progress(rival) > _progress(row) else known
+
+
+def _progress(row: Row) -> int:
+    return 0 if row.result is None else 2 if row.result.final else 1
+
+
+def _copy_folders(found: dict[str, tuple[Path, Row]], out: Path) -> None:
+    for directory, row in found.values():
+        folder = Path("specs", row.entry.id)
+        if (directory / folder).is_dir():
+            try:
+                shutil.copytree(directory / folder, out / folder, dirs_exist_ok=True)
+            except (OSError, shutil.Error) as error:
+                raise StorageFailed(f"{directory / folder} can't be copied to {out} ({error}).") from error

@@ -1,0 +1,171 @@
+"""Many specs: done, watched and joined."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TextIO
+
+from cyclopts import Parameter
+
+from ..batch.totals import UNLIMITED, Totals
+from ..console import Console
+from ..errors import GreenloopError, UsageError
+from ..settings import Count, Settings
+from .document import document_alone
+from .resumed import with_recorded
+
+if TYPE_CHECKING:
+    from ..batch.batch import Batch, BatchDisplay
+    from ..batch.driver import Stop
+    from ..batch.outcome import BatchResult
+    from ..batch.records import Entry, EntryResult
+
+
+def batch(
+    *specs: str,
+    out: Path | None = None,
+    resume: Path | None = None,
+    jobs: Count | None = None,
+    shard: str | None = None,
+    check: Annotated[bool, Parameter(negative="")] = False,
+    totals: Totals = UNLIMITED,
+    settings: Settings = Settings(),
+) -> int:
+    """Turn many specs into tested modules; stopped, it goes on where it was.
+
+    Exit code 0 only if every spec reached --require; 1 if one did not, or could not be read; 2 if none could be
+    read; 3 or 4 if no model or no sandbox could be had; 5 if a --total-... limit was reached; 130 if interrupted.
+
+    Parameters
+    ----------
+    specs
+        Markdown specs, folders or globs of them, YAML, JSON Lines or CSV files, or `-`.
+    out
+        Where journal, results and reports are kept. Given again, only what is missing or changed is done.
+    resume
+        Go on with the batch in this directory, with the specs and settings that it has.
+    jobs
+        Specs at once; by default as many as the model answers at once.
+    shard
+        Only this share of the specs, `i/n`, for one of n machines.
+    check
+        Only read the specs, and list them.
+    """
+    from ..batch.batch import Batch, run_batch
+    from ..batch.outcome import failed
+
+    console = Console(quiet=settings.quiet, color=settings.color)
+    with document_alone(settings.json) as stream:
+        try:
+            if check:
+                return _checked(_read(specs, shard), console, stream if settings.json else None)
+            if resume is not None:
+                wanted = _stored(resume, settings, totals, jobs, given=(*specs, out, shard))
+            else:
+                wanted = _new(specs, out, shard, Batch(out or Path(), (), settings, os.environ, totals, jobs))
+            result = run_batch(wanted, partial(_showing, console), _interruptible)
+        except GreenloopError as error:
+            if not settings.json:
+                raise
+            result = failed(error)
+        _show(result, console, stream if settings.json else None)
+    return result.exit_code
+
+
+def _read(specs: Sequence[str], shard: str | None) -> tuple[Entry, ...]:
+    """The entries of this machine's share. Raises UsageError where there is nothing to read."""
+    from ..batch.entries import read_entries
+    from ..batch.shard import parse_shard
+
+    if not specs:
+        raise UsageError(
+            "Give the specs of the batch: files, folders, globs, or - for standard input. See --help."
+        )
+    share = parse_shard(shard) if shard is not None else None
+    entries = read_entries(specs, sys.stdin)
+    if not entries:
+        raise UsageError(f"There is no spec in {' '.join(specs)}; give Markdown, YAML, JSON Lines or CSV files.")
+    return tuple(entry for entry in entries if share is None or share.in_shard(entry.id))
+
+
+def _new(specs: Sequence[str], out: Path | None, shard: str | None, wanted: Batch) -> Batch:
+    if out is None:
+        raise UsageError("Say where results are kept, with --out DIR, or go on with a batch, with --resume DIR.")
+    if wanted.settings.answers is not None:
+        raise UsageError("Answers belong to one run; in a batch put them into the spec as examples.")
+    return replace(wanted, entries=_read(specs, shard))
+
+
+def _stored(
+    directory: Path, settings: Settings, totals: Totals, jobs: int | None, given: Sequence[object]
+) -> Batch:
+    """The batch in `directory` as it was planned; a flag of this call goes before what is stored."""
+    from ..batch.batch import Batch
+    from ..batch.journal import Journal
+
+    if any(value is not None for value in given):
+        raise UsageError("A resumed batch has its specs; give --resume DIR alone, or specs with --out DIR.")
+    with Journal(directory, read_only=True) as journal:
+        recorded = journal.fact("totals") or {}
+        limits = {
+            name: value if value is not None else recorded.get(name) for name, value in asdict(totals).items()
+        }
+        return Batch(
+            directory,
+            tuple(journal.entries()),
+            with_recorded(settings, journal.fact("settings") or {}),
+            os.environ,
+            Totals(**limits),
+            jobs or journal.fact("jobs"),
+        )
+
+
+@contextmanager
+def _showing(console: Console, pending: int, done: Sequence[EntryResult]) -> Iterator[BatchDisplay]:
+    from ..batch.console import BatchConsole, BatchView
+    from ..batch.outcome import label
+
+    display = BatchConsole(console, BatchView(pending, Counter(map(label, done))))
+    with display.progress():
+        yield display
+
+
+@contextmanager
+def _interruptible(stop: Callable[[Stop], None]) -> Iterator[None]:
+    """Ctrl-C lets what runs end, a second one stops it; SIGTERM and a closed terminal stop it at once."""
+    wanted: dict[str, Stop] = {"SIGINT": "soon", "SIGTERM": "now", "SIGHUP": "now"}
+    numbers = {getattr(signal, name): when for name, when in wanted.items() if hasattr(signal, name)}
+    earlier = [(number, signal.signal(number, lambda got, _: stop(numbers[got]))) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in earlier:
+            signal.signal(number, handler)
+
+
+def _checked(entries: Sequence[Entry], console: Console, stream: TextIO | None) -> int:
+    """List the entries; exit 2 when any of them is bad."""
+    from ..batch.console import entry_lines
+
+    if stream is not None:
+        console.document([asdict(entry) for entry in entries], stream)
+    else:
+        console.lines(entry_lines(entries))
+    return UsageError.exit_code if any(entry.spec is None for entry in entries) else 0
+
+
+def _show(result: BatchResult, console: Console, stream: TextIO | None) -> None:
+    from ..batch.console import BatchConsole, BatchView
+
+    if stream is not None:
+        console.document(asdict(result), stream)
+    else:
+        BatchConsole(console, BatchView(0)).result(result)

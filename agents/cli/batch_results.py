@@ -1,0 +1,77 @@
+"""Batches that were done, or are under way: how they stand, and shares of one joined."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from ..console import Console
+from ..errors import GreenloopError, UsageError
+from ..settings import RequiredGrade
+from .document import document_alone
+
+
+def status(directory: Path, /, *, json: Annotated[bool, Parameter(negative="")] = False) -> int:
+    """Say how a batch stands, from any terminal, while it runs or afterwards.
+
+    Parameters
+    ----------
+    directory
+        The batch's --out.
+    json
+        Print one JSON document on standard output and nothing else.
+    """
+    from ..batch.console import status_lines
+    from ..batch.status import standing
+
+    found = standing(directory)
+    console = Console()
+    if json:
+        with document_alone(json) as stream:
+            console.document(asdict(found), stream)
+    else:
+        console.lines(status_lines(found))
+    return 0
+
+
+def merge(
+    *directories: Path,
+    out: Path,
+    require: RequiredGrade | None = None,
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Join the results of shards into one batch, with its reports; its exit code is that of the whole.
+
+    Parameters
+    ----------
+    directories
+        What each shard had as --out.
+    out
+        Where the whole is kept.
+    require
+        The lowest grade that ends in exit code 0; by default what the first shard required.
+    json
+        Print one JSON document on standard output and nothing else.
+    """
+    from ..batch import merge as batches
+    from ..batch.console import closing_lines
+    from ..batch.outcome import failed
+
+    console = Console()
+    with document_alone(json) as stream:
+        try:
+            if not directories:
+                raise UsageError("Give the directories of the shards.")
+            result = batches.merge(directories, out, require)
+        except GreenloopError as error:
+            if not json:
+                raise
+            result = failed(error)
+        if json:
+            console.document(asdict(result), stream)
+        else:
+            console.lines(closing_lines(result))
+    return result.exit_code

@@ -1,0 +1,75 @@
+"""Entries and results made for tests, and a display that keeps what it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from agents.batch.journal import Journal, Task
+from agents.batch.records import Entry, EntryResult
+from agents.batch.worker import unfinished
+from agents.events import Event
+from agents.records import Spec, Usage
+
+
+def entry(name: str, text: str = "Implement f(x: int) -> int.") -> Entry:
+    return Entry(name, f"{name}.md", Spec(name, text))
+
+
+def bad(name: str) -> Entry:
+    return Entry(name, f"{name}.md", None, f"{name}.md is empty")
+
+
+def bad_result(entry: Entry, digest: str) -> EntryResult:
+    return EntryResult(entry.id, entry.where, digest, "bad", 2, why=entry.error or "")
+
+
+def verified(task: Task, tokens: int = 10, cost: float | None = None) -> EntryResult:
+    usage = Usage(calls=1, completion_tokens=tokens, cost_usd=cost)
+    return replace(unfinished(task), status="finished", exit_code=0, grade="verified", usage=usage)
+
+
+def planned(directory: Path, *entries: Entry, digest: str = "d1") -> Journal:
+    """An open journal with these entries."""
+    journal = Journal(directory)
+    journal.plan([(entry, digest) for entry in entries], bad_result)
+    return journal
+
+
+@dataclass
+class Kept:
+    """Keeps what a display is told."""
+
+    begun: list[str] = field(default_factory=list)
+    results: list[EntryResult] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    earlier: list[str] = field(default_factory=list)
+    pending: int = 0
+
+    def began(self, task: Task) -> None:
+        self.begun.append(task.entry.id)
+
+    def ended(self, result: EntryResult) -> None:
+        self.results.append(result)
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def told(self, entry_id: str, event: Event) -> None:
+        """What a run tells is not kept."""
+
+    def opened(self, event: Event) -> None:
+        """Nor what opening the models tells."""
+
+    @contextmanager
+    def showing(self, pending: int, done: Sequence[EntryResult]) -> Iterator[Kept]:
+        self.pending, self.earlier = pending, [result.id for result in done]
+        yield self
+
+
+@contextmanager
+def uninterrupted(stop: object) -> Iterator[None]:
+    """No signal is heeded."""
+    yield
