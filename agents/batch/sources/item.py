@@ -70,7 +70,9 @@ def _of_mapping(
         if key not in (*BODIES, *KEYS):
             name = str(key)[:40]
             where = place.at(lines[name]) if name in lines else place.whole
-            raise UsageError(f"{where}: unknown key `{name}`; {hint(name, (*BODIES, *KEYS))}")
+            # `- Implement f(x: int)` is a mapping to YAML.
+            prose = "quote the text, or write it as a block (`|`)." if " " in name else ""
+            raise UsageError(f"{where}: unknown key `{name}`; {prose or hint(name, (*BODIES, *KEYS))}")
     if len(given) != 1:
         both = f"has both `{given[0]}` and `{given[1]}`" if given else "has no `spec`"
         raise UsageError(f"{place.whole}: the item {both}; give one of `spec`, `text` and `file`.")
