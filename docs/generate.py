@@ -21,6 +21,13 @@ def result_schema() -> str:
     return json.dumps(schema, indent=2, sort_keys=True) + "\n"
 
 
+def batch_result_schema() -> str:
+    """The JSON schema of a line of a batch's results.jsonl."""
+    from agents.batch.reports.lines import schema
+
+    return json.dumps(schema(), indent=2, sort_keys=True) + "\n"
+
+
 def track_record() -> str:
     """How often each grade was right, over the published results of greenloop's own strategy."""
     from agents.track_record import EMBEDDED_FAMILY
@@ -34,7 +41,11 @@ def track_record() -> str:
     return json.dumps({EMBEDDED_FAMILY: counted}, indent=1, sort_keys=True) + "\n"
 
 
-GENERATED = {"schema/result.json": result_schema, "../agents/track_record.json": track_record}
+GENERATED = {
+    "schema/result.json": result_schema,
+    "schema/batch-result.json": batch_result_schema,
+    "../agents/track_record.json": track_record,
+}
 
 if __name__ == "__main__":
     for name, make in GENERATED.items():

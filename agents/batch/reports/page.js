@@ -160,7 +160,7 @@
     const head = [
       make("code", { text: each.id }), each.leads ? make("span", { class: "leader", text: "leads" }) : null,
       make("span", { text: origin }), make("span", { class: `outcome outcome-${each.verdict === "passed" ? "passed" : "failed"}`, text: each.verdict }),
-      make("span", { class: "muted", text: [counts, each.reason, each.mended && `mended: ${each.mended}`].filter(Boolean).join("; ") }),
+      make("span", { class: "muted", text: [counts, ["passed", "failed"].includes(each.verdict) ? "" : each.reason, each.mended && `mended: ${each.mended}`].filter(Boolean).join("; ") }),
     ].filter((part) => part !== null);
     if (!("change" in each)) return make("p", { class: "candidate" }, ...head);
     const shown = make("details", { class: "candidate" }, make("summary", {}, ...head), each.parent ? diff(each.change) : code(each.change));

@@ -36,7 +36,7 @@ def page(directory: Path, results: Sequence[EntryResult], facts: BatchFacts) -> 
     """The page, piece by piece; the rounds are read from the run directories below `directory`, one at a time."""
     sums = totals(results, facts.required)
     style, script = _part("page.css"), _part("page.js")
-    most = max(LEAST_BYTES, min(MOST_STORY_BYTES, MOST_STORIES_BYTES // max(len(results), 1)))
+    most = story_bytes(len(results))
     return _template().generate(
         title=clean(facts.title),
         facts=facts,
@@ -51,6 +51,11 @@ def page(directory: Path, results: Sequence[EntryResult], facts: BatchFacts) -> 
         style_hash=_hash(style),
         script_hash=_hash(script),
     )
+
+
+def story_bytes(specs: int) -> int:
+    """The most that is embedded for each of `specs` specs."""
+    return max(LEAST_BYTES, min(MOST_STORY_BYTES, MOST_STORIES_BYTES // max(specs, 1)))
 
 
 def _figures(sums: Totals, facts: BatchFacts) -> Iterator[tuple[str, str]]:
@@ -70,7 +75,7 @@ def _plots(results: Sequence[EntryResult], sums: Totals) -> dict[str, str]:
     begun = [result for result in results if result.status not in ("bad", "not started")]
     plots = {"grades": grades_bar(sums.counts)}
     if begun:
-        plots["seconds"] = histogram("Seconds a spec", "s", [result.seconds for result in begun])
+        plots["seconds"] = histogram("Seconds a spec", "seconds", [result.seconds for result in begun])
         plots["tokens"] = histogram("Tokens a spec", "tokens", [tokens(result) for result in begun])
         plots["rounds"] = count_bars("Rounds a spec", "rounds", [result.rounds for result in begun])
     return plots

@@ -32,14 +32,17 @@ class _Cut:
     items: int
 
     def lines(self, text: str) -> str:
-        """`text` cleaned, its long lines and then itself cut."""
-        return shortened("\n".join(shortened(line, self.line) for line in clean(text).split("\n")), self.text)
+        """`text` cleaned, its long lines and itself cut; before that too, for the time that cleaning takes."""
+        lines = clean(shortened(text, self.text)).split("\n")
+        return shortened("\n".join(shortened(line, self.line) for line in lines), self.text)
 
     def line_of(self, text: str) -> str:
         """`text` cleaned and cut, on one line."""
-        return shortened(" ".join(clean(text).split()), self.line)
+        return shortened(" ".join(clean(shortened(text, 4 * self.line)).split()), self.line)
 
 
+_MOST_COMPARED = 64_000
+"""Characters of a code that a diff is made of; the time it takes grows with their square."""
 _CUTS = tuple(_Cut(16_000 // 2**step, max(600 // 2**step, 80), 128 // 2**step) for step in range(8))
 
 
@@ -158,6 +161,8 @@ def _candidate(
     }
     if candidate.id not in known:
         parent = known.get(candidate.parent or "")
+        if parent is not None and max(len(parent.code), len(candidate.code)) > _MOST_COMPARED:
+            parent = None
         told["parent"] = cut.line_of(parent.id) if parent else None
         told["change"] = cut.lines(_diff(parent, candidate) if parent else candidate.code)
     return told

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 
 from ...sandbox.text import clean
 from ..records import BatchFacts, EntryResult
@@ -61,11 +62,12 @@ def _entry(result: EntryResult) -> Iterator[str]:
     title = f" {escaped(result.title)}" if result.title else ""
     yield f"- **{escaped(result.id)}** ({standing(result)}, {code(result.where)}){title}\n"
     yield f"  - {escaped(reason(result))}\n"
-    told = [f"failing: {code(fact(outcome))}" for outcome in result.failing]
-    told += [f"open: {code(line)}" for line in open_lines(result)]
-    yield from (f"  - {line}\n" for line in told[:_MOST_LINES])
-    if len(told) > _MOST_LINES:
-        yield f"  - {len(told) - _MOST_LINES} more in `report.html`\n"
+    failing = (f"  - failing: {code(fact(outcome))}\n" for outcome in result.failing)
+    asked = (f"  - open: {code(line)}\n" for line in open_lines(result))
+    yield from islice(chain(failing, asked), _MOST_LINES)
+    more = len(result.failing) + len(result.disputes) - _MOST_LINES
+    if more > 0:
+        yield f"  - {more} more in `report.html`\n"
 
 
 def escaped(text: str) -> str:
