@@ -268,8 +268,9 @@ def summary_lines(result: RunResult) -> list[str]:
     usage = result.usage
     cost = f", {usage.cost_usd:.4f} USD" if usage.cost_usd else ""
     speed = f" at {result.tokens_per_second:.1f} tokens/s" if result.tokens_per_second else ""
+    replayed = f" ({usage.replayed} of them replayed)" if usage.replayed else ""
     lines = [
-        f"{result.seconds:.0f} s, {usage.calls} calls, {usage.prompt_tokens} prompt tokens "
+        f"{result.seconds:.0f} s, {usage.calls} calls{replayed}, {usage.prompt_tokens} prompt tokens "
         f"({usage.cached_prompt_tokens} cached), {usage.completion_tokens} generated{speed}{cost}"
     ]
     if result.strength is not None:
