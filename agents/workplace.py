@@ -16,6 +16,9 @@ from .sandbox import Sandbox, open_sandbox
 from .settings import Settings
 from .verifier import Workers
 
+EMBEDDED_SLOTS = 1
+"""Requests of several runs that the embedded model answers at once."""
+
 
 @dataclass(frozen=True, slots=True)
 class Workplace:
@@ -56,5 +59,8 @@ def open_workplace(
         lasting = shared is not None
         workers = held.enter_context(Workers(sandbox, boards_at_once(), lasting=lasting))
         choices = chosen(settings, environ)
-        backends = held.enter_context(Backends(choices, settings.weights, shared)) if shared else None
-        yield Workplace(sandbox, workers, choices, backends)
+        if shared is None:
+            yield Workplace(sandbox, workers, choices)
+        else:
+            backends = held.enter_context(Backends(choices, settings.weights, shared, slots=EMBEDDED_SLOTS))
+            yield Workplace(sandbox, workers, choices, backends)

@@ -9,7 +9,16 @@ from dataclasses import replace
 from queue import Empty, SimpleQueue
 from typing import Literal, Protocol
 
-from ..errors import GreenloopError, Interrupted, ModelError, SandboxBroken, StorageFailed, TotalSpent
+from ..errors import (
+    GreenloopError,
+    Interrupted,
+    ModelError,
+    SandboxBroken,
+    SandboxUnavailable,
+    StorageFailed,
+    TotalSpent,
+    UsageError,
+)
 from ..run_record import Failure
 from .executor import Executor
 from .journal import Journal, Task
@@ -19,13 +28,16 @@ from .worker import unfinished
 MOST_TRIES_IN_A_SITTING = 2
 """A worker that is lost costs its entry one retry."""
 MOST_FAILURES = 3
-"""After so many entries in a row that found no model (or no sandbox), nothing more is begun."""
+"""After so many entries in a row that found no model, no sandbox or a setting that can't be kept, nothing more is
+begun."""
 GRACE_SECONDS = 20.0
 """How long what runs has to end itself once it was told to stop now."""
 AWAY = frozenset(
     {"bad_key", "no_such_model", "quota", "rate_limit", "network", "server_error", "weights", "runtime"}
 )
 """Faults of a model that have nothing to do with the entry."""
+
+VAIN = AWAY | {SandboxBroken.kind, SandboxUnavailable.kind, UsageError.kind}
 
 Stop = Literal["soon", "now"]
 
@@ -125,8 +137,7 @@ class Driver:
     def _judge(self, result: EntryResult) -> None:
         """Whether a result says that more of them are in vain."""
         kind, message = (result.error.kind, result.error.message) if result.error else ("", "")
-        away = (result.exit_code == ModelError.exit_code and kind in AWAY) or kind == SandboxBroken.kind
-        self._failures = self._failures + 1 if away else 0
+        self._failures = self._failures + 1 if kind in VAIN else 0
         if self._stopped_by is not None:
             return
         if kind == StorageFailed.kind:
@@ -134,9 +145,9 @@ class Driver:
         elif kind == TotalSpent.kind:
             self._stopped_by = _TotalSpentInARun(message)
         elif self._failures >= MOST_FAILURES:
-            broken = kind == SandboxBroken.kind
-            sentence = f"{self._failures} specs in a row failed alike, so no more are begun: {message}"
-            self._stopped_by = SandboxBroken(sentence) if broken else ModelError(kind, sentence)
+            self._stopped_by = _in_vain(
+                kind, f"{self._failures} specs in a row failed alike, so no more are begun: {message}"
+            )
 
     def _interrupt(self, when: Stop) -> None:
         second = isinstance(self._stopped_by, Interrupted)
@@ -156,6 +167,11 @@ class _TotalSpentInARun(GreenloopError):
 
     exit_code = TotalSpent.exit_code
     kind = TotalSpent.kind
+
+
+def _in_vain(kind: str, sentence: str) -> GreenloopError:
+    others = {each.kind: each for each in (SandboxBroken, SandboxUnavailable, UsageError)}
+    return others[kind](sentence) if kind in others else ModelError(kind, sentence)
 
 
 def _given_up(task: Task, lost: BaseException) -> EntryResult:

@@ -41,6 +41,11 @@ class TotalBudget:
         self._started = clock()
         self._lock = threading.Lock()
 
+    @property
+    def cost(self) -> float | None:
+        """The limit of the cost, if there is one."""
+        return self._limits.total_cost
+
     def check(self, wait: float = 0.0) -> None:
         """Raise TotalSpent if a limit is reached, or would be after waiting `wait` seconds."""
         limits = self._limits

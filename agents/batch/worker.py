@@ -40,9 +40,11 @@ class Worker:
         entry = task.entry
         assert entry.spec is not None
         folder = Path("specs", entry.id)
+        # A run that has the total for its own limit is refused where the model's price is not known.
+        most = self.settings.max_cost or self.total.cost
         job = Job(
             entry.spec,
-            replace(self.settings, work_dir=self.directory / folder),
+            replace(self.settings, work_dir=self.directory / folder, max_cost=most),
             self.environ,
             run_id=task.digest,
             purse=self.total.share(task.spent),

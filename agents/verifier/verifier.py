@@ -109,7 +109,7 @@ class Verifier:
             confirmed.cancel()
 
     def stop(self) -> None:
-        """End what is under way, which raises Interrupted there; no other verification follows. From any thread."""
+        """End what is under way, which raises Interrupted there; no verification follows. From any thread."""
         self._stop.set()
 
     def close(self) -> None:

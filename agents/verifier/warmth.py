@@ -24,8 +24,9 @@ _OF_PROPERTIES = ("hypothesis", "hypothesis.strategies")
 
 def preloaded(properties: bool = False) -> list[str]:
     """Modules that the worker imports; of pytest's own those that this version of it has."""
-    wanted = (*_PRELOADED, *_OF_PROPERTIES) if properties else _PRELOADED
-    return [name for name in wanted if importlib.util.find_spec(name) is not None]
+    found = [name for name in _PRELOADED if importlib.util.find_spec(name) is not None]
+    # Looking for a part of hypothesis would import all of it, here.
+    return [*found, *_OF_PROPERTIES] if properties and importlib.util.find_spec(_OF_PROPERTIES[0]) else found
 
 
 class Warmth:
