@@ -104,6 +104,10 @@ def test_a_file_that_is_named_several_times_is_read_once() -> None:
     write(s__b_md=f"---\nid: b\n---\n{G}")
     Path("link.md").symlink_to("s/b.md")
     assert [entry.where for entry in entries("s/b.md", "s", "./s/../s/*.md", "link.md")] == ["s/b.md"]
+    write(s__b_md="")
+    assert errors("s/../s/b.md", "s", "link.md") == [
+        ("s/../s/b.md", "s/../s/b.md is empty; say what the code is to do.")
+    ]
 
 
 @pytest.mark.parametrize(
