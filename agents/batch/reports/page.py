@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from ...sandbox.text import clean
 from ..records import BatchFacts, EntryResult
 from .plots import count_bars, grades_bar, histogram
-from .standing import Totals, has_reached, shortened, standing, tokens, totals
+from .standing import Totals, has_reached, one_line, standing, tokens, totals
 from .story import LEAST_BYTES, story
 
 if TYPE_CHECKING:
@@ -84,9 +84,9 @@ def _plots(results: Sequence[EntryResult], sums: Totals) -> dict[str, str]:
 def _row(result: EntryResult, facts: BatchFacts) -> list[Any]:
     """A row of the table, in the order of the script's COLUMNS."""
     return [
-        shortened(clean(result.id), _MOST_WORDS),
-        shortened(" ".join(clean(result.title).split()), _MOST_WORDS),
-        shortened(clean(result.where), _MOST_WORDS),
+        one_line(result.id, _MOST_WORDS),
+        one_line(result.title, _MOST_WORDS),
+        one_line(result.where, _MOST_WORDS),
         standing(result),
         int(has_reached(result, facts.required)),
         result.rounds,

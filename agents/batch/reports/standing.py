@@ -65,15 +65,19 @@ def tokens(result: EntryResult) -> int:
 
 def fact(outcome: Outcome) -> str:
     """What a test showed, cleaned, on one line: its status and the assertion's values."""
-    detail = " ".join(clean(outcome.detail).split())
-    return f"{clean(outcome.test_id)}: {outcome.status}{f', {shortened(detail, _MOST_DETAIL)}' if detail else ''}"
+    detail = one_line(outcome.detail, _MOST_DETAIL)
+    return f"{one_line(outcome.test_id, _MOST_DETAIL)}: {outcome.status}{f', {detail}' if detail else ''}"
 
 
 def open_lines(result: EntryResult) -> Iterator[str]:
     """Each open question of a result in one cleaned line: the input, the rival outputs, and how to answer."""
     for dispute in result.disputes:
-        line = f"{question_line(dispute)} {how_to_answer((dispute,))}"
-        yield shortened(" ".join(clean(line).split()), 2 * _MOST_DETAIL)
+        yield one_line(f"{question_line(dispute)} {how_to_answer((dispute,))}", 2 * _MOST_DETAIL)
+
+
+def one_line(text: str, most: int) -> str:
+    """`text` cleaned, on one line of about `most` characters; cut before that too, for the time cleaning takes."""
+    return shortened(" ".join(clean(shortened(text, 4 * most)).split()), most)
 
 
 def shortened(text: str, most: int) -> str:

@@ -16,7 +16,7 @@ from ...run_record import RoundRecord
 from ...runs import RunDirectory
 from ...sandbox.text import clean
 from ..records import EntryResult
-from .standing import reason, shortened
+from .standing import one_line, reason, shortened
 
 Json = dict[str, Any]
 LEAST_BYTES = 4_096
@@ -38,7 +38,7 @@ class _Cut:
 
     def line_of(self, text: str) -> str:
         """`text` cleaned and cut, on one line."""
-        return shortened(" ".join(clean(shortened(text, 4 * self.line)).split()), self.line)
+        return one_line(text, self.line)
 
 
 _MOST_COMPARED = 64_000

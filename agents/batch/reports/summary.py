@@ -9,14 +9,14 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
-from ...sandbox.text import clean
 from ..records import BatchFacts, EntryResult
-from .standing import Totals, fact, has_reached, open_lines, reason, shortened, standing, totals
+from .standing import Totals, fact, has_reached, one_line, open_lines, reason, standing, totals
 
 MOST_BYTES = 900 * 1024
 _MOST_TEXT = 400
 _MOST_LINES = 12
-_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+_MARKS = re.compile(r"([\\`*_{}\[\]<>#|~&@!:$^=]|^[-+]|(?<=\bwww)\.|(?:(?<=^\d)|(?<=^\d\d))[.)])")
+"""What GitHub's Markdown could read as more than text, links and mentions without brackets included."""
 
 
 def summary(results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
@@ -72,12 +72,12 @@ def _entry(result: EntryResult) -> Iterator[str]:
 
 def escaped(text: str) -> str:
     """`text` on one line, cleaned and cut, so that Markdown shows it as it is."""
-    line = " ".join(clean(text).split())
-    return _PUNCTUATION.sub(r"\\\1", shortened(line, _MOST_TEXT)).replace("\\<", "&lt;").replace("\\&", "&amp;")
+    line = _MARKS.sub(r"\\\1", one_line(text, _MOST_TEXT))
+    return line.replace("\\<", "&lt;").replace("\\&", "&amp;")
 
 
 def code(text: str) -> str:
     """`text` on one line as a code span, whatever backticks it holds."""
-    line = shortened(" ".join(clean(text).split()), 2 * _MOST_TEXT)
+    line = one_line(text, 2 * _MOST_TEXT)
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
     return f"{fence} {line} {fence}" if "`" in line else f"{fence}{line or ' '}{fence}"
