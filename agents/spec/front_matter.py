@@ -88,7 +88,7 @@ def _front_matter(
         id=identifier,
         signature=read.text("signature"),
         examples=read.texts("examples"),
-        tests=tuple(place.folder / name for name in read.texts("tests")),
+        tests=tuple(place.file(name, read.where("tests")) for name in read.texts("tests")),
         limits=_limits(read),
         places={str(key): read.where(str(key)) for key in data},
         source=source,

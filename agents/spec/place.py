@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..errors import UsageError
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -25,6 +27,27 @@ class Place:
     def at(self, line: int) -> str:
         """The name of a line, counted from 1."""
         return self.whole if self.first is None else f"{self.name}{self.mark}{self.first + line - 1}"
+
+    def file(self, name: str, where: str) -> Path:
+        """The file that the spec names `name` at `where`. Raises UsageError where that is out of its reach."""
+        path = self.folder / name
+        require_within(path, self.folder, where)
+        return path
+
+
+def require_within(path: Path, folder: Path, where: str) -> None:
+    """Raise UsageError for a path, named at `where`, that leads out of `folder` and of the working directory: a
+    spec from a stranger must not have other files of this machine put into prompts and reports."""
+    try:
+        real = path.resolve()
+        within = any(real.is_relative_to(root.resolve()) for root in (folder, Path()))
+    except (OSError, ValueError, RuntimeError):
+        return  # what can't be followed can't be read either, and that has a sentence of its own
+    if not within:
+        raise UsageError(
+            f"{where}: {str(path)[:200]} leads out of the spec's folder and of the working directory; copy the file "
+            "into one of them."
+        )
 
 
 def place_of(origin: str) -> Place:

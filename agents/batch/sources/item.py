@@ -86,4 +86,4 @@ def _of_mapping(
         raise UsageError(
             f"{place.whole}: `file` must name one spec, a text file; name lists in the command itself."
         )
-    return Item(place, file=place.folder / body.strip(), keys=keys, lines=lines, source=source)
+    return Item(place, file=place.file(body.strip(), place.whole), keys=keys, lines=lines, source=source)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from ...errors import UsageError
-from ...spec.place import Place
+from ...spec.place import Place, require_within
 from ...spec.source_file import opened
 from . import csv_table, json_lines, spec_file, yaml_list
 from .item import Fault, Found, Item
@@ -62,7 +62,7 @@ def _matching(pattern: str) -> Iterator[Path | Fault]:
     except (OSError, ValueError, RecursionError) as error:
         yield Fault(pattern, pattern, f"{pattern} can't be matched ({error}); write another pattern.")
         return
-    yield from matches
+    yield from map(_reached, matches)
     if not matches:
         yield Fault(pattern, pattern, f"{pattern} matches no file; check the pattern.", absent=True)
 
@@ -77,10 +77,20 @@ def _in_folder(folder: Path) -> Iterator[Path | Fault]:
     for error in unreadable:
         name = str(error.filename)
         yield Fault(name, name, f"{name} can't be read ({error.strerror}); check its permissions.")
-    yield from sorted(files)
+    yield from map(_reached, sorted(files))
     if not files and not unreadable:
         reason = f"{folder} holds no spec; put files *.md into it (README.md and hidden ones are left out)."
         yield Fault(str(folder), str(folder), reason, absent=True)
+
+
+def _reached(path: Path) -> Path | Fault:
+    """A file that was found, not named: where it is a link, to what lies in its folder or the working directory."""
+    try:
+        if path.is_symlink():
+            require_within(path, path.parent, "A link among the specs")
+    except UsageError as error:
+        return Fault(str(path), str(path), str(error))
+    return path
 
 
 def _is_spec(name: str) -> bool:
