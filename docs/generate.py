@@ -28,6 +28,17 @@ def batch_result_schema() -> str:
     return json.dumps(schema(), indent=2, sort_keys=True) + "\n"
 
 
+def batch_schema() -> str:
+    """The JSON schema of the document that `batch --json` prints."""
+    from pydantic import TypeAdapter
+
+    from agents.batch.outcome import BatchResult
+
+    schema = TypeAdapter(BatchResult).json_schema(mode="serialization")
+    schema["title"] = "Result of a greenloop batch (batch --json)"
+    return json.dumps(schema, indent=2, sort_keys=True) + "\n"
+
+
 def track_record() -> str:
     """How often each grade was right, over the published results of greenloop's own strategy."""
     from agents.track_record import EMBEDDED_FAMILY
@@ -44,6 +55,7 @@ def track_record() -> str:
 GENERATED = {
     "schema/result.json": result_schema,
     "schema/batch-result.json": batch_result_schema,
+    "schema/batch.json": batch_schema,
     "../agents/track_record.json": track_record,
 }
 

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -94,7 +94,7 @@ class Watch:
             self.early = resident()
 
     @contextmanager
-    def showing(self, pending: int, done: Sequence[object]) -> Iterator[Watch]:
+    def showing(self, pending: int, earlier: object) -> Iterator[Watch]:
         """Show nothing."""
         yield self
 

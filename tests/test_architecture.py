@@ -18,8 +18,8 @@ WORDS = {"records", "run_record", "errors", "events"}
 """What everything may speak of."""
 LAYERS = (
     ("main command", {"cli"}),
-    ("measurements", {"bench"}),
-    ("one run", {"job", "keeper", "crew", "rig"}),
+    ("many runs", {"bench", "batch"}),
+    ("one run", {"job", "keeper", "crew", "rig", "workplace"}),
     ("loop", {"orchestrator"}),
     ("strength of a suite", {"strength"}),
     ("roles and judge", {"code_writer", "test_writer", "critic", "judge", "votes", "probes", "asking", "effort"}),

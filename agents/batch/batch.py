@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import asdict, dataclass
@@ -21,7 +22,7 @@ from .digest import digest_of
 from .driver import Display, Driver, Stop
 from .executor import ThreadExecutor
 from .journal import Journal, title
-from .outcome import BatchResult, exit_code_of, outcome, required_of
+from .outcome import BatchResult, exit_code_of, label, outcome, required_of
 from .records import BatchFacts, Entry, EntryResult
 from .reports import write_reports
 from .totals import UNLIMITED, TotalBudget, Totals
@@ -55,8 +56,8 @@ class Batch:
     jobs: int | None = None
 
 
-Showing = Callable[[int, Sequence[EntryResult]], AbstractContextManager[BatchDisplay]]
-"""Makes the display for so many entries to be done, beside those that were done earlier."""
+Showing = Callable[[int, Counter[str]], AbstractContextManager[BatchDisplay]]
+"""Makes the display for so many entries to be done, beside those done earlier, counted by their labels."""
 Interruptible = Callable[[Callable[[Stop], None]], AbstractContextManager[None]]
 """Lets the user's signals call what it is given while the body runs."""
 
@@ -119,11 +120,11 @@ def _worked(
 ) -> GreenloopError | None:
     """Do what is pending; what stopped it early, if anything did."""
     pending = journal.pending()
-    done = [result for result in journal.results() if result.final or result.status == "bad"]
+    earlier = Counter(label(each) for each in journal.results() if each.final or each.status == "bad")
     total = TotalBudget(batch.totals, journal.spent())
     halt = Halt()
     with ExitStack() as held:
-        display = held.enter_context(showing(len(pending), done))
+        display = held.enter_context(showing(len(pending), earlier))
         place = held.enter_context(open_workplace(batch.settings, batch.environ, display.opened))
         jobs = min(batch.jobs or default_jobs(place), len(pending))
         worker = Worker(batch.directory, batch.settings, batch.environ, place, total, halt, display.told)

@@ -17,7 +17,7 @@ from cyclopts import Parameter
 
 from ..batch.totals import UNLIMITED, Totals
 from ..console import Console
-from ..errors import GreenloopError, UsageError
+from ..errors import GreenloopError, Interrupted, UsageError
 from ..settings import Count, Settings
 from .document import document_alone
 from .resumed import with_recorded
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..batch.batch import Batch, BatchDisplay
     from ..batch.driver import Stop
     from ..batch.outcome import BatchResult
-    from ..batch.records import Entry, EntryResult
+    from ..batch.records import Entry
 
 
 def batch(
@@ -72,6 +72,8 @@ def batch(
             else:
                 wanted = _new(specs, out, shard, Batch(out or Path(), (), settings, os.environ, totals, jobs))
             result = run_batch(wanted, partial(_showing, console), _interruptible)
+        except KeyboardInterrupt:
+            result = failed(Interrupted("Interrupted before the batch began, or while it was reported on."))
         except GreenloopError as error:
             if not settings.json:
                 raise
@@ -129,11 +131,10 @@ def _stored(
 
 
 @contextmanager
-def _showing(console: Console, pending: int, done: Sequence[EntryResult]) -> Iterator[BatchDisplay]:
+def _showing(console: Console, pending: int, earlier: Counter[str]) -> Iterator[BatchDisplay]:
     from ..batch.console import BatchConsole, BatchView
-    from ..batch.outcome import label
 
-    display = BatchConsole(console, BatchView(pending, Counter(map(label, done))))
+    display = BatchConsole(console, BatchView(pending, earlier))
     with display.progress():
         yield display
 

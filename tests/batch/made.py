@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -45,7 +46,7 @@ class Kept:
     begun: list[str] = field(default_factory=list)
     results: list[EntryResult] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    earlier: list[str] = field(default_factory=list)
+    earlier: Counter[str] = field(default_factory=Counter)
     pending: int = 0
 
     def began(self, task: Task) -> None:
@@ -64,8 +65,8 @@ class Kept:
         """Nor what opening the models tells."""
 
     @contextmanager
-    def showing(self, pending: int, done: Sequence[EntryResult]) -> Iterator[Kept]:
-        self.pending, self.earlier = pending, [result.id for result in done]
+    def showing(self, pending: int, earlier: Counter[str]) -> Iterator[Kept]:
+        self.pending, self.earlier = pending, earlier
         yield self
 
 
