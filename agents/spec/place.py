@@ -45,7 +45,7 @@ def require_within(path: Path, folder: Path, where: str) -> None:
         return  # what can't be followed can't be read either, and that has a sentence of its own
     if not within:
         raise UsageError(
-            f"{where}: {str(path)[:200]} leads out of the spec's folder and of the working directory; copy the file "
+            f"{where}: {str(path)[:200]} leads out of the spec's folder and the working directory; copy the file "
             "into one of them."
         )
 

@@ -84,7 +84,7 @@ def _in_folder(folder: Path) -> Iterator[Path | Fault]:
 
 
 def _reached(path: Path) -> Path | Fault:
-    """A file that was found, not named: where it is a link, to what lies in its folder or the working directory."""
+    """A file that was found, not named: where it is a link, to its folder or the working directory."""
     try:
         if path.is_symlink():
             require_within(path, path.parent, "A link among the specs")
