@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import replace
 from queue import Empty, SimpleQueue
 from typing import Literal, Protocol
@@ -95,6 +95,7 @@ class Driver:
             return self._stopped_by  # what hangs is left to the end of the process
         except StorageFailed as error:
             self._executor.halt()
+            wait(self._running, GRACE_SECONDS)  # what they find can't be kept
             return error
 
     def _goes_on(self) -> bool:

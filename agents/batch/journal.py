@@ -61,6 +61,8 @@ class Journal:
         try:
             self._database = _opened(self.path, read_only)
         except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError) and not read_only:
+                raise self._storage_failed(error) from error
             raise UsageError(f"{self.path} can't be read ({error}); choose another --out.") from error
         try:
             with self._faults():
@@ -227,9 +229,12 @@ class Journal:
         try:
             yield
         except sqlite3.Error as error:
-            raise StorageFailed(
-                f"The journal {self.path} can't be written ({error}); mend that and run the same command again."
-            ) from error
+            raise self._storage_failed(error) from error
+
+    def _storage_failed(self, error: sqlite3.Error) -> StorageFailed:
+        return StorageFailed(
+            f"The journal {self.path} can't be written ({error}); mend that and run the same command again."
+        )
 
     def _write(self, statement: str, *values: object) -> None:
         self._database.execute(statement, values)

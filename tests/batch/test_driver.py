@@ -192,3 +192,21 @@ def test_the_next_sitting_does_what_is_missing(tmp_path: Path) -> None:
     second = Bench(tmp_path, 4, lambda task: verified(task))
     assert second.run() is None
     assert second.display.begun == ["s0", "s1", "s3"]
+
+
+def test_when_the_journal_takes_no_more_what_runs_is_ended_and_nothing_is_begun(tmp_path: Path) -> None:
+    ended = threading.Event()
+
+    def work(task: Task) -> EntryResult:
+        if task.entry.id != "s0":
+            return verified(task)
+        with bench.halt.ending(ended.set):
+            assert ended.wait(20)
+        return stopped(unfinished(task), Interrupted("."))
+
+    bench = Bench(tmp_path, 60, work, jobs=2)
+    pages = bench.journal._database.execute("PRAGMA page_count").fetchone()[0]
+    bench.journal._database.execute(f"PRAGMA max_page_count = {pages}")
+    assert isinstance(bench.run(), StorageFailed)
+    assert ended.is_set()
+    assert len(bench.display.begun) < 60

@@ -125,6 +125,12 @@ def test_a_full_disk_is_one_sentence_and_leaves_the_journal_whole(tmp_path: Path
         assert next(journal.results()).status == "finished"
 
 
+def test_a_directory_that_takes_no_journal_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / JOURNAL_FILE).mkdir()
+    with pytest.raises(StorageFailed, match="can't be written"):
+        Journal(tmp_path)
+
+
 def _end_all(journal: Journal, count: int) -> None:
     for number in range(1, count):
         journal.end(verified(journal.begin(f"s{number}")))
