@@ -6,7 +6,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -20,7 +20,7 @@ from ..settings import RequiredGrade, Settings
 from ..workplace import Workplace, chosen, open_workplace
 from .digest import digest_of
 from .driver import Display, Driver, Stop
-from .executor import ThreadExecutor
+from .executor import Executor, ThreadExecutor
 from .journal import Journal, title
 from .outcome import BatchResult, exit_code_of, label, outcome, required_of
 from .records import BatchFacts, Entry, EntryResult
@@ -54,6 +54,8 @@ class Batch:
     environ: Mapping[str, str]
     totals: Totals = UNLIMITED
     jobs: int | None = None
+    ray: str | None = None
+    """The address of a Ray cluster that does it; None: this process."""
 
 
 Showing = Callable[[int, Counter[str]], AbstractContextManager[BatchDisplay]]
@@ -122,17 +124,41 @@ def _worked(
     pending = journal.pending()
     earlier = Counter(label(each) for each in journal.results() if each.final or each.status == "bad")
     total = TotalBudget(batch.totals, journal.spent())
-    halt = Halt()
-    with ExitStack() as held:
-        display = held.enter_context(showing(len(pending), earlier))
-        place = held.enter_context(open_workplace(batch.settings, batch.environ, display.opened))
-        jobs = min(batch.jobs or default_jobs(place), len(pending))
-        worker = Worker(batch.directory, batch.settings, batch.environ, place, total, halt, display.told)
-        executor = ThreadExecutor(worker, jobs, halt)
-        held.callback(executor.close)
+    opened = _on_this_machine if batch.ray is None else _on_a_cluster
+    with (
+        showing(len(pending), earlier) as display,
+        opened(batch, len(pending), total, display) as (executor, jobs),
+    ):
         driver = Driver(journal, executor, jobs, total.check, display)
         with interruptible(driver.stop):
             return driver.run()
+
+
+@contextmanager
+def _on_this_machine(
+    batch: Batch, pending: int, total: TotalBudget, display: BatchDisplay
+) -> Iterator[tuple[Executor, int]]:
+    halt = Halt()
+    with open_workplace(batch.settings, batch.environ, display.opened) as place:
+        jobs = min(batch.jobs or default_jobs(place), pending)
+        worker = Worker(batch.directory, batch.settings, batch.environ, place, total, halt, display.told)
+        executor = ThreadExecutor(worker, jobs, halt)
+        try:
+            yield executor, jobs
+        finally:
+            executor.close()
+
+
+@contextmanager
+def _on_a_cluster(
+    batch: Batch, pending: int, total: TotalBudget, display: BatchDisplay
+) -> Iterator[tuple[Executor, int]]:
+    from .ray_executor import Plan, for_the_cluster, ray_executor
+
+    assert batch.ray is not None
+    settings = for_the_cluster(batch.settings, chosen(batch.settings, batch.environ))
+    with ray_executor(batch.ray, settings, Plan(batch.directory, pending, batch.jobs), total, display) as opened:
+        yield opened
 
 
 def default_jobs(place: Workplace) -> int:

@@ -64,6 +64,16 @@ class TotalBudget:
         limit = self._limits.total_seconds
         return None if limit is None else max(0.0, limit - (self._clock() - self._started))
 
+    def left(self) -> Totals:
+        """What may still be spent, at least 0 of each; None where nothing limits it."""
+        limits = self._limits
+        with self._lock:
+            return Totals(
+                None if limits.total_cost is None else max(0.0, limits.total_cost - self._cost),
+                None if limits.total_tokens is None else max(0, limits.total_tokens - int(self._tokens)),
+                self.seconds_left(),
+            )
+
     def share(self, known: Usage) -> Share:
         """The purse of one run, of which `known` is in the total already."""
         return Share(self, known)

@@ -35,6 +35,7 @@ def batch(
     resume: Path | None = None,
     jobs: Count | None = None,
     shard: str | None = None,
+    ray: str | None = None,
     check: Annotated[bool, Parameter(negative="")] = False,
     totals: Totals = UNLIMITED,
     settings: Settings = Settings(),
@@ -56,6 +57,8 @@ def batch(
         Specs at once; by default as many as the model answers at once.
     shard
         Only this share of the specs, `i/n`, for one of n machines.
+    ray
+        Do the specs on a Ray cluster: `auto`, `HOST:PORT`, `ray://HOST:PORT`, or `local` for one started here.
     check
         Only read the specs, and list them.
     """
@@ -71,6 +74,7 @@ def batch(
                 wanted = _stored(resume, settings, totals, jobs, given=(*specs, out, shard))
             else:
                 wanted = _new(specs, out, shard, Batch(out or Path(), (), settings, os.environ, totals, jobs))
+            wanted = replace(wanted, ray=ray)
             result = run_batch(wanted, partial(_showing, console), _interruptible)
         except KeyboardInterrupt:
             result = failed(Interrupted("Interrupted before the batch began, or while it was reported on."))
