@@ -30,12 +30,12 @@ def connected(address: str, slots: int | None) -> Iterator[Any]:
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
     if address == LOCAL:
         options |= {"include_dashboard": False, "num_cpus": slots, "object_store_memory": LOCAL_STORE_BYTES}
+    _keep_off_the_output()
     try:
         ray.init(address, **options)
     except Exception as error:  # Ray raises whatever its libraries do, down to a bare Exception
         raise UsageError(_unreached(address, error)) from error
     try:
-        _keep_off_the_output()
         yield ray
     finally:
         ray.shutdown()
@@ -59,10 +59,13 @@ def _unreached(address: str, error: Exception) -> str:
 
 
 def _keep_off_the_output() -> None:
-    """Ray prints what its nodes report on standard output, where only the JSON document may stand."""
-    try:
-        from ray._private.ray_logging import global_worker_stdstream_dispatcher as dispatcher
+    """Ray has no option against printing what its nodes report on standard output, where only the JSON document
+    may stand."""
+    from ray._private import worker
 
-        dispatcher.remove_handler("ray_print_logs")
-    except (ImportError, AttributeError, KeyError):
-        return  # another release of Ray, which has no such thing or calls it otherwise
+    if hasattr(worker, "print_to_stdstream"):
+        worker.print_to_stdstream = _swallow
+
+
+def _swallow(*_: object, **__: object) -> None:
+    """What Ray would have printed."""
