@@ -46,7 +46,7 @@ def in_boards(served: Served, before: int) -> bool:
 
 
 @linux_only
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize(("phase", "pause"), [(in_calls, 0.4), (in_boards, 0.0)], ids=["calls", "boards"])
 def test_a_batch_ended_in_every_way_goes_on_to_the_same_results(
     tmp_path: Path, phase: Phase, pause: float
