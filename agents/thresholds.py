@@ -19,7 +19,7 @@ class Thresholds:
     """Share of the drafts that must behave alike, for `consensus`."""
     passed_tests: int = 3
     """Tests that must count and pass, for `consensus`."""
-    stood_share: float = 0.5
+    stood_share: float = 2 / 3
     """Share of the generated tests that must have stood as they were written, for `consensus`."""
     certain_drafts: int = 3
     """Drafts that behave alike, and nobody otherwise: then no further draft is asked for."""

@@ -22,7 +22,7 @@ SHARDS = (1, 2)
 IDS = ("sort-apples", "sort-pears")
 
 
-def documents() -> list[dict[str, Any]]:
+def documents() -> list[dict[Any, Any]]:
     text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
     return [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)]
 

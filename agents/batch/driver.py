@@ -33,7 +33,17 @@ begun."""
 GRACE_SECONDS = 20.0
 """How long what runs has to end itself once it was told to stop now."""
 AWAY = frozenset(
-    {"bad_key", "no_such_model", "quota", "rate_limit", "network", "server_error", "weights", "runtime"}
+    {
+        "bad_key",
+        "no_such_model",
+        "quota",
+        "rate_limit",
+        "network",
+        "no_chat_reply",
+        "server_error",
+        "weights",
+        "runtime",
+    }
 )
 """Faults of a model that have nothing to do with the entry."""
 

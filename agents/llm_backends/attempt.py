@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from smolagents.models import ChatMessage, ChatMessageStreamDelta
 
 TRIES = 6
-TRIES_OF_KIND = {"network": 3, "empty_reply": 2}
+TRIES_OF_KIND = {"network": 3, "no_chat_reply": 3, "empty_reply": 2}
 """Fewer where waiting seldom helps: nobody should wait half a minute to hear that no server runs."""
 JITTER = 1.0
 

@@ -91,7 +91,7 @@ class Heard:
             return
         if finish is None:
             nothing = f"{model_id} sent no chat reply; check --api-base (which usually ends in /v1)."
-            raise ModelError("server_error", nothing)
+            raise ModelError("no_chat_reply", nothing, transient=True)
         if finish == "length":
             spent = f"{model_id} reached its length limit without an answer; choose a --model that thinks less."
             raise ModelError("empty_reply", spent)
