@@ -16,8 +16,8 @@ from .sandbox import Sandbox, open_sandbox
 from .settings import Settings
 from .verifier import Workers
 
-EMBEDDED_SLOTS = 1
-"""Requests of several runs that the embedded model answers at once."""
+EMBEDDED_SLOTS = 8
+"""Requests of several runs that the embedded model answers at once at the most (docs/performance.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,9 @@ def chosen(settings: Settings, environ: Mapping[str, str]) -> dict[Role, Choice]
 
 @contextmanager
 def open_workplace(
-    settings: Settings, environ: Mapping[str, str], shared: Tell | None = None
+    settings: Settings, environ: Mapping[str, str], shared: Tell | None = None, most: int = EMBEDDED_SLOTS
 ) -> Iterator[Workplace]:
-    """A workplace for one run; with `shared`, which hears what opening the models tells, for many at once.
+    """A workplace for one run; with `shared`, which hears what opening the models tells, for `most` at once.
 
     Raises SandboxUnavailable and UsageError, and where models are shared ModelError.
     """
@@ -62,5 +62,5 @@ def open_workplace(
         if shared is None:
             yield Workplace(sandbox, workers, choices)
         else:
-            backends = held.enter_context(Backends(choices, settings.weights, shared, slots=EMBEDDED_SLOTS))
+            backends = held.enter_context(Backends(choices, settings.weights, shared, slots=min(most, EMBEDDED_SLOTS)))
             yield Workplace(sandbox, workers, choices, backends)

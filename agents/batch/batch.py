@@ -139,7 +139,8 @@ def _on_this_machine(
     batch: Batch, pending: int, total: TotalBudget, display: BatchDisplay
 ) -> Iterator[tuple[Executor, int]]:
     halt = Halt()
-    with open_workplace(batch.settings, batch.environ, display.opened) as place:
+    most = min(batch.jobs or MOST_JOBS, pending)
+    with open_workplace(batch.settings, batch.environ, display.opened, most) as place:
         jobs = min(batch.jobs or default_jobs(place), pending)
         worker = Worker(batch.directory, batch.settings, batch.environ, place, total, halt, display.told)
         executor = ThreadExecutor(worker, jobs, halt)
