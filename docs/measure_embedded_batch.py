@@ -1,6 +1,6 @@
 """Measures what a batch gains from the embedded model's slots: `python docs/measure_embedded_batch.py`.
 
-The same eight specs, first with `--jobs 1`, then with the default number of jobs, each in a process of its own with
+The same eight specs, first with `--jobs 1`, then with the default jobs, each in a process of its own, with
 nothing replayed; prints seconds, generated tokens and grades of both, and the ratio. Takes ten minutes on two idle
 cores, and means nothing on busy ones.
 """
