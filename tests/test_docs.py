@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import re
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+from agents.batch.totals import Totals
+from agents.cli.batch import batch
 from agents.llm_backends.providers import PROVIDERS
 from agents.settings import Settings
 
@@ -43,9 +46,10 @@ def test_every_providers_key_is_in_the_example_environment() -> None:
 
 def test_every_setting_is_an_option_that_the_readme_or_the_help_names() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    of_a_batch = {*inspect.signature(batch).parameters, *(field.name for field in fields(Totals))}
     for option in re.findall(r"`(--[a-z-]+)", readme):
         name = option.removeprefix("--").removeprefix("no-").replace("-", "_")
-        known = {field.name for field in fields(Settings)} | {"tests", "file", "resume", "help"}
+        known = {field.name for field in fields(Settings)} | {"tests", "file", "resume", "help"} | of_a_batch
         assert name in known, option
 
 
