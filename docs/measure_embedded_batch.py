@@ -1,8 +1,8 @@
 """Measures what a batch gains from the embedded model's slots: `python docs/measure_embedded_batch.py`.
 
-The same eight specs, first with `--jobs 1`, then with the default jobs, each in a process of its own, with
-nothing replayed; prints seconds, generated tokens and grades of both, and the ratio. Takes ten minutes on two idle
-cores, and means nothing on busy ones.
+Eight specs with the options given (`--strategy single` takes a few minutes), first with `--jobs 1`, then with the
+default jobs, each in a process of its own, with nothing replayed; prints seconds, generated tokens and grades of
+both, and the ratio. Means nothing on busy cores.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def measured(folder: Path, *jobs: str) -> tuple[float, int]:
     """Seconds and generated tokens of the batch with `jobs`."""
     out = folder / f"out{'-'.join(jobs)}"
     command = [sys.executable, str(ROOT / "main.py"), "batch", str(folder / "specs.jsonl"), "--out", str(out)]
-    settings = ["--model", "embedded", "--effort", "low", "--no-mutation", "--require", "contested"]
+    settings = ["--model", "embedded", "--no-mutation", *sys.argv[1:]]
     started = time.monotonic()
     environ = {name: value for name, value in os.environ.items() if not name.startswith("GREENLOOP_")}
     subprocess.run([*command, *settings, *jobs], env=environ, stdout=subprocess.DEVNULL, check=False)
