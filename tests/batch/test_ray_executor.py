@@ -68,7 +68,7 @@ def survive_the_loss_of_a_node(directory: Path, count: int, lost_after: int) -> 
                 batch.printed()[-2000:]
             )
             assert process.poll() is None, batch.printed()[-2000:]
-            nodes.remove_node(nodes.list_all_nodes[-1], allow_graceful=False)
+            nodes.remove_node(nodes.list_all_nodes()[-1], allow_graceful=False)
             assert process.wait(3600) == 1, batch.printed()[-2000:]  # the tasks called `slip` are contested
         batch.require_all_as_expected()
 
