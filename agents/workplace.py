@@ -62,5 +62,6 @@ def open_workplace(
         if shared is None:
             yield Workplace(sandbox, workers, choices)
         else:
-            backends = held.enter_context(Backends(choices, settings.weights, shared, slots=min(most, EMBEDDED_SLOTS)))
+            slots = min(most, EMBEDDED_SLOTS)
+            backends = held.enter_context(Backends(choices, settings.weights, shared, slots=slots))
             yield Workplace(sandbox, workers, choices, backends)
