@@ -14,32 +14,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .atomic import write_atomically
 from .errors import UsageError
+from .json_form import dumped, loaded
 from .questions import QUESTIONS_FILE, is_answered, questions_text
-from .records import Dispute, Ruling, Test, fingerprint
+from .records import Dispute, Test, fingerprint
 from .run_record import RoundRecord, RunRecord
 from .suite import render
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 SCHEMA_VERSION = 1
 CODE_FILE = "user_code.py"
 TESTS_FILE = "test_user_code.py"
-
-
-_ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
-
-
-def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
-    from pydantic import TypeAdapter
-
-    if kind not in _ADAPTERS:
-        _ADAPTERS[kind] = TypeAdapter(kind)
-    return _ADAPTERS[kind]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +57,7 @@ class RunDirectory:
 
     def write(self, record: RunRecord) -> None:
         """Replace run.json."""
-        write_atomically(self.path / "run.json", _dumped(record, RunRecord))
+        write_atomically(self.path / "run.json", _text(record))
 
     def rounds(self) -> list[RoundRecord]:
         """The rounds written so far, in order."""
@@ -79,10 +66,8 @@ class RunDirectory:
 
     def append(self, record: RoundRecord) -> None:
         """Keep one round, before anything else happens."""
-        write_atomically(
-            self.path / "rounds" / f"{record.number:02d}" / "round.json", _dumped(record, RoundRecord)
-        )
-        write_atomically(self.path / "ledger.json", _dumped(record.ruling, Ruling))
+        write_atomically(self.path / "rounds" / f"{record.number:02d}" / "round.json", _text(record))
+        write_atomically(self.path / "ledger.json", _text(record.ruling))
         self._keep_questions(record.ruling.disputes)
 
     def forget_rounds(self) -> None:
@@ -122,7 +107,7 @@ class RunDirectory:
         from pydantic import ValidationError
 
         try:
-            return _adapter(kind).validate_json((self.path / name).read_bytes())
+            return loaded(kind, (self.path / name).read_bytes())
         except OSError as error:
             raise UsageError(f"There is no run in {self.path} ({name}: {error.strerror}).") from error
         except ValidationError as error:
@@ -132,9 +117,8 @@ class RunDirectory:
             ) from error
 
 
-def _dumped(record: Any, kind: type[Any]) -> str:
-    text: str = _adapter(kind).dump_json(record, indent=2).decode("utf-8")
-    return text + "\n"
+def _text(record: object) -> str:
+    return dumped(record, indent=2) + "\n"
 
 
 # --- finding and making runs -------------------------------------------------------------------------------

@@ -13,15 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from ..errors import StorageFailed, UsageError
+from ..json_form import dumped, loaded
 from ..records import Usage
 from .migrations import MIGRATIONS
 from .records import Entry, EntryResult, EntryStatus
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 JOURNAL_FILE = "journal.sqlite3"
 _BUSY_SECONDS = 10.0
@@ -35,6 +33,11 @@ class Task:
     digest: str
     number: int = 1
     spent: Usage = field(default_factory=Usage)
+
+    @property
+    def run(self) -> Path:
+        """Its run directory, relative to the batch's directory: the same for every try with this digest."""
+        return self.entry.folder / "runs" / self.digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,7 @@ class Journal:
                     "ON CONFLICT (id) DO UPDATE SET place = ?2, entry = ?3, digest = ?4, "
                     "state = CASE digest WHEN ?4 THEN state ELSE 'waiting' END, "
                     "tries = CASE digest WHEN ?4 THEN tries ELSE 0 END",
-                    *(entry.id, place, _dumped(entry, Entry), digest),
+                    *(entry.id, place, dumped(entry), digest),
                 )
                 if entry.spec is None:
                     self._keep(bad(entry, digest))
@@ -111,7 +114,7 @@ class Journal:
     def entries(self) -> Iterator[Entry]:
         """The entries of the batch, in order."""
         for (text,) in self._read("SELECT entry FROM entries WHERE place IS NOT NULL ORDER BY place"):
-            yield _adapter(Entry).validate_json(text)
+            yield loaded(Entry, text)
 
     def pending(self) -> list[str]:
         """Ids of the entries that are to be done (again), in order."""
@@ -131,7 +134,7 @@ class Journal:
         ((text, digest, tries),) = self._read("SELECT entry, digest, tries FROM entries WHERE id = ?", entry_id)
         earlier = self._read("SELECT tokens, cost FROM results WHERE id = ? AND digest = ?", entry_id, digest)
         spent = next((Usage(completion_tokens=tokens, cost_usd=cost) for tokens, cost in earlier), Usage())
-        return Task(_adapter(Entry).validate_json(text), digest, tries, spent)
+        return Task(loaded(Entry, text), digest, tries, spent)
 
     def end(self, result: EntryResult) -> None:
         """Keep what an entry came to. Raises StorageFailed."""
@@ -142,7 +145,7 @@ class Journal:
         usage = result.usage
         self._write(
             "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?)",
-            *(result.id, result.digest, int(result.final), _dumped(result, EntryResult)),
+            *(result.id, result.digest, int(result.final), dumped(result)),
             *(usage.completion_tokens, usage.cost_usd or 0.0),
         )
         self._write("UPDATE entries SET state = 'ended' WHERE id = ? AND digest = ?", result.id, result.digest)
@@ -154,7 +157,7 @@ class Journal:
             for place, row in enumerate(rows):
                 self._write(
                     "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, 'waiting', ?)",
-                    *(row.entry.id, place, _dumped(row.entry, Entry), row.digest, row.tries),
+                    *(row.entry.id, place, dumped(row.entry), row.digest, row.tries),
                 )
                 if row.result is not None:
                     self._keep(row.result)
@@ -167,8 +170,8 @@ class Journal:
             "WHERE e.place IS NOT NULL ORDER BY e.place"
         )
         for entry, digest, tries, text in found:
-            result = None if text is None else _adapter(EntryResult).validate_json(text)
-            yield Row(_adapter(Entry).validate_json(entry), digest, tries, result)
+            result = None if text is None else loaded(EntryResult, text)
+            yield Row(loaded(Entry, entry), digest, tries, result)
 
     def results(self) -> Iterator[EntryResult]:
         """What each entry of the batch came to so far, in order: `not started` where it has not begun, and
@@ -266,19 +269,3 @@ def _opened(path: Path, read_only: bool) -> sqlite3.Connection:
         database.close()
         raise
     return database
-
-
-_ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
-
-
-def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
-    from pydantic import TypeAdapter
-
-    if kind not in _ADAPTERS:
-        _ADAPTERS[kind] = TypeAdapter(kind)
-    return _ADAPTERS[kind]
-
-
-def _dumped(record: Any, kind: type[Any]) -> str:
-    text: str = _adapter(kind).dump_json(record).decode("utf-8")
-    return text

@@ -7,15 +7,12 @@ import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..atomic import write_atomically
 from ..errors import UsageError
+from ..json_form import dumped, loaded
 from ..settings import Strategy
 from .results import TaskResult
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 _PLAN_FILE = "measurement.json"
 _PROOF_FILE = "proof.txt"
@@ -64,7 +61,7 @@ class Journal:
         from pydantic import ValidationError
 
         try:
-            found = _adapter().validate_json(self._path(task_id, strategy, seed).read_bytes())
+            found: TaskResult = loaded(TaskResult, self._path(task_id, strategy, seed).read_bytes())
         except (FileNotFoundError, ValidationError):
             return None
         return found if found.task_id == task_id else None
@@ -72,7 +69,7 @@ class Journal:
     def add(self, result: TaskResult) -> None:
         """Keep `result`. Raises OSError."""
         path = self._path(result.task_id, result.strategy, result.seed)
-        write_atomically(path, _adapter().dump_json(result, indent=1).decode("utf-8") + "\n")
+        write_atomically(path, dumped(result, indent=1) + "\n")
 
     def _path(self, task_id: str, strategy: Strategy, seed: int) -> Path:
         name = re.sub(r"[^A-Za-z0-9-]+", "-", task_id)
@@ -81,9 +78,3 @@ class Journal:
 
 def _other_than(path: Path, text: str) -> bool:
     return path.is_file() and path.read_text(encoding="utf-8") != text
-
-
-def _adapter() -> TypeAdapter[TaskResult]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(TaskResult)
