@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -19,13 +18,14 @@ from ..batch.totals import UNLIMITED, Totals
 from ..console import Console
 from ..errors import GreenloopError, Interrupted, UsageError
 from ..settings import Count, Settings
+from .batch_results import show_result
 from .document import document_alone
 from .resumed import with_recorded
+from .signals import handled
 
 if TYPE_CHECKING:
     from ..batch.batch import Batch, BatchDisplay
     from ..batch.driver import Stop
-    from ..batch.outcome import BatchResult
     from ..batch.records import Entry
 
 
@@ -82,7 +82,7 @@ def batch(
             if not settings.json:
                 raise
             result = failed(error)
-        _show(result, console, stream if settings.json else None)
+        show_result(result, console, stream if settings.json else None)
     return result.exit_code
 
 
@@ -143,17 +143,10 @@ def _showing(console: Console, pending: int, earlier: Counter[str]) -> Iterator[
         yield display
 
 
-@contextmanager
-def _interruptible(stop: Callable[[Stop], None]) -> Iterator[None]:
+def _interruptible(stop: Callable[[Stop], None]) -> AbstractContextManager[None]:
     """Ctrl-C lets what runs end, a second one stops it; SIGTERM and a closed terminal stop it at once."""
-    wanted: dict[str, Stop] = {"SIGINT": "soon", "SIGTERM": "now", "SIGHUP": "now"}
-    numbers = {getattr(signal, name): when for name, when in wanted.items() if hasattr(signal, name)}
-    earlier = [(number, signal.signal(number, lambda got, _: stop(numbers[got]))) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in earlier:
-            signal.signal(number, handler)
+    now = partial(stop, "now")
+    return handled({"SIGINT": partial(stop, "soon"), "SIGTERM": now, "SIGHUP": now})
 
 
 def _checked(entries: Sequence[Entry], console: Console, stream: TextIO | None) -> int:
@@ -165,12 +158,3 @@ def _checked(entries: Sequence[Entry], console: Console, stream: TextIO | None) 
     else:
         console.lines(entry_lines(entries))
     return UsageError.exit_code if any(entry.spec is None for entry in entries) else 0
-
-
-def _show(result: BatchResult, console: Console, stream: TextIO | None) -> None:
-    from ..batch.console import BatchConsole, BatchView
-
-    if stream is not None:
-        console.document(asdict(result), stream)
-    else:
-        BatchConsole(console, BatchView(0)).result(result)

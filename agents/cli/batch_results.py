@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 from cyclopts import Parameter
 
@@ -12,6 +12,9 @@ from ..console import Console
 from ..errors import GreenloopError, UsageError
 from ..settings import RequiredGrade
 from .document import document_alone
+
+if TYPE_CHECKING:
+    from ..batch.outcome import BatchResult
 
 
 def status(directory: Path, /, *, json: Annotated[bool, Parameter(negative="")] = False) -> int:
@@ -57,7 +60,6 @@ def merge(
         Print one JSON document on standard output and nothing else.
     """
     from ..batch import merge as batches
-    from ..batch.console import closing_lines
     from ..batch.outcome import failed
 
     console = Console()
@@ -70,8 +72,15 @@ def merge(
             if not json:
                 raise
             result = failed(error)
-        if json:
-            console.document(asdict(result), stream)
-        else:
-            console.lines(closing_lines(result))
+        show_result(result, console, stream if json else None)
     return result.exit_code
+
+
+def show_result(result: BatchResult, console: Console, stream: TextIO | None) -> None:
+    """The end of a batch: as a JSON document on `stream`, or for a person where there is none."""
+    from ..batch.console import BatchConsole, BatchView
+
+    if stream is not None:
+        console.document(asdict(result), stream)
+    else:
+        BatchConsole(console, BatchView(0)).result(result)

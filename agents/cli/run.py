@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +12,7 @@ from ..errors import GreenloopError, Interrupted, UsageError
 from ..settings import Settings
 from .document import document_alone
 from .resumed import with_recorded
+from .signals import handled
 
 if TYPE_CHECKING:
     from ..records import Spec
@@ -47,7 +45,7 @@ def run(
     from ..job import Job, run_job
 
     console = Console(quiet=settings.quiet, color=settings.color)
-    with document_alone(settings.json) as stream, _termination_as_interrupt():
+    with document_alone(settings.json) as stream, handled(dict.fromkeys(("SIGTERM", "SIGHUP"), _interrupt)):
         try:
             if resume is not None and (spec, file, tests) != (None, None, None):
                 raise UsageError("A resumed run has its spec and tests; give --resume alone, or start a new run.")
@@ -69,20 +67,9 @@ def run(
     return result.exit_code
 
 
-@contextmanager
-def _termination_as_interrupt() -> Iterator[None]:
+def _interrupt() -> None:
     """Treat SIGTERM and a closed terminal like Ctrl-C: what was found is saved."""
-
-    def interrupt(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
-
-    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    earlier = [(getattr(signal, name), signal.signal(getattr(signal, name), interrupt)) for name in names]
-    try:
-        yield
-    finally:
-        for number, handler in earlier:
-            signal.signal(number, handler)
+    raise KeyboardInterrupt
 
 
 def _find_run(settings: Settings, resume: str | None) -> RunDirectory | None:
