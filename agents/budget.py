@@ -83,9 +83,9 @@ class Budget:
 
     def seconds_left(self) -> float | None:
         """Seconds until `max_seconds` or the purse's limit, at least 0; None without either."""
-        left = [] if self.max_seconds is None else [max(0.0, self.max_seconds - self._elapsed())]
-        shared = self._purse.seconds_left() if self._purse is not None else None
-        return min([*left, shared]) if shared is not None else next(iter(left), None)
+        own = None if self.max_seconds is None else max(0.0, self.max_seconds - self._elapsed())
+        shared = None if self._purse is None else self._purse.seconds_left()
+        return min((left for left in (own, shared) if left is not None), default=None)
 
     def tokens_left(self) -> int | None:
         """Tokens that may still be generated, at least 0; None without that limit."""

@@ -79,3 +79,7 @@ class Note:
 
 Event = RunStarted | Asked | Streamed | Answered | BoardStarted | Ruled | Fetching | Note
 Tell = Callable[[Event], None]
+
+
+def unheard(_: Event) -> None:
+    """Nobody is told: the `Tell` of runs that have no screen of their own."""

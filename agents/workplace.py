@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,7 +57,7 @@ def open_workplace(
         sandbox = open_sandbox(settings.sandbox)
         held.callback(sandbox.close)
         lasting = shared is not None
-        workers = held.enter_context(Workers(sandbox, boards_at_once(), lasting=lasting))
+        workers = held.enter_context(closing(Workers(sandbox, boards_at_once(), lasting=lasting)))
         choices = chosen(settings, environ)
         if shared is None:
             yield Workplace(sandbox, workers, choices)

@@ -22,9 +22,10 @@ from .digest import digest_of
 from .driver import Display, Driver, Stop
 from .executor import Executor, ThreadExecutor
 from .journal import Journal, title
-from .outcome import BatchResult, exit_code_of, label, outcome, required_of
+from .outcome import BatchResult, exit_code_of, outcome, required_of
 from .records import BatchFacts, Entry, EntryResult
 from .reports import write_reports
+from .reports.standing import standing
 from .totals import UNLIMITED, TotalBudget, Totals
 from .worker import Worker
 
@@ -76,7 +77,8 @@ def run_batch(batch: Batch, showing: Showing, interruptible: Interruptible) -> B
         digests = ((entry, digest_of(entry, batch.settings, choices)) for entry in batch.entries)
         journal.plan(digests, _bad)
         _keep_facts(journal, batch)
-        stopped_by = _worked(batch, journal, showing, interruptible) if journal.pending() else None
+        pending = len(journal.pending())
+        stopped_by = _worked(batch, journal, pending, showing, interruptible) if pending else None
         seconds = time.monotonic() - started
         return concluded(batch.directory, journal, batch.settings.require, stopped_by, seconds)
 
@@ -118,16 +120,17 @@ def _keep_facts(journal: Journal, batch: Batch) -> None:
 
 
 def _worked(
-    batch: Batch, journal: Journal, showing: Showing, interruptible: Interruptible
+    batch: Batch, journal: Journal, pending: int, showing: Showing, interruptible: Interruptible
 ) -> GreenloopError | None:
-    """Do what is pending; what stopped it early, if anything did."""
-    pending = journal.pending()
-    earlier = Counter(label(each) for each in journal.results() if each.final or each.status == "bad")
+    """Do the `pending` entries; what stopped it early, if anything did."""
+    earlier: Counter[str] = Counter(
+        standing(each) for each in journal.results() if each.final or each.status == "bad"
+    )
     total = TotalBudget(batch.totals, journal.spent())
     opened = _on_this_machine if batch.ray is None else _on_a_cluster
     with (
-        showing(len(pending), earlier) as display,
-        opened(batch, len(pending), total, display) as (executor, jobs),
+        showing(pending, earlier) as display,
+        opened(batch, pending, total, display) as (executor, jobs),
     ):
         driver = Driver(journal, executor, jobs, total.check, display)
         with interruptible(driver.stop):

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from ..console import GRADE_STYLES, Console, clean
 from ..events import Answered, Asked, BoardStarted, Event, Fetching, Note, Ruled, Streamed
 from .journal import Task
-from .outcome import BatchResult, label
+from .outcome import BatchResult
 from .records import Entry, EntryResult
+from .reports.standing import standing
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -74,7 +75,7 @@ class BatchView:
         """A spec has ended; how many have in this sitting."""
         with self._lock:
             self._rows.pop(result.id, None)
-            self._labels[label(result)] += 1
+            self._labels[standing(result)] += 1
             return self._labels.total()
 
     def __rich__(self) -> RenderableType:
@@ -143,7 +144,7 @@ class BatchConsole:
         if not self._console.is_quiet:
             earlier = self._view.earlier.total()
             line = f"{done + earlier}/{self._view.total + earlier} {result_line(result)}"
-            self._console.err.print(clean(line), markup=False, style=GRADE_STYLES.get(label(result)))
+            self._console.err.print(clean(line), markup=False, style=GRADE_STYLES.get(standing(result)))
 
     def note(self, text: str) -> None:
         """One sentence that the user should see."""
@@ -164,7 +165,7 @@ class BatchConsole:
 def result_line(result: EntryResult) -> str:
     """One line for what an entry came to."""
     usage = result.usage
-    line = f"{result.id}: {label(result)}"
+    line = f"{result.id}: {standing(result)}"
     if result.error is not None:
         return f"{line}: {result.error.message}"
     if result.status == "bad":
@@ -191,14 +192,14 @@ def closing_lines(result: BatchResult) -> list[str]:
     return lines
 
 
-def status_lines(standing: Standing) -> list[str]:
+def status_lines(found: Standing) -> list[str]:
     """How a batch stands, for a person."""
-    result = standing.result
-    if standing.process is None:
+    result = found.result
+    if found.process is None:
         state = "Nobody works on it now."
     else:
-        running = ", ".join(standing.running[:SHOWN_ROWS]) or "none"
-        state = f"Process {standing.process} works on it; under way: {running}."
+        running = ", ".join(found.running[:SHOWN_ROWS]) or "none"
+        state = f"Process {found.process} works on it; under way: {running}."
     return [state, *closing_lines(result)]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..errors import StorageFailed, UsageError
 from ..settings import RequiredGrade
 from .batch import concluded, locked
-from .journal import Journal, Row
+from .journal import JOURNAL_FILE, Journal, Row
 from .outcome import BatchResult
 
 
@@ -19,7 +19,7 @@ def merge(directories: Sequence[Path], out: Path, required: RequiredGrade | None
     An entry that several have with the same digest counts once, as it came furthest. Raises UsageError where two
     have different results under one id, a directory holds no batch, or `out` holds one.
     """
-    if (out / "journal.sqlite3").exists():
+    if (out / JOURNAL_FILE).exists():
         raise UsageError(f"{out} holds a batch already; choose another --out.")
     found: dict[str, tuple[Path, Row]] = {}
     settings, created, seconds = None, [], 0.0
@@ -57,7 +57,7 @@ def _progress(row: Row) -> int:
 
 def _copy_folders(found: dict[str, tuple[Path, Row]], out: Path) -> None:
     for directory, row in found.values():
-        folder = Path("specs", row.entry.id)
+        folder = row.entry.folder
         if (directory / folder).is_dir():
             try:
                 shutil.copytree(directory / folder, out / folder, dirs_exist_ok=True)

@@ -13,6 +13,7 @@ from ..records import Usage
 from ..run_record import Failure
 from ..settings import RequiredGrade, reaches
 from .records import EntryResult
+from .reports.standing import standing
 
 SCHEMA_VERSION = 1
 OF_ALL = (0, UsageError.exit_code, ModelError.exit_code, SandboxBroken.exit_code)
@@ -61,11 +62,6 @@ def exit_code_of(results: Sequence[EntryResult], stopped_by: GreenloopError | No
     return code if code in OF_ALL else 1
 
 
-def label(result: EntryResult) -> str:
-    """One word or two for an entry: its grade, or its status where it came to no end."""
-    return result.grade if result.status == "finished" and result.grade is not None else result.status
-
-
 def outcome(
     directory: str,
     results: Sequence[EntryResult],
@@ -78,7 +74,7 @@ def outcome(
         SCHEMA_VERSION,
         exit_code_of(results, stopped_by),
         directory,
-        dict(sorted(Counter(map(label, results)).items())),
+        dict(sorted(Counter(map(standing, results)).items())),
         reduce(add, (result.usage for result in results), Usage()),
         seconds,
         tuple(results),

@@ -98,7 +98,7 @@ class RayExecutor:
         self._pool.close()
 
     def _done(self, task: Task) -> EntryResult:
-        run = RunDirectory(self._directory / "specs" / task.entry.id / "runs" / task.digest)
+        run = RunDirectory(self._directory / task.run)
         try:
             delivery = self._pool.do(
                 lambda: Order(task, self._total.left(), pack(run.path) if run.exists else None)
@@ -125,7 +125,7 @@ class RayExecutor:
         if run.exists:
             run.forget_rounds()
         unpack(delivery.run, run.path)
-        notes = runs.publish(run, self._directory / "specs" / task.entry.id)
+        notes = runs.publish(run, self._directory / task.entry.folder)
         return replace(result, notes=(*result.notes, *notes))
 
     def _told_of_all(self, result: EntryResult) -> EntryResult:

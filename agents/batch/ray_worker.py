@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 from .. import __version__
 from ..errors import GreenloopError, UsageError
-from ..events import Event, Note
+from ..events import Event, Note, unheard
 from ..halt import Halt
 from ..records import Usage
 from ..run_record import Failure
@@ -64,7 +64,7 @@ class RayWorker:
             sentence = f"A node has greenloop {__version__} and the driver {version}; install the same on all."
             return Failure(UsageError.kind, sentence)
         try:
-            self._place = self._held.enter_context(open_workplace(self._settings, self._environ, _ignore))
+            self._place = self._held.enter_context(open_workplace(self._settings, self._environ, unheard))
         except GreenloopError as error:
             return Failure(error.kind, str(error))
         return None
@@ -80,7 +80,7 @@ class RayWorker:
                 warnings[event.text] = None
 
         with TemporaryDirectory(prefix="greenloop-") as directory:
-            run = Path(directory, "specs", task.entry.id, "runs", task.digest)
+            run = Path(directory, task.run)
             if order.run is not None:
                 unpack(order.run, run)
             total = TotalBudget(order.left, Usage())
@@ -105,7 +105,3 @@ class RayWorker:
 
 def _without_files(result: EntryResult, failure: Failure) -> EntryResult:
     return replace(result, status="stopped", exit_code=1, grade=None, error=failure, folder=None, run=None)
-
-
-def _ignore(_: Event) -> None:
-    """A cluster's workers have nobody to tell of the opening of models."""

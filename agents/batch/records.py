@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ..records import Dispute, Grade, Isolation, Outcome, Spec, Usage
@@ -26,6 +27,11 @@ class Entry:
     """Where it stands, for messages: `specs/slugify.md`, or `specs.jsonl:3`."""
     spec: Spec | None = None
     error: str | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Its folder, relative to the batch's directory: code, tests and runs."""
+        return Path("specs", self.id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,17 +39,16 @@ class Worker:
         """Do `task`, or go on with it where its run directory has recorded replies of the same digest."""
         entry = task.entry
         assert entry.spec is not None
-        folder = Path("specs", entry.id)
         # A run that has the total for its own limit is refused where the model's price is not known.
         most = self.settings.max_cost or self.total.cost
         job = Job(
             entry.spec,
-            replace(self.settings, work_dir=self.directory / folder, max_cost=most),
+            replace(self.settings, work_dir=self.directory / entry.folder, max_cost=most),
             self.environ,
             run_id=task.digest,
             purse=self.total.share(task.spent),
         )
-        run = RunDirectory(job.settings.work_dir / "runs" / task.digest)
+        run = RunDirectory(self.directory / task.run)
         last: list[Ruled] = []
 
         def tell(event: Event) -> None:
@@ -57,16 +56,14 @@ class Worker:
                 last[:] = [event]
             self.hear(entry.id, event)
 
-        begun = EntryResult(
-            entry.id, entry.where, task.digest, "stopped", 1, title=title(entry), tries=task.number
-        )
+        begun = unfinished(task)
         try:
             result = run_job(job, tell, run if run.exists else None, self.place, self.halt)
         except GreenloopError as error:
             return stopped(begun, _storage_or(error))
         ended = _ended(begun, result, last[0] if last else None)
-        written = folder.as_posix() if result.code is not None else None
-        return replace(ended, folder=written, run=(folder / "runs" / task.digest).as_posix())
+        written = entry.folder.as_posix() if result.code is not None else None
+        return replace(ended, folder=written, run=task.run.as_posix())
 
 
 def unfinished(task: Task) -> EntryResult:

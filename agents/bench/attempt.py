@@ -11,7 +11,7 @@ from ..budget import Budget
 from ..crew import Backends, Models
 from ..effort import plan
 from ..errors import BudgetSpent, ModelError
-from ..events import Event
+from ..events import unheard
 from ..records import Spec, Test, Usage
 from ..rig import Rig
 from ..run_record import RoundRecord
@@ -67,9 +67,9 @@ class Attempt:
         Raises ModelError when the model can't be reached, SandboxBroken, and OSError.
         """
         started = time.monotonic()
-        with Models(backends, self._settings, self._budget, replies, _unheard) as models:
+        with Models(backends, self._settings, self._budget, replies, unheard) as models:
             crew = Crew(models.code_writer(), models.test_writer(), models.critic(), 1, rig)
-            bench = Workbench(self._spec, self._plan, crew, self, _unheard)
+            bench = Workbench(self._spec, self._plan, crew, self, unheard)
             try:
                 conclusion = loop_of(self._settings.strategy, bench).run()
                 self.claimed = conclusion.claimed
@@ -83,7 +83,3 @@ class Attempt:
                 self.error = str(error)
             self.drafts = bench.drafts_asked
         self.seconds = time.monotonic() - started
-
-
-def _unheard(_event: Event) -> None:
-    """Many attempts at once have no one screen to tell of themselves."""

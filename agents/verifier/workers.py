@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from types import TracebackType
-from typing import Self
 
 from ..sandbox.interface import Sandbox
 from .warmth import Warmth
 
 
 class Workers:
-    """Runs `jobs` verifications at a time in `sandbox`; a context manager that waits for them at its end.
+    """Runs `jobs` verifications at a time in `sandbox`.
 
     `lasting` says that many suites will come: hypothesis is imported in the warm worker from the start, and a
     worker that breaks is replaced a few times.
@@ -25,11 +23,3 @@ class Workers:
         """Wait for what is under way and release the threads; the sandbox stays its owner's."""
         self.pool.shutdown(wait=True, cancel_futures=True)
         self.warmth.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...sandbox.text import clean
 from ..records import BatchFacts, EntryResult
-from .plots import count_bars, grades_bar, histogram
+from .plots import count_bars, grades_bar, histogram, slug
 from .standing import Totals, has_reached, one_line, standing, tokens, totals
 from .story import LEAST_BYTES, story
 
@@ -43,7 +43,7 @@ def page(directory: Path, results: Sequence[EntryResult], facts: BatchFacts) -> 
         sums=sums,
         figures=list(_figures(sums, facts)),
         plots=_plots(results, sums),
-        standings=[(name, name.replace(" ", "-"), count) for name, count in sums.counts.items()],
+        standings=[(name, slug(name), count) for name, count in sums.counts.items()],
         rows=_json([_row(result, facts) for result in results]),
         stories=(story(directory, result, most) for result in results),
         style=style,

@@ -24,7 +24,7 @@ def grades_bar(counts: Mapping[Standing, int]) -> str:
     for name, count in counts.items():
         width = 1000 * count / total
         parts.append(
-            f'<rect class="fill-{_slug(name)}" x="{at:.1f}" y="0" width="{width:.1f}" height="20">'
+            f'<rect class="fill-{slug(name)}" x="{at:.1f}" y="0" width="{width:.1f}" height="20">'
             f"<title>{escape(name)}: {count} of {total}</title></rect>"
         )
         at += width
@@ -113,5 +113,6 @@ def _short(value: float) -> str:
     return f"{value:.3g}"
 
 
-def _slug(name: str) -> str:
+def slug(name: str) -> str:
+    """`name` as a part of a CSS class."""
     return name.replace(" ", "-")
