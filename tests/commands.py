@@ -6,7 +6,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,26 @@ def greenloop(
         text=True,
         timeout=seconds,
     )
+
+
+@contextmanager
+def in_background(
+    directory: Path, *arguments: str, extra: Mapping[str, str] | None = None
+) -> Iterator[subprocess.Popen[str]]:
+    """Run in `directory`, in a session of its own; killed at the end of the body."""
+    with subprocess.Popen(
+        command(*arguments),
+        cwd=directory,
+        env=environment(directory, extra),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def replayed(

@@ -9,36 +9,25 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from .commands import QUICKSORT, REPLAYS, SLUGIFY, command, environment, greenloop, processes_with
+from .commands import QUICKSORT, REPLAYS, SLUGIFY, command, environment, greenloop, in_background, processes_with
 from .llm_backends.provider import Fails, Provider
 from .playback import playing, wait_until
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 
 
-@contextmanager
-def under_way(directory: Path, provider: Provider, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """A run in the background, in a session of its own, with `provider` as its model."""
-    with subprocess.Popen(
-        command(*arguments, "--api-base", provider.api_base, "--model", "openai/embedded"),
-        cwd=directory,
-        env=environment(directory, {"OPENAI_API_KEY": "k"}),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
+def under_way(
+    directory: Path, provider: Provider, *arguments: str
+) -> AbstractContextManager[subprocess.Popen[str]]:
+    """A run in the background, with `provider` as its model."""
+    model = ("--api-base", provider.api_base, "--model", "openai/embedded")
+    return in_background(directory, *arguments, *model, extra={"OPENAI_API_KEY": "k"})
 
 
 def resume(directory: Path, provider: Provider) -> subprocess.CompletedProcess[str]:

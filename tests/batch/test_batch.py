@@ -8,8 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ import pytest
 
 from agents.batch.journal import Journal
 
-from ..commands import command, environment, greenloop, processes_with
+from ..commands import greenloop, in_background, processes_with
 from ..llm_backends.provider import Fails, Provider
 from ..playback import wait_until
 from .adders import KEY, OPTIONS, Writer, write_specs, writing
@@ -32,27 +31,16 @@ def batch(
     directory: Path, provider: Provider, *more: str, specs: str = "specs"
 ) -> subprocess.CompletedProcess[str]:
     """Run the batch of all specs in `directory` to its end."""
-    arguments = ("batch", specs, "--out", "out", "--api-base", provider.api_base, *OPTIONS, *more)
-    return greenloop(directory, *arguments, extra=KEY, seconds=2 * PATIENCE)
+    return greenloop(directory, *arguments(provider, *more, specs=specs), extra=KEY, seconds=2 * PATIENCE)
 
 
-@contextmanager
-def under_way(directory: Path, provider: Provider, *more: str) -> Iterator[subprocess.Popen[str]]:
-    """The same batch in the background, in a session of its own."""
-    arguments = ("batch", "specs", "--out", "out", "--api-base", provider.api_base, *OPTIONS, *more)
-    with subprocess.Popen(
-        command(*arguments),
-        cwd=directory,
-        env=environment(directory, KEY),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
+def arguments(provider: Provider, *more: str, specs: str = "specs") -> tuple[str, ...]:
+    return "batch", specs, "--out", "out", "--api-base", provider.api_base, *OPTIONS, *more
+
+
+def under_way(directory: Path, provider: Provider, *more: str) -> AbstractContextManager[subprocess.Popen[str]]:
+    """The same batch in the background."""
+    return in_background(directory, *arguments(provider, *more), extra=KEY)
 
 
 def document_of(ended: subprocess.CompletedProcess[str]) -> dict[str, Any]:
