@@ -264,7 +264,9 @@ def question_lines(result: RunResult) -> list[str]:
 
 
 def summary_lines(result: RunResult) -> list[str]:
-    """Strength of the suite, time, tokens and files of a run."""
+    """Strength of the suite, time, tokens and files of a run; nothing of one that never began."""
+    if result.run_dir is None:
+        return []
     usage = result.usage
     cost = f", {usage.cost_usd:.4f} USD" if usage.cost_usd else ""
     speed = f" at {result.tokens_per_second:.1f} tokens/s" if result.tokens_per_second else ""
@@ -275,11 +277,9 @@ def summary_lines(result: RunResult) -> list[str]:
     ]
     if result.strength is not None:
         lines.insert(0, str(result.strength))
-    if result.run_dir is not None:
-        kept = {"user_code.py": result.code, "test_user_code.py": result.tests}
-        files = ", ".join([name for name, text in kept.items() if text is not None] or ["run.json"])
-        lines.append(f"Files: {result.run_dir}/ ({files})")
-    return lines
+    kept = {"user_code.py": result.code, "test_user_code.py": result.tests}
+    files = ", ".join([name for name, text in kept.items() if text is not None] or ["run.json"])
+    return [*lines, f"Files: {result.run_dir}/ ({files})"]
 
 
 def result_document(result: RunResult) -> dict[str, Any]:

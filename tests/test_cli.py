@@ -165,6 +165,12 @@ def test_bad_input_is_one_sentence_and_exit_code_2(tmp_path: Path, arguments: li
     assert "Traceback" not in ended.stderr
 
 
+def test_a_run_that_never_began_has_nothing_to_sum_up(tmp_path: Path) -> None:
+    ended = greenloop(tmp_path, "--file", "nowhere.md")
+    assert ended.stdout == ""
+    assert len(ended.stderr.splitlines()) == 1
+
+
 def test_bad_input_is_a_json_document_too(tmp_path: Path) -> None:
     ended = greenloop(tmp_path, "", "--json")
     document = json.loads(ended.stdout)
