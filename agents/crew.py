@@ -19,7 +19,7 @@ from .llm_backends import get_caller, get_model, is_small, recorded_replies
 from .llm_backends.cache import Flights, ReplyCache
 from .llm_backends.choice import FROZEN_WITHOUT_CACHE, FROZEN_WITHOUT_NAME, Choice
 from .llm_backends.deferred import DeferredModel
-from .llm_backends.outline import is_recorded, known_model_id, name_in_cache, parallel_of
+from .llm_backends.outline import is_embedded, is_recorded, known_model_id, name_in_cache, parallel_of
 from .llm_backends.pacing import Pacer
 from .llm_backends.recorded import ReplyStore
 from .records import Reply, Request, Role
@@ -126,7 +126,13 @@ class Models:
 
     @property
     def at_once(self) -> int:
-        """Requests that may be asked at the same time."""
+        """Requests that this run may ask at the same time.
+
+        One of the embedded model, whose slots are one for each run of a batch: asked one after the other, the
+        requests of a run find the beginning of their prompts read already, which is half of the time otherwise.
+        """
+        if any(is_embedded(choice.model_id) for choice in self._callers):
+            return 1
         return min(caller.parallel for caller in self._callers.values())
 
     @property
