@@ -56,7 +56,9 @@ def measured(folder: Path, *jobs: str) -> Cost:
     for result in results:
         used.update({name: count for name, count in result["usage"].items() if name.endswith("tokens")})
     grades = dict(Counter(result["grade"] for result in results))
-    print(f"{' '.join(jobs) or 'default jobs'}: {seconds:.0f} s, {cpu - cpu_before:.0f} s of CPU, {share:.0%} stolen")
+    print(
+        f"{' '.join(jobs) or 'default jobs'}: {seconds:.0f} s, {cpu - cpu_before:.0f} s of CPU, {share:.0%} stolen"
+    )
     print(f"  {dict(used)}, {grades}", flush=True)
     return Cost(seconds, cpu - cpu_before, used["completion_tokens"])
 

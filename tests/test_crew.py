@@ -116,6 +116,14 @@ def test_runs_that_need_the_model_first_at_once_open_it_once(tmp_path: Path) -> 
     assert (opened.count, len(opened.model.calls)) == (1, 4)
 
 
+def test_a_run_asks_the_embedded_model_for_one_reply_at_a_time_whatever_slots_there_are(tmp_path: Path) -> None:
+    hosted = Choice("openai/m", "", "http://127.0.0.1:9/v1")
+    for choice, parallel, at_once in ((CHOICE, 3, 1), (hosted, 8, 8)):
+        backends = Opened(choice).backends
+        with Models(backends, Settings(), Budget(), tmp_path, lambda event: None) as models:
+            assert (backends.parallel, models.at_once) == (parallel, at_once)
+
+
 # --- the same, as a user runs it: the recorded replies of the tests are a cache of the embedded model's ----------
 
 PROGRAM = (
