@@ -16,7 +16,7 @@ from .sandbox import Sandbox, open_sandbox
 from .settings import Settings
 from .verifier import Workers
 
-EMBEDDED_SLOTS = 4
+EMBEDDED_SLOTS = 6
 """Requests of several runs that the embedded model answers at once at the most (docs/performance.md)."""
 
 

@@ -20,15 +20,18 @@ from ...sandbox.text import clean
 from ..records import BatchFacts, EntryResult
 from .plots import count_bars, grades_bar, histogram, slug
 from .standing import Totals, has_reached, one_line, standing, tokens, totals
-from .story import LEAST_BYTES, story
+from .story import LEAST_BYTES, sentence, story
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
+    from ...settings import RequiredGrade
+
 MOST_STORY_BYTES = 64 * 1024
 """The most that is embedded for a spec."""
 MOST_STORIES_BYTES = 32 * 1024 * 1024
-"""The most that is embedded for all; with more than 512 specs the bound of each shrinks, down to LEAST_BYTES."""
+"""The most that is embedded for all; with more than 512 specs the bound of each shrinks, down to LEAST_BYTES, and
+with more than 8192 those that reached the required grade are told in a sentence."""
 _MOST_WORDS = 160
 
 
@@ -36,7 +39,6 @@ def page(directory: Path, results: Sequence[EntryResult], facts: BatchFacts) -> 
     """The page, piece by piece; the rounds are read from the run directories below `directory`, one at a time."""
     sums = totals(results, facts.required)
     style, script = _part("page.css"), _part("page.js")
-    most = story_bytes(len(results))
     return _template().generate(
         title=clean(facts.title),
         facts=facts,
@@ -45,12 +47,25 @@ def page(directory: Path, results: Sequence[EntryResult], facts: BatchFacts) -> 
         plots=_plots(results, sums),
         standings=[(name, slug(name), count) for name, count in sums.counts.items()],
         rows=_json([_row(result, facts) for result in results]),
-        stories=(story(directory, result, most) for result in results),
+        stories=_stories(directory, results, facts),
         style=style,
         script=script,
         style_hash=_hash(style),
         script_hash=_hash(script),
     )
+
+
+def _stories(directory: Path, results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
+    told = told_whole(results, facts.required)
+    most = story_bytes(len(told))
+    for result in results:
+        yield story(directory, result, most) if result.id in told else sentence(result)
+
+
+def told_whole(results: Sequence[EntryResult], required: RequiredGrade) -> frozenset[str]:
+    """Ids of the results of which there is room to tell everything: those that did not reach `required` first."""
+    reached_last = sorted(results, key=lambda result: has_reached(result, required))
+    return frozenset(result.id for result in reached_last[: MOST_STORIES_BYTES // LEAST_BYTES])
 
 
 def story_bytes(specs: int) -> int:

@@ -67,7 +67,18 @@ def story(directory: Path, result: EntryResult, most_bytes: int) -> str:
         text = _safe(_told(result, run, cut))
         if len(text) <= most_bytes:
             return text
-    return _safe({"why": shortened(reason(result), 200), "notes": ["The rest is too long to be shown here."]})
+    return sentence(result, "The rest is too long to be shown here.")
+
+
+def sentence(result: EntryResult, rest: str = "This batch is too large for more; `show` has its run.") -> str:
+    """Why `result` stands where it does, and where the `rest` is, as a JSON document like that of `story`."""
+    return _safe(
+        {
+            "why": shortened(reason(result), 200),
+            "notes": [rest],
+            "facts": [("Run", shortened(result.run or "none", 200))],
+        }
+    )
 
 
 def _safe(document: Json) -> str:

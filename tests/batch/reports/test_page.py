@@ -8,8 +8,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from agents.batch.records import EntryResult
-from agents.batch.reports.page import MOST_STORIES_BYTES, MOST_STORY_BYTES, page, story_bytes
-from agents.batch.reports.story import LEAST_BYTES
+from agents.batch.reports.page import MOST_STORIES_BYTES, MOST_STORY_BYTES, page, story_bytes, told_whole
+from agents.batch.reports.standing import reason
+from agents.batch.reports.story import LEAST_BYTES, sentence
 
 from .batches import FACTS, hostile, keep_run, one_of_each, result
 
@@ -82,6 +83,18 @@ def test_every_spec_has_a_row_and_a_story(tmp_path: Path) -> None:
     assert [row[0] for row in json.loads(rows)] == [each.id for each in one_of_each()]
     reasons = [json.loads(story)["why"] for story in stories]
     assert reasons[6:] == ["list.jsonl:3 is no object.", "It is not started."]
+
+
+def test_in_a_huge_batch_those_that_fell_short_are_told_whole_and_the_rest_in_a_sentence(tmp_path: Path) -> None:
+    room = MOST_STORIES_BYTES // LEAST_BYTES
+    reached = [result(f"a-{number}", "verified", run=f"runs/{number}") for number in range(room)]
+    short = [result("z-1", "contested"), result("z-2", "failed")]
+    told = told_whole([*reached, *short], FACTS.required)
+    assert len(told) == room
+    assert {"z-1", "z-2"} < told
+    one = json.loads(sentence(reached[0]))
+    assert (one["why"], one["facts"]) == (reason(reached[0]), [["Run", "runs/0"]])
+    assert len(sentence(hostile(tmp_path))) < 1_000
 
 
 def test_what_is_embedded_has_a_bound() -> None:
