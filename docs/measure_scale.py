@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -188,6 +187,8 @@ class Copies:
 def driven(directory: Path, real: Path, count: int) -> dict[str, float]:
     """Seconds of the parts of a batch of `count` specs of which each ends at once as the one in `real` did, and
     what it leaves."""
+    import resource
+
     from agents.batch.digest import digest_of
     from agents.batch.driver import Driver
     from agents.batch.entries import read_entries
