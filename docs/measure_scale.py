@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
-PAUSE_SECONDS = 1.0
+PAUSE_SECONDS = 0.3
 """The longest pause of the provider between two of the four pieces of a reply."""
 WORKERS = (1, 2, 4)
 PARTS = ("reading", "planning", "journal", "reports")
@@ -59,11 +59,11 @@ def throughput(workers: int, waiting: float, cpu: float, cores: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The clocks at one moment: this machine's busy processors, this process's own, and the wall's."""
+    """The clocks at one moment: the wall's, this process's own, and this machine's processors."""
 
     wall: float = field(default_factory=time.monotonic)
     own: float = field(default_factory=time.process_time)
-    busy: float = field(default_factory=lambda: busy_seconds())
+    busy_and_stolen: tuple[float, float] = field(default_factory=lambda: processors())
 
 
 @dataclass(slots=True)
@@ -108,11 +108,15 @@ def measured(directory: Path, api_base: str, workers: int, ray: str | None) -> d
     result = run_batch(batch, watch.showing, lambda stop: nothing())
     first, last = watch.readings[workers], watch.readings[-workers]  # the first begin cold, the last alone
     specs = len(watch.readings) - 2 * workers
+    busy, stolen = (
+        after - before for before, after in zip(first.busy_and_stolen, last.busy_and_stolen, strict=True)
+    )
     size, files = stored(out)
     return {
         "grades": dict(result.counts),
         "seconds": (last.wall - first.wall) / specs,
-        "busy": (last.busy - first.busy) / specs,
+        "busy": busy / specs,
+        "stolen": stolen / (last.wall - first.wall) / len(os.sched_getaffinity(0)),
         "own": (last.own - first.own) / specs,
         "calls": result.usage.calls / len(entries),
         "bytes": size / len(entries),
@@ -146,7 +150,8 @@ def compare(count: int) -> None:
             waiting = alone["seconds"] - alone["busy"]
             print(f"{count} specs, {alone['calls']:.1f} calls each, {alone['grades']}, {cores} processors")
             print(
-                f"one worker, no Ray: {alone['seconds']:.2f} s a spec, of that {alone['busy']:.2f} s of CPU; "
+                f"one worker, no Ray: {alone['seconds']:.2f} s a spec, of that {alone['busy']:.2f} s of CPU, "
+                f"{alone['stolen']:.0%} stolen; "
                 f"it leaves {alone['bytes'] / 1000:.1f} KB in {alone['files']:.0f} files",
                 flush=True,
             )
@@ -156,7 +161,8 @@ def compare(count: int) -> None:
                 print(
                     f"{workers} Ray workers: predicted {3600 * said:.0f} specs an hour, "
                     f"measured {3600 / found['seconds']:.0f} ({1 / found['seconds'] / said - 1:+.0%}); "
-                    f"{found['busy']:.2f} s of CPU a spec, of that the driver's {1000 * found['own']:.0f} ms",
+                    f"{found['busy']:.2f} s of CPU a spec, of that the driver's {1000 * found['own']:.0f} ms, "
+                    f"{found['stolen']:.0%} stolen",
                     flush=True,
                 )
 
@@ -266,11 +272,12 @@ def little_specs(count: int) -> Iterator[str]:
 # --- what is looked at -------------------------------------------------------------------------------------
 
 
-def busy_seconds() -> float:
-    """CPU seconds that all processes of this machine have used since it started (proc(5), /proc/stat)."""
-    fields = Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()[1:]
-    user, nice, system, _, _, irq, softirq = (int(each) for each in fields[:7])
-    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
+def processors() -> tuple[float, float]:
+    """CPU seconds that all processes of this machine have used since it started, and those that other guests of
+    its host took from it (proc(5), /proc/stat)."""
+    fields = Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()[1:9]
+    user, nice, system, _, _, irq, softirq, steal = (int(each) / os.sysconf("SC_CLK_TCK") for each in fields)
+    return user + nice + system + irq + softirq, steal
 
 
 def stored(folder: Path) -> tuple[int, int]:
@@ -296,7 +303,7 @@ def main() -> None:
     elif arguments[:1] == ["driver"]:
         drive([int(each) for each in arguments[1:]] or [1_000, 10_000])
     else:
-        compare(int(arguments[0]) if arguments else 40)
+        compare(int(arguments[0]) if arguments else 30)
 
 
 if __name__ == "__main__":
