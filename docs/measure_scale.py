@@ -1,9 +1,9 @@
 """Checks the model of docs/scale.md against runs: `python docs/measure_scale.py [SPECS]` (Linux, extra `scale`).
 
-A provider on loopback takes its time for each reply. One worker without Ray gives the constants of the model (the
-seconds and the CPU seconds of a spec); the model then says what one, two and four Ray workers on this machine do,
-and each of them is run. `python docs/measure_scale.py driver [SPECS ...]` measures what the driver alone takes for
-so many specs: reading, planning, journal, reports, memory. Means nothing on busy cores.
+A provider on loopback takes its time for each reply. One worker gives the constants of the model (the seconds and
+the CPU seconds of a spec), first without Ray, then with it; the model then says what one, two and four Ray workers
+on this machine do, and each of them is run. `python docs/measure_scale.py driver [SPECS ...]` measures what the
+driver alone takes for so many specs: reading, planning, journal, reports, memory. Means nothing on busy cores.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,11 @@ def throughput(workers: int, waiting: float, cpu: float, cores: int) -> float:
         rate = present / (delay + answer)
         length = rate * answer
     return rate
+
+
+def predicted(workers: int, one: dict[str, Any], cores: int) -> float:
+    """Specs an hour of `workers`, by what was measured of one."""
+    return 3600 * throughput(workers, one["seconds"] - one["busy"], one["busy"], cores)
 
 
 # --- a batch at work ---------------------------------------------------------------------------------------
@@ -147,7 +153,6 @@ def compare(count: int) -> None:
                 return dict(json.loads(ended.stdout.splitlines()[-1]))
 
             alone = run(1, None)
-            waiting = alone["seconds"] - alone["busy"]
             print(f"{count} specs, {alone['calls']:.1f} calls each, {alone['grades']}, {cores} processors")
             print(
                 f"one worker, no Ray: {alone['seconds']:.2f} s a spec, of that {alone['busy']:.2f} s of CPU, "
@@ -155,12 +160,16 @@ def compare(count: int) -> None:
                 f"it leaves {alone['bytes'] / 1000:.1f} KB in {alone['files']:.0f} files",
                 flush=True,
             )
+            constants = {"without Ray": alone}
             for workers in WORKERS:
-                said = throughput(workers, waiting, alone["busy"], cores)
                 found = run(workers, "local")
+                said = ", ".join(
+                    f"{predicted(workers, one, cores):.0f} from one worker {how}" for how, one in constants.items()
+                )
+                constants.setdefault("with Ray", found)
                 print(
-                    f"{workers} Ray workers: predicted {3600 * said:.0f} specs an hour, "
-                    f"measured {3600 / found['seconds']:.0f} ({1 / found['seconds'] / said - 1:+.0%}); "
+                    f"{workers} Ray workers: predicted {said}; "
+                    f"measured {3600 / found['seconds']:.0f} specs an hour; "
                     f"{found['busy']:.2f} s of CPU a spec, of that the driver's {1000 * found['own']:.0f} ms, "
                     f"{found['stolen']:.0%} stolen",
                     flush=True,
@@ -221,7 +230,7 @@ def driven(directory: Path, real: Path, count: int) -> dict[str, float]:
         results = list(journal.results())
         write_reports(out, results, BatchFacts("consensus", 0, 1.0))
         clock.append(time.monotonic())
-    seconds = {part: end - begin for part, begin, end in zip(PARTS, clock, clock[1:], strict=True)}
+    seconds = {part: end - begin for part, (begin, end) in zip(PARTS, pairwise(clock), strict=True)}
     sizes = {path.name: path.stat().st_size / count for path in out.iterdir() if path.is_file()}
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {**seconds, **sizes, "memory": peak}

@@ -14,6 +14,7 @@ import socket
 import sys
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 
 _USERS_OWN = re.compile(r"(_API_KEY|_API_BASE|_PROXY|_proxy)$|^(GREENLOOP|OLLAMA|LITELLM)_")
@@ -31,6 +32,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("filterwarnings", "ignore:.*`ReadOnly` qualifier")
     _forget_the_users_own()
     sys.addaudithook(_refuse_the_outside)
+    # One input may take long on a busy machine; a test as a whole has its timeout.
+    hypothesis.settings.register_profile("any machine", deadline=None)
+    hypothesis.settings.load_profile("any machine")
     # A suite that a shell started in the background ignores Ctrl-C, and so would every process that it tests.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
