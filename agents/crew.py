@@ -129,7 +129,7 @@ class Models:
         """Requests that this run may ask at the same time.
 
         One of the embedded model, whose slots are one for each run of a batch: asked one after the other, the
-        requests of a run find the beginning of their prompts read already, which is half of the time otherwise.
+        requests of a run find the beginning of their prompts read already (docs/performance.md).
         """
         if any(is_embedded(choice.model_id) for choice in self._callers):
             return 1
