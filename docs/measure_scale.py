@@ -17,7 +17,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -29,6 +28,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
+
+from tests.batch.made import Kept, bad_result, uninterrupted  # noqa: E402
+
 PAUSE_SECONDS = 0.3
 """The longest pause of the provider between two of the four pieces of a reply."""
 WORKERS = (1, 2, 4)
@@ -72,32 +74,15 @@ class Reading:
     busy_and_stolen: tuple[float, float] = field(default_factory=lambda: processors())
 
 
-@dataclass(slots=True)
-class Watch:
+@dataclass
+class Watch(Kept):
     """A display that shows nothing, and reads the clocks at each spec's end."""
 
     readings: list[Reading] = field(default_factory=list)
 
-    def began(self, task: object) -> None:
-        """Nothing is shown."""
-
-    def note(self, text: str) -> None:
-        """Nothing is shown."""
-
-    def told(self, entry_id: str, event: object) -> None:
-        """Nothing is shown."""
-
-    def opened(self, event: object) -> None:
-        """Nothing is shown."""
-
     def ended(self, result: EntryResult) -> None:
         """Read the clocks."""
         self.readings.append(Reading())
-
-    @contextmanager
-    def showing(self, pending: int, earlier: object) -> Iterator[Watch]:
-        """Show nothing."""
-        yield self
 
 
 def measured(directory: Path, api_base: str, workers: int, ray: str | None) -> dict[str, Any]:
@@ -111,7 +96,7 @@ def measured(directory: Path, api_base: str, workers: int, ray: str | None) -> d
     out = directory / f"out-{workers}-{ray}"
     watch = Watch()
     batch = Batch(out, entries, settings, os.environ, jobs=workers, ray=ray)
-    result = run_batch(batch, watch.showing, lambda stop: nothing())
+    result = run_batch(batch, watch.showing, uninterrupted)
     first, last = watch.readings[workers], watch.readings[-workers]  # the first begin cold, the last alone
     specs = len(watch.readings) - 2 * workers
     busy, stolen = (
@@ -210,6 +195,7 @@ def driven(directory: Path, real: Path, count: int) -> dict[str, float]:
     from agents.batch.journal import Journal
     from agents.batch.records import BatchFacts
     from agents.batch.reports import write_reports
+    from agents.batch.totals import UNLIMITED, TotalBudget
     from agents.settings import Settings
     from agents.workplace import chosen
 
@@ -223,9 +209,10 @@ def driven(directory: Path, real: Path, count: int) -> dict[str, float]:
     clock.append(time.monotonic())
     with Journal(out) as journal:
         choices = chosen(settings, {"OPENAI_API_KEY": "k"})
-        journal.plan(((entry, digest_of(entry, settings, choices)) for entry in entries), unread)
+        journal.plan(((entry, digest_of(entry, settings, choices)) for entry in entries), bad_result)
         clock.append(time.monotonic())
-        Driver(journal, Copies(result), 8, unlimited, Watch()).run()
+        total = TotalBudget(UNLIMITED, journal.spent())
+        Driver(journal, Copies(result), 8, total.check, Watch()).run()
         clock.append(time.monotonic())
         results = list(journal.results())
         write_reports(out, results, BatchFacts("consensus", 0, 1.0))
@@ -234,15 +221,6 @@ def driven(directory: Path, real: Path, count: int) -> dict[str, float]:
     sizes = {path.name: path.stat().st_size / count for path in out.iterdir() if path.is_file()}
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {**seconds, **sizes, "memory": peak}
-
-
-def unread(entry: object, digest: str) -> Any:
-    """No entry of these can't be read."""
-    raise AssertionError(entry)
-
-
-def unlimited() -> None:
-    """There is no total."""
 
 
 def drive(counts: list[int]) -> None:
@@ -293,12 +271,6 @@ def stored(folder: Path) -> tuple[int, int]:
     """Bytes on the disk and number of all files under `folder`."""
     files = [path.stat() for path in folder.rglob("*") if path.is_file()]
     return sum(stat.st_blocks * 512 for stat in files), len(files)
-
-
-@contextmanager
-def nothing() -> Iterator[None]:
-    """No signal is handled."""
-    yield
 
 
 def main() -> None:
