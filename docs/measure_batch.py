@@ -13,8 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +23,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
+
+from tests.batch.made import Kept, uninterrupted  # noqa: E402
+
 EARLY = 50
 
 
@@ -61,7 +63,7 @@ def measure(directory: Path, api_base: str) -> dict[str, Any]:
     settings = Settings(model="openai/m", api_base=api_base, strategy="single", mutation=False)
     batch = Batch(directory / "out", entries, settings, os.environ, jobs=1)
     watch = Watch(spent)
-    result = run_batch(batch, watch.showing, lambda stop: _nothing())
+    result = run_batch(batch, watch.showing, uninterrupted)
     return {
         "reached": result.counts.get("verified", 0),
         "seconds": time.monotonic() - watch.started,
@@ -71,28 +73,17 @@ def measure(directory: Path, api_base: str) -> dict[str, Any]:
     }
 
 
-class Watch:
+class Watch(Kept):
     """A display that shows nothing, and looks at the memory after some specs. The clock starts at the first one's
     end, since that one imports and starts what the others use."""
 
     def __init__(self, spent: list[float]) -> None:
+        super().__init__()
         self.started = time.monotonic()
         self.first_calls = 0.0
         self._spent = spent
         self.early = 0.0
         self._ended = 0
-
-    def began(self, task: object) -> None:
-        """Nothing is shown."""
-
-    def note(self, text: str) -> None:
-        """Nothing is shown."""
-
-    def told(self, entry_id: str, event: object) -> None:
-        """Nothing is shown."""
-
-    def opened(self, event: object) -> None:
-        """Nothing is shown."""
 
     def ended(self, result: EntryResult) -> None:
         """Look at the clock and the memory."""
@@ -102,16 +93,6 @@ class Watch:
             self._spent.clear()
         if self._ended == EARLY:
             self.early = resident()
-
-    @contextmanager
-    def showing(self, pending: int, earlier: object) -> Iterator[Watch]:
-        """Show nothing."""
-        yield self
-
-
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield
 
 
 def _timed(function: Callable[..., Any], spent: list[float]) -> Callable[..., Any]:
