@@ -13,10 +13,13 @@ from types import CodeType
 
 _FOLDER = Path(__file__).with_name("inside")
 _BOTH = (
-    "__init__", "frames", "plain", "shared", "describe", "mirror", "side", "views", "packing", "unpacking",
-    "crossing", "peer",
+    "__init__", "frames", "plain", "shared", "describe", "mirror", "views", "packing", "unpacking", "crossing",
+    "awaiting",
 )  # fmt: skip
-JUDGE = (*_BOTH, "facts", "reporter", "stubs", "properties", "judge_side", "remote_module", "judge")
+JUDGE = (
+    *_BOTH, "facts", "reporter", "stubs", "properties", "capabilities", "rulings", "caller", "remote_module",
+    "judge",
+)  # fmt: skip
 SUBJECT = (*_BOTH, "subject")
 
 

@@ -26,6 +26,7 @@ _MOST_OUTPUT = 4000
 _MOST_NOTES = 20
 _STUB_FILES = ("test_stub_none.py", "test_stub_answer.py")
 _PREFIX = f"{TESTS_FILE}::"
+_ENDS_OF_LOOPS = ("StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError")
 
 
 class Run:
@@ -166,6 +167,7 @@ class Run:
                 "stub_files": list(stub_files),
                 "names": _names(self._trial.source),
                 "isolated": isolated,
+                "expected": [name for name in _ENDS_OF_LOOPS if name in self._trial.source],
                 "properties": self._trial.has_properties,
             },
             judge_files=files if isolated or not wanted else {**files, **code},

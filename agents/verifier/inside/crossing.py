@@ -1,36 +1,47 @@
-"""The tables of one side: what it has handed out, what it knows of the other side, and what both share."""
+"""The tables of one process: what it has handed out, what it knows of the other, and what both share."""
 
 from __future__ import annotations
 
+import types
 from typing import Any
 
 from .mirror import Mirrors
-from .packing import Packer
+from .packing import Packer, Sending
 from .plain import Malformed, Tree
 from .shared import SharedTable
-from .side import Side
-from .unpacking import Unpacker
+from .unpacking import Receiving, Unpacker
+
+
+_METHODS = (types.MethodType, types.BuiltinMethodType)
+
+
+class Terms(Sending, Receiving):
+    """What differs between the two processes."""
 
 
 class Crossing:
-    """The tables of one side: what it has exported, what it knows of the other side, and what both share."""
+    """What one process has handed out (`exports`), proxies of what the other has, and containers that both hold.
 
-    def __init__(self, side: Side, mirrors: Mirrors, peer: Any, first: int) -> None:
-        self._side = side
+    Numbers tell who made an object: the test process counts even (`first` is 2), the code's process odd.
+    """
+
+    def __init__(self, terms: Terms, mirrors: Mirrors, first: int) -> None:
+        self._terms = terms
         self._mirrors = mirrors
-        self._peer = peer
         self._parity = first % 2
         self.shared = SharedTable(first)
         self._next = first + 2
         self._exports: dict[int, Any] = {}
         self._export_numbers: dict[int, int] = {}
+        self._methods: dict[Any, Any] = {}
         self._remotes: dict[int, Any] = {}
         self._remote_numbers: dict[int, int] = {}
 
     # --- objects -------------------------------------------------------------------------------------------
 
     def export(self, value: Any, number: int | None = None) -> int:
-        """The number under which the other side knows an object of this one."""
+        """The number under which the other process knows an object of this one."""
+        value = self._same(value)
         known = self._export_numbers.get(id(value))
         if known is not None:
             return known
@@ -42,52 +53,85 @@ class Crossing:
         return number
 
     def exported(self, number: object) -> Any:
-        """The object exported under `number`. Raises Malformed."""
-        if not isinstance(number, int) or number not in self._exports:
-            raise Malformed("an object was named that was never handed out")
-        return self._exports[number]
+        """The object exported under `number`; a placeholder where it was taken back. Raises Malformed."""
+        if type(number) is int and number in self._exports:
+            return self._exports[number]
+        if type(number) is int and 0 < number < self._next and number % 2 == self._parity:
+            return Expired()
+        raise Malformed("an object was named that was never handed out")
+
+    def numbers(self) -> list[int]:
+        """Numbers of what is handed out now, the oldest first."""
+        return list(self._exports)
+
+    def take_back(self, number: int) -> None:
+        """Let the other process no longer name the object exported under `number`."""
+        value = self._exports.pop(number)
+        self._export_numbers.pop(id(value), None)
+        if isinstance(value, _METHODS):
+            self._methods.pop(value, None)
 
     def adopt(self, number: int, proxy: Any) -> Any:
-        """Enter the proxy of the other side's object `number`."""
-        if not isinstance(number, int) or number in self._remotes or number % 2 == self._parity:
+        """Enter the proxy of the other process's object `number`. Raises Malformed."""
+        if type(number) is not int or number in self._remotes or number % 2 == self._parity:
             raise Malformed("an object has a number that is not free")
         self._remotes[number] = proxy
         self._remote_numbers[id(proxy)] = number
         return proxy
 
     def known(self, number: object) -> Any:
-        """What stands here for the other side's object `number`. Raises Malformed."""
-        if not isinstance(number, int) or number not in self._remotes:
+        """What stands here for the other process's object `number`. Raises Malformed."""
+        if type(number) is not int or number not in self._remotes:
             raise Malformed("an object was named that is not known")
         return self._remotes[number]
 
     def is_exported(self, value: object) -> bool:
-        """Whether the other side has been told of `value`."""
-        return id(value) in self._export_numbers
+        """Whether the other process has been told of `value`."""
+        return id(self._same(value)) in self._export_numbers
+
+    def _same(self, value: Any) -> Any:
+        """The method that was handed out where `value` is equal to it: each look-up makes a new object."""
+        return self._methods.setdefault(value, value) if isinstance(value, _METHODS) else value
 
     def remote_number(self, value: object) -> int | None:
-        """The other side's number of what `value` stands for, if it is a proxy."""
+        """The other process's number of what `value` stands for, if it is a proxy."""
         return self._remote_numbers.get(id(value))
 
-    # --- out -----------------------------------------------------------------------------------------------
+    # --- frames --------------------------------------------------------------------------------------------
 
     def pack(self, value: object) -> list[Tree]:
-        """`value` with everything that has to travel with it: [tree, containers, forgotten]."""
-        packer = Packer(self, self._side)
-        tree = packer.tree(value, 0)
-        return [tree, packer.containers(), self.shared.forgotten()]
+        """`value` with everything that has to travel with it: [tree, containers, forgotten]. Raises Unshareable,
+        and then nothing of it was handed out."""
+        packer = Packer(self, self._terms)
+        first, first_shared = self._next, self.shared.next
+        try:
+            tree = packer.tree(value, 0)
+            containers = packer.containers()
+        except BaseException:
+            for number in [number for number in self._exports if number >= first]:
+                self.take_back(number)
+            self.shared.forget_from(first_shared)
+            raise
+        return [tree, containers, self.shared.forgotten()]
 
-    # --- in ------------------------------------------------------------------------------------------------
-
-    def unpack(self, parts: Tree) -> Any:
-        """The value that `pack` was given on the other side. Raises Malformed."""
+    def unpack(self, parts: Tree) -> tuple[Any, bool]:
+        """The value that `pack` was given in the other process, and whether that changed a container made here.
+        Raises Malformed."""
         if not isinstance(parts, list) or len(parts) != 3:
             raise Malformed("a body has three parts")
-        tree, containers, forgotten = parts
-        return Unpacker(self, self._side, self._mirrors, self._peer).value(tree, containers, forgotten)
+        unpacker = Unpacker(self, self._terms, self._mirrors)
+        return unpacker.value(*parts), unpacker.changed
 
     def check_number(self, number: object) -> int:
-        """A number for a new container of the other side. Raises Malformed."""
+        """A number for a new container of the other process. Raises Malformed."""
         if type(number) is not int or number % 2 == self._parity:
             raise Malformed("a container has a number that is not free")
         return number
+
+    def is_ours(self, number: object) -> bool:
+        """Whether a container with this number was made in this process."""
+        return type(number) is int and number % 2 == self._parity
+
+
+class Expired:
+    """Stands for what a test passed to the code and the code hands back after that test is over."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import sys
 import types
 from typing import Any
 
+from .plain import named_value, writer
 from .shared import KINDS
 
 
@@ -27,9 +29,20 @@ SPECIALS = frozenset(
     )
 )
 VALUE_TYPES: tuple[type, ...] = (int, float, complex, str, bytes, tuple, frozenset)
-_VALUE_MODULES = words(
-    "builtins collections collections.abc decimal fractions datetime numbers pathlib uuid types typing"
-)
+_REDUCED = words("date datetime time timedelta Decimal")
+"""Values of the standard library whose subclasses cross with their value, made anew from what `__reduce__` gives."""
+_PLAIN_METACLASSES = words("type ABCMeta EnumMeta EnumType NamedTupleMeta _ProtocolMeta")
+_DATA_TYPES = {
+    "builtins": words(
+        """NoneType bool bytearray bytes complex dict float frozenset int list memoryview object range set slice str
+        tuple type"""
+    ),
+    "collections": words("ChainMap Counter OrderedDict defaultdict deque"),
+    "datetime": words("date datetime time timedelta timezone"),
+    "decimal": words("Decimal"),
+    "fractions": words("Fraction"),
+    "uuid": words("UUID"),
+}
 _ERROR_MODULES = words(
     """asyncio builtins binascii collections concurrent configparser csv _csv dataclasses decimal enum fractions
     functools io ipaddress itertools json locale math operator pathlib pickle queue _queue random re socket
@@ -40,27 +53,29 @@ _ERROR_MODULES = words(
 Description = dict[str, Any]
 
 
-def may_be_named(value: type, module: str) -> bool:
-    """Whether a class of `module` is one that sides name to each other: a harmless one of the standard library."""
-    if issubclass(value, BaseException):
-        return module.partition(".")[0] in _ERROR_MODULES
-    return module in _VALUE_MODULES
-
-
 def named_type(value: type, user_modules: frozenset[str]) -> tuple[str, str] | None:
-    """Module and qualified name of a class that both sides have; None for one of the code or of the tests."""
-    module, name = value.__module__, value.__qualname__
-    if module in user_modules or not may_be_named(value, str(module)):
+    """Module and name of a class that both processes have, out of a closed list: data types, and exceptions of
+    the standard library. None for any other."""
+    module, name = str(value.__module__), value.__qualname__
+    if module in user_modules:
         return None
-    found: Any = sys.modules.get(module)
-    for part in name.split("."):
-        found = getattr(found, part, None)
-    return (module, name) if found is value else None
+    if not (issubclass(value, BaseException) and module.partition(".")[0] in _ERROR_MODULES):
+        if name not in _DATA_TYPES.get(module, ()):
+            return None
+    return (module, name) if vars(sys.modules.get(module, types)).get(name) is value else None
+
+
+def type_named(module: str, name: str) -> type | None:
+    """The class that `named_type` gives this name; None where there is none, or nothing here has imported it."""
+    if name in _DATA_TYPES.get(module, ()):
+        importlib.import_module(module)
+    found = vars(sys.modules.get(module, types)).get(name)
+    return found if isinstance(found, type) and named_type(found, frozenset()) == (module, name) else None
 
 
 def own_attributes(value: type, mirrored: list[type]) -> dict[str, Any]:
     """Attributes that `value` brings along: its own, and those of bases that are not mirrored themselves."""
-    covered = {base for other in mirrored for base in other.__mro__} | {object, *VALUE_TYPES}
+    covered = {base for other in mirrored for base in other.__mro__} | {object, *VALUE_TYPES, value_base(value)}
     found: dict[str, Any] = {}
     for base in value.__mro__:
         if base in covered or (issubclass(base, BaseException) and base.__module__ == "builtins"):
@@ -70,16 +85,35 @@ def own_attributes(value: type, mirrored: list[type]) -> dict[str, Any]:
     return found
 
 
+def value_base(value: type) -> type | None:
+    """The plain type that `value` is a subclass of, if its instances cross with a value of that type."""
+    for base in value.__mro__[1:]:
+        if base in VALUE_TYPES or (base.__name__ in _REDUCED and writer(base) is not None):
+            return base
+    return None
+
+
+def base_named(name: object) -> type | None:
+    """What `value_base` found, by the name that a description gives it."""
+    if not isinstance(name, list) or len(name) != 2:
+        return None
+    if name[0] == "builtins":
+        return next((base for base in VALUE_TYPES if base.__name__ == name[1]), None)
+    return named_value(*name) if name[1] in _REDUCED else None
+
+
 def describe_class(value: type, mirrored: list[type]) -> Description:
     """What a class looks like; `mirrored` are those of its bases that the other side mirrors."""
     own = own_attributes(value, mirrored)
-    base = next((base for base in VALUE_TYPES if issubclass(value, base)), None)
+    base = value_base(value)
     error = next((base for base in value.__mro__ if base.__module__ == "builtins"), object)
     like = next((name for kind, name in KINDS.items() if issubclass(value, kind)), None)
+    meta = {name for kind in type(value).__mro__ if kind.__name__ not in _PLAIN_METACLASSES for name in vars(kind)}
     return {
         "name": value.__name__,
         "qualname": value.__qualname__,
         "module": str(value.__module__),
+        "doc": value.__doc__ if isinstance(value.__doc__, str) else None,
         "specials": sorted(name for name in own if name in SPECIALS and own[name] is not None),
         "methods": sorted(
             name
@@ -87,9 +121,12 @@ def describe_class(value: type, mirrored: list[type]) -> Description:
             if type(attribute) is types.FunctionType and name not in SPECIALS and not _is_internal(name)
         ),
         "unhashable": "__hash__" in own and own["__hash__"] is None,
-        "value": base.__name__ if base is not None else None,
+        "value": [base.__module__, base.__name__] if base is not None else None,
         "error": error.__name__ if issubclass(value, BaseException) else None,
-        "like": like if "__eq__" not in vars(value) else None,
+        "like": like,
+        "compares": "__eq__" in vars(value),
+        "checks": type(value).__name__ in ("ABCMeta", "_ProtocolMeta") or "__instancecheck__" in meta,
+        "truth": not meta.isdisjoint(("__bool__", "__len__")),
     }
 
 
@@ -114,16 +151,36 @@ def describe_function(value: Any) -> Description:
     }
 
 
-def plain_value(value: Any, base: str) -> object:
-    """The built-in value that an instance of a subclass of `base` carries."""
-    if base in ("str", "bytes"):
-        return {"str": str, "bytes": bytes}[base].__getitem__(value, slice(None))  # type: ignore[index]
-    if base == "tuple":
-        return tuple(tuple.__iter__(value))
-    if base == "frozenset":
-        return frozenset(frozenset.__iter__(value))
-    kind: Any = {"int": int, "float": float, "complex": complex}[base]
-    return kind.__add__(value, kind())
+def native_fields(kind: type) -> list[str]:
+    """Attributes that a built-in exception keeps outside its `__dict__`, such as `code` of a SystemExit."""
+    return [
+        name
+        for base in kind.__mro__
+        if base.__module__ == "builtins" and base is not object
+        for name, attribute in vars(base).items()
+        if isinstance(attribute, types.MemberDescriptorType | types.GetSetDescriptorType)
+        and name[:1] != "_" and name not in ("args", "exceptions", "message")
+    ]
+
+
+def plain_value(value: Any, base: type) -> object:
+    """The plain value that an instance of a subclass of `base` carries, by the methods of `base` itself."""
+    kind: Any = base
+    if base in (str, bytes):
+        return kind.__getitem__(value, slice(None))
+    if base in (tuple, frozenset):
+        return kind(kind.__iter__(value))
+    if base in (int, float, complex):
+        return kind.__add__(value, kind())
+    return kind(*kind.__reduce__(value)[1])
+
+
+def value_of_subclass(made: Any, base: type, value: Any) -> Any:
+    """An instance of `made`, a subclass of `base`, that carries the plain `value`. Raises TypeError, ValueError."""
+    if type(value) is not base:
+        raise TypeError(f"a {base.__name__} is needed")
+    construct: Any = base.__new__
+    return construct(made, *(value.__reduce__()[1] if base.__name__ in _REDUCED else (value,)))
 
 
 def make_function(description: Description, call: Any) -> Any:

@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
+from .caller import Caller
 from .frames import HELLO, RECORD, STORAGE, FrameSocket
-from .judge_side import JudgeSide
-from .peer import Peer
 from .remote_module import RemoteModule
 from .reporter import Reporter
 from .stubs import stub_modules
@@ -61,35 +60,32 @@ def main(descriptor: int) -> None:
 
         properties.prepare(source / STORAGE)
         reporter.properties = properties
-    _choose_modules(task, channel, records, reporter)
-    code = pytest.main(_arguments(source, task["files"]), plugins=[reporter])
+    plugins = [reporter, *_choose_modules(task, channel, records, reporter)]
+    code = pytest.main(_arguments(source, task["files"]), plugins=plugins)
     records.tell({"is": "end", "exit": int(code)})
     os._exit(0)
 
 
-def _choose_modules(task: Mapping[str, Any], channel: FrameSocket, records: Records, reporter: Reporter) -> None:
-    """Which `user_code` each file of tests sees: a stub, the subject's, or the real one in this process."""
+def _choose_modules(
+    task: Mapping[str, Any], channel: FrameSocket, records: Records, reporter: Reporter
+) -> list[object]:
+    """Which `user_code` each file of tests sees: a stub, the one in the code's process, or the real one in this.
+    Plugins that this takes."""
     if task["stub_files"]:
         for name, module in zip(task["stub_files"], stub_modules(task["names"]), strict=True):
             reporter.modules[name] = module
         reporter.stub_files = frozenset(task["stub_files"])
-    if task["isolated"]:
-        side = JudgeSide(
-            frozenset([Path(task["tests_file"]).stem]),
-            lambda kind, text: records.tell({"is": kind, "text": text[:500]}),
-        )
-        peer = Peer(channel, side, first=2)
-        side.is_remote = lambda value: peer.crossing.remote_number(value) is not None
-        side.compare = lambda proxy, name, args: _compared(peer, proxy, name, args)
-        reporter.modules[task["tests_file"]] = RemoteModule(peer, side, task["names"])
-        reporter.between_tests = peer.crossing.shared.let_go
-        reporter.after_collection = peer.crossing.shared.keep
-
-
-def _compared(peer: Peer, proxy: Any, name: str, args: tuple[Any, ...]) -> Any:
-    """Compare what a remote list, dict or set holds, here."""
-    value = peer.operate(type(proxy)._greenloop_like, proxy)
-    return getattr(type(value), name)(value, *args)
+    if not task["isolated"]:
+        return []
+    caller = Caller(
+        channel,
+        frozenset([Path(task["tests_file"]).stem]),
+        lambda kind, text: records.tell({"is": kind, "text": text[:500]}),
+        lambda stream, text: print(text, end="", file=sys.stderr if stream == 2 else sys.stdout),
+        frozenset(task["expected"]),
+    )
+    reporter.modules[task["tests_file"]] = RemoteModule(caller, task["names"])
+    return [caller.capabilities]
 
 
 def _arguments(source: Path, files: list[str]) -> list[str]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import builtins
 import collections.abc
+import sys
+import types
 from collections.abc import Generator
 from typing import Any, Protocol
 
-from .describe import SPECIALS, VALUE_TYPES, Description, words
+from .describe import SPECIALS, Description, base_named, words
 from .plain import Malformed
 from .shared import CONTAINERS
 
@@ -39,7 +41,15 @@ class Remote(Protocol):
     def operate(self, name: str, *args: object) -> Any:
         """One of a few functions, applied over there."""
 
-    def subclass(self, made: type, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> None:
+    def on_class(self, target: type, name: str, *args: object) -> Any:
+        """Apply an operator to a class over there."""
+
+    def is_local(self, target: type, name: str) -> bool:
+        """Whether a method of a subclass of plain data is that of the plain base."""
+
+    def subclass(
+        self, made: type, name: str, bases: tuple[type, ...], body: dict[str, Any], kwargs: dict[str, Any]
+    ) -> None:
         """Make a subclass over there."""
 
 
@@ -47,14 +57,15 @@ class RemoteType(type):
     """The class of mirrored classes. A class statement with one as a base makes a subclass over there, too."""
 
     _greenloop: Remote
+    _greenloop_checks: bool
 
-    def __new__(mcls, name: str, bases: tuple[type, ...], body: dict[str, Any], **kwargs: Any) -> Any:
+    def __new__(mcls, name: str, bases: tuple[type, ...], body: dict[str, Any], /, **kwargs: Any) -> Any:
         """A class statement of the tests."""
         made = type.__new__(mcls, name, bases, {**body, "_greenloop_local": True})
-        mcls._greenloop.subclass(made, name, bases, body)
+        mcls._greenloop.subclass(made, name, bases, body, kwargs)
         return made
 
-    def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], **kwargs: Any) -> None:
+    def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], /, **kwargs: Any) -> None:
         """Nothing is left to do."""
         type.__init__(cls, name, bases, body)
 
@@ -74,19 +85,24 @@ class RemoteType(type):
             cls._greenloop.set(cls, name, value)
 
     def __iter__(cls) -> Any:
-        return iter(cls._greenloop.operate("iter", cls))
+        return iter(cls._greenloop.on_class(cls, "iter"))
 
     def __len__(cls) -> int:
-        return int(cls._greenloop.operate("len", cls))
+        return int(cls._greenloop.on_class(cls, "len"))
 
     def __bool__(cls) -> bool:
-        return True
+        return bool(cls._greenloop.on_class(cls, "bool"))
 
     def __contains__(cls, item: object) -> bool:
-        return bool(cls._greenloop.operate("contains", cls, item))
+        return bool(cls._greenloop.on_class(cls, "contains", item))
 
     def __getitem__(cls, key: object) -> Any:
-        return cls._greenloop.operate("getitem", cls, key)
+        return cls._greenloop.on_class(cls, "getitem", key)
+
+    def __instancecheck__(cls, value: object) -> bool:
+        if type.__instancecheck__(cls, value) or not cls._greenloop_checks:
+            return type.__instancecheck__(cls, value)
+        return bool(cls._greenloop.on_class(cls, "isinstance", value))
 
     def __dir__(cls) -> list[str]:
         return cls._greenloop.names(cls)
@@ -96,6 +112,16 @@ _CLASS_ONLY = words(
     """__abstractmethods__ __set_name__ __mro_entries__ __instancecheck__ __subclasshook__
     __isabstractmethod__"""
 )
+
+
+class _Docstring:
+    """`__doc__` of a mirrored class, and of its instances: a property or a function has its own."""
+
+    def __init__(self, text: object) -> None:
+        self._text = text if isinstance(text, str) else None
+
+    def __get__(self, instance: Any, owner: Any) -> str | None:
+        return self._text if instance is None else owner._greenloop.get(instance, "__doc__")  # type: ignore
 
 
 class _Methods:
@@ -120,6 +146,10 @@ class _Methods:
     def __dir__(self) -> list[str]:
         return self._greenloop.names(self)
 
+    @property
+    def __dict__(self) -> Any:
+        return self._greenloop.get(self, "__dict__")
+
     def __copy__(self) -> Any:
         return self._greenloop.operate("copy", self)
 
@@ -130,14 +160,14 @@ class _Methods:
         raise TypeError("an object of the code under test cannot be pickled by a test")
 
 
-class BoundMethod:
-    """A method of a remote object; called in one step."""
-
+class BoundMethod:  # noqa: D101 - a method of a remote object, called in one step, with the method's own docstring
     def __init__(self, peer: Remote, target: object, name: str, first: tuple[object, ...] = ()) -> None:
         self._peer = peer
         self._target = target
         self._name = name
         self._first = first
+
+    __doc__ = property(lambda method: method.resolved().__doc__)  # type: ignore[assignment]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call it over there."""
@@ -159,7 +189,11 @@ class _Method:
         self.name = name
         self.owner: Any = None
 
-    def __get__(self, instance: Any, owner: type) -> BoundMethod:
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        if instance is not None and self._peer.is_local(owner, self.name):
+            base = owner._greenloop_value
+            held = instance if base else self._peer.operate(owner._greenloop_like, instance)
+            return getattr(base or type(held), self.name).__get__(held)
         if instance is None:
             return BoundMethod(self._peer, owner, self.name)
         if type(instance)._greenloop_local:  # reached by super(): the override must not be called again
@@ -182,10 +216,12 @@ class RemoteCoroutine(collections.abc.Coroutine[Any, Any, Any]):
 
     def __init__(self, peer: Remote) -> None:
         self._peer = peer
+        self.gives_item = False
+        """Whether it is the next item of an asynchronous iterator, which may end a loop."""
 
     def send(self, value: object) -> Any:
         """Run it; raises StopIteration with its result, as coroutines do."""
-        raise StopIteration(self._peer.operate("await", self))
+        raise StopIteration(self._peer.operate("await_item" if self.gives_item else "await", self))
 
     def throw(self, *error: Any) -> Any:
         """Raise what was thrown: nothing over there has begun."""
@@ -210,9 +246,9 @@ class Mirrors:
     """Makes mirrored classes for one peer."""
 
     def __init__(self, peer: Remote) -> None:
-        self._peer = peer
+        self._peer = self.remote = peer
         self._meta = type("RemoteType", (RemoteType,), {"_greenloop": peer})
-        self.root: type = type.__new__(self._meta, "Remote", (_Methods,), {"__slots__": (), "_greenloop": peer})
+        self.root: type = type.__new__(self._meta, "Remote", (_Methods,), {"__slots__": (), "_greenloop": peer, "_greenloop_checks": False})
 
     def make(self, description: Description, bases: list[type]) -> type:
         """A class by its description; `bases` are mirrored ones and exceptions that both sides have.
@@ -226,6 +262,8 @@ class Mirrors:
             for special in description["specials"]
             if special in SPECIALS
         }
+        if "__len__" in body:
+            body.setdefault("__bool__", _forwarding(self._peer, "__bool__", owner))
         names = [str(method) for method in description["methods"]]
         methods = [_Method(self._peer, name) for name in names if name == "__init__" or not name.startswith("__")]
         body |= {method.name: method for method in methods}
@@ -233,14 +271,23 @@ class Mirrors:
             body["__hash__"] = None
         elif "__eq__" in body and "__hash__" not in body:
             body["__hash__"] = object.__hash__
-        if description["like"] in CONTAINERS:  # isinstance(proxy, list) looks here when the class itself is none
-            alike = type(name, (CONTAINERS[description["like"]],), {})
-            body["__class__"] = property(lambda _: alike)
-        value = next((base for base in VALUE_TYPES if base.__name__ == description["value"]), None)
-        body |= {"_greenloop_value": value, "_greenloop_like": description["like"]}
-        body |= {"__module__": str(description["module"]), "__qualname__": str(description["qualname"])}
-        if name == "function":
-            body["__doc__"] = property(lambda function: self._peer.get(function, "__doc__"))
+        known = vars(sys.modules.get(str(description["module"]), types)).get(name)
+        if description["like"] in CONTAINERS:
+            known = type(name, (CONTAINERS[description["like"]],), {})
+        if isinstance(known, type) and description["module"] in sys.stdlib_module_names | {"user_code"}:
+            body["__class__"] = property(lambda _: known)  # isinstance(proxy, list) looks here, too
+        body |= {
+            "_greenloop_value": base_named(description["value"]),
+            "_greenloop_like": description["like"],
+            "_greenloop_specials": frozenset(body),
+            "_greenloop_compares": bool(description["compares"]),
+            "_greenloop_checks": bool(description["checks"]),
+            "_greenloop_truth": bool(description["truth"]),
+            "__module__": str(description["module"]),
+            "__qualname__": str(description["qualname"]),
+            "__doc__": _Docstring(description["doc"]),
+            "__slots__": (),
+        }
         made = self._made(name, self._bases(description, bases), body)
         owner.append(made)
         for method in methods:
@@ -251,9 +298,9 @@ class Mirrors:
         wanted = [base for base in bases if issubclass(base, self.root)]
         native: type | None = None
         if description["value"] is not None:
-            native = next((base for base in VALUE_TYPES if base.__name__ == description["value"]), None)
+            native = base_named(description["value"])
         elif description["error"] is not None:
-            errors = [base for base in bases if issubclass(base, BaseException)]
+            errors = [base for base in bases if issubclass(base, BaseException) and not issubclass(base, self.root)]
             native = errors[0] if errors else _builtin_error(str(description["error"]))
         if not wanted:
             wanted = [self.root]

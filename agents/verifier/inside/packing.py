@@ -2,51 +2,78 @@
 
 from __future__ import annotations
 
-import sys
 import types
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from . import plain
-from .describe import describe_class, describe_function, named_type, plain_value
+from .describe import describe_class, describe_function, native_fields, plain_value, value_base
 from .mirror import BoundMethod
-from .plain import MOST_DEPTH, Tree, writer
+from .plain import MOST_DEPTH, Tree, Unshareable, writer
 from .shared import KINDS, extra_of
-from .side import Side, Unshareable
 from .views import VIEWS
 
 if TYPE_CHECKING:
     from .crossing import Crossing
 
-_FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType)
-_NAMED_FUNCTIONS = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
+FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType)
+_DEEPEST_CONTEXT = 20
+
+
+class Sending(Protocol):
+    """What differs between the two processes in what they hand out."""
+
+    describes_functions: bool
+    """Whether functions are described so that the other process makes real ones."""
+
+    def name_of(self, value: object) -> Tree | None:
+        """What stands for a class or function that the other process has too; None where it has none."""
+
+    def admit(self, value: object) -> None:
+        """Raise Unshareable where the other process may not have a reference to `value`."""
+
+    def where(self, error: BaseException) -> str:
+        """The line of the code that an exception came from; empty where that is unknown."""
 
 
 class Packer:
     """Packs one frame."""
 
-    def __init__(self, crossing: Crossing, side: Side) -> None:
+    def __init__(self, crossing: Crossing, sending: Sending) -> None:
         self._crossing = crossing
-        self._side = side
+        self._sending = sending
         self._fresh: deque[int] = deque()
-        self._all_fresh: list[int] = []
+        self._seen: dict[int, tuple[int, Any]] = {}
 
     def tree(self, value: Any, depth: int) -> Tree:
         """`value` as a tree; new containers are queued for `containers`. Raises Unshareable."""
         kind = type(value)
         if plain.is_scalar(value):
-            return value
+            return value if value == value else self._nan(value)
         if depth > MOST_DEPTH:
             raise Unshareable("a value nests too deeply to be passed on")
-        if (write := writer(kind)) is not None:
+        if (write := writer(kind)) is not None and not (kind is memoryview and not value.readonly):
             return write(value)
         if kind is tuple or kind is frozenset:
-            return ["t" if kind is tuple else "f", *(self.tree(item, depth + 1) for item in value)]
+            return self._fixed("t" if kind is tuple else "f", value, depth)
         if kind in KINDS:
             return ["@", self._container(value)]
         if (number := self._crossing.remote_number(value)) is not None:
             return ["y", number]
         return self._object(value, kind, depth + 1)
+
+    def _nan(self, value: float) -> Tree:
+        """A NaN, which equals nothing and is found in a list by identity: by number, as objects are."""
+        number = self._crossing.remote_number(value)
+        return ["N", self._crossing.export(value)] if number is None else ["y", number]
+
+    def _fixed(self, tag: str, value: Any, depth: int) -> Tree:
+        """A tuple or frozenset; one that comes again in this frame by its place in the order of completion."""
+        if id(value) in self._seen:
+            return ["m", self._seen[id(value)][0]]
+        tree = [tag, *(self.tree(item, depth + 1) for item in value)]
+        self._seen[id(value)] = (len(self._seen), value)
+        return tree
 
     def _container(self, value: Any) -> int:
         shared = self._crossing.shared
@@ -54,7 +81,6 @@ class Packer:
         if number is None:
             number = shared.share(value)
             self._fresh.append(number)
-            self._all_fresh.append(number)
         return number
 
     def _object(self, value: Any, kind: type, depth: int) -> Tree:
@@ -66,73 +92,75 @@ class Packer:
             return None
         if kind is BoundMethod:
             return self.tree(value.resolved(), depth)
+        if (name := self._sending.name_of(value)) is not None:
+            return name
         if isinstance(value, type):
             return self._class(value, depth)
-        if self._side.sends_functions and isinstance(value, _NAMED_FUNCTIONS) and (name := _name_of(value)):
-            return ["T", *name]
-        if isinstance(value, BaseException) and named_type(kind, self._side.user_modules):
-            return self._error(value, depth)
-        if not self._side.may_export(value):
-            raise Unshareable(f"a {kind.__name__} cannot be handed to the code under test in its own process")
+        if isinstance(value, BaseException) and self._sending.name_of(kind) is not None:
+            return ["x", self._class(kind, depth), self._error_parts(value, depth)]
         return self._exported(value, kind, depth)
 
     def _exported(self, value: Any, kind: type, depth: int) -> Tree:
         fresh = not self._crossing.is_exported(value)
+        if fresh:
+            self._sending.admit(value)
         number = self._crossing.export(value)
         if not fresh:
             return ["o", number]
-        if self._side.sends_functions and isinstance(value, _FUNCTIONS):
+        if self._sending.describes_functions and isinstance(value, FUNCTIONS):
             return ["o", number, ["F", describe_function(value)], None]
-        name = self._class(kind, depth, as_object=True)
-        return ["o", number, name, self._extra(value, kind, depth)]
+        return ["o", number, self._class(kind, depth, of_object=True), self._extra(value, kind, depth)]
 
     def _extra(self, value: Any, kind: type, depth: int) -> Tree:
         """What a proxy carries itself: an exception's arguments, the value of a subclass of `int` or `str`."""
         if isinstance(value, BaseException):
             return self._error_parts(value, depth)
-        description = describe_class(kind, [])
-        base = description["value"]
+        base = value_base(kind)
         return None if base is None else self.tree(plain_value(value, base), depth)
 
-    def _class(self, value: type, depth: int, as_object: bool = False) -> Tree:
-        """A class by name or by description; an object's class is always described (`as_object`)."""
+    def _class(self, value: type, depth: int, of_object: bool = False) -> Tree:
+        """A class by name or by description; the class of an object that stays here is always described."""
         crossing = self._crossing
         if (number := crossing.remote_number(value)) is not None:
             return ["y", number]
-        if not as_object and (name := named_type(value, self._side.user_modules)) is not None:
-            return ["T", *name]
+        if not of_object and (name := self._sending.name_of(value)) is not None:
+            return name
         fresh = not crossing.is_exported(value)
+        if fresh and not of_object:
+            self._sending.admit(value)
         number = crossing.export(value)
         if not fresh:
             return ["K", number]
-        mirrored = [
-            base
-            for base in value.__bases__
-            if base is not object and named_type(base, self._side.user_modules) is None
-        ]
+        mirrored = [base for base in value.__bases__ if base is not object and self._sending.name_of(base) is None]
         errors = [base for base in value.__bases__ if issubclass(base, BaseException) and base not in mirrored]
-        bases = [self._class(base, depth, as_object=base in mirrored) for base in (*mirrored, *errors)]
+        bases = [self._class(base, depth, of_object=base in mirrored) for base in (*mirrored, *errors)]
         return ["K", number, describe_class(value, mirrored), bases]
 
-    def _error(self, value: BaseException, depth: int) -> Tree:
-        return ["x", self._class(type(value), depth), self._error_parts(value, depth)]
-
     def _error_parts(self, value: BaseException, depth: int) -> Tree:
-        arguments: list[Tree] = []
-        for argument in value.args:
-            try:
-                arguments.append(self.tree(argument, depth))
-            except Unshareable:
-                arguments.append(repr(argument)[:200])
-        fields = {
-            name: tree
-            for name, field in vars(value).items()
-            if not name.startswith("_") and plain.is_scalar(tree := field)
-        }
-        if isinstance(value, OSError) and plain.is_scalar(value.filename):
-            fields["filename"] = value.filename
-        cause = value.__cause__
-        return [arguments, fields, self._side.where(value), self.tree(cause, depth) if cause is not None else None]
+        """Arguments, fields, place in the code, cause, context, whether that is suppressed, notes."""
+        given = (value.message, tuple(value.exceptions)) if isinstance(value, BaseExceptionGroup) else value.args
+        kept = {name: getattr(value, name, None) for name in native_fields(type(value))} | vars(value)
+        fields = {name: self._or_text(field, depth) for name, field in kept.items() if name[:1] != "_"}
+        context = value.__context__ if depth <= _DEEPEST_CONTEXT else None
+        return [
+            [self._or_text(argument, depth) for argument in given],
+            fields,
+            self._sending.where(value),
+            self._error(value.__cause__, depth),
+            self._error(context, depth),
+            value.__suppress_context__,
+            [note for note in getattr(value, "__notes__", ()) if type(note) is str],
+        ]
+
+    def _or_text(self, value: Any, depth: int) -> Tree:
+        """`value`, or how it is written where it cannot be handed out."""
+        try:
+            return self.tree(value, depth)
+        except Unshareable:
+            return repr(value)[:200]
+
+    def _error(self, error: BaseException | None, depth: int) -> Tree:
+        return None if error is None else self.tree(error, depth + 1)
 
     def containers(self) -> Tree:
         """Contents of the containers that are new to the other side, and of those that changed."""
@@ -149,17 +177,3 @@ class Packer:
             trees.append([number, entry.kind, extra, *(self.tree(item, 0) for item in items)])
             entry.known = items
         return trees
-
-
-def _name_of(value: Any) -> tuple[str, str] | None:
-    """Module and name of a built-in function, or of a built-in type's method such as `str.upper`."""
-    owner = getattr(value, "__objclass__", None)
-    bound = getattr(value, "__self__", None)
-    if owner is not None:
-        return (owner.__module__, value.__qualname__) if owner.__module__ == "builtins" else None
-    if isinstance(bound, type) and bound.__module__ == "builtins":
-        return "builtins", value.__qualname__
-    module = value.__module__
-    if isinstance(bound, types.ModuleType) and isinstance(module, str) and module in sys.stdlib_module_names:
-        return module, value.__qualname__
-    return None

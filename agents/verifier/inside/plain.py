@@ -22,8 +22,21 @@ class Malformed(Exception):
     """A tree that no codec writes."""
 
 
+class Unshareable(TypeError):
+    """A value that cannot be handed to the other process."""
+
+
 def _integer(value: int) -> Tree:
     return value if value.bit_length() <= _MOST_BITS else ["i", hex(value)]
+
+
+def _text(value: str) -> Tree:
+    """Text as it is; with surrogates in it, two of which JSON would read as one character, as bytes."""
+    try:
+        value.isascii() or value.encode()
+    except UnicodeEncodeError:
+        return ["u", value.encode("utf-8", "surrogatepass").hex()]
+    return value
 
 
 def _time_zone(value: Any) -> Tree:
@@ -64,12 +77,14 @@ def _as_moment(name: str) -> Callable[..., object]:
     return read
 
 
-_SCALARS = frozenset([type(None), bool, float, str])
+_SCALARS = frozenset([type(None), bool, float])
 
 _WRITERS: dict[type, Callable[[Any], Tree]] = {
     int: _integer,
+    str: _text,
+    memoryview: lambda value: ["mv", base64.b85encode(bytes(value)).decode()],
     complex: lambda value: ["c", value.real, value.imag],
-    bytes: lambda value: ["b", base64.b85encode(value).decode()],
+    bytes: lambda value: ["b", base64.b85encode(bytes(value)).decode()],
     range: lambda value: ["r", _integer(value.start), _integer(value.stop), _integer(value.step)],
     type(...): lambda _: ["e"],
     type(NotImplemented): lambda _: ["n"],
@@ -92,6 +107,8 @@ _NAMED_WRITERS: dict[tuple[str, str], Callable[[Any], Tree]] = {
 
 _READERS: dict[str, Callable[..., object]] = {
     "i": lambda text: int(text, 16),
+    "u": lambda text: bytes.fromhex(text).decode("utf-8", "surrogatepass"),
+    "mv": lambda text: memoryview(base64.b85decode(text)),
     "c": complex,
     "b": base64.b85decode,
     "r": range,
@@ -113,6 +130,14 @@ _READERS: dict[str, Callable[..., object]] = {
 def is_scalar(value: object) -> bool:
     """Whether json carries `value` as it is."""
     return type(value) in _SCALARS
+
+
+def named_value(module: str, name: str) -> type | None:
+    """The type of plain values called `name` in `module`; None where there is none."""
+    if (module, name) not in _NAMED_WRITERS:
+        return None
+    found = _made(module, name)
+    return found if isinstance(found, type) else None
 
 
 def writer(kind: type) -> Callable[[Any], Tree] | None:

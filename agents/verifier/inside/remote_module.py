@@ -5,8 +5,7 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from .judge_side import JudgeSide
-from .peer import MODULE_NUMBER, Peer
+from .caller import MODULE_NUMBER, Caller
 
 _OWN = frozenset(
     ["__path__", "__file__", "__spec__", "__loader__", "__package__", "__cached__", "__warningregistry__"]
@@ -18,11 +17,13 @@ class RemoteModule(types.ModuleType):
 
     A star import gets `names`: those that the tests use and have from nowhere else."""
 
-    def __init__(self, peer: Peer, side: JudgeSide, names: list[str]) -> None:
+    __doc__ = property(lambda module: module.__dict__["_greenloop_caller"].get(module, "__doc__"))  # type: ignore
+
+    def __init__(self, caller: Caller, names: list[str]) -> None:
         super().__init__("user_code")
         self.__dict__["_greenloop_names"] = names
-        self.__dict__["_greenloop_parts"] = (peer, side)
-        peer.crossing.adopt(MODULE_NUMBER, self)
+        self.__dict__["_greenloop_caller"] = caller
+        caller.crossing.adopt(MODULE_NUMBER, self)
 
     def __getattr__(self, name: str) -> Any:
         if name in _OWN:
@@ -30,17 +31,17 @@ class RemoteModule(types.ModuleType):
         if name == "__all__":
             public = set(self.__dir__())
             return [wanted for wanted in self.__dict__["_greenloop_names"] if wanted in public]
-        peer, side = self.__dict__["_greenloop_parts"]
-        value = peer.get(self, name)
-        if isinstance(value, type) and peer.crossing.remote_number(value) is not None:
-            side.name(value)
+        caller = self.__dict__["_greenloop_caller"]
+        value = caller.get(self, name)
+        if isinstance(value, type) and caller.crossing.remote_number(value) is not None:
+            caller.rulings.name(value)
         return value
 
     def __setattr__(self, name: str, value: object) -> None:
         if name.startswith("__"):
             super().__setattr__(name, value)
         else:
-            self.__dict__["_greenloop_parts"][0].set(self, name, value)
+            self.__dict__["_greenloop_caller"].set(self, name, value)
 
     def __dir__(self) -> list[str]:
-        return list(self.__dict__["_greenloop_parts"][0].names(self))
+        return list(self.__dict__["_greenloop_caller"].names(self))

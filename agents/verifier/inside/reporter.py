@@ -43,8 +43,6 @@ class Reporter:
         self.stub_files: frozenset[str] = frozenset()
         self.properties: Any = None
         self._taken_over: dict[str, Any] = {}
-        self.between_tests: Callable[[], None] = lambda: None
-        self.after_collection: Callable[[], None] = lambda: None
 
     def pytest_configure(self, config: pytest.Config) -> None:
         """Failures are told as facts: their tracebacks need not be written out."""
@@ -66,7 +64,6 @@ class Reporter:
         self._tell({"is": "collected", "ids": [item.nodeid for item in items]})
         if self.properties is not None:
             self._take_over(items)
-        self.after_collection()
         if self._wanted is not None:
             prefix = self._tests_file + "::"
             items[:] = [
@@ -98,7 +95,6 @@ class Reporter:
         """Record that a test begins."""
         self._compared = None
         self._begun = time.perf_counter()
-        self.between_tests()
         self._see(nodeid)
         self._tell({"is": "start", "id": nodeid})
         if nodeid.partition("::")[0] in self.stub_files:

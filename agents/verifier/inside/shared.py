@@ -3,6 +3,7 @@ one side changes in it is carried over with the next frame."""
 
 from __future__ import annotations
 
+import sys
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ KINDS: dict[type, str] = {
     Counter: "Counter",
 }
 CONTAINERS = {name: kind for kind, name in KINDS.items()}
+_OF_THE_TABLE = 2
+"""References to a container that only the table holds: its entry's, and the argument of `getrefcount`."""
 _MAPPINGS = frozenset(["dict", "OrderedDict", "defaultdict", "Counter"])
 
 
@@ -78,10 +81,9 @@ class SharedTable:
     """Shared containers by number. Each side numbers its own: one side counts even, the other odd."""
 
     def __init__(self, first: int) -> None:
-        self._next = first
+        self.next = first
         self._entries: dict[int, Entry] = {}
         self._numbers: dict[int, int] = {}
-        self._kept = 0
         self._forgotten: list[int] = []
 
     def number_of(self, value: object) -> int | None:
@@ -90,8 +92,8 @@ class SharedTable:
 
     def share(self, value: object) -> int:
         """Number a container of this side; the other side knows of no items yet."""
-        number = self._next
-        self._next += 2
+        number = self.next
+        self.next += 2
         self.place(number, value)
         return number
 
@@ -111,15 +113,21 @@ class SharedTable:
             if number not in skipped and (items := entry.changed()) is not None:
                 yield number, items
 
-    def keep(self) -> None:
-        """Containers shared so far stay for the whole session (a test module's own)."""
-        self._kept = len(self._entries)
-
     def let_go(self) -> None:
-        """Forget those shared since; the other side is told with the next frame."""
-        for number in list(self._entries)[self._kept :]:
+        """Forget containers that nothing but this table refers to: no one can tell them from copies any more.
+        The other side is told with the next frame."""
+        before = -1
+        while len(self._entries) != before:  # a container that is gone may have held others
+            before = len(self._entries)
+            for number, entry in list(self._entries.items()):
+                if sys.getrefcount(entry.value) <= _OF_THE_TABLE:
+                    self.forget(number)
+                    self._forgotten.append(number)
+
+    def forget_from(self, first: int) -> None:
+        """Drop the containers that this side has numbered from `first` on."""
+        for number in [number for number in self._entries if number >= first and number % 2 == first % 2]:
             self.forget(number)
-            self._forgotten.append(number)
 
     def forget(self, number: int) -> None:
         """Drop one container, if it is there."""

@@ -1,22 +1,44 @@
-"""The subject: imports the code under test and does one thing at a time with it, as the judge asks."""
+"""The code's process: imports the code under test and does one thing at a time with it, as the test process asks.
+
+Nothing is guarded here: whatever is in this process belongs to the code.
+"""
 
 from __future__ import annotations
 
+import copy
 import importlib
 import io
+import json
 import linecache
+import operator
 import sys
+import threading
 import traceback
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
-from .frames import HELLO, FrameSocket
-from .peer import MODULE_NUMBER, Peer
-from .plain import Malformed
-from .side import dotted
+from .awaiting import Awaiting
+from .crossing import Crossing
+from .describe import make_function, named_type
+from .frames import ANSWER, ASK, HELLO, ChannelClosed, FrameSocket, FrameTooLong
+from .mirror import Mirrors
+from .plain import Malformed, Tree, Unshareable
+from .shared import CONTAINERS
 
 USER_MODULE = "user_code"
+MODULE_NUMBER = 1
+"""The number of the module under test."""
 _MOST_PRINTED = 1 << 20
+_OPERATIONS: dict[str, Callable[..., Any]] = {
+    "iter": iter,
+    "len": len,
+    "contains": operator.contains,
+    "getitem": operator.getitem,
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "bool": bool,
+    "isinstance": isinstance,
+}
 
 
 class _Printed(io.RawIOBase):
@@ -36,11 +58,8 @@ class _Printed(io.RawIOBase):
         return len(data)
 
 
-class SubjectSide:
-    """The subject guards nothing: whatever is here belongs to the code under test."""
-
-    user_modules = frozenset([USER_MODULE])
-    sends_functions = False
+class Code:
+    """The module under test, and what it prints."""
 
     def __init__(self) -> None:
         self._pieces: list[tuple[int, bytes]] = []
@@ -63,37 +82,6 @@ class SubjectSide:
             raise self._error
         return self._module
 
-    def may_export(self, value: object) -> bool:
-        """Anything may be asked about."""
-        return True
-
-    def resolve(self, module: str, name: str) -> Any:
-        """A function or class by its name."""
-        try:
-            return dotted(module, name)
-        except (ImportError, AttributeError) as error:
-            raise Malformed(f"{module}.{name} is not here") from error
-
-    def where(self, error: BaseException) -> str:
-        """The line of the code under test that an exception came through last."""
-        for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
-            path = frame.f_code.co_filename
-            if path.endswith(f"/{USER_MODULE}.py"):
-                return f"line {line}: {linecache.getline(path, line).strip()}"
-        if isinstance(error, SyntaxError) and error.lineno:
-            return f"line {error.lineno}: {(error.text or '').strip()}"
-        return ""
-
-    def malformed(self, reason: str) -> None:
-        """The judge writes nothing malformed; the error itself says enough."""
-
-    def admit(self, what: str, target: Any, name: str) -> None:
-        """The judge may do anything."""
-
-    def ruled(self, proxy: Any, name: str, args: tuple[Any, ...]) -> tuple[bool, Any]:
-        """Objects of the tests decide everything themselves."""
-        return False, None
-
     def printed(self) -> list[tuple[int, str]]:
         """What the code printed since the last frame: pieces of standard output (1) and error (2)."""
         sys.stdout.flush()
@@ -111,37 +99,250 @@ class SubjectSide:
         self._left -= len(taken)
         self._pieces.append((stream, taken))
 
-    def show(self, stream: int, text: str) -> None:
-        """The judge prints for itself."""
-
 
 class _Module:
     """Stands for the module, and raises what its import raised."""
 
-    def __init__(self, side: SubjectSide) -> None:
-        object.__setattr__(self, "_side", side)
+    def __init__(self, code: Code) -> None:
+        object.__setattr__(self, "_code", code)
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._side.module(), name)
+    def __getattribute__(self, name: str) -> Any:
+        return getattr(object.__getattribute__(self, "_code").module(), name)
 
     def __setattr__(self, name: str, value: object) -> None:
-        setattr(self._side.module(), name, value)
+        setattr(object.__getattribute__(self, "_code").module(), name, value)
 
     def __dir__(self) -> list[str]:
-        module = self._side.module()
+        module = object.__getattribute__(self, "_code").module()
         named = getattr(module, "__all__", None)
         return list(named) if named is not None else [name for name in dir(module) if not name.startswith("_")]
 
 
+class Responder:
+    """Does what the test process asks for, over `channel`; asks back for what a test has passed to the code."""
+
+    describes_functions = False
+
+    def __init__(self, channel: FrameSocket, code: Code) -> None:
+        self._channel = channel
+        self._code = code
+        self._lock = threading.RLock()
+        self._mirrors = Mirrors(self)
+        self._awaiting = Awaiting()
+        self._crossing = Crossing(self, self._mirrors, first=1)
+        self._crossing.export(_Module(code), number=MODULE_NUMBER)
+
+    # --- answering -----------------------------------------------------------------------------------------
+
+    def serve(self) -> None:
+        """Answer until the channel is closed."""
+        while True:
+            try:
+                _, payload = self._channel.receive()
+            except ChannelClosed:
+                return
+            self._answer(payload)
+
+    def _answer(self, payload: bytes) -> None:
+        how = "return"
+        try:
+            what, body, _ = json.loads(payload)
+            arguments, _ = self._crossing.unpack(body)
+            value = self._asked[what](self, *arguments)
+            answer = self._pack(value)
+        except (ChannelClosed, Malformed):
+            raise
+        except BaseException as error:  # whatever it is, it belongs to whoever asked
+            how, answer = "raise", self._pack_error(error)
+        try:
+            self._send(ANSWER, how, answer)
+        except FrameTooLong as error:
+            self._send(ANSWER, "raise", self._pack_error(ValueError(f"the result is too long: {error}")))
+
+    def _pack(self, value: object) -> Tree:
+        with self._lock:
+            return self._crossing.pack(value)
+
+    def _pack_error(self, error: BaseException) -> Tree:
+        try:
+            return self._pack(error)
+        except (Unshareable, RecursionError):
+            return self._pack(RuntimeError(f"{type(error).__name__}: {error}"[:1000]))
+
+    def _send(self, kind: bytes, what: str, body: Tree) -> None:
+        with self._lock:
+            self._channel.send(kind, json.dumps([what, body, self._code.printed()]).encode())
+
+    # --- what is asked -------------------------------------------------------------------------------------
+
+    def _names(self, target: Any) -> tuple[str, ...]:
+        return tuple(dir(target))
+
+    def _call(self, target: Any, args: Any, kwargs: Any) -> Any:
+        return target(*args, **dict(kwargs))
+
+    def _method(self, target: Any, name: str, args: Any, kwargs: Any) -> Any:
+        return getattr(target, name)(*args, **dict(kwargs))
+
+    def _special(self, target: Any, name: str, args: Any, kwargs: Any) -> Any:
+        return getattr(type(target), name)(target, *args, **dict(kwargs))
+
+    def _operate(self, name: str, args: Any) -> Any:
+        if name.startswith("await"):
+            return self._awaiting.run(args[0])
+        if name in CONTAINERS:
+            return _held(args[0], CONTAINERS[name])
+        return _OPERATIONS[name](*args)
+
+    def _subclass(self, name: str, bases: Any, body: Any, kwargs: Any) -> int:
+        namespace = {key: _put_together(value) for key, value in body}
+        made = type(bases[0])(name, bases, {**namespace, "__module__": USER_MODULE}, **dict(kwargs))
+        return self._crossing.export(made)
+
+    _asked: ClassVar[dict[str, Callable[..., Any]]] = {
+        "get": lambda _, target, name: getattr(target, name),
+        "set": lambda _, target, name, value: setattr(target, name, value),
+        "delete": lambda _, target, name: delattr(target, name),
+        "names": _names,
+        "call": _call,
+        "method": _method,
+        "special": _special,
+        "operate": _operate,
+        "subclass": _subclass,
+    }
+
+    # --- asking back ---------------------------------------------------------------------------------------
+
+    def _ask(self, what: str, target: object, *arguments: object) -> Any:
+        """Use what a test has passed: the result, or what it raises. Raises ChannelClosed."""
+        with self._lock:
+            self._send(ASK, what, self._pack((target, *arguments)))
+            while True:
+                kind, payload = self._channel.receive()
+                if kind != ASK:
+                    break
+                self._answer(payload)
+            how, body, _ = json.loads(payload)
+            value, _ = self._crossing.unpack(body)
+        if how == "raise":
+            raise value
+        return value
+
+    def get(self, target: object, name: str) -> Any:
+        """An attribute of an object of the tests."""
+        return self._ask("get", target, name)
+
+    def set(self, target: object, name: str, value: object) -> None:
+        """Set an attribute."""
+        self._ask("set", target, name, value)
+
+    def delete(self, target: object, name: str) -> None:
+        """Delete an attribute."""
+        self._ask("delete", target, name)
+
+    def names(self, target: object) -> list[str]:
+        """`dir` of an object of the tests."""
+        return list(self._ask("names", target))
+
+    def call(self, target: object, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+        """Call a function of the tests."""
+        return self._ask("call", target, args, tuple(kwargs.items()))
+
+    def method(self, target: object, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+        """Call a method of an object of the tests."""
+        return self._ask("method", target, name, args, tuple(kwargs.items()))
+
+    def special(self, target: object, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+        """Apply an operator to an object of the tests."""
+        return self._ask("special", target, name, args, tuple(kwargs.items()))
+
+    def operate(self, name: str, *args: object) -> Any:
+        """Apply one of a few functions to an object of the tests."""
+        return self._ask("operate", args[0], name, *args[1:])
+
+    def on_class(self, target: type, name: str, *args: object) -> Any:
+        """Apply an operator to a class of the tests."""
+        return True if name == "bool" else self.operate(name, target, *args)
+
+    def is_local(self, target: type, name: str) -> bool:
+        """No: objects of the tests decide everything themselves."""
+        return False
+
+    def subclass(
+        self, made: type, name: str, bases: tuple[type, ...], body: dict[str, Any], kwargs: dict[str, Any]
+    ) -> None:
+        """Refuse: classes of the tests cannot be subclassed by the code."""
+        raise TypeError("classes of the tests cannot be subclassed by the code")
+
+    # --- what crosses --------------------------------------------------------------------------------------
+
+    def name_of(self, value: object) -> Tree | None:
+        """What stands for a data type or an exception of the standard library; for an exception with the built-in
+        one that it is based on."""
+        if not isinstance(value, type) or (name := named_type(value, frozenset([USER_MODULE]))) is None:
+            return None
+        if not issubclass(value, BaseException):
+            return ["T", *name]
+        return ["T", *name, next(base.__name__ for base in value.__mro__ if base.__module__ == "builtins")]
+
+    def admit(self, value: object) -> None:
+        """Anything may be asked about."""
+
+    def where(self, error: BaseException) -> str:
+        """The line of the code under test that an exception came through last."""
+        for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+            path = frame.f_code.co_filename
+            if path.endswith(f"/{USER_MODULE}.py"):
+                return f"line {line}: {linecache.getline(path, line).strip()}"
+        if isinstance(error, SyntaxError) and error.lineno:
+            return f"line {error.lineno}: {(error.text or '').strip()}"
+        return ""
+
+    def resolve(self, parts: list[Tree]) -> Any:
+        """A function or class by its name. Raises Malformed."""
+        try:
+            found: Any = importlib.import_module(parts[0])
+            for part in parts[1].split("."):
+                found = getattr(found, part)
+        except (ImportError, AttributeError) as error:
+            raise Malformed(f"{parts[0]}.{parts[1]} is not here") from error
+        return found
+
+    def make_function(self, parts: list[Tree]) -> Any:
+        """A function that calls one of the tests."""
+        return make_function(parts[0], self.call)
+
+    def rebuild(self, parts: list[Any]) -> Any:
+        """A value of the standard library, made as the tests made it."""
+        function, *arguments = parts
+        return function(*arguments)
+
+
+def _held(value: Any, kind: type) -> Any:
+    """What an instance of a subclass of `kind` really holds, whatever its own methods say."""
+    plain: Any = kind
+    if issubclass(kind, dict):
+        return dict(dict.items(value))
+    made = plain()
+    made.extend(plain.__iter__(value)) if hasattr(plain, "extend") else made.update(plain.__iter__(value))
+    return made
+
+
+def _put_together(value: Any) -> Any:
+    """A class attribute from what was sent of it."""
+    kind, *parts = value
+    makers: dict[str, Any] = {"property": property, "staticmethod": staticmethod, "classmethod": classmethod}
+    return makers[kind](*parts) if kind in makers else parts[0]
+
+
 def main(descriptor: int) -> None:
-    """Import the code and serve the judge until the channel closes."""
+    """Import the code and serve the test process until the channel closes."""
     channel = FrameSocket(descriptor)
     channel.send(HELLO, b"")
-    side = SubjectSide()
-    peer = Peer(channel, side, first=1)
-    peer.crossing.export(_Module(side), number=MODULE_NUMBER)
-    side.load()
+    code = Code()
+    responder = Responder(channel, code)
+    code.load()
     try:
-        peer.serve()
+        responder.serve()
     finally:
         sys.stderr = sys.__stderr__

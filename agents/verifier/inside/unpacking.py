@@ -3,28 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from . import plain
-from .describe import make_function
+from .describe import native_fields, value_of_subclass
 from .mirror import Mirrors, RemoteCoroutine
 from .plain import MOST_DEPTH, Malformed, Tree
 from .shared import KINDS, empty
-from .side import Side
 from .views import MAKERS
 
 if TYPE_CHECKING:
     from .crossing import Crossing
 
 
-class Unpacker:
-    """Unpacks one frame, believing nothing in it."""
+class Receiving(Protocol):
+    """What differs between the two processes in what they take."""
 
-    def __init__(self, crossing: Crossing, side: Side, mirrors: Mirrors, peer: Any) -> None:
+    def resolve(self, parts: list[Tree]) -> Any:
+        """What the other process names. Raises Malformed."""
+
+    def make_function(self, parts: list[Tree]) -> Any:
+        """A real function by its description. Raises Malformed where none is made."""
+
+    def rebuild(self, parts: list[Any]) -> Any:
+        """A value by its constructor and arguments. Raises Malformed where none is made."""
+
+
+class Unpacker:
+    """Unpacks one frame, believing nothing in it; `changed` says that it changed a container made here."""
+
+    def __init__(self, crossing: Crossing, receiving: Receiving, mirrors: Mirrors) -> None:
         self._crossing = crossing
-        self._side = side
+        self._receiving = receiving
         self._mirrors = mirrors
-        self._peer = peer
+        self._seen: list[object] = []
+        self.changed = False
 
     def value(self, tree: Tree, containers: Tree, forgotten: Tree) -> Any:
         """The value of `tree`, once the containers exist and before they are filled."""
@@ -44,6 +57,7 @@ class Unpacker:
                 shared.place(self._crossing.check_number(number), empty(kind, self.tree(extra, 0)))
         result = self.tree(tree, 0)
         for container in containers:
+            self.changed |= self._crossing.is_ours(container[0])
             items = [self.tree(item, 0) for item in container[3:]]
             self._fill(container[0], items)
         return result
@@ -69,14 +83,26 @@ class Unpacker:
     def _many(self, parts: list[Tree], depth: int) -> list[Any]:
         return [self.tree(part, depth) for part in parts]
 
+    def _fixed(self, made: object) -> object:
+        self._seen.append(made)
+        return made
+
     def _tuple(self, parts: list[Tree], depth: int) -> object:
-        return tuple(self._many(parts, depth))
+        return self._fixed(tuple(self._many(parts, depth)))
 
     def _frozenset(self, parts: list[Tree], depth: int) -> object:
         try:
-            return frozenset(self._many(parts, depth))
+            return self._fixed(frozenset(self._many(parts, depth)))
         except TypeError as error:
             raise Malformed("an item of a set cannot be hashed") from error
+
+    def _again(self, parts: list[Tree], depth: int) -> object:
+        if len(parts) != 1 or type(parts[0]) is not int or not 0 <= parts[0] < len(self._seen):
+            raise Malformed("a value was named that did not come before")
+        return self._seen[parts[0]]
+
+    def _nan(self, parts: list[Tree], depth: int) -> object:
+        return self._crossing.adopt(*parts, float("nan")) if len(parts) == 1 else None
 
     def _slice(self, parts: list[Tree], depth: int) -> object:
         if len(parts) != 3:
@@ -102,9 +128,12 @@ class Unpacker:
         return self._crossing.exported(parts[0] if parts else None)
 
     def _type(self, parts: list[Tree], depth: int) -> object:
-        if len(parts) != 2 or not all(isinstance(part, str) for part in parts):
+        if not 2 <= len(parts) <= 3 or not all(isinstance(part, str) for part in parts):
             raise Malformed("a name has two parts")
-        return self._side.resolve(parts[0], parts[1])
+        return self._receiving.resolve(parts)
+
+    def _rebuilt(self, parts: list[Tree], depth: int) -> object:
+        return self._receiving.rebuild(self._many(parts, depth))
 
     def _class(self, parts: list[Tree], depth: int) -> object:
         if len(parts) == 1:
@@ -127,34 +156,28 @@ class Unpacker:
             raise Malformed("an object has a number, a class and a value")
         number, kind, extra = parts
         if kind[0] == "F":
-            return self._crossing.adopt(number, self._function(kind[1:], number))
+            return self._crossing.adopt(number, self._receiving.make_function(kind[1:]))
         made = self.tree(kind, depth)
         if not isinstance(made, type):
             raise Malformed("the class of an object is none")
-        if hasattr(made, "__await__") and not issubclass(made, BaseException):
-            return self._crossing.adopt(number, RemoteCoroutine(self._peer))
-        proxy = self._instance(made, extra, depth)
-        return self._crossing.adopt(number, proxy)
+        if any("__await__" in vars(base) for base in made.__mro__) and not issubclass(made, BaseException):
+            return self._crossing.adopt(number, RemoteCoroutine(self._mirrors.remote))
+        return self._crossing.adopt(number, self._instance(made, extra, depth))
 
-    def _function(self, parts: list[Tree], number: int) -> Any:
-        if not self._side.sends_functions:
-            return make_function(parts[0], lambda made, args, kwargs: self._peer.call(made, args, kwargs))
-        raise Malformed("a function was described where none is made")
-
-    def _instance(self, made: type, extra: Tree, depth: int) -> Any:
+    def _instance(self, made: Any, extra: Tree, depth: int) -> Any:
         try:
             if issubclass(made, BaseException):
-                return self._filled(made.__new__(made), extra, depth, fields=False)
-            if extra is not None:
-                construct: Any = made.__new__
-                return construct(made, self.tree(extra, depth))
+                return self._filled(made.__new__(made), extra, depth, of_code=True)
+            base = getattr(made, "_greenloop_value", None)
+            if base is not None:
+                return value_of_subclass(made, base, self.tree(extra, depth))
             return object.__new__(made)
         except (TypeError, ValueError) as error:
             raise Malformed(f"an object cannot stand here: {error}"[:200]) from error
 
     def _error(self, parts: list[Tree], depth: int) -> object:
-        if len(parts) != 2:
-            raise Malformed("an exception has a class and parts")
+        if len(parts) != 2 or not isinstance(parts[0], list) or parts[0][:1] != ["T"]:
+            raise Malformed("an exception has a class of both processes and parts")
         made = self.tree(parts[0], depth)
         if not (isinstance(made, type) and issubclass(made, BaseException)):
             raise Malformed("an exception's class is none")
@@ -162,32 +185,50 @@ class Unpacker:
         try:
             error = made(*arguments)
         except Exception:  # whatever its constructor asks for, its arguments are what was sent
-            error = made.__new__(made)
+            error = _bare(made)
         return self._filled(error, parts[1], depth)
 
-    def _filled(self, error: BaseException, parts: Tree, depth: int, fields: bool = True) -> BaseException:
-        if not isinstance(parts, list) or len(parts) != 4 or not isinstance(parts[1], dict):
-            raise Malformed("an exception has four parts")
-        arguments, given, where, cause = parts
-        BaseException.__setattr__(error, "args", tuple(self._many(arguments, depth)))
-        for name, value in given.items() if fields else ():
-            if isinstance(name, str) and not name.startswith("_") and plain.is_scalar(value):
-                BaseException.__setattr__(error, name, value)
+    def _filled(self, error: BaseException, parts: Tree, depth: int, of_code: bool = False) -> BaseException:
+        if not isinstance(parts, list) or len(parts) != 7 or not isinstance(parts[1], dict):
+            raise Malformed("an exception has seven parts")
+        arguments, given, where, cause, context, suppressed, notes = parts
+        names = native_fields(type(error)) if of_code else [name for name in given if name[:1] != "_"]
+        found = {name: self.tree(given[name], depth) for name in names if name in given}
+        if not isinstance(error, BaseExceptionGroup):
+            found["args"] = tuple(self._many(arguments, depth))
+        for name, field in found.items():
+            try:
+                BaseException.__setattr__(error, name, field)
+            except (AttributeError, TypeError, ValueError) as refused:
+                raise Malformed(f"an exception cannot have {name[:40]}") from refused
         BaseException.__setattr__(error, "_greenloop_where", str(where)[:300])
-        made = self.tree(cause, depth)
-        if isinstance(made, BaseException):
+        if isinstance(made := self.tree(cause, depth), BaseException):
             error.__cause__ = made
+        if isinstance(made := self.tree(context, depth), BaseException):
+            error.__context__ = made
+        error.__suppress_context__ = suppressed is True
+        for note in notes if isinstance(notes, list) else ():
+            BaseException.add_note(error, str(note))
         return error
 
     _readers: ClassVar[dict[str, Callable[[Unpacker, list[Tree], int], Any]]] = {
         "t": _tuple,
         "f": _frozenset,
+        "m": _again,
+        "N": _nan,
         "s": _slice,
         "v": _view,
         "@": _shared,
         "y": _mine,
         "T": _type,
+        "C": _rebuilt,
         "K": _class,
         "o": _object,
         "x": _error,
     }
+
+
+def _bare(made: Any) -> BaseException:
+    if issubclass(made, BaseExceptionGroup):
+        raise Malformed("a group of exceptions cannot be made")
+    return made.__new__(made)  # type: ignore[no-any-return]

@@ -1,0 +1,261 @@
+"""The test process's end of the channel: asks the code's process to do something with the code's objects, and takes
+for an answer plain data, references to those objects, and the end of the call.
+
+Nothing that the code's process writes makes this one act, but for one thing: while it is asked, it may use what a
+test passed to it, each in the ways that `capabilities` lists.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from .capabilities import Capabilities
+from .crossing import Crossing
+from .describe import type_named
+from .frames import ANSWER, ASK, ChannelClosed, FrameSocket
+from .mirror import Mirrors, RemoteCoroutine
+from .plain import Malformed, Tree, Unshareable
+from .rulings import Rulings
+
+MODULE_NUMBER = 1
+"""The first object of the code's process: the module under test."""
+_TEMPORARY = b"/pytest-of-"
+"""In every path that `tmp_path` gives."""
+_ENDS_OF_LOOPS = frozenset(["StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError"])
+_ITERATING = frozenset(["__next__", "__anext__", "send", "throw", "asend", "athrow", "close", "aclose"])
+
+
+class InterruptRaised(BaseException):
+    """Stands for a KeyboardInterrupt that the code raised: the real one would end the run of the tests."""
+
+
+class Caller:
+    """Asks over `channel`. `tell` records a `note` for the user, an `unshareable` value that makes a test need one
+    process, or a `malformed` frame; `show` prints what the code printed on a stream (1 or 2). `expected` are
+    exceptions that the tests name."""
+
+    describes_functions = True
+
+    def __init__(
+        self,
+        channel: FrameSocket,
+        test_modules: frozenset[str],
+        tell: Callable[[str, str], None],
+        show: Callable[[int, str], None],
+        expected: frozenset[str] = frozenset(),
+    ) -> None:
+        self._channel = channel
+        self._tell = tell
+        self._show = show
+        self._expected = expected
+        self._lock = threading.RLock()
+        self._mirrors = Mirrors(self)
+        self.crossing = Crossing(self, self._mirrors, first=2)
+        self.capabilities = Capabilities(self.crossing, test_modules)
+        self.rulings = Rulings(self, lambda text: tell("note", text))
+
+    # --- asking --------------------------------------------------------------------------------------------
+
+    def get(self, target: object, name: str) -> Any:
+        """An attribute of an object of the code's."""
+        return self._ask("get", target, name)
+
+    def set(self, target: object, name: str, value: object) -> None:
+        """Set an attribute."""
+        self._ask("set", target, name, value)
+
+    def delete(self, target: object, name: str) -> None:
+        """Delete an attribute."""
+        self._ask("delete", target, name)
+
+    def names(self, target: object) -> list[str]:
+        """`dir` of an object of the code's."""
+        return [str(name) for name in self._ask("names", target)]
+
+    def call(self, target: object, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+        """Call an object of the code's."""
+        return self._ask("call", target, args, tuple(kwargs.items()))
+
+    def method(self, target: object, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+        """Call a method of an object of the code's."""
+        return self._ask("method", target, name, args, tuple(kwargs.items()))
+
+    def special(self, target: object, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+        """Apply an operator to an object of the code's, unless it is decided here."""
+        return self.rulings.special(target, name, args, kwargs)
+
+    def forward(self, target: object, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+        """Apply an operator as the object's class defines it."""
+        result = self._ask("special", target, name, args, tuple(kwargs.items()))
+        if name == "__anext__" and isinstance(result, RemoteCoroutine):
+            result.gives_item = True
+        return result
+
+    def on_class(self, target: type, name: str, *args: object) -> Any:
+        """Apply an operator to a class of the code's."""
+        return self.rulings.on_class(target, name, args)
+
+    def operate(self, name: str, *args: object) -> Any:
+        """Apply one of a few functions, such as `len`, in the code's process."""
+        return self._ask("operate", name, args)
+
+    def is_local(self, target: type, name: str) -> bool:
+        """Whether a method of a subclass of plain data is that of the plain base."""
+        return self.rulings.is_local(target, name)
+
+    def subclass(
+        self, made: type, name: str, bases: tuple[type, ...], body: dict[str, Any], kwargs: dict[str, Any]
+    ) -> None:
+        """Make `made` known over there as a subclass of one of the code's classes."""
+        kept = {
+            key: _taken_apart(value)
+            for key, value in body.items()
+            if key
+            not in ("__module__", "__qualname__", "__classcell__", "__firstlineno__", "__static_attributes__")
+        }
+        number = self._ask("subclass", name, bases, tuple(kept.items()), tuple(kwargs.items()))
+        self.crossing.adopt(number, made)
+
+    def _ask(self, what: str, *arguments: object) -> Any:
+        """The answer, or what the code raised. Raises ChannelClosed when its process is gone, Unshareable."""
+        with self._lock:
+            try:
+                body = self.crossing.pack(arguments)
+            except Unshareable as error:
+                self._tell("unshareable", str(error))
+                raise
+            self._send(ASK, what, body)
+            while True:
+                kind, payload = self._channel.receive()
+                if kind != ASK:
+                    break
+                self._called_back(payload)
+            how, (value, changed) = self._opened(payload, ("return", "raise"), self.crossing.unpack)
+        if changed and what in ("call", "method"):
+            self._tell("note", f"{_name_of(what, arguments)} changes in place what a test passes to it")
+        if how == "raise":
+            raise self._let_out(what, arguments, value)
+        return value
+
+    def _let_out(self, what: str, arguments: tuple[Any, ...], error: object) -> BaseException:
+        """What the code raised. An exception that ends a loop of the tests' as if it had come to its end is an
+        error where a call lets it out, as PEP 479 has it for generators."""
+        if not isinstance(error, BaseException):
+            raise self._malformed("what was raised is no exception")
+        name = type(error).__name__
+        iterating = what in ("special", "method") and arguments[1] in _ITERATING
+        ends = name.startswith("Stop") and (iterating or arguments[0] == "await_item")
+        if ends or name not in _ENDS_OF_LOOPS or name in self._expected:
+            return error
+        wrong = RuntimeError(f"{_name_of(what, arguments)} raised {name}")
+        wrong.__cause__ = error
+        return wrong
+
+    # --- being called back ---------------------------------------------------------------------------------
+
+    def _called_back(self, payload: bytes) -> None:
+        """Let the code use what a test passed to it. The target has to be named by its number."""
+        what, (number, arguments) = self._opened(payload, self.capabilities.uses, self._target)
+        how = "return"
+        try:
+            body = self.crossing.pack(self.capabilities.use(what, number, arguments))
+        except ChannelClosed:
+            raise
+        except BaseException as error:  # whatever it is, the code gets to see it
+            how, body = "raise", self._packed_error(error)
+        self._send(ANSWER, how, body)
+
+    def _target(self, body: Tree) -> tuple[int, tuple[Any, ...]]:
+        tree = body[0] if isinstance(body, list) and body else None
+        target = tree[1] if isinstance(tree, list) and tree[:1] == ["t"] and len(tree) > 1 else None
+        if not isinstance(target, list) or len(target) != 2 or target[0] != "y" or type(target[1]) is not int:
+            raise Malformed("only what a test passed to the code can be used")
+        return target[1], self.crossing.unpack(body)[0][1:]
+
+    def _packed_error(self, error: BaseException) -> Tree:
+        try:
+            return self.crossing.pack(error)
+        except (Unshareable, RecursionError):
+            return self.crossing.pack(RuntimeError(f"{type(error).__name__}: {error}"[:1000]))
+
+    # --- frames --------------------------------------------------------------------------------------------
+
+    def _send(self, kind: bytes, what: str, body: Tree) -> None:
+        payload = json.dumps([what, body, []]).encode()
+        if kind == ASK and _TEMPORARY in payload:
+            self._tell("unshareable", "a path of a temporary directory is passed to the code")
+            raise Unshareable("the code's process has a /tmp of its own")
+        self._channel.send(kind, payload)
+
+    def _opened(self, payload: bytes, known: Any, read: Callable[[Tree], Any]) -> tuple[str, Any]:
+        """The first word of a frame, which has to be one of `known`, and what `read` makes of its body."""
+        try:
+            what, body, printed = json.loads(payload)
+            pieces = [(int(stream), str(text)) for stream, text in printed]
+        except (ValueError, RecursionError, TypeError) as error:
+            raise self._malformed("a frame is not what the code's process writes") from error
+        for stream, text in pieces:
+            self._show(stream, text)
+        if not isinstance(what, str) or what not in known:
+            raise self._malformed("a frame asks for something unknown")
+        try:
+            return what, read(body)
+        except Malformed as error:
+            raise self._malformed(str(error)) from error
+        except RecursionError as error:
+            raise self._malformed("a value nests too deeply") from error
+
+    def _malformed(self, reason: str) -> Malformed:
+        self._tell("malformed", reason)
+        return Malformed(reason)
+
+    # --- what crosses --------------------------------------------------------------------------------------
+
+    def name_of(self, value: object) -> Tree | None:
+        """What stands for a class or function that the code's process has too."""
+        return self.capabilities.name_of(value)
+
+    def admit(self, value: object) -> None:
+        """Raise Unshareable where the code may not use `value` at all."""
+        self.capabilities.admit(value)
+
+    def where(self, error: BaseException) -> str:
+        """Nothing: lines of the tests are no business of the code."""
+        return ""
+
+    def resolve(self, parts: list[Tree]) -> Any:
+        """A data type or an exception by its name; an exception that nothing here has imported is known by the
+        built-in one that it is based on. Raises Malformed."""
+        if parts[:2] == ["builtins", "KeyboardInterrupt"]:
+            return InterruptRaised
+        found = type_named(parts[0], parts[1]) or (type_named("builtins", parts[2]) if len(parts) > 2 else None)
+        if found is None:
+            raise Malformed(f"{parts[0]}.{parts[1]} is no class that may be named here"[:200])
+        return found
+
+    def make_function(self, parts: list[Tree]) -> Any:
+        """Nothing: no function is made here."""
+        raise Malformed("a function was described")
+
+    def rebuild(self, parts: list[Any]) -> Any:
+        """Nothing: nothing is called here."""
+        raise Malformed("a call was described")
+
+
+def _name_of(what: str, arguments: tuple[Any, ...]) -> str:
+    """What was called, for a message."""
+    if what in ("method", "special"):
+        return str(arguments[1])
+    return str(getattr(arguments[0], "__name__", what)) if what == "call" else what
+
+
+def _taken_apart(value: object) -> object:
+    """A class attribute as something that can be sent."""
+    if isinstance(value, property):
+        return ("property", value.fget, value.fset, value.fdel)
+    if isinstance(value, staticmethod | classmethod):
+        return (type(value).__name__, value.__func__)
+    return ("plain", value)

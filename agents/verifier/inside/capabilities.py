@@ -1,0 +1,214 @@
+"""What the code may do with what a test passes to it: each kind of thing in its own few ways, until the test is over.
+
+A thing becomes usable when a test passes it, or when a use of another one returns it. What the code hands back (as a
+result, in a list) is the thing itself again; after its test it is a placeholder.
+"""
+
+from __future__ import annotations
+
+import builtins
+import copy
+import io
+import operator
+import re
+import sys
+import types
+from collections.abc import Callable, Generator
+from typing import Any, ClassVar
+
+import pytest
+
+from .awaiting import Awaiting
+from .crossing import Crossing
+from .describe import SPECIALS, named_type, words
+from .packing import FUNCTIONS
+from .plain import Tree, Unshareable
+
+_ITERATORS = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
+_OF_ITERATORS = words("__iter__ __next__ __aiter__ __anext__ __await__ send throw close asend athrow aclose")
+_STREAMS = (io.StringIO, io.BytesIO)
+_OF_STREAMS = words(
+    """__iter__ __next__ __enter__ __exit__ close closed flush getvalue read readable readline readlines seek seekable
+    tell truncate writable write writelines"""
+)
+_OBJECTS = {"random": words("Random"), "types": words("SimpleNamespace"), "argparse": words("Namespace")}
+_HIDDEN = ("_", "gi_", "cr_", "ag_", "f_", "tb_", "co_", "func_", "mro")
+_NAMED_FUNCTIONS = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
+_REBUILT = (operator.itemgetter, operator.attrgetter, operator.methodcaller, re.Pattern)
+_OPERATIONS: dict[str, Callable[..., Any]] = {
+    "iter": iter,
+    "len": len,
+    "contains": operator.contains,
+    "getitem": operator.getitem,
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "bool": bool,
+}
+
+
+class Capabilities:
+    """Uses of what `crossing` has handed out. `test_modules` are the modules whose classes are the tests' own."""
+
+    def __init__(self, crossing: Crossing, test_modules: frozenset[str]) -> None:
+        self._crossing = crossing
+        self._test_modules = test_modules
+        self._awaiting = Awaiting()
+        self._lasting: set[int] = set()
+
+    # --- handing out ---------------------------------------------------------------------------------------
+
+    def name_of(self, value: object) -> Tree | None:
+        """What stands for a class or function of the standard library, or for a value to be made over there."""
+        if isinstance(value, type):
+            name = named_type(value, self._test_modules) or _library_type(value, self._test_modules)
+            return ["T", *name] if name else None
+        if isinstance(value, _NAMED_FUNCTIONS) and (found := _function_name(value)):
+            return ["T", *found]
+        if isinstance(value, _REBUILT):
+            made: Any = value.__reduce__()
+            function, arguments = (re.compile, (value.pattern, value.flags)) if isinstance(value, re.Pattern) else made
+            if all(type(argument) in (int, str) for argument in arguments):
+                return ["C", ["T", function.__module__, function.__qualname__], *arguments]
+        return None
+
+    def admit(self, value: object) -> None:
+        """Raise Unshareable where the code may not use `value` at all."""
+        if self._kind(value) is None:
+            raise Unshareable(f"a {type(value).__name__} is passed to the code")
+
+    def _kind(self, value: object) -> str | None:
+        if isinstance(value, FUNCTIONS):
+            return "function"
+        if isinstance(value, type):
+            return "class" if value.__module__ in self._test_modules else None
+        if isinstance(value, BaseException) and not self._is_of_tests(value):
+            return "exception"
+        kind = type(value)
+        if self._is_of_tests(value) or kind.__name__ in _OBJECTS.get(kind.__module__, ()):
+            return "object"
+        if isinstance(value, _ITERATORS) or (hasattr(kind, "__next__") and kind.__module__ in ("builtins", "itertools")):
+            return "iterator"
+        return "stream" if isinstance(value, _STREAMS) else None
+
+    def _is_of_tests(self, value: object) -> bool:
+        """Whether the class of `value` is one of the tests' own."""
+        return type(value).__module__ in self._test_modules
+
+    # --- using ---------------------------------------------------------------------------------------------
+
+    def use(self, what: str, number: int, arguments: tuple[Any, ...]) -> Any:
+        """Do what the code asks for. Raises AttributeError, TypeError, ReferenceError where it may not, and
+        whatever the thing itself raises."""
+        target = self._crossing.exported(number)
+        kind = self._kind(target)
+        if kind is None:
+            raise ReferenceError("the test that passed this is over")
+        return self.uses[what](self, kind, target, *arguments)
+
+    def _call(self, kind: str, target: Any, args: Any = (), kwargs: Any = ()) -> Any:
+        if kind not in ("function", "class", "object") or not callable(target):
+            raise TypeError(f"a {type(target).__name__} of the tests cannot be called by the code")
+        return target(*args, **dict(kwargs))
+
+    def _get(self, kind: str, target: Any, name: Any) -> Any:
+        self._check(kind, target, name)
+        return getattr(target, name)
+
+    def _set(self, kind: str, target: Any, name: Any, value: Any) -> None:
+        if kind != "object":
+            raise AttributeError(name)
+        self._check(kind, target, name)
+        setattr(target, name, value)
+
+    def _delete(self, kind: str, target: Any, name: Any) -> None:
+        if kind != "object":
+            raise AttributeError(name)
+        self._check(kind, target, name)
+        delattr(target, name)
+
+    def _method(self, kind: str, target: Any, name: Any, args: Any = (), kwargs: Any = ()) -> Any:
+        return self._get(kind, target, name)(*args, **dict(kwargs))
+
+    def _special(self, kind: str, target: Any, name: Any, args: Any = (), kwargs: Any = ()) -> Any:
+        allowed = {"iterator": _OF_ITERATORS, "stream": _OF_STREAMS, "object": SPECIALS}.get(kind, ())
+        if name not in allowed:
+            raise AttributeError(name)
+        return getattr(type(target), name)(target, *args, **dict(kwargs))
+
+    def _names(self, kind: str, target: Any) -> tuple[str, ...]:
+        return tuple(name for name in dir(target) if self._is_open(kind, target, name))
+
+    def _operate(self, kind: str, target: Any, name: Any, *others: Any) -> Any:
+        if name in ("await", "await_item") and kind in ("iterator", "object"):
+            return self._awaiting.run(target)
+        if kind == "function" or name not in _OPERATIONS or (kind != "object" and name in ("copy", "deepcopy")):
+            raise TypeError(f"{name} of a {kind} of the tests is not for the code")
+        return _OPERATIONS[name](target, *others)
+
+    uses: ClassVar[dict[str, Callable[..., Any]]] = {
+        "get": _get,
+        "set": _set,
+        "delete": _delete,
+        "names": _names,
+        "call": _call,
+        "method": _method,
+        "special": _special,
+        "operate": _operate,
+    }
+
+    def _check(self, kind: str, target: Any, name: Any) -> None:
+        if not isinstance(name, str) or not self._is_open(kind, target, name):
+            raise AttributeError(name)
+
+    def _is_open(self, kind: str, target: Any, name: str) -> bool:
+        if kind == "object":
+            return not name.startswith(_HIDDEN)
+        if kind == "class":
+            own = {key for base in target.__mro__ if base.__module__ in self._test_modules for key in vars(base)}
+            return name in own and not name.startswith("_")
+        return name in {"iterator": _OF_ITERATORS, "stream": _OF_STREAMS}.get(kind, ())
+
+    # --- lifetimes -----------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, Any, Any]:
+        """What a fixture of more than one test passes to the code is usable for all of them."""
+        before = set(self._crossing.numbers())
+        result = yield
+        if fixturedef.scope != "function":
+            self._lasting.update(set(self._crossing.numbers()) - before)
+        return result
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self) -> None:
+        """What was passed while the tests were imported is usable for all of them."""
+        self._lasting.update(self._crossing.numbers())
+
+    def pytest_runtest_logfinish(self) -> None:
+        """A test is over, and what it passed to the code with it."""
+        for number in self._crossing.numbers():
+            if number not in self._lasting and self._kind(self._crossing.exported(number)) is not None:
+                self._crossing.take_back(number)
+        self._crossing.shared.let_go()
+
+
+def _library_type(value: type, test_modules: frozenset[str]) -> tuple[str, str] | None:
+    """Module and name of a class of the standard library: the code's process may have any of them."""
+    module, name = str(value.__module__), value.__qualname__
+    if module in test_modules or module.partition(".")[0] not in sys.stdlib_module_names:
+        return None
+    return (module, name) if getattr(sys.modules.get(module, builtins), name, None) is value else None
+
+
+def _function_name(value: Any) -> tuple[str, str] | None:
+    """Module and name of a built-in function, or of a built-in type's method such as `str.upper`."""
+    owner = getattr(value, "__objclass__", None)
+    bound = getattr(value, "__self__", None)
+    if owner is not None:
+        return (owner.__module__, value.__qualname__) if owner.__module__ == "builtins" else None
+    if isinstance(bound, type) and bound.__module__ == "builtins":
+        return "builtins", value.__qualname__
+    module = value.__module__
+    if isinstance(bound, types.ModuleType) and isinstance(module, str) and module in sys.stdlib_module_names:
+        return module, value.__qualname__
+    return None

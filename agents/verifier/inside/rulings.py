@@ -1,0 +1,202 @@
+"""Which operators on the code's objects are decided in the test process: a value that came from the code is compared
+here, on plain data, wherever that can be. Where the code's own class decides, a note says so."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from .describe import words
+from .shared import CONTAINERS
+
+_COMPARISONS = frozenset(["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"])
+_ARITHMETIC = frozenset(
+    f"__{prefix}{name}__"
+    for name in words("add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor")
+    for prefix in ("", "r", "i")
+)
+_COMPARING = frozenset(
+    f"__{prefix}{name}__" for name in words("sub truediv floordiv mod divmod xor") for prefix in ("", "r")
+)
+"""Arithmetic that a test compares by: a difference near 0, a quotient near 1."""
+_UNARY = frozenset(
+    f"__{name}__" for name in words("neg pos abs invert int float complex index round trunc floor ceil")
+)
+_READING = frozenset(f"__{name}__" for name in words("len iter reversed getitem contains bool add mul rmul or and sub"))
+_READING_METHODS = words(
+    """count copy difference elements find get index intersection isdisjoint issubset issuperset items keys
+    most_common symmetric_difference total union values"""
+)
+_NUMBERS = (int, float, complex)
+_TEXTS = frozenset(["__repr__", "__str__", "__format__"])
+_PLAIN_MODULES = words("builtins collections decimal fractions datetime")
+_MOST_ITEMS = 1000
+"""Items of an object that are looked through for a member before its class is asked: it may have no end."""
+_NO_MEMBER = "no honest object contains this text: greenloop asks for it to see whether membership means anything"
+
+
+class Asking(Protocol):
+    """What a ruling asks the code for."""
+
+    crossing: Any
+
+    def forward(self, target: object, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+        """Apply an operator as the object's class defines it."""
+
+    def operate(self, name: str, *args: object) -> Any:
+        """Apply one of a few functions in the code's process."""
+
+
+class Rulings:
+    """Decides operators; `tell` takes a note. A class that the tests name is itself under test, so that its own
+    operators count; what is no more than the type of an answer gets no say in how the answer compares."""
+
+    def __init__(self, code: Asking, tell: Callable[[str], None]) -> None:
+        self._code = code
+        self._tell = tell
+        self._named: set[int] = set()
+
+    def name(self, value: object) -> None:
+        """The tests name this class."""
+        self._named.add(id(value))
+
+    def is_named(self, kind: type) -> bool:
+        """Whether the tests name `kind` or a base of it."""
+        return any(id(base) in self._named for base in kind.__mro__)
+
+    def is_local(self, kind: type, name: str) -> bool:
+        """Whether method `name` of a subclass of plain data is the base's own: the code's override has no say."""
+        if self.is_named(kind):
+            return False
+        value, like = _plain_base(kind), getattr(kind, "_greenloop_like", None)
+        return hasattr(value, name) if value else like is not None and name in _READING_METHODS
+
+    def special(self, proxy: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result of an operator on an object of the code's."""
+        kind = type(proxy)
+        other = bool(args) and self._is_remote(args[0])
+        if (base := _plain_base(kind)) is not None and name not in _TEXTS:
+            return self._of_subclass(proxy, base, name, args, other)
+        if getattr(kind, "_greenloop_like", None) is not None and not other:
+            own = self.is_named(kind)
+            if (name in _COMPARISONS and not (own and kind._greenloop_compares)) or (name in _READING and not own):
+                return self._of_container(proxy, name, args)
+        if name in _COMPARISONS:
+            if not other and not (self.is_named(kind) and _is_plain(args[0])):
+                return NotImplemented
+            self._note(f"how objects of {kind.__name__} compare")
+        elif name in _ARITHMETIC and not other:
+            return self._with_plain(proxy, name, args)
+        elif name in _UNARY and not self.is_named(kind):
+            raise TypeError(f"the tests do not name the class {kind.__name__}, so {name} of it does not count")
+        elif name == "__bool__":
+            return self._truth(proxy, kind.__name__)
+        elif name == "__contains__":
+            return self._contains(proxy, args[0])
+        return self._code.forward(proxy, name, args, kwargs)
+
+    def on_class(self, kind: Any, name: str, args: tuple[Any, ...]) -> Any:
+        """The result of an operator on a class of the code's."""
+        if name == "bool":
+            return self._truth(kind, kind.__name__) if kind._greenloop_truth else True
+        if name == "contains" and not self.is_named(kind):
+            return any(item is args[0] or item == args[0] for item in itertools.islice(kind, _MOST_ITEMS))
+        if name == "isinstance":
+            found = bool(self._code.operate(name, args[0], kind))
+            if found:
+                self._note(f"what is an instance of {kind.__name__}")
+            return found
+        return self._code.operate(name, kind, *args)
+
+    def _is_remote(self, value: object) -> bool:
+        return self._code.crossing.remote_number(value) is not None
+
+    def _note(self, what: str) -> None:
+        self._tell(f"{what} is said by the code itself")
+
+    def _of_subclass(self, proxy: Any, base: type, name: str, args: tuple[Any, ...], other: bool) -> Any:
+        """An operator on an instance of a subclass of `int`, `str`, `tuple`, ...: on its plain value. Where the tests
+        name the class, its own operators count on another object of the code's, on a tuple, and where they give an
+        object of the same plain value."""
+        kind = type(proxy)
+        if name == "__bool__" and not self.is_named(kind):
+            return bool(getattr(base, "__bool__", getattr(base, "__len__", _true))(proxy))
+        if not hasattr(base, name):
+            unsaid = name in _ARITHMETIC and not self.is_named(kind)
+            return NotImplemented if unsaid else self._code.forward(proxy, name, args, {})
+        here = getattr(base, name)(proxy, *args)
+        if not self.is_named(kind):
+            return here
+        if name in _COMPARISONS and not other:
+            return here
+        there = self._code.forward(proxy, name, args, {})
+        if other or issubclass(base, tuple | frozenset):
+            self._note(f"what {kind.__name__} makes of its operators")
+            return there
+        same = _plain_base(type(there)) is base and base.__eq__(there, here) is True
+        return there if same or here is NotImplemented else here
+
+    def _of_container(self, proxy: Any, name: str, args: tuple[Any, ...]) -> Any:
+        """An operator on an instance of a subclass of `list`, `dict`, ...: on what it really holds."""
+        held = self._code.operate(type(proxy)._greenloop_like, proxy)
+        if name == "__bool__":
+            return bool(held)
+        return getattr(type(held), name, _not_implemented)(held, *args)
+
+    def _with_plain(self, proxy: Any, name: str, args: tuple[Any, ...]) -> Any:
+        """Arithmetic with plain data. A difference from a number that is expected lets the code's own operator see it,
+        and make it nothing."""
+        kind = type(proxy)
+        if not self.is_named(kind):
+            return NotImplemented
+        result = self._code.forward(proxy, name, args, {})
+        if name in _COMPARING and isinstance(args[0], _NUMBERS) and isinstance(result, _NUMBERS):
+            if not self._is_remote(result):
+                raise TypeError(f"{name} of {kind.__name__} makes a plain number of one, which does not count")
+        return result
+
+    def _truth(self, target: Any, name: str) -> bool:
+        first, again = (bool(self._code.operate("bool", target)) for _ in range(2))
+        if first != again:
+            raise TypeError(f"whether a {name} is true changes from one time it is asked to the next")
+        self._note(f"whether a {name} is true")
+        return first
+
+    def _contains(self, proxy: Any, item: object) -> bool:
+        kind = type(proxy)
+        if not self.is_named(kind) and "__iter__" in kind._greenloop_specials:
+            members = iter(proxy)
+            for member in itertools.islice(members, _MOST_ITEMS):
+                if member is item or member == item:
+                    return True
+            if next(members, _NO_MEMBER) is _NO_MEMBER:
+                return False
+        found = bool(self._code.forward(proxy, "__contains__", (item,), {}))
+        if found and self._contains_anything(proxy):
+            raise TypeError(f"a {kind.__name__} says that it contains anything")
+        self._note(f"what a {kind.__name__} contains")
+        return found
+
+    def _contains_anything(self, proxy: Any) -> bool:
+        try:
+            return bool(self._code.forward(proxy, "__contains__", (_NO_MEMBER,), {}))
+        except Exception:
+            return False
+
+
+def _plain_base(kind: type) -> type | None:
+    base: type | None = getattr(kind, "_greenloop_value", None)
+    return base
+
+
+def _is_plain(value: object) -> bool:
+    return type(value).__module__ in _PLAIN_MODULES
+
+
+def _true(_: object) -> bool:
+    return True
+
+
+def _not_implemented(*_: object) -> Any:
+    return NotImplemented
