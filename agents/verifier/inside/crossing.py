@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Callable
 from typing import Any
 
 from .mirror import Mirrors
@@ -79,11 +80,14 @@ class Crossing:
         self._remote_numbers[id(proxy)] = number
         return proxy
 
-    def known(self, number: object) -> Any:
-        """What stands here for the other process's object `number`. Raises Malformed."""
-        if type(number) is not int or number not in self._remotes:
+    def known(self, number: object, make: Callable[[], Any] | None = None) -> Any:
+        """What stands here for the other process's object `number`; what `make` makes where that is new. Raises
+        Malformed."""
+        if type(number) is int and number in self._remotes:
+            return self._remotes[number]
+        if type(number) is not int or make is None:
             raise Malformed("an object was named that is not known")
-        return self._remotes[number]
+        return self.adopt(number, make())
 
     def is_exported(self, value: object) -> bool:
         """Whether the other process has been told of `value`."""

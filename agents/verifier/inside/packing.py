@@ -139,11 +139,12 @@ class Packer:
     def _error_parts(self, value: BaseException, depth: int) -> Tree:
         """Arguments, fields, place in the code, cause, context, whether that is suppressed, notes."""
         given = (value.message, tuple(value.exceptions)) if isinstance(value, BaseExceptionGroup) else value.args
+        arguments = [self._or_text(argument, depth) for argument in given]
         kept = {name: getattr(value, name, None) for name in native_fields(type(value))} | vars(value)
         fields = {name: self._or_text(field, depth) for name, field in kept.items() if name[:1] != "_"}
         context = value.__context__ if depth <= _DEEPEST_CONTEXT else None
         return [
-            [self._or_text(argument, depth) for argument in given],
+            arguments,
             fields,
             self._sending.where(value),
             self._error(value.__cause__, depth),

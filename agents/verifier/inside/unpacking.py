@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from . import plain
@@ -102,7 +103,8 @@ class Unpacker:
         return self._seen[parts[0]]
 
     def _nan(self, parts: list[Tree], depth: int) -> object:
-        return self._crossing.adopt(*parts, float("nan")) if len(parts) == 1 else None
+        number = parts[0] if parts else None
+        return self._crossing.known(number, lambda: float("nan"))
 
     def _slice(self, parts: list[Tree], depth: int) -> object:
         if len(parts) != 3:
@@ -167,7 +169,7 @@ class Unpacker:
     def _instance(self, made: Any, extra: Tree, depth: int) -> Any:
         try:
             if issubclass(made, BaseException):
-                return self._filled(made.__new__(made), extra, depth, of_code=True)
+                return self._filled(made.__new__(made), self._arguments(extra, depth), extra, depth, of_code=True)
             base = getattr(made, "_greenloop_value", None)
             if base is not None:
                 return value_of_subclass(made, base, self.tree(extra, depth))
@@ -181,26 +183,29 @@ class Unpacker:
         made = self.tree(parts[0], depth)
         if not (isinstance(made, type) and issubclass(made, BaseException)):
             raise Malformed("an exception's class is none")
-        arguments = self._many(parts[1][0], depth) if isinstance(parts[1], list) and parts[1] else []
+        arguments = self._arguments(parts[1], depth)
         try:
             error = made(*arguments)
         except Exception:  # whatever its constructor asks for, its arguments are what was sent
             error = _bare(made)
-        return self._filled(error, parts[1], depth)
+        return self._filled(error, arguments, parts[1], depth)
 
-    def _filled(self, error: BaseException, parts: Tree, depth: int, of_code: bool = False) -> BaseException:
+    def _arguments(self, parts: Tree, depth: int) -> tuple[Any, ...]:
         if not isinstance(parts, list) or len(parts) != 7 or not isinstance(parts[1], dict):
             raise Malformed("an exception has seven parts")
-        arguments, given, where, cause, context, suppressed, notes = parts
+        return tuple(self._many(parts[0], depth))
+
+    def _filled(
+        self, error: BaseException, arguments: tuple[Any, ...], parts: Tree, depth: int, of_code: bool = False
+    ) -> BaseException:
+        _, given, where, cause, context, suppressed, notes = parts
         names = native_fields(type(error)) if of_code else [name for name in given if name[:1] != "_"]
         found = {name: self.tree(given[name], depth) for name in names if name in given}
         if not isinstance(error, BaseExceptionGroup):
-            found["args"] = tuple(self._many(arguments, depth))
+            found["args"] = arguments
         for name, field in found.items():
-            try:
+            with suppress(AttributeError, TypeError, ValueError):  # some can't be set; the constructor has set them
                 BaseException.__setattr__(error, name, field)
-            except (AttributeError, TypeError, ValueError) as refused:
-                raise Malformed(f"an exception cannot have {name[:40]}") from refused
         BaseException.__setattr__(error, "_greenloop_where", str(where)[:300])
         if isinstance(made := self.tree(cause, depth), BaseException):
             error.__cause__ = made
