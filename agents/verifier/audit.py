@@ -14,7 +14,9 @@ from .session import Record, Transcript
 
 Trouble = tuple[Literal["void", "forged", "incomplete"], str]
 
-_OTHER_KINDS = frozenset(["collected", "uncollected", "deselected", "note", "unshareable", "malformed", "finish", "end"])
+_OTHER_KINDS = frozenset(
+    ["collected", "uncollected", "deselected", "note", "unshareable", "malformed", "finish", "end"]
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from ..source import parse
 
 _FEWEST = 3
+_COMMON = (0, 1, "", " ")
+_WORDS = re.compile(r"\d+(?:\.\d+)?|\w+")
 
 
 def answers_from_a_table(code: str, tests: str) -> str | None:
-    """A note where at least three of the tests' inputs, and half of them, are keys or comparisons in the code.
+    """A note where at least three of the tests' inputs, and half of them, are keys or comparisons in the code, or
+    as many of the tests' values stand in one list or text of the code.
 
     No test can tell such code from right code: only inputs that it has not seen do.
     """
     try:
-        inputs = set(_inputs(parse(tests)))
-        looked_up = set(_looked_up(parse(code)))
+        tested, written = parse(tests), parse(code)
     except ValueError:
         return None
-    known = inputs & looked_up
-    if len(known) < _FEWEST or 2 * len(known) < len(inputs):
-        return None
-    return (
-        f"The code holds {len(known)} of the tests' {len(inputs)} inputs as they are: "
-        "it may answer from a table, and be wrong on every other input."
-    )
+    inputs = set(_inputs(tested))
+    values = set(_values(tested))
+    listed = max((values & held for held in _listed(written)), key=len, default=set())
+    for what, known, of in (("inputs", inputs & set(_looked_up(written)), inputs), ("values", listed, values)):
+        if len(known) >= _FEWEST and 2 * len(known) >= len(of):
+            return (
+                f"The code holds {len(known)} of the tests' {len(of)} {what} as they are: "
+                "it may answer from a table, and be wrong on every other input."
+            )
+    return None
 
 
 def _inputs(tree: ast.Module) -> Iterator[str]:
@@ -47,6 +53,28 @@ def _looked_up(tree: ast.Module) -> Iterator[str]:
             yield from (ast.dump(side) for side in (node.left, *node.comparators))
         elif isinstance(node, ast.MatchValue):
             yield ast.dump(node.value)
+
+
+def _values(tree: ast.Module) -> Iterator[str]:
+    """Numbers and texts in assertions, as they are written, but for those that stand in any code."""
+    for assertion in ast.walk(tree):
+        for node in ast.walk(assertion) if isinstance(assertion, ast.Assert) else ():
+            if (
+                isinstance(node, ast.Constant)
+                and type(node.value) in (int, float, str)
+                and node.value not in _COMMON
+            ):
+                yield str(node.value)
+
+
+def _listed(tree: ast.Module) -> Iterator[set[str]]:
+    """What each list, tuple, set or dict holds, and the words and numbers of each text but docstrings."""
+    documented = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.List | ast.Tuple | ast.Set | ast.Dict):
+            yield {str(part.value) for part in ast.walk(node) if isinstance(part, ast.Constant)}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented:
+            yield set(_WORDS.findall(node.value))
 
 
 def _is_literal(node: ast.expr) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import socket
+import sys
 import threading
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterator
@@ -16,44 +17,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agents.verifier.inside.caller import MODULE_NUMBER, Caller
 from agents.verifier.inside.frames import FrameSocket
-from agents.verifier.inside.peer import Peer
-from agents.verifier.inside.plain import Malformed, read
-from agents.verifier.inside.side import Unshareable, dotted
+from agents.verifier.inside.plain import Malformed, Unshareable, read
+from agents.verifier.inside.subject import Responder
 
 
-class Open:
-    """A side that guards nothing."""
+class Kept:
+    """The module under test, as the code's process holds it; nothing is printed."""
 
-    user_modules = frozenset([__name__])
-
-    def __init__(self, sends_functions: bool) -> None:
-        self.sends_functions = sends_functions
-        self.broken: list[str] = []
-
-    def may_export(self, value: object) -> bool:
-        return not isinstance(value, socket.socket)
-
-    def resolve(self, module: str, name: str) -> Any:
-        return dotted(module, name)
-
-    def where(self, error: BaseException) -> str:
-        return ""
-
-    def admit(self, what: str, target: Any, name: str) -> None:
-        return
-
-    def ruled(self, proxy: Any, name: str, args: tuple[Any, ...]) -> tuple[bool, Any]:
-        return False, None
-
-    def malformed(self, reason: str) -> None:
-        self.broken.append(reason)
+    def module(self) -> Any:
+        return sys.modules[__name__]
 
     def printed(self) -> list[tuple[int, str]]:
         return []
-
-    def show(self, stream: int, text: str) -> None:
-        raise AssertionError("nothing is printed here")
 
 
 class Store:
@@ -75,21 +52,41 @@ class Store:
         return function(*args)
 
 
+class Pair:
+    """A caller, and what answers it from the other end of a socket pair, in a thread."""
+
+    def __init__(self) -> None:
+        here, there = socket.socketpair()
+        self.told: list[tuple[str, str]] = []
+        self.channel, self._answering = FrameSocket(here.detach()), FrameSocket(there.detach())
+        tests = frozenset([f"{__name__}.tests"])
+        self.caller = Caller(self.channel, tests, lambda *told: self.told.append(told), lambda *_: None)
+        code: Any = Kept()
+        self._thread = threading.Thread(target=Responder(self._answering, code).serve, daemon=True)
+        self._thread.start()
+        self.module = self.caller.crossing.adopt(MODULE_NUMBER, object())
+
+    def made(self, name: str) -> Any:
+        return self.caller.get(self.module, name)()
+
+    def close(self) -> None:
+        self.channel._socket.shutdown(socket.SHUT_RDWR)
+        self._thread.join(5)
+        self.channel._socket.close()
+        self._answering._socket.close()
+
+
 @pytest.fixture(scope="module")
-def store() -> Iterator[Any]:
-    """A store on the other side of a socket pair, served by a thread."""
-    here, there = socket.socketpair()
-    asking = Peer(FrameSocket(here.detach()), Open(sends_functions=True), first=2)
-    answering = Peer(FrameSocket(there.detach()), Open(sends_functions=False), first=1)
-    answering.crossing.export(lambda: Store(), number=1)  # the class itself is to be described, not known
-    thread = threading.Thread(target=answering.serve, daemon=True)
-    thread.start()
-    maker = asking.crossing.adopt(1, object())
-    yield asking.call(maker, (), {})
-    asking._channel._socket.shutdown(socket.SHUT_RDWR)
-    thread.join(5)
-    asking._channel._socket.close()
-    answering._channel._socket.close()
+def pair() -> Iterator[Pair]:
+    pair = Pair()
+    yield pair
+    pair.close()
+
+
+@pytest.fixture(scope="module")
+def store(pair: Pair) -> Any:
+    """A store on the other side."""
+    return pair.made("Store")
 
 
 SCALARS = st.one_of(
@@ -131,7 +128,8 @@ def test_a_value_comes_back_equal_and_of_the_same_type(value: Any, store: Any) -
     "value",
     [
         OrderedDict(a=1), Counter("aab"), defaultdict(list, a=[1]), bytearray(b"ab"), range(3, 9, 2),
-        slice(1, None), datetime(2024, 1, 2, tzinfo=timezone(timedelta(hours=2))), date(2024, 2, 29),
+        slice(1, None), "\ud83d\ude00", "\U0001f600", datetime(2024, 1, 2, tzinfo=timezone(timedelta(hours=2))),
+        date(2024, 2, 29),
         Decimal("NaN"), Fraction(1, 3), 10**4000, -0.0, float("inf"), "\ud800", int, ValueError,
     ],
     ids=lambda value: type(value).__name__,
@@ -147,6 +145,31 @@ def test_a_container_is_the_same_one_when_it_comes_back(store: Any) -> None:
     back = store.echo((value, value[0]))
     assert back[0] is value
     assert back[1] is value[0]
+
+
+def test_a_nan_is_found_again_by_identity(store: Any) -> None:
+    value = float("nan")
+    assert store.echo([value, None, value]) == [value, None, value]
+    assert math.isnan(store.echo(math.nan))
+
+
+def test_a_tuple_that_comes_twice_is_one_tuple(store: Any) -> None:
+    one = (1, "a")
+    first, second, (third,) = store.echo([one, one, (one,)])
+    assert first is second is third
+
+
+def test_a_container_that_nothing_else_holds_is_forgotten_and_others_stay_shared(pair: Pair, store: Any) -> None:
+    kept: list[int] = []
+    store.keep(kept)
+    store.echo([1, 2])
+    shared = pair.caller.crossing.shared
+    shared.let_go()
+    assert shared.number_of(kept) is not None
+    kept.append(1)
+    assert store.kept == [1]
+    held = [entry.value for entry in shared._entries.values()]
+    assert [1, 2] not in held
 
 
 def test_a_container_that_the_other_side_keeps_stays_shared(store: Any) -> None:

@@ -1,8 +1,8 @@
-"""The test process's end of the channel: asks the code's process to do something with the code's objects, and takes
-for an answer plain data, references to those objects, and the end of the call.
+"""The test process's end of the channel: asks the code's process to do something with the code's objects, and
+takes for an answer plain data, references to those objects, and the end of the call.
 
-Nothing that the code's process writes makes this one act, but for one thing: while it is asked, it may use what a
-test passed to it, each in the ways that `capabilities` lists.
+Nothing that the code's process writes makes this one act, but for one thing: while it is asked, it may use what
+a test passed to it, each in the ways that `capabilities` lists.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ class Caller:
         self._show = show
         self._expected = expected
         self._lock = threading.RLock()
+        self._changing: set[str] = set()
         self._mirrors = Mirrors(self)
         self.crossing = Crossing(self, self._mirrors, first=2)
         self.capabilities = Capabilities(self.crossing, test_modules)
@@ -134,8 +135,9 @@ class Caller:
                     break
                 self._called_back(payload)
             how, (value, changed) = self._opened(payload, ("return", "raise"), self.crossing.unpack)
-        if changed and what in ("call", "method"):
-            self._tell("note", f"{_name_of(what, arguments)} changes in place what a test passes to it")
+        if changed and "__" not in (name := _name_of(what, arguments)) and name not in self._changing:
+            self._changing.add(name)
+            self._tell("note", f"{name} changes in place what a test passes to it")
         if how == "raise":
             raise self._let_out(what, arguments, value)
         return value
@@ -193,7 +195,7 @@ class Caller:
     def _opened(self, payload: bytes, known: Any, read: Callable[[Tree], Any]) -> tuple[str, Any]:
         """The first word of a frame, which has to be one of `known`, and what `read` makes of its body."""
         try:
-            what, body, printed = json.loads(payload)
+            what, body, printed = json.loads(payload.decode())
             pieces = [(int(stream), str(text)) for stream, text in printed]
         except (ValueError, RecursionError, TypeError) as error:
             raise self._malformed("a frame is not what the code's process writes") from error
@@ -247,9 +249,9 @@ class Caller:
 
 def _name_of(what: str, arguments: tuple[Any, ...]) -> str:
     """What was called, for a message."""
-    if what in ("method", "special"):
+    if what == "method" or (what == "special" and arguments[1] != "__call__"):
         return str(arguments[1])
-    return str(getattr(arguments[0], "__name__", what)) if what == "call" else what
+    return str(getattr(arguments[0], "__name__", what)) if what in ("call", "special") else what
 
 
 def _taken_apart(value: object) -> object:

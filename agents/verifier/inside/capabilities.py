@@ -1,7 +1,8 @@
-"""What the code may do with what a test passes to it: each kind of thing in its own few ways, until the test is over.
+"""What the code may do with what a test passes to it: each kind of thing in its own few ways, until the test is
+over.
 
-A thing becomes usable when a test passes it, or when a use of another one returns it. What the code hands back (as a
-result, in a list) is the thing itself again; after its test it is a placeholder.
+A thing becomes usable when a test passes it, or when a use of another one returns it. What the code hands back
+(as a result, in a list) is the thing itself again; after its test it is a placeholder.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ _ITERATORS = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType
 _OF_ITERATORS = words("__iter__ __next__ __aiter__ __anext__ __await__ send throw close asend athrow aclose")
 _STREAMS = (io.StringIO, io.BytesIO)
 _OF_STREAMS = words(
-    """__iter__ __next__ __enter__ __exit__ close closed flush getvalue read readable readline readlines seek seekable
-    tell truncate writable write writelines"""
+    """__iter__ __next__ __enter__ __exit__ close closed flush getvalue read readable readline readlines seek
+    seekable tell truncate writable write writelines"""
 )
 _OBJECTS = {"random": words("Random"), "types": words("SimpleNamespace"), "argparse": words("Namespace")}
 _HIDDEN = ("_", "gi_", "cr_", "ag_", "f_", "tb_", "co_", "func_", "mro")
@@ -66,7 +67,9 @@ class Capabilities:
             return ["T", *found]
         if isinstance(value, _REBUILT):
             made: Any = value.__reduce__()
-            function, arguments = (re.compile, (value.pattern, value.flags)) if isinstance(value, re.Pattern) else made
+            function, arguments = (
+                (re.compile, (value.pattern, value.flags)) if isinstance(value, re.Pattern) else made
+            )
             if all(type(argument) in (int, str) for argument in arguments):
                 return ["C", ["T", function.__module__, function.__qualname__], *arguments]
         return None
@@ -86,7 +89,9 @@ class Capabilities:
         kind = type(value)
         if self._is_of_tests(value) or kind.__name__ in _OBJECTS.get(kind.__module__, ()):
             return "object"
-        if isinstance(value, _ITERATORS) or (hasattr(kind, "__next__") and kind.__module__ in ("builtins", "itertools")):
+        if isinstance(value, _ITERATORS) or (
+            hasattr(kind, "__next__") and kind.__module__ in ("builtins", "itertools")
+        ):
             return "iterator"
         return "stream" if isinstance(value, _STREAMS) else None
 
@@ -162,7 +167,7 @@ class Capabilities:
 
     def _is_open(self, kind: str, target: Any, name: str) -> bool:
         if kind == "object":
-            return not name.startswith(_HIDDEN)
+            return name.isidentifier() and not name.startswith(_HIDDEN)
         if kind == "class":
             own = {key for base in target.__mro__ if base.__module__ in self._test_modules for key in vars(base)}
             return name in own and not name.startswith("_")

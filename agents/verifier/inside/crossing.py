@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from .mirror import Mirrors
 from .packing import Packer, Sending
@@ -12,11 +12,10 @@ from .plain import Malformed, Tree
 from .shared import SharedTable
 from .unpacking import Receiving, Unpacker
 
-
 _METHODS = (types.MethodType, types.BuiltinMethodType)
 
 
-class Terms(Sending, Receiving):
+class Terms(Sending, Receiving, Protocol):
     """What differs between the two processes."""
 
 

@@ -30,12 +30,12 @@ SPECIALS = frozenset(
 )
 VALUE_TYPES: tuple[type, ...] = (int, float, complex, str, bytes, tuple, frozenset)
 _REDUCED = words("date datetime time timedelta Decimal")
-"""Values of the standard library whose subclasses cross with their value, made anew from what `__reduce__` gives."""
+"""Types of the standard library whose subclasses cross with their value, made anew from `__reduce__`."""
 _PLAIN_METACLASSES = words("type ABCMeta EnumMeta EnumType NamedTupleMeta _ProtocolMeta")
 _DATA_TYPES = {
     "builtins": words(
-        """NoneType bool bytearray bytes complex dict float frozenset int list memoryview object range set slice str
-        tuple type"""
+        """NoneType bool bytearray bytes complex dict float frozenset int list memoryview object range set slice
+        str tuple type"""
     ),
     "collections": words("ChainMap Counter OrderedDict defaultdict deque"),
     "datetime": words("date datetime time timedelta timezone"),
@@ -59,9 +59,9 @@ def named_type(value: type, user_modules: frozenset[str]) -> tuple[str, str] | N
     module, name = str(value.__module__), value.__qualname__
     if module in user_modules:
         return None
-    if not (issubclass(value, BaseException) and module.partition(".")[0] in _ERROR_MODULES):
-        if name not in _DATA_TYPES.get(module, ()):
-            return None
+    known = issubclass(value, BaseException) and module.partition(".")[0] in _ERROR_MODULES
+    if not known and name not in _DATA_TYPES.get(module, ()):
+        return None
     return (module, name) if vars(sys.modules.get(module, types)).get(name) is value else None
 
 
@@ -108,7 +108,9 @@ def describe_class(value: type, mirrored: list[type]) -> Description:
     base = value_base(value)
     error = next((base for base in value.__mro__ if base.__module__ == "builtins"), object)
     like = next((name for kind, name in KINDS.items() if issubclass(value, kind)), None)
-    meta = {name for kind in type(value).__mro__ if kind.__name__ not in _PLAIN_METACLASSES for name in vars(kind)}
+    meta = {
+        name for kind in type.mro(type(value)) if kind.__name__ not in _PLAIN_METACLASSES for name in vars(kind)
+    }
     return {
         "name": value.__name__,
         "qualname": value.__qualname__,
@@ -158,8 +160,9 @@ def native_fields(kind: type) -> list[str]:
         for base in kind.__mro__
         if base.__module__ == "builtins" and base is not object
         for name, attribute in vars(base).items()
-        if isinstance(attribute, types.MemberDescriptorType | types.GetSetDescriptorType)
-        and name[:1] != "_" and name not in ("args", "exceptions", "message")
+        if isinstance(attribute, (types.MemberDescriptorType, types.GetSetDescriptorType))
+        and name[:1] != "_"
+        and name not in ("args", "exceptions", "message")
     ]
 
 
@@ -176,7 +179,7 @@ def plain_value(value: Any, base: type) -> object:
 
 
 def value_of_subclass(made: Any, base: type, value: Any) -> Any:
-    """An instance of `made`, a subclass of `base`, that carries the plain `value`. Raises TypeError, ValueError."""
+    """An instance of `made`, a subclass of `base`, that carries `value`. Raises TypeError, ValueError."""
     if type(value) is not base:
         raise TypeError(f"a {base.__name__} is needed")
     construct: Any = base.__new__

@@ -121,7 +121,7 @@ class _Docstring:
         self._text = text if isinstance(text, str) else None
 
     def __get__(self, instance: Any, owner: Any) -> str | None:
-        return self._text if instance is None else owner._greenloop.get(instance, "__doc__")  # type: ignore
+        return self._text if instance is None else owner._greenloop.get(instance, "__doc__")
 
 
 class _Methods:
@@ -147,7 +147,7 @@ class _Methods:
         return self._greenloop.names(self)
 
     @property
-    def __dict__(self) -> Any:
+    def __dict__(self) -> Any:  # type: ignore[override]
         return self._greenloop.get(self, "__dict__")
 
     def __copy__(self) -> Any:
@@ -167,7 +167,7 @@ class BoundMethod:  # noqa: D101 - a method of a remote object, called in one st
         self._name = name
         self._first = first
 
-    __doc__ = property(lambda method: method.resolved().__doc__)  # type: ignore[assignment]
+    __doc__ = property(lambda method: method.resolved().__doc__)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call it over there."""
@@ -248,7 +248,9 @@ class Mirrors:
     def __init__(self, peer: Remote) -> None:
         self._peer = self.remote = peer
         self._meta = type("RemoteType", (RemoteType,), {"_greenloop": peer})
-        self.root: type = type.__new__(self._meta, "Remote", (_Methods,), {"__slots__": (), "_greenloop": peer, "_greenloop_checks": False})
+        self.root: type = type.__new__(
+            self._meta, "Remote", (_Methods,), {"__slots__": (), "_greenloop": peer, "_greenloop_checks": False}
+        )
 
     def make(self, description: Description, bases: list[type]) -> type:
         """A class by its description; `bases` are mirrored ones and exceptions that both sides have.
@@ -300,7 +302,9 @@ class Mirrors:
         if description["value"] is not None:
             native = base_named(description["value"])
         elif description["error"] is not None:
-            errors = [base for base in bases if issubclass(base, BaseException) and not issubclass(base, self.root)]
+            errors = [
+                base for base in bases if issubclass(base, BaseException) and not issubclass(base, self.root)
+            ]
             native = errors[0] if errors else _builtin_error(str(description["error"]))
         if not wanted:
             wanted = [self.root]

@@ -17,7 +17,7 @@ class RemoteModule(types.ModuleType):
 
     A star import gets `names`: those that the tests use and have from nowhere else."""
 
-    __doc__ = property(lambda module: module.__dict__["_greenloop_caller"].get(module, "__doc__"))  # type: ignore
+    __doc__ = property(lambda module: module.__dict__["_greenloop_caller"].get(module, "__doc__"))
 
     def __init__(self, caller: Caller, names: list[str]) -> None:
         super().__init__("user_code")

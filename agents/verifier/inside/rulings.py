@@ -1,5 +1,5 @@
-"""Which operators on the code's objects are decided in the test process: a value that came from the code is compared
-here, on plain data, wherever that can be. Where the code's own class decides, a note says so."""
+"""Which operators on the code's objects are decided in the test process: a value that came from the code is
+compared here, on plain data, wherever that can be. Where the code's own class decides, a note says so."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from .describe import words
-from .shared import CONTAINERS
 
 _COMPARISONS = frozenset(["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"])
 _ARITHMETIC = frozenset(
@@ -23,7 +22,9 @@ _COMPARING = frozenset(
 _UNARY = frozenset(
     f"__{name}__" for name in words("neg pos abs invert int float complex index round trunc floor ceil")
 )
-_READING = frozenset(f"__{name}__" for name in words("len iter reversed getitem contains bool add mul rmul or and sub"))
+_READING = frozenset(
+    f"__{name}__" for name in words("len iter reversed getitem contains bool add mul rmul or and sub")
+)
 _READING_METHODS = words(
     """count copy difference elements find get index intersection isdisjoint issubset issuperset items keys
     most_common symmetric_difference total union values"""
@@ -90,6 +91,8 @@ class Rulings:
             return self._with_plain(proxy, name, args)
         elif name in _UNARY and not self.is_named(kind):
             raise TypeError(f"the tests do not name the class {kind.__name__}, so {name} of it does not count")
+        elif name == "__str__" and isinstance(proxy, BaseException):
+            self._note(f"the message of {kind.__name__}")
         elif name == "__bool__":
             return self._truth(proxy, kind.__name__)
         elif name == "__contains__":
@@ -116,9 +119,9 @@ class Rulings:
         self._tell(f"{what} is said by the code itself")
 
     def _of_subclass(self, proxy: Any, base: type, name: str, args: tuple[Any, ...], other: bool) -> Any:
-        """An operator on an instance of a subclass of `int`, `str`, `tuple`, ...: on its plain value. Where the tests
-        name the class, its own operators count on another object of the code's, on a tuple, and where they give an
-        object of the same plain value."""
+        """An operator on an instance of a subclass of `int`, `str`, `tuple`, ...: on its plain value. Where the
+        tests name the class, its own operators count on another object of the code's, on a tuple, and where they
+        give an object of the same plain value."""
         kind = type(proxy)
         if name == "__bool__" and not self.is_named(kind):
             return bool(getattr(base, "__bool__", getattr(base, "__len__", _true))(proxy))
@@ -145,15 +148,15 @@ class Rulings:
         return getattr(type(held), name, _not_implemented)(held, *args)
 
     def _with_plain(self, proxy: Any, name: str, args: tuple[Any, ...]) -> Any:
-        """Arithmetic with plain data. A difference from a number that is expected lets the code's own operator see it,
-        and make it nothing."""
+        """Arithmetic with plain data. A difference from a number that is expected lets the code's own operator
+        see it, and make it nothing."""
         kind = type(proxy)
         if not self.is_named(kind):
             return NotImplemented
         result = self._code.forward(proxy, name, args, {})
-        if name in _COMPARING and isinstance(args[0], _NUMBERS) and isinstance(result, _NUMBERS):
-            if not self._is_remote(result):
-                raise TypeError(f"{name} of {kind.__name__} makes a plain number of one, which does not count")
+        plain = isinstance(result, _NUMBERS) and not self._is_remote(result)
+        if plain and name in _COMPARING and isinstance(args[0], _NUMBERS):
+            raise TypeError(f"{name} of {kind.__name__} makes a plain number of one, which does not count")
         return result
 
     def _truth(self, target: Any, name: str) -> bool:

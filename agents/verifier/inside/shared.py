@@ -114,8 +114,8 @@ class SharedTable:
                 yield number, items
 
     def let_go(self) -> None:
-        """Forget containers that nothing but this table refers to, once their changes were carried over: no one can tell
-        them from copies any more. The other side is told with the next frame."""
+        """Forget containers that nothing but this table refers to, once their changes were carried over: no one
+        can tell them from copies any more. The other side is told with the next frame."""
         before = -1
         while len(self._entries) != before:  # a container that is gone may have held others
             before = len(self._entries)

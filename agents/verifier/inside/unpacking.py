@@ -204,7 +204,9 @@ class Unpacker:
         if not isinstance(error, BaseExceptionGroup):
             found["args"] = arguments
         for name, field in found.items():
-            with suppress(AttributeError, TypeError, ValueError):  # some can't be set; the constructor has set them
+            with suppress(
+                AttributeError, TypeError, ValueError
+            ):  # some can't be set; the constructor has set them
                 BaseException.__setattr__(error, name, field)
         BaseException.__setattr__(error, "_greenloop_where", str(where)[:300])
         if isinstance(made := self.tree(cause, depth), BaseException):
