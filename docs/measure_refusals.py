@@ -1,11 +1,11 @@
 """Measures how often the verifier refuses honest tests: `python docs/measure_refusals.py [WHAT] [--limit N]`.
 
-WHAT is `humaneval+`, `mbpp+` (from ../shared/benchmarks) or `packages` (sdists fetched from the package index); all
-three without it. Each suite runs in plain pytest first, in the same sandbox; where every test passes there, anything
-but `passed` of the verifier is a refusal, and is printed with its reasons.
+WHAT is `humaneval+`, `mbpp+` (in ../shared/benchmarks) or `packages` (sdists from the package index); all three
+without it. Each suite runs in plain pytest first, in the same sandbox. Where every test passes there, anything but
+`passed` of the verifier is a refusal, and is printed with its reasons. All of it takes a quarter of an hour.
 
-A task of a benchmark is its reference solution with two suites: the asserts that its authors wrote, and one test for
-each base input, expecting what the reference returns. A package is its one module, renamed `user_code` in its tests.
+A benchmark's task is its reference solution with two suites: the asserts that its authors wrote, and a test for
+each base input, expecting what the reference returns. A package is its one module, called `user_code` in its tests.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ import tarfile
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, get_args
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from agents.bench.statistics import CONFIDENCE, wilson  # noqa: E402
+from agents.bench.statistics import CONFIDENCE, share_of  # noqa: E402
 from agents.records import Verdict  # noqa: E402
 from agents.sandbox import Job, Sandbox, SandboxName, open_sandbox  # noqa: E402
 from agents.verifier import Verifier  # noqa: E402
@@ -42,9 +43,10 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """A module, and an honest pytest file for it."""
+    """A module, and an honest pytest file for it: `subject` is the task or package, `part` says which file."""
 
-    name: str
+    subject: str
+    part: str
     code: str
     tests: str
 
@@ -100,48 +102,59 @@ for arguments in task["inputs"]:
 """
 
 
-def tasks(data: Path, sandbox: Sandbox, limit: int | None = None) -> Iterator[Suite]:
-    """The suites of the first `limit` tasks; the reference solutions run in `sandbox` to make the expectations."""
-    for line in data.read_text("utf-8").splitlines()[:limit]:
+def as_written(data: Path, limit: int | None = None) -> Iterator[Suite]:
+    """The authors' asserts of `limit` tasks: HumanEval's `check` as one test, each assert of MBPP as a test."""
+    for row, code in _rows(data, limit):
+        if "assertion" in row:
+            asserts = [line for line in row["assertion"].splitlines() if line.startswith("assert")]
+            imports = ["import math"] if "math." in row["assertion"] else []
+            tests = [[line] for line in asserts]
+        else:
+            (check,) = (node for node in ast.parse(row["test"]).body if isinstance(node, ast.FunctionDef))
+            body = [line for statement in check.body for line in ast.unparse(statement).splitlines()]
+            imports, tests = [], [[re.sub(r"\bcandidate\b", row["entry_point"], line) for line in body]]
+        yield Suite(row["task_id"], "as written", code, _file(imports, _under_test(row, code), tests))
+
+
+def from_inputs(data: Path, sandbox: Sandbox, limit: int | None = None) -> Iterator[Suite]:
+    """A test for each base input of `limit` tasks; the references run in `sandbox` to make the expectations. An
+    input is left out where the reference does not take it as JSON has it, or the line would be too long."""
+    for row, code in _rows(data, limit):
+        entry = row["entry_point"]
+        tests = [
+            [f"assert {entry}({given.removesuffix(',')}) {_compared(value, row['atol'])}"]
+            for given, value in _cases(row, code, sandbox)
+            if len(given) + len(value) <= _LONGEST_LITERAL
+        ]
+        if tests:
+            imports = ["import pytest"] if row["atol"] else []
+            yield Suite(row["task_id"], "from inputs", code, _file(imports, [entry], tests))
+
+
+def _rows(data: Path, limit: int | None) -> Iterator[tuple[Row, str]]:
+    """`limit` tasks, evenly spread over the file, each with its reference solution as a module."""
+    lines = data.read_text("utf-8").splitlines()
+    for line in lines[:: max(1, len(lines) // (limit or len(lines)))][:limit]:
         row = json.loads(line)
         # MBPP+'s prompt is prose; HumanEval+'s is the head of the function.
-        code = row["canonical_solution"] if "assertion" in row else row["prompt"] + row["canonical_solution"]
-        yield Suite(f"{row['task_id']}, as written", code, _as_written(row, code))
-        if tests := _from_inputs(row, code, sandbox):
-            yield Suite(f"{row['task_id']}, from inputs", code, tests)
+        yield row, ("" if "assertion" in row else row["prompt"]) + row["canonical_solution"]
 
 
-def _as_written(row: Row, code: str) -> str:
-    """The authors' asserts: HumanEval's `check` as one test, each line of MBPP as a test."""
-    entry = row["entry_point"]
-    if "assertion" in row:
-        body = ast.parse(row["assertion"]).body
-        imports = [ast.unparse(node) for node in body if not isinstance(node, ast.Assert)]
-        tests = [[ast.unparse(node)] for node in body if isinstance(node, ast.Assert)]
-    else:
-        (check,) = (node for node in ast.parse(row["test"]).body if isinstance(node, ast.FunctionDef))
-        imports = []
-        tests = [re.sub(r"\bcandidate\b", entry, ast.unparse(check.body)).splitlines()]  # type: ignore[arg-type]
-    used = {node.id for node in ast.walk(ast.parse("\n".join(sum(tests, [])))) if isinstance(node, ast.Name)}
-    if "math" in used and not any("math" in line for line in imports + sum(tests, [])[:5] if "import" in line):
-        imports.append("import math")
-    functions = [node.name for node in ast.parse(code).body if isinstance(node, ast.FunctionDef)]
-    return _file(imports, [entry, *sorted({*functions} & used - {entry})], tests)
+def _under_test(row: Row, code: str) -> list[str]:
+    """The entry point, and the other functions of the module that the authors' asserts use."""
+    functions = {node.name for node in ast.parse(code).body if isinstance(node, ast.FunctionDef)}
+    asserts = ast.walk(ast.parse(row.get("assertion") or row["test"]))
+    used = {node.id for node in asserts if isinstance(node, ast.Name)}
+    return [row["entry_point"], *sorted((functions & used) - {row["entry_point"]})]
 
 
-def _from_inputs(row: Row, code: str, sandbox: Sandbox) -> str | None:
-    """One test for each base input that makes a readable line; None where no input does."""
+def _cases(row: Row, code: str, sandbox: Sandbox) -> list[tuple[str, str]]:
+    """The arguments of base inputs and what the reference returns, as Python writes them."""
     asked = json.dumps({"entry_point": row["entry_point"], "inputs": row["base_input"][:_MOST_INPUTS]})
     files = {"expect.py": _EXPECT.encode(), "user_code.py": code.encode()}
     with sandbox.launch(Job(["-I", "/src/expect.py"], files, stdin=asked.encode())) as running:
         ended = running.wait()
-    cases = [json.loads(line) for line in ended.stdout.decode().splitlines()]
-    tests = [
-        [f"assert {row['entry_point']}({given.removesuffix(',')}) {_compared(value, row['atol'])}"]
-        for given, value in cases
-        if len(given) + len(value) <= _LONGEST_LITERAL
-    ]
-    return _file(["import pytest"] if row["atol"] else [], [row["entry_point"]], tests) if tests else None
+    return [tuple(json.loads(line)) for line in ended.stdout.decode().splitlines()]
 
 
 def _compared(value: str, tolerance: float) -> str:
@@ -161,7 +174,8 @@ def _file(imports: Sequence[str], names: Sequence[str], tests: Sequence[Sequence
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A package of one module under the MIT licence, with its sdist's SHA-256; `tests` are paths in the sdist."""
+    """A package of one module, under the MIT licence, with its sdist's SHA-256. `path` and `tests` (a pattern) are
+    paths in the sdist; `skipped` are tests that skip themselves on every Python supported here."""
 
     name: str
     version: str
@@ -169,6 +183,7 @@ class Package:
     module: str
     path: str
     tests: str
+    skipped: tuple[str, ...] = ()
 
 
 PACKAGES = (
@@ -195,19 +210,20 @@ PACKAGES = (
         "parse",
         "parse.py",
         r"tests/test_\w+\.py",
+        skipped=("test_too_many_fields",),
     ),
 )
 
 
 def package_suites(limit: int | None = None) -> Iterator[Suite]:
-    """One suite for each tests file of the first `limit` packages. Raises CalledProcessError without an index."""
+    """A suite for each tests file of the first `limit` packages. Raises CalledProcessError where pip fails."""
     for package in PACKAGES[:limit]:
         with tempfile.TemporaryDirectory() as directory:
             files = _sdist(package, Path(directory))
         for path, text in sorted(files.items()):
             if re.fullmatch(package.tests, path):
-                name = f"{package.name} {package.version}, {path}"
-                yield Suite(name, files[package.path], renamed(text, package.module))
+                tests = _without(_renamed(text, package.module), package.skipped)
+                yield Suite(f"{package.name} {package.version}", path, files[package.path], tests)
 
 
 def _sdist(package: Package, directory: Path) -> dict[str, str]:
@@ -226,30 +242,43 @@ def _sdist(package: Package, directory: Path) -> dict[str, str]:
         }
 
 
-def renamed(tests: str, module: str) -> str:
+def _renamed(tests: str, module: str) -> str:
     """The tests with `module` imported from `user_code` under its old name, and nothing else changed."""
     tests = re.sub(rf"(?m)^(\s*)import {module}$", rf"\1import user_code as {module}", tests)
     return re.sub(rf"(?m)^(\s*)from {module} import ", r"\1from user_code import ", tests)
 
 
+def _without(tests: str, names: Sequence[str]) -> str:
+    lines = tests.splitlines(keepends=True)
+    for node in reversed(ast.parse(tests).body):
+        if isinstance(node, ast.FunctionDef) and node.name in names:
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            del lines[first - 1 : node.end_lineno]
+    return "".join(lines)
+
+
 # --- the command -------------------------------------------------------------------------------------------
 
-KINDS: dict[str, Callable[[Sandbox, int | None], Iterator[Suite]]] = {
-    "humaneval+": lambda sandbox, limit: tasks(HUMANEVAL, sandbox, limit),
-    "mbpp+": lambda sandbox, limit: tasks(MBPP, sandbox, limit),
+KINDS: dict[str, Callable[[Sandbox, int | None], Iterable[Suite]]] = {
+    "humaneval+": lambda sandbox, limit: chain(
+        as_written(HUMANEVAL, limit), from_inputs(HUMANEVAL, sandbox, limit)
+    ),
+    "mbpp+": lambda sandbox, limit: chain(as_written(MBPP, limit), from_inputs(MBPP, sandbox, limit)),
     "packages": lambda _, limit: package_suites(limit),
 }
 
 
 def told(finding: Finding) -> str:
-    """A refusal with everything the verifier says for it; what plain pytest does not pass, with its last line."""
+    """What the verifier says of a suite, test by test where it is not `passed`."""
+    name = f"{finding.suite.subject}, {finding.suite.part}"
     verdict = finding.verdict
     if verdict is None:
-        return f"{finding.suite.name}: left out; plain pytest: {finding.plain}"
-    lines = [f"{finding.suite.name}: {verdict.kind}, {verdict.isolation}: {verdict.reason or 'no reason given'}"]
-    lines += [f"refused {refusal.test_id}: {refusal.reason}" for refusal in verdict.refused]
+        return f"{name}: left out; plain pytest: {finding.plain}"
+    kind = f"{verdict.kind}, {verdict.isolation}"
+    lines = [f"{name}: {kind}: {verdict.reason}" if verdict.reason else f"{name}: {kind}"]
+    lines += [f"counts for nothing: {refusal.test_id}: {refusal.reason}" for refusal in verdict.refused]
     lines += [
-        f"{outcome.status} {outcome.test_id}: {' '.join(outcome.detail.split())[:300]}"
+        f"{outcome.status}: {outcome.test_id}: {' '.join(outcome.detail.split())[:300]}"
         for outcome in verdict.outcomes
         if outcome.status != "passed"
     ]
@@ -257,15 +286,7 @@ def told(finding: Finding) -> str:
     return "\n    ".join(lines)
 
 
-def _rate(count: int, total: int) -> str:
-    if not total:
-        return "0 of 0"
-    interval = wilson(count / total, total)
-    return f"{count} of {total}, {count / total:.1%} ({interval.low * 100:.1f}–{interval.high * 100:.1f})"
-
-
 def _measure(kind: str, sandbox: Sandbox, limit: int | None) -> None:
-    print(f"{kind}:")
     found: list[Finding] = []
     for finding in findings(KINDS[kind](sandbox, limit), sandbox):
         found.append(finding)
@@ -273,33 +294,35 @@ def _measure(kind: str, sandbox: Sandbox, limit: int | None) -> None:
             print(told(finding), flush=True)
     verdicts = [finding.verdict for finding in found if finding.verdict is not None]
     outcomes = [outcome for verdict in verdicts for outcome in verdict.outcomes]
-    print(
-        f"{kind}: {len(found)} suites, plain pytest passes {len(verdicts)} of them\n"
-        f"  refused by the verifier: {_rate(sum(finding.refused for finding in found), len(verdicts))}\n"
-        f"  passed, but in-process: {sum(_in_process(verdict) for verdict in verdicts)}\n"
-        f"  tests in them that count for nothing: {sum(len(verdict.refused) for verdict in verdicts)}; "
-        f"outcomes other than passed: {sum(outcome.status != 'passed' for outcome in outcomes)} of {len(outcomes)}"
-    )
-
-
-def _in_process(verdict: Verdict) -> bool:
-    return verdict.kind == "passed" and verdict.isolation != "isolated"
+    in_process = [verdict for verdict in verdicts if verdict.isolation == "in-process"]
+    share = share_of([(finding.suite.subject, finding.refused) for finding in found if finding.verdict])
+    tests = sum(int(finding.plain.split()[0]) for finding in found if finding.verdict is not None)
+    print(f"{kind}: {len(found)} suites; plain pytest passes {len(verdicts)}, with {tests} tests")
+    if share.share is not None and share.interval is not None:
+        interval = f"{share.interval.low * 100:.1f}–{share.interval.high * 100:.1f}"
+        print(f"  refused: {share.count} of {share.total}, {share.share:.1%} ({interval})")
+    print(f"  in-process: {len(in_process)} of {len(verdicts)}")
+    print(f"  tests that count for nothing: {sum(len(verdict.refused) for verdict in verdicts)}")
+    print(f"  outcomes but passed: {sum(each.status != 'passed' for each in outcomes)} of {len(outcomes)}")
 
 
 def main() -> None:
     """Measure, and print each refusal and the rates."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
     parser.add_argument("what", nargs="?", choices=list(KINDS), help="what to measure (all of it)")
-    parser.add_argument("--limit", type=int, help="only the first tasks or packages")
+    parser.add_argument("--limit", type=int, help="only so many tasks or packages")
     parser.add_argument("--sandbox", choices=get_args(SandboxName), default="auto")
     options = parser.parse_args()
     sandbox = open_sandbox(options.sandbox)
+    print(f"Python {sys.version.split()[0]}, sandbox {sandbox.name}")
     try:
         for kind in [options.what] if options.what else KINDS:
             _measure(kind, sandbox, options.limit)
     finally:
         sandbox.close()
-    print(f"Rates are of suites that plain pytest passes, with {CONFIDENCE:.0%} intervals (Wilson's) in per cent.")
+    print(
+        f"Rates are of suites that plain pytest passes, with {CONFIDENCE:.0%} intervals (Wilson's, by subjects)."
+    )
 
 
 if __name__ == "__main__":
