@@ -5,7 +5,7 @@ without it. Each suite runs in plain pytest first, in the same sandbox. Where ev
 `passed` of the verifier is a refusal, and is printed with its reasons. All of it takes a quarter of an hour.
 
 A benchmark's task is its reference solution with two suites: the asserts that its authors wrote, and a test for
-each base input, expecting what the reference returns. A package is its one module, called `user_code` in its tests.
+each base input, expecting what the reference returns. A package is its one module, renamed `user_code`.
 """
 
 from __future__ import annotations
