@@ -124,6 +124,7 @@ def describe_class(value: type, mirrored: list[type]) -> Description:
         ),
         "unhashable": "__hash__" in own and own["__hash__"] is None,
         "value": [base.__module__, base.__name__] if base is not None else None,
+        "tzinfo": any((base.__module__, base.__name__) == ("datetime", "tzinfo") for base in value.__mro__),
         "error": error.__name__ if issubclass(value, BaseException) else None,
         "like": like,
         "compares": "__eq__" in vars(value),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import collections.abc
+import datetime
 import sys
 import types
 from collections.abc import Generator
@@ -306,6 +307,8 @@ class Mirrors:
                 base for base in bases if issubclass(base, BaseException) and not issubclass(base, self.root)
             ]
             native = errors[0] if errors else _builtin_error(str(description["error"]))
+        elif description["tzinfo"]:  # datetime takes no other
+            native = datetime.tzinfo
         if not wanted:
             wanted = [self.root]
         if native is not None and not any(issubclass(base, native) for base in wanted):

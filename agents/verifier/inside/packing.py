@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections import deque
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from . import plain
@@ -53,6 +54,9 @@ class Packer:
         if depth > MOST_DEPTH:
             raise Unshareable("a value nests too deeply to be passed on")
         if (write := writer(kind)) is not None and not (kind is memoryview and not value.readonly):
+            zone = getattr(value, "tzinfo", None)
+            if zone is not None and writer(type(zone)) is None:  # one of the code's or of the tests'
+                return ["z", write(value.replace(tzinfo=None)), self.tree(zone, depth + 1)]
             return write(value)
         if kind is tuple or kind is frozenset:
             return self._fixed("t" if kind is tuple else "f", value, depth)
@@ -108,8 +112,16 @@ class Packer:
         if not fresh:
             return ["o", number]
         if self._sending.describes_functions and isinstance(value, FUNCTIONS):
-            return ["o", number, ["F", describe_function(value)], None]
+            return ["o", number, ["F", describe_function(value), self._attributes(value, depth)], None]
         return ["o", number, self._class(kind, depth, of_object=True), self._extra(value, kind, depth)]
+
+    def _attributes(self, function: Any, depth: int) -> Tree:
+        """What a test has set on its own function, as far as that can be handed out."""
+        found: dict[str, Tree] = {}
+        for name, value in getattr(function, "__dict__", {}).items():
+            with suppress(Unshareable):
+                found[name] = self.tree(value, depth)
+        return found
 
     def _extra(self, value: Any, kind: type, depth: int) -> Tree:
         """What a proxy carries itself: an exception's arguments, the value of a subclass of `int` or `str`."""

@@ -40,13 +40,10 @@ def _text(value: str) -> Tree:
 
 
 def _time_zone(value: Any) -> Tree:
-    if value is None:
-        return None
-    if _name(type(value)) == ("datetime", "timezone"):
-        return value.utcoffset(None).total_seconds()
-    if _name(type(value)) == ("zoneinfo", "ZoneInfo") and value.key:
-        return value.key
-    raise TypeError(f"a time zone of type {type(value).__name__} cannot be passed on")
+    """The key of a ZoneInfo, the offset of another time zone in seconds."""
+    if value is None or (_name(type(value)) == ("zoneinfo", "ZoneInfo") and value.key):
+        return value and value.key
+    return value.utcoffset(None).total_seconds()
 
 
 def _as_time_zone(tree: Tree) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -106,6 +107,12 @@ class Unpacker:
         number = parts[0] if parts else None
         return self._crossing.known(number, lambda: float("nan"))
 
+    def _zoned(self, parts: list[Tree], depth: int) -> object:
+        moment, zone = self._many(parts, depth) if len(parts) == 2 else (None, None)
+        if not isinstance(moment, datetime.datetime | datetime.time) or not isinstance(zone, datetime.tzinfo):
+            raise Malformed("only a moment has a time zone")
+        return moment.replace(tzinfo=zone)
+
     def _slice(self, parts: list[Tree], depth: int) -> object:
         if len(parts) != 3:
             raise Malformed("a slice has three parts")
@@ -158,7 +165,10 @@ class Unpacker:
             raise Malformed("an object has a number, a class and a value")
         number, kind, extra = parts
         if kind[0] == "F":
-            return self._crossing.adopt(number, self._receiving.make_function(kind[1:]))
+            function = self._receiving.make_function(kind[1:])
+            for name, attribute in kind[2].items():
+                setattr(function, name, self.tree(attribute, depth))
+            return self._crossing.adopt(number, function)
         made = self.tree(kind, depth)
         if not isinstance(made, type):
             raise Malformed("the class of an object is none")
@@ -223,6 +233,7 @@ class Unpacker:
         "f": _frozenset,
         "m": _again,
         "N": _nan,
+        "z": _zoned,
         "s": _slice,
         "v": _view,
         "@": _shared,
