@@ -39,7 +39,7 @@ def _tree(text: str, mode: Literal["exec", "eval"]) -> ast.AST:
     try:
         with _one_at_a_time, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(text, mode=mode)
+            return ast.parse(text.removeprefix("\ufeff"), mode=mode)
     except SyntaxError as error:
         where = f"line {error.lineno}: " if error.lineno else ""
         raise ValueError(f"{where}{error.msg}") from error
@@ -158,7 +158,7 @@ def unbound(text: str) -> frozenset[str]:
     try:
         with _one_at_a_time, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            module = symtable.symtable(text, "<source>", "exec")
+            module = symtable.symtable(text.removeprefix("\ufeff"), "<source>", "exec")
     except SyntaxError as error:
         raise ValueError(f"line {error.lineno}: {error.msg}") from error
     except (RecursionError, MemoryError) as error:
