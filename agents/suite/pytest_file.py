@@ -110,7 +110,8 @@ def _statements(node: ast.stmt, lines: Sequence[str], whole: bool) -> list[_Stat
     binds = bound(node)
     hook = any(name in _XUNIT or name.startswith(("pytest_", "__")) for name in binds)
     always = autouse or not binds or hook or (whole and not is_test(node) and _acts(node))
-    return [_Statement(text, binds, used(node), always=always)]
+    uses = used(node) | (_strings(node) if is_fixture(node) else frozenset())
+    return [_Statement(text, binds, uses, always=always)]
 
 
 def _acts(node: ast.stmt) -> bool:

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from ..records import Test
 from ..source import bound, parse
+from ..suite.collection import is_test
 from .assertions import Assertions
 from .loosening import loosening
 from .tampering import Tampering
@@ -38,7 +39,7 @@ def shows_types_only(test: Test) -> bool:
     """Whether nothing but the type of results is asserted: wrong values would pass."""
     try:
         return Assertions(_tree(test.preamble, test.source)).types_only
-    except ValueError:
+    except (ValueError, TypeError, RecursionError):
         return False
 
 
@@ -63,8 +64,15 @@ def _misread(tree: ast.Module) -> Iterator[str]:
     """Tests and assertions that Python reads otherwise than they look, which no run of them shows."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef):
-            names = [name for item in node.body for name in bound(item) if name.lower().startswith("test")]
-            yield from (f"a later {name} hides it" for name in names if names.count(name) > 1)
+            names = [name for item in node.body for name in bound(item)]
+            tests = [
+                item.name
+                for item in node.body
+                if is_test(item) and isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+            ]
+            yield from (
+                f"it binds {name} twice, so that one hides the other" for name in tests if names.count(name) > 1
+            )
         if isinstance(node, ast.Assert):
             if isinstance(node.test, ast.Tuple) and node.test.elts:
                 yield f"line {node.lineno} asserts a tuple, which is always true"
@@ -75,27 +83,24 @@ def _misread(tree: ast.Module) -> Iterator[str]:
             yield f"line {node.lineno} has the expected value as its message, and does not compare with it"
         for field in ("body", "orelse", "finalbody"):
             block = getattr(node, field, None)
-            block = block if isinstance(block, list) else []
-            for index, statement in enumerate(block):
-                leaves = isinstance(statement, ast.Return | ast.Raise | ast.Continue | ast.Break)
-                if leaves and any(
-                    isinstance(inner, ast.Assert) for rest in block[index:] for inner in ast.walk(rest)
-                ):
-                    yield f"line {statement.lineno} leaves before an assertion"
+            left = False
+            for statement in block if isinstance(block, list) else []:
+                if left and any(isinstance(inner, ast.Assert) for inner in ast.walk(statement)):
+                    yield f"line {statement.lineno} asserts where no run arrives"
+                left = left or isinstance(statement, ast.Return | ast.Raise | ast.Continue | ast.Break)
 
 
 def _is_value(node: ast.expr) -> bool:
     """Whether `node` is a number, a container of constants or the like: no text, as messages are."""
     try:
         return not isinstance(ast.literal_eval(node), str)
-    except ValueError:
+    except (ValueError, TypeError, RecursionError):
         return False
 
 
 def _is_question(node: ast.expr) -> bool:
     """Whether the answer of `node` is yes or no, so that any message goes with it."""
     if isinstance(node, ast.Call):
-        return (
-            ast.unparse(node.func).split(".")[-1].startswith(("is", "has", "all", "any", "can", "starts", "ends"))
-        )
+        name = ast.unparse(node.func).split(".")[-1]
+        return name.startswith(("is", "has", "all", "any", "can", "starts", "ends"))
     return isinstance(node, ast.Compare | ast.BoolOp) or ast.unparse(node).startswith("not ")

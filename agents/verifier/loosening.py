@@ -11,17 +11,9 @@ from collections.abc import Iterator
 _MODULES = frozenset({"hypothesis", "hypothesis.strategies", "hypothesis.errors", "hypothesis.stateful"})
 _FORBIDDEN_NAMES = frozenset({"reproduce_failure", "register_random", "find"})
 _FORBIDDEN_ATTRIBUTES = frozenset(
-    {
-        "register_profile",
-        "load_profile",
-        "get_profile",
-        "inner_test",
-        "fuzz_one_input",
-        "is_hypothesis_test",
-        "internal",
-        "xfail",
-    }
-)
+    {"register_profile", "load_profile", "get_profile", "inner_test", "fuzz_one_input", "is_hypothesis_test",
+     "internal", "xfail"}
+)  # fmt: skip
 
 
 def loosening(tree: ast.Module) -> str | None:

@@ -40,7 +40,7 @@ _SHARING = {
     "typing": _words("Generator AsyncGenerator Coroutine Awaitable"),
 }
 """Of modules that are harmless elsewise: what looks for more than the other process can show."""
-_CALLS = _words("open seed setrecursionlimit warns deprecated_call get_type_hints")
+_CALLS = _words("open seed setrecursionlimit warns deprecated_call get_type_hints vars assertLogs assertWarns")
 
 
 def why_one_process(test: Test) -> str | None:

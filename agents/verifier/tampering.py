@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 
 from ..imports import USER_MODULE
-from ..source import bound, parse_expression, parses, used
+from ..source import bound, plain, quoted, text_of, used
 from ..suite.collection import is_fixture, is_test, is_test_case
 
 
@@ -51,9 +51,7 @@ _ATTRIBUTES_OF = {
 }
 _PATCHABLE = _words("sys.exit os.system os.popen")
 _NOT_BUILTINS = _words("exec eval compile globals locals exit quit breakpoint")
-_OF_REQUEST = re.compile(
-    r"request\.(param|getfixturevalue|addfinalizer|instance|cls|node\.(name|callspec|get_closest_marker))"
-)
+_OF_REQUEST = re.compile(r"request\.(param|getfixturevalue|addfinalizer|instance|cls|node\.(name|callspec))")
 _NOT_FIXTURES = _words("pytestconfig pytester testdir")
 _NOT_OF_TEST_CASES = _words("run debug doCleanups defaultTestResult _callTestMethod _callSetUp __call__")
 _MADE_BYTES = _words("encode bytes bytearray b64decode fromhex unhexlify to_bytes pack tobytes write_text")
@@ -86,8 +84,8 @@ class Tampering:
     """Reads one test with its preamble; `reason` says what is wrong with it, None where nothing is."""
 
     def __init__(self, tree: ast.Module) -> None:
-        self._tree = _Plain().visit(tree)
-        self._nodes = [*ast.walk(tree), *_quoted(tree)]
+        self._tree = tree = plain(tree)
+        self._nodes = [*ast.walk(tree), *quoted(tree)]
         self._names: dict[str, str] = {}
         self._user_names: set[str] = set()
         for node in self._nodes:
@@ -103,13 +101,13 @@ class Tampering:
         self._calls = {id(call.func): call for call in calls}
         self._called_names = {_last(call.func) for call in calls}
         self._used = {_last(node) for node in self._nodes}
-        self._texts = [text for node in self._nodes if (text := _text(node))]
+        self._texts = [text for node in self._nodes if (text := text_of(node))]
         checks: dict[str, Callable[[ast.Call], bool]] = {
             "pytest.mark.skipif unittest.skipIf unittest.skipUnless": self._of_the_machine,
             "timeit.timeit timeit.repeat timeit.Timer": self._times_a_function,
             "pickle.load pickle.loads pickle.Unpickler": self._pickled_here,
             "typing.get_type_hints": lambda call: self._is_under_test(call.args[0]),
-            "importlib.import_module": lambda call: _text(call.args[0]) == USER_MODULE,
+            "importlib.import_module": lambda call: text_of(call.args[0]) == USER_MODULE,
             "getattr setattr delattr": lambda call: True,
         }
         self._harmless = {path: check for paths, check in checks.items() for path in paths.split()}
@@ -209,7 +207,7 @@ class Tampering:
         by = _last(node.func)
         if not node.args or by not in {*_words("setattr delattr object multiple dict patch"), *self._names}:
             return
-        first, second = [*map(_text, node.args[:2]), ""][:2]
+        first, second = [*map(text_of, node.args[:2]), ""][:2]
         names = [second] if not first else [""]
         if by == "multiple":
             names = [keyword.arg or "" for keyword in node.keywords]
@@ -226,7 +224,7 @@ class Tampering:
     def _is_made_up(self, name: ast.expr) -> bool:
         """Whether an attribute's name may be put together at run time so that it is any."""
         if isinstance(name, ast.JoinedStr | ast.BinOp):
-            start = _text(name.values[0] if isinstance(name, ast.JoinedStr) else name.left)
+            start = text_of(name.values[0] if isinstance(name, ast.JoinedStr) else name.left)
             return not start[:1].isalpha() or any(
                 name.startswith(start) for name in filter(_INSIDE.match, _NOT_ATTRIBUTES)
             )
@@ -238,8 +236,8 @@ class Tampering:
         ]
         made = any(not isinstance(value, ast.Name) and self._is_made_up(value) for value in bound_to)
         pieces = any(text.startswith("__") and not text.endswith("__") for text in self._texts)
-        plain = isinstance(name, ast.Constant | ast.Name | ast.Attribute | ast.Subscript)
-        return not isinstance(name, ast.Constant) and (pieces or made or not plain)
+        simple = isinstance(name, ast.Constant | ast.Name | ast.Attribute | ast.Subscript)
+        return not isinstance(name, ast.Constant) and (pieces or made or not simple)
 
     def _is_under_test(self, node: ast.expr) -> bool:
         root = _root(node)
@@ -341,29 +339,6 @@ class Tampering:
                     yield f"it hands {path} around"
 
 
-class _Plain(ast.NodeTransformer):
-    """Writes texts put together from constants as one, and `getattr` of a constant as an attribute."""
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        self.generic_visit(node)
-        joined = isinstance(node.op, ast.Add) and _text(node.left) and _text(node.right)
-        return ast.copy_location(ast.Constant(_text(node.left) + _text(node.right)), node) if joined else node
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        if _last(node.func) == "getattr" and len(node.args) > 1 and _text(node.args[1]).isidentifier():
-            return ast.copy_location(ast.Attribute(node.args[0], _text(node.args[1]), ast.Load()), node)
-        return node
-
-
-def _quoted(tree: ast.Module) -> Iterator[ast.AST]:
-    """Nodes of the annotations in quotes: some functions run them."""
-    for node in ast.walk(tree):
-        text = _text(getattr(node, "annotation", None)) or _text(getattr(node, "returns", None))
-        if text and parses(f"({text})"):
-            yield from ast.walk(parse_expression(f"({text})"))
-
-
 def _refused(path: list[str]) -> bool:
     """Whether `path` leads from an imported module to another one, into private parts, or where tests may not."""
     for index in range(1, len(path) if path[:1] != [USER_MODULE] else 0):
@@ -376,10 +351,6 @@ def _refused(path: list[str]) -> bool:
         if name not in (allowed or [name]) or private or elsewhere or name in _NOT_ATTRIBUTES:
             return True
     return ".".join(path[:3]) in ("pytest.mark.skip", "pytest.mark.xfail", "unittest.skip")
-
-
-def _text(node: object) -> str:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def _last(node: ast.AST) -> str:

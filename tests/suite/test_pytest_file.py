@@ -138,6 +138,13 @@ def test_a_fixture_asked_for_by_its_name_is_kept() -> None:
     assert "def seeded" in test.preamble
 
 
+def test_a_fixture_that_a_fixture_asks_for_by_its_name_is_kept() -> None:
+    source = "import pytest\n@pytest.fixture\ndef disk(tmp_path):\n    return tmp_path\n@pytest.fixture(params=['disk'])\n"
+    source += "def store(request):\n    return request.getfixturevalue(request.param)\n"
+    (test,) = split(f"{source}def test_one(store):\n    assert store\n", "user")
+    assert "def disk" in test.preamble
+
+
 def test_windows_line_endings_and_a_byte_order_mark_are_read() -> None:
     (test,) = split("\ufeffdef test_one():\r\n    assert 1 == 1\r\n", "user")
     assert test.source == "def test_one():\n    assert 1 == 1"

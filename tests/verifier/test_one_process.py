@@ -73,6 +73,7 @@ TOGETHER = {
     ),
     "a mock by its module": "from unittest import mock\ndef test_a():\n    assert f(mock.Mock()) == 1\n",
     "references": "import weakref\ndef test_a():\n    assert weakref.ref(f(1))() is None\n",
+    "what an object holds": "def test_a():\n    assert vars(f(1)) == {}\n",
     "kinds of things": "import types\ndef test_a():\n    assert isinstance(f(), types.GeneratorType)\n",
 }
 
