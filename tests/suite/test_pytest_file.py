@@ -140,7 +140,8 @@ def test_a_fixture_asked_for_by_its_name_is_kept() -> None:
 
 def test_a_fixture_that_a_fixture_asks_for_by_its_name_is_kept() -> None:
     source = "import pytest\n@pytest.fixture\ndef disk(tmp_path):\n    return tmp_path\n"
-    source += "@pytest.fixture(params=['disk'])\ndef store(request):\n    return request.getfixturevalue(request.param)\n"
+    source += "@pytest.fixture(params=['disk'])\ndef store(request):\n"
+    source += "    return request.getfixturevalue(request.param)\n"
     (test,) = split(f"{source}def test_one(store):\n    assert store\n", "user")
     assert "def disk" in test.preamble
 
