@@ -7,7 +7,7 @@ import builtins
 import symtable
 import threading
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import CodeType
 from typing import Literal
 
@@ -39,7 +39,7 @@ def _tree(text: str, mode: Literal["exec", "eval"]) -> ast.AST:
     try:
         with _one_at_a_time, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(text, mode=mode)
+            return ast.parse(text.removeprefix("\ufeff"), mode=mode)
     except SyntaxError as error:
         where = f"line {error.lineno}: " if error.lineno else ""
         raise ValueError(f"{where}{error.msg}") from error
@@ -158,7 +158,7 @@ def unbound(text: str) -> frozenset[str]:
     try:
         with _one_at_a_time, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            module = symtable.symtable(text, "<source>", "exec")
+            module = symtable.symtable(text.removeprefix("\ufeff"), "<source>", "exec")
     except SyntaxError as error:
         raise ValueError(f"line {error.lineno}: {error.msg}") from error
     except (RecursionError, MemoryError) as error:
@@ -176,3 +176,42 @@ def unbound(text: str) -> frozenset[str]:
             if symbol.is_referenced() and (table is module or symbol.is_global()):
                 read.add(symbol.get_name())
     return frozenset(read - assigned - BUILTINS)
+
+
+def text_of(node: object) -> str:
+    """The text that `node` is a constant of; empty for other nodes."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def plain(tree: ast.Module) -> ast.Module:
+    """`tree`, in place, with one way to write one thing: texts put together from constants are one constant, and
+    `getattr` of a constant is an attribute."""
+    visited = _Plain().visit(tree)
+    assert isinstance(visited, ast.Module)
+    return visited
+
+
+class _Plain(ast.NodeTransformer):
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        joined = isinstance(node.op, ast.Add) and text_of(node.left) and text_of(node.right)
+        return ast.copy_location(ast.Constant(text_of(node.left) + text_of(node.right)), node) if joined else node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if (
+            isinstance(node.func, ast.Name)
+            and node.func.id == "getattr"
+            and len(node.args) > 1
+            and text_of(node.args[1]).isidentifier()
+        ):
+            return ast.copy_location(ast.Attribute(node.args[0], text_of(node.args[1]), ast.Load()), node)
+        return node
+
+
+def quoted(tree: ast.Module) -> Iterator[ast.AST]:
+    """Nodes of the annotations in quotes: some functions run them."""
+    for node in ast.walk(tree):
+        text = text_of(getattr(node, "annotation", None)) or text_of(getattr(node, "returns", None))
+        if text and parses(f"({text})"):
+            yield from ast.walk(parse_expression(f"({text})"))

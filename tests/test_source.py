@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from agents.source import parse, parse_expression
+from agents.source import parse, parse_expression, unbound
 
 TABLE = "table = [" + ", ".join(f"({n}, [{n}, 'a'])" for n in range(400)) + "]\n"
 
@@ -54,3 +54,8 @@ def test_an_expression_is_parsed_as_one() -> None:
 def test_what_is_no_expression_is_told_with_its_reason(text: str) -> None:
     with pytest.raises(ValueError, match=r"line 1: |nests too deeply"):
         parse_expression(text)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
+    assert ast.dump(parse("\ufeffx = y")) == ast.dump(parse("x = y"))
+    assert unbound("\ufeffx = y") == {"y"}

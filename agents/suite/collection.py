@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from ..source import used
+from ..source import parse
 
 
 def last_name(node: ast.expr) -> str:
@@ -39,11 +39,28 @@ def is_test(node: ast.stmt) -> bool:
         return node.name.startswith("test") and not is_fixture(node)
     if not isinstance(node, ast.ClassDef):
         return False
-    methods = {item.name for item in node.body if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)}
+    methods = _methods(node)
     collected = is_test_case(node) or (node.name.startswith("Test") and "__init__" not in methods)
     return collected and (bool(node.bases) or any(name.startswith("test") for name in methods))
 
 
+def uncollected(source: str) -> tuple[str, ...]:
+    """Classes of a module that hold test methods and are neither collected nor bases of others."""
+    classes = [node for node in parse(source).body if isinstance(node, ast.ClassDef)]
+    bases = {last_name(base) for node in classes for base in node.bases}
+    return tuple(
+        node.name
+        for node in classes
+        if node.name not in bases and not is_test(node) and any(name.startswith("test") for name in _methods(node))
+    )
+
+
+def _methods(node: ast.ClassDef) -> set[str]:
+    return {item.name for item in node.body if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)}
+
+
 def is_main_guard(node: ast.stmt) -> bool:
-    """Whether `node` is an `if __name__ == "__main__":` block."""
-    return isinstance(node, ast.If) and "__name__" in used(node.test)
+    """Whether `node` is an `if __name__ == "__main__":` block, which no run of the tests enters."""
+    if not isinstance(node, ast.If) or node.orelse:
+        return False
+    return ast.unparse(node.test) in ("__name__ == '__main__'", "'__main__' == __name__")

@@ -13,7 +13,14 @@ from ..source import bound, indented, parse, segment, unbound, used
 from .collection import is_fixture, is_main_guard, is_test
 from .preamble import merged
 
-_XUNIT = frozenset({"setup_module", "teardown_module", "setup_function", "teardown_function", "pytestmark"})
+_XUNIT = frozenset(
+    {"setup_module", "teardown_module", "setup_function", "teardown_function", "setUpModule", "tearDownModule",
+     "pytestmark"}
+)  # fmt: skip
+_INERT = (
+    ast.Assign, ast.AnnAssign, ast.Pass, ast.Name, ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict,
+    ast.UnaryOp, ast.Starred, ast.expr_context, ast.unaryop,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +43,9 @@ def split(source: str, origin: TestOrigin) -> tuple[Test, ...]:
     source = source.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
     tree = parse(source)
     lines = source.split("\n")
-    statements = [statement for node in tree.body for statement in _statements(node, lines)]
+    # A user's file is run as it stands: what acts in it bears on each of its tests, whether named there or not.
+    whole = origin == "user"
+    statements = [statement for node in tree.body for statement in _statements(node, lines, whole)]
     fixtures = frozenset(name for node in tree.body if is_fixture(node) for name in bound(node))
     tests: list[Test] = []
     taken = {name for statement in statements for name in statement.binds}
@@ -84,7 +93,7 @@ def _imports(node: ast.stmt) -> tuple[Import, ...]:
     return taken_apart(node) if isinstance(node, ast.Import | ast.ImportFrom) else ()
 
 
-def _statements(node: ast.stmt, lines: Sequence[str]) -> list[_Statement]:
+def _statements(node: ast.stmt, lines: Sequence[str], whole: bool) -> list[_Statement]:
     """What `node` may contribute to a preamble; a test may be one, as another may inherit from it."""
     if is_main_guard(node) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
         return []
@@ -99,7 +108,26 @@ def _statements(node: ast.stmt, lines: Sequence[str]) -> list[_Statement]:
     text = segment(lines, node)
     autouse = is_fixture(node) and "autouse" in text
     binds = bound(node)
-    return [_Statement(text, binds, used(node), always=autouse or not binds or bool(binds & _XUNIT))]
+    hook = any(name in _XUNIT or name.startswith(("pytest_", "__")) for name in binds)
+    always = autouse or not binds or hook or (whole and not is_test(node) and _acts(node))
+    uses = used(node) | (_strings(node) if is_fixture(node) else frozenset())
+    return [_Statement(text, binds, uses, always=always)]
+
+
+def _acts(node: ast.stmt) -> bool:
+    """Whether a statement may do more than bind names that are its own: run something, or replace a test."""
+    if isinstance(node, ast.ClassDef):
+        return bool(node.bases or node.keywords or node.decorator_list) or any(map(_acts, node.body))
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        decorators = " ".join(map(ast.unparse, node.decorator_list))
+        plain = not decorators or (is_fixture(node) and len(node.decorator_list) == 1 and "**" not in decorators)
+        header = [node.args, *([node.returns] if node.returns else [])]
+        return not plain or any(isinstance(inner, ast.Call) for part in header for inner in ast.walk(part))
+    if any(name.startswith(("test", "Test")) for name in bound(node)):
+        return True
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return False
+    return any(not isinstance(inner, _INERT) for inner in ast.walk(node))
 
 
 def _hidden_tests(node: ast.AST) -> list[str]:

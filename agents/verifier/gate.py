@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from ..records import Test
-from ..source import parse
+from ..source import bound, parse
+from ..suite.collection import is_test
 from .assertions import Assertions
 from .loosening import loosening
 from .tampering import Tampering
@@ -37,7 +39,7 @@ def shows_types_only(test: Test) -> bool:
     """Whether nothing but the type of results is asserted: wrong values would pass."""
     try:
         return Assertions(_tree(test.preamble, test.source)).types_only
-    except ValueError:
+    except (ValueError, TypeError, RecursionError):
         return False
 
 
@@ -51,32 +53,54 @@ def _examine(preamble: str, source: str) -> Finding | None:
         tree = _tree(preamble, source)
     except ValueError as error:
         return Finding(f"it is not Python: {error}", grave=True)
-    if (reason := Tampering(tree).reason) or (reason := _unreachable(tree) or loosening(tree)):
+    if reason := Tampering(tree).reason or loosening(tree) or next(_misread(tree), None):
         return Finding(reason, grave=True)
     if reason := Assertions(tree).weakness:
         return Finding(reason, grave=False)
     return None
 
 
-def _unreachable(tree: ast.Module) -> str | None:
-    """An assertion that control flow never reaches, as far as syntax tells."""
+def _misread(tree: ast.Module) -> Iterator[str]:
+    """Tests and assertions that Python reads otherwise than they look, which no run of them shows."""
     for node in ast.walk(tree):
-        for name in ("body", "orelse", "finalbody"):
-            block = getattr(node, name, None)
-            if not isinstance(block, list):
-                continue
-            for index, statement in enumerate(block):
-                leaves = isinstance(statement, ast.Return | ast.Raise | ast.Continue | ast.Break)
-                if leaves and any(
-                    isinstance(inner, ast.Assert) for rest in block[index + 1 :] for inner in ast.walk(rest)
-                ):
-                    return f"line {statement.lineno} leaves before an assertion"
-        if isinstance(node, ast.If | ast.While) and isinstance(node.test, ast.Constant) and not node.test.value:
-            return "it holds a branch that never runs"
-        if isinstance(node, ast.For) and isinstance(node.iter, ast.List | ast.Tuple) and not node.iter.elts:
-            return "it loops over nothing"
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("parametrize") and len(node.args) > 1:
-            cases = node.args[1]
-            if isinstance(cases, ast.List | ast.Tuple) and not cases.elts:
-                return "it is parametrised with nothing"
-    return None
+        if isinstance(node, ast.Module | ast.ClassDef):
+            names = [name for item in node.body for name in bound(item)]
+            tests = [
+                item.name
+                for item in node.body
+                if is_test(item) and isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+            ]
+            yield from (
+                f"it binds {name} twice, so that one hides the other" for name in tests if names.count(name) > 1
+            )
+        if isinstance(node, ast.Assert):
+            if isinstance(node.test, ast.Tuple) and node.test.elts:
+                yield f"line {node.lineno} asserts a tuple, which is always true"
+            elif node.msg and _is_value(node.msg) and not _is_question(node.test):
+                yield f"line {node.lineno} has the expected value as its message, and does not compare with it"
+        truth = isinstance(node, ast.Call) and ast.unparse(node.func) in ("self.assertTrue", "self.assertFalse")
+        if truth and isinstance(node, ast.Call) and any(map(_is_value, node.args[1:])):
+            yield f"line {node.lineno} has the expected value as its message, and does not compare with it"
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(node, field, None)
+            left = False
+            for statement in block if isinstance(block, list) else []:
+                if left and any(isinstance(inner, ast.Assert) for inner in ast.walk(statement)):
+                    yield f"line {statement.lineno} asserts where no run arrives"
+                left = left or isinstance(statement, ast.Return | ast.Raise | ast.Continue | ast.Break)
+
+
+def _is_value(node: ast.expr) -> bool:
+    """Whether `node` is a number, a container of constants or the like: no text, as messages are."""
+    try:
+        return not isinstance(ast.literal_eval(node), str)
+    except (ValueError, TypeError, RecursionError):
+        return False
+
+
+def _is_question(node: ast.expr) -> bool:
+    """Whether the answer of `node` is yes or no, so that any message goes with it."""
+    if isinstance(node, ast.Call):
+        name = ast.unparse(node.func).split(".")[-1]
+        return name.startswith(("is", "has", "all", "any", "can", "starts", "ends"))
+    return isinstance(node, ast.Compare | ast.BoolOp) or ast.unparse(node).startswith("not ")

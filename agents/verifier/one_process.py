@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from ..records import Test
 from ..source import parse
@@ -17,67 +18,69 @@ _FIXTURES = _words(
     pytester testdir"""
 )
 _MODULES = _words(
-    """abc builtins concurrent enum inspect logging os pathlib pickle queue shutil sys tempfile threading
-    time types warnings"""
+    """abc asyncio builtins concurrent concurrent.futures contextvars enum gc glob inspect logging os pathlib
+    pickle shutil sys tempfile threading traceback types unittest unittest.mock warnings weakref"""
 )
 _HARMLESS = {
-    "dataclasses": frozenset(["FrozenInstanceError", "dataclass", "field"]),
-    "asyncio": frozenset(["run", "gather", "sleep", "TimeoutError", "CancelledError"]),
-    "unittest": frozenset(["TestCase", "main"]),
-    "time": frozenset(["perf_counter", "monotonic", "time", "process_time"]),
-    "os": frozenset(["path"]),
-    "sys": frozenset(["path", "maxsize", "float_info", "getrecursionlimit"]),
-    "queue": frozenset(["Empty", "Full"]),
-    "pathlib": frozenset(["PurePath", "PurePosixPath"]),
-    "warnings": frozenset(),
+    "asyncio": _words("run gather sleep TimeoutError CancelledError iscoroutine new_event_loop"),
+    "enum": _words("auto unique"),
+    "abc": _words("abstractmethod"),
+    "types": _words("SimpleNamespace MappingProxyType"),
+    "inspect": _words("isclass getdoc"),
+    "logging": _words("DEBUG INFO WARNING ERROR CRITICAL"),
+    "unittest": _words("TestCase IsolatedAsyncioTestCase main skipIf skipUnless"),
+    "os": _words("path sep linesep name cpu_count"),
+    "sys": _words("path maxsize float_info getrecursionlimit platform version_info byteorder"),
+    "pathlib": _words("PurePath PurePosixPath PureWindowsPath"),
 }
-_OF_PATHS = frozenset(["dirname", "abspath", "join", "basename", "splitext", "realpath", "normpath"])
-_KINDS = frozenset(["Generator", "AsyncGenerator", "Coroutine", "Awaitable"])
-_CALLS = _words("open seed setrecursionlimit warns deprecated_call get_type_hints")
+_SHARING = {
+    "dataclasses": _words("asdict astuple fields replace"),
+    "os.path": _words("exists isfile isdir getsize getmtime expanduser"),
+    "collections.abc": _words("Generator AsyncGenerator Coroutine Awaitable"),
+    "typing": _words("Generator AsyncGenerator Coroutine Awaitable"),
+}
+"""Of modules that are harmless elsewise: what looks for more than the other process can show."""
+_CALLS = _words("open seed setrecursionlimit warns deprecated_call get_type_hints vars assertLogs assertWarns")
 
 
 def why_one_process(test: Test) -> str | None:
-    """What of `test` needs one process, as a phrase; None where it works through the proxy."""
+    """What of `test` needs one process, as a phrase; None where it works through the proxy. An object that can't
+    be in both processes at once is found when it is passed, and needs no rule."""
     tree = parse(f"{test.preamble}\n{test.source}\n")
-    modules: dict[str, str] = {}
+    names: dict[str, str] = {}
+    kinds = {id(inner) for part in _kinds(tree) for inner in ast.walk(part)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            for alias in node.names:
-                modules[alias.asname or alias.name.split(".")[0]] = alias.name
-                if alias.name.startswith("unittest.mock"):
-                    return "it uses unittest.mock"
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names = {alias.name for alias in node.names}
-            if _shares(node.module, names):
-                return f"it uses {node.module}.{sorted(names)[0]}"
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            for argument in node.args.args:
-                if argument.arg in _FIXTURES:
-                    return f"it uses the fixture {argument.arg}"
-    return _by_use(tree, modules)
-
-
-def _shares(module: str, names: set[str]) -> bool:
-    if module in ("collections.abc", "typing"):
-        return bool(names & _KINDS)
-    if module == "os.path":
-        return not names <= _OF_PATHS
-    if module == "unittest":
-        return not names <= _HARMLESS["unittest"]
-    if module in _HARMLESS:
-        return not names <= _HARMLESS[module]
-    return module.split(".")[0] in _MODULES or module == "unittest.mock"
-
-
-def _by_use(tree: ast.Module, modules: dict[str, str]) -> str | None:
+            whole = [alias.name if alias.asname else alias.name.split(".")[0] for alias in node.names]
+            names |= {alias.asname or name: name for alias, name in zip(node.names, whole, strict=True)}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name | ast.Attribute):
-            base = ast.unparse(node.value)
-            module = "os.path" if base == "os.path" else modules.get(base)
-            if module is not None and _shares(module, {node.attr}):
-                return f"it uses {module}.{node.attr}"
+        if isinstance(node, ast.arg) and node.arg in _FIXTURES:
+            return f"it uses the fixture {node.arg}"
+        if isinstance(node, ast.Name | ast.Attribute) and id(node) not in kinds:
+            first, *others = ast.unparse(node).split(".")
+            path = [*names.get(first, "").split("."), *others]
+            if _shares(".".join(path[:-1]), path[-1]):
+                return f"it uses {'.'.join(path)}"
         if isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             if name in _CALLS:
                 return f"it calls {name}"
     return None
+
+
+def _kinds(tree: ast.Module) -> Iterator[ast.AST]:
+    """Where a kind is only named: bases of the tests' own classes, and annotations."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            yield from (*node.bases, *node.keywords)
+        annotation = getattr(node, "annotation", None) or getattr(node, "returns", None)
+        if isinstance(annotation, ast.AST):
+            yield annotation
+
+
+def _shares(module: str, name: str) -> bool:
+    if module in _SHARING:
+        return name in _SHARING[module]
+    return module in _MODULES and name not in _HARMLESS.get(module, ())

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from agents.records import Example, Signature, Spec, Test
 from agents.suite import example_tests, render, split
+from agents.suite.collection import uncollected
 
 MODULE = '''"""What the tests are about."""
 from __future__ import annotations
@@ -96,10 +97,53 @@ def test_statements_that_act_without_being_named_are_kept(line: str, reason: str
     assert line in test.preamble, reason
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "done = print()",
+        "class Setup:\n    done = print()",
+        "def helper(x=print()):\n    pass",
+        "@print\ndef helper():\n    pass",
+        "test_one = None",
+        "for name in dir():\n    last = name",
+        "def pytest_generate_tests(metafunc):\n    pass",
+        "@pytest.fixture(**{})\ndef maybe_autouse():\n    yield",
+        "if __name__ != '__main__':\n    done = 1",
+        "if __name__ == '__main__':\n    pass\nelse:\n    done = 1",
+    ],
+)
+def test_what_runs_with_a_users_file_belongs_to_each_of_its_tests(line: str) -> None:
+    (test,) = split(f"import pytest\n{line}\ndef test_one():\n    assert 1 == 1\n", "user")
+    assert line in test.preamble
+
+
+def test_what_only_binds_names_belongs_to_the_tests_that_use_them() -> None:
+    lines = "LIMIT = [1, -2]\ndef helper(x=3):\n    print()\nclass Box:\n    size = 3\n    def grow(self): ...\n"
+    (test,) = split(f"{lines}def test_one():\n    assert 1 == 1\n", "user")
+    assert test.preamble == ""
+
+
+def test_a_class_that_is_not_collected_is_told() -> None:
+    source = (
+        "class Shared:\n    def test_a(self): ...\nclass TestA(Shared): ...\n"
+        "class AddTests:\n    def test_b(self): ...\nclass Helper:\n    def check(self): ...\n"
+        "class TestC:\n    def __init__(self): ...\n    def test_c(self): ...\n"
+    )
+    assert uncollected(source) == ("AddTests", "TestC")
+
+
 def test_a_fixture_asked_for_by_its_name_is_kept() -> None:
     source = "import pytest\n@pytest.fixture\ndef seeded():\n    yield\n"
     (test,) = split(f'{source}@pytest.mark.usefixtures("seeded")\ndef test_one():\n    assert 1 == 1\n', "user")
     assert "def seeded" in test.preamble
+
+
+def test_a_fixture_that_a_fixture_asks_for_by_its_name_is_kept() -> None:
+    source = "import pytest\n@pytest.fixture\ndef disk(tmp_path):\n    return tmp_path\n"
+    source += "@pytest.fixture(params=['disk'])\ndef store(request):\n"
+    source += "    return request.getfixturevalue(request.param)\n"
+    (test,) = split(f"{source}def test_one(store):\n    assert store\n", "user")
+    assert "def disk" in test.preamble
 
 
 def test_windows_line_endings_and_a_byte_order_mark_are_read() -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from agents.records import Test
+from agents.suite import split
 from agents.verifier import refuse
 from agents.verifier.gate import examine, shows_types_only
+from tests.verifier import gate_files
 
 HEAD = "import pytest\nimport user_code\nfrom user_code import add\n"
 
@@ -64,7 +66,6 @@ HONEST = {
 WEAK = {
     "no assertion": "def test_a():\n    add(1, 2)\n",
     "true": "def test_a():\n    add(1, 2)\n    assert True\n",
-    "tuple": "def test_a():\n    assert (add(1, 2) == 3, 'm')\n",
     "or true": "def test_a():\n    assert add(1, 2) == 3 or True\n",
     "the same twice": "def test_a():\n    assert add(1, 2) == add(1, 2)\n",
     "callable": "def test_a():\n    assert callable(add)\n",
@@ -106,14 +107,8 @@ GRAVE = {
     "imports pytest's insides": "from _pytest import runner\ndef test_a():\n    assert add(1, 2) == 3\n",
     "globals": "def test_a():\n    globals()['add'] = max\n    assert add(1, 2) == 2\n",
     "exec": "def test_a():\n    exec('x = 1')\n    assert add(1, 2) == 3\n",
-    "swallows": "def test_a():\n    try:\n        assert add(1, 2) == 3\n    except Exception:\n        pass\n",
-    "expects to fail": ("def test_a():\n    with pytest.raises(AssertionError):\n        assert add(1, 2) == 3\n"),
     "returns early": "def test_a():\n    return\n    assert add(1, 2) == 3\n",
-    "if false": "def test_a():\n    if False:\n        assert add(1, 2) == 3\n",
-    "loops over nothing": "def test_a():\n    for a in []:\n        assert add(a, a) == 3\n",
-    "no parameters": "@pytest.mark.parametrize('a', [])\ndef test_a(a):\n    assert add(a, 2) == 3\n",
     "async": "async def test_a():\n    assert add(1, 2) == 3\n",
-    "generator": "def test_a():\n    yield\n    assert add(1, 2) == 3\n",
     "hook": "def pytest_runtest_makereport():\n    pass\ndef test_a():\n    assert add(1, 2) == 3\n",
     "not collected": "class TestA:\n    __test__ = False\n    def test_a(self):\n        assert add(1, 2) == 3\n",
     "no Python": "def test_a(:\n",
@@ -148,3 +143,15 @@ def test_a_test_of_types_alone_is_told_apart() -> None:
     assert not shows_types_only(
         one("def test_a():\n    assert isinstance(add(1, 2), int)\n    assert add(1, 2) == 3\n")
     )
+
+
+@pytest.mark.parametrize("source", gate_files.HONEST.values(), ids=gate_files.HONEST)
+def test_no_honest_file_is_taken_for_one_that_tampers(source: str) -> None:
+    found = [examine(test) for test in split(source, "user")]
+    assert found
+    assert [finding.reason for finding in found if finding and finding.grave] == []
+
+
+@pytest.mark.parametrize("source", gate_files.TAMPERING.values(), ids=gate_files.TAMPERING)
+def test_a_file_that_tampers_is_refused(source: str) -> None:
+    assert any(finding.grave for test in split(source, "user") if (finding := examine(test)))

@@ -16,6 +16,7 @@ BODY = f"{GIVEN}    assert f(arr) == sorted(arr)\n"
 
 HONEST = {
     "plain": BODY,
+    "settings that the judge replaces": f"@settings(phases=[], max_examples=NUMBER)\n{BODY}",
     "settings": f"@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))\n{BODY}",
     "every phase": f"@settings(phases=list(Phase))\n{BODY}",
     "phases that generate": f"@settings(phases=(Phase.explicit, Phase.generate))\n{BODY}",
@@ -26,19 +27,14 @@ HONEST = {
     ),
 }
 GRAVE = {
-    "no phase": f"@settings(phases=[])\n{BODY}",
-    "a phase that tries nothing new": f"@settings(phases=[Phase.explicit])\n{BODY}",
-    "no example": f"@settings(max_examples=0)\n{BODY}",
-    "a number from elsewhere": f"@settings(max_examples=NUMBER)\n{BODY}",
-    "settings from elsewhere": f"@settings(**OPTIONS)\n{BODY}",
     "an example expected to fail": f"@example([2, 1]).xfail()\n{BODY}",
+    "internals by the module": f"hypothesis.internal.charmap.categories()\n{BODY}",
     "another profile": f"settings.load_profile('mine')\n{BODY}",
     "another inner test": f"{BODY}test_a.hypothesis.inner_test = print\n",
     "settings by the back door": f"{BODY}test_a._hypothesis_internal_use_settings = settings(max_examples=1)\n",
     "one recorded example": f"from hypothesis import reproduce_failure\n@reproduce_failure('6.1', b'AA')\n{BODY}",
     "the same by the module": f"@hypothesis.reproduce_failure('6.1', b'AA')\n{BODY}",
     "its internals": f"from hypothesis.internal.conjecture import engine\n{BODY}",
-    "another backend": f"@settings(backend='mine')\n{BODY}",
 }
 
 
