@@ -22,7 +22,7 @@ _MODULES = _words(
     pickle shutil sys tempfile threading traceback types unittest unittest.mock warnings weakref"""
 )
 _HARMLESS = {
-    "asyncio": _words("run gather sleep TimeoutError CancelledError iscoroutine new_event_loop"),
+    "asyncio": _words("run gather TimeoutError CancelledError iscoroutine new_event_loop"),
     "enum": _words("auto unique"),
     "abc": _words("abstractmethod"),
     "types": _words("SimpleNamespace MappingProxyType"),

@@ -13,7 +13,7 @@ from types import CodeType
 
 _FOLDER = Path(__file__).with_name("inside")
 _BOTH = (
-    "__init__", "frames", "plain", "shared", "describe", "mirror", "views", "packing", "unpacking", "crossing",
+    "__init__", "frames", "plain", "shared", "describe", "mirror", "packing", "unpacking", "crossing",
     "awaiting",
 )  # fmt: skip
 JUDGE = (

@@ -161,6 +161,9 @@ class _Methods:
         raise TypeError("an object of the code under test cannot be pickled by a test")
 
 
+del _Methods.__annotations__  # an object of the code's has its own
+
+
 class BoundMethod:  # noqa: D101 - a method of a remote object, called in one step, with the method's own docstring
     def __init__(self, peer: Remote, target: object, name: str, first: tuple[object, ...] = ()) -> None:
         self._peer = peer

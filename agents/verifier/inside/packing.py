@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import types
 from collections import deque
 from contextlib import suppress
@@ -11,8 +12,7 @@ from . import plain
 from .describe import describe_class, describe_function, native_fields, plain_value, value_base
 from .mirror import BoundMethod
 from .plain import MOST_DEPTH, Tree, Unshareable, writer
-from .shared import KINDS, extra_of
-from .views import VIEWS
+from .shared import KINDS, VIEWS, extra_of
 
 if TYPE_CHECKING:
     from .crossing import Crossing
@@ -91,7 +91,8 @@ class Packer:
         if kind is slice:
             return ["s", *(self.tree(part, depth) for part in (value.start, value.stop, value.step))]
         if kind in VIEWS:
-            return ["v", VIEWS[kind][0], *(self.tree(item, depth) for item in value)]
+            (held,) = gc.get_referents(value)
+            return ["v", VIEWS[kind], self.tree(held if type(held) in KINDS else dict(held), depth)]
         if kind is types.TracebackType:
             return None
         if kind is BoundMethod:

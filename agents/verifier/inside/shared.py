@@ -21,6 +21,8 @@ KINDS: dict[type, str] = {
     Counter: "Counter",
 }
 CONTAINERS = {name: kind for kind, name in KINDS.items()}
+VIEWS: dict[type, str] = {type({}.keys()): "keys", type({}.values()): "values", type({}.items()): "items"}
+"""Views of a dict, which cross with it, by the method that makes them."""
 _OF_THE_TABLE = 2
 """References to a container that only the table holds: its entry's, and the argument of `getrefcount`."""
 _MAPPINGS = frozenset(["dict", "OrderedDict", "defaultdict", "Counter"])

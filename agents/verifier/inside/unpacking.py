@@ -11,8 +11,7 @@ from . import plain
 from .describe import native_fields, value_of_subclass
 from .mirror import Mirrors, RemoteCoroutine
 from .plain import MOST_DEPTH, Malformed, Tree
-from .shared import KINDS, empty
-from .views import MAKERS
+from .shared import KINDS, VIEWS, empty
 
 if TYPE_CHECKING:
     from .crossing import Crossing
@@ -119,13 +118,10 @@ class Unpacker:
         return slice(*self._many(parts, depth))
 
     def _view(self, parts: list[Tree], depth: int) -> object:
-        make = MAKERS.get(parts[0]) if parts and isinstance(parts[0], str) else None
-        if make is None:
-            raise Malformed("an unknown view")
-        try:
-            return make(self._many(parts[1:], depth))
-        except (TypeError, ValueError) as error:
-            raise Malformed("a view cannot be made") from error
+        held = self.tree(parts[1], depth) if len(parts) == 2 else None
+        if not isinstance(held, dict) or parts[0] not in VIEWS.values():
+            raise Malformed("only a dict has views")
+        return getattr(held, parts[0])()
 
     def _shared(self, parts: list[Tree], depth: int) -> object:
         try:
