@@ -35,6 +35,7 @@ _NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "fcntl": (72, 25),
     "file_setattr": (469, 469),
     "finit_module": (313, 273),
+    "flock": (73, 32),
     "fremovexattr": (199, 16),
     "fsconfig": (431, 431),
     "fsetxattr": (190, 7),
@@ -43,6 +44,8 @@ _NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "fspick": (433, 433),
     "futimesat": (261, None),
     "init_module": (175, 105),
+    "inotify_init": (253, None),
+    "inotify_init1": (294, 26),
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
     "io_uring_setup": (425, 425),
@@ -104,6 +107,8 @@ _NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "sethostname": (170, 161),
     "setns": (308, 268),
     "setpriority": (141, 140),
+    "setrlimit": (160, 164),
+    "setsockopt": (54, 208),
     "settimeofday": (164, 170),
     "setxattr": (188, 5),
     "setxattrat": (463, 463),
@@ -126,6 +131,7 @@ _NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "utimensat": (280, 88),
     "utimes": (235, None),
     "vhangup": (153, 58),
+    "vmsplice": (278, 75),
 }
 
 
