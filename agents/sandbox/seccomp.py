@@ -34,13 +34,16 @@ mount umount2 pivot_root chroot move_mount open_tree open_tree_attr fsopen fscon
 statmount listmount setns unshare open_by_handle_at name_to_handle_at fanotify_init
 init_module finit_module delete_module kexec_load kexec_file_load
 clock_settime clock_adjtime settimeofday adjtimex shmget msgget semget mq_open
-setxattr lsetxattr fsetxattr setxattrat vmsplice
+setxattr lsetxattr fsetxattr setxattrat
 swapon swapoff reboot sethostname setdomainname acct quotactl quotactl_fd syslog lookup_dcookie vhangup
 iopl ioperm modify_ldt uselib ustat nfsservctl move_pages migrate_pages
 """)
 # Programs and the C library fall back to older calls, or do without, when these seem not to exist. A lock by flock
-# holds for every program of the machine, also on a file that may only be read.
-_ABSENT = _names("clone3 memfd_create memfd_secret inotify_init inotify_init1 flock")
+# holds for every program of the machine, also on a file that may only be read; of a page that is spliced into a
+# socket, only the bytes sent count as the socket's.
+_ABSENT = _names("""
+clone3 memfd_create memfd_secret inotify_init inotify_init1 flock splice vmsplice tee sendfile
+""")
 # Landlock says nothing about a file's metadata, nor before its third version about cutting a file.
 _METADATA = _names("""
 truncate chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat
