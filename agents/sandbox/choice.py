@@ -88,7 +88,7 @@ def _tried(name: str) -> Sandbox | str:
 
 def probe(sandbox: Sandbox) -> str | None:
     """Run a program that reads a file and connects to a listener outside; the reason when either worked."""
-    Path(_OUTSIDE).read_bytes()
+    Path(_OUTSIDE).read_bytes()  # raises OSError where it would show nothing
     with socket.create_server(("127.0.0.1", 0)) as listener:
         arguments = [_OUTSIDE, str(listener.getsockname()[1])]
         job = Job(["-I", "-c", _PROBE, *arguments], limits=SandboxLimits(wall_seconds=20, cpu_seconds=10))
