@@ -60,12 +60,20 @@ class DirectoryMeter:
 
     def used(self) -> int:
         """Bytes allocated to the files and directories."""
-        total = 0
-        for path, directories, names in os.walk(self._directory):
-            for name in (*directories, *names):
-                with suppress(OSError):  # deleted meanwhile
-                    total += Path(path, name).lstat().st_blocks * 512 + _FILE_BYTES
+        total, pending = 0, [str(self._directory)]
+        while pending:
+            with suppress(OSError), os.scandir(pending.pop()) as entries:
+                for entry in entries:
+                    total += _allocated(entry) + _FILE_BYTES
+                    if entry.is_dir(follow_symlinks=False):
+                        pending.append(entry.path)
         return total
 
     def end(self) -> None:
         """Nothing is held."""
+
+
+def _allocated(entry: os.DirEntry[str]) -> int:
+    with suppress(OSError):  # deleted meanwhile
+        return entry.stat(follow_symlinks=False).st_blocks * 512
+    return 0
