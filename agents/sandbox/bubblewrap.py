@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import PurePosixPath
 
 from ..errors import SandboxUnavailable
@@ -15,7 +15,8 @@ from .descriptors import readable
 from .disk import ScratchMeter
 from .interface import Job, SandboxLimits
 from .interpreter import Interpreter, this_interpreter
-from .limits import BOOTSTRAP, INSIDE, environment, resource_limits, scratch, worker_argv
+from .limits import BOOTSTRAP, CORE_BYTES, environment, resource_limits, scratch, worker_argv, worker_files
+from .sockets import network_buffers
 from .spare_uid import spare_uid
 from .supervision import Supervised
 from .watchdog import Watchdog
@@ -38,6 +39,9 @@ class Bubblewrap:
                 "bubblewrap is not installed; install it (Debian, Ubuntu: apt install bubblewrap)."
             )
         self._program = program
+        # For bwrap to inherit: under its filter the bootstrap cannot set it. This process dumps no core either.
+        hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
+        resource.setrlimit(resource.RLIMIT_CORE, (CORE_BYTES if hard else 0, hard))
         self._as_root = os.geteuid() == 0
 
     def launch(self, job: Job) -> Supervised:
@@ -54,20 +58,21 @@ class Bubblewrap:
             return [self._program, *options, "--seccomp", str(filter_input), "--", *inside]
 
         command = Command(argv, inherited=job.channels, own=(filter_input, *contents.values()))
-        watchdog = Watchdog(job.limits, ScratchMeter(dict(scratch(job.limits))))
+        watchdog = Watchdog(job.limits, ScratchMeter(dict(scratch(job.limits))), network_buffers)
         return Supervised(command, job.limits, job.stdin, watchdog)
 
     def launch_worker(self, modules: Sequence[str], control: int) -> Supervised:
         """Start a warm worker (see `warm.py`) in a sandbox of its own."""
         interpreter = this_interpreter()
-        interpreter = replace(interpreter, trees=(*interpreter.trees, INSIDE))
-        options = self._options(interpreter, SandboxLimits(), {}, worker=True)
+        contents = {name: readable(content) for name, content in worker_files().items()}
+        options = self._options(interpreter, SandboxLimits(), contents, worker=True)
 
         def argv(report: int) -> list[str]:
             worker = worker_argv(interpreter.executable, control, report, modules)
             return [self._program, *options, "--", *worker]
 
-        return Supervised(Command(argv, inherited=(control,)), SandboxLimits(), b"", None)
+        command = Command(argv, inherited=(control,), own=tuple(contents.values()))
+        return Supervised(command, SandboxLimits(), b"", None)
 
     def close(self) -> None:
         """Nothing is held between jobs."""

@@ -27,7 +27,7 @@ class CheckResult:
 
 
 def run_checks(sandbox: Sandbox, attacks: Sequence[Attack] = ATTACKS) -> list[CheckResult]:
-    """Try `attacks` on `sandbox`, in order; a quarter of a minute for all.
+    """Try `attacks` on `sandbox`, in order; half a minute for all.
 
     Raises UsageError for the sandbox `none`, which has nothing to check and would let them at this process.
     """

@@ -8,6 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
+_FILE_BYTES = 2048  # of the kernel's memory, for the inode and the name of each file, empty ones too
+
 
 class DiskMeter(Protocol):
     """Measures between `begin`, once the job runs, and `end`."""
@@ -16,7 +18,7 @@ class DiskMeter(Protocol):
         """Prepare to measure the job whose first process is `pid`."""
 
     def used(self) -> int:
-        """Bytes in use now; also after the last process has ended."""
+        """Bytes in use now, the kernel's for each file included; also after the last process has ended."""
 
     def end(self) -> None:
         """Let go of what was measured."""
@@ -38,7 +40,8 @@ class ScratchMeter:
     def used(self) -> int:
         """Bytes in use on all of them."""
         states = [os.statvfs(root) for root in self._roots]
-        return sum((state.f_blocks - state.f_bfree) * state.f_frsize for state in states)
+        blocks = sum((state.f_blocks - state.f_bfree) * state.f_frsize for state in states)
+        return blocks + sum(state.f_files - state.f_ffree for state in states) * _FILE_BYTES
 
     def end(self) -> None:
         """Let the kernel free them."""
@@ -56,13 +59,21 @@ class DirectoryMeter:
         """Nothing to prepare."""
 
     def used(self) -> int:
-        """Bytes allocated to the files."""
-        total = 0
-        for path, _, names in os.walk(self._directory):
-            for name in names:
-                with suppress(OSError):  # deleted meanwhile
-                    total += Path(path, name).lstat().st_blocks * 512
+        """Bytes allocated to the files and directories."""
+        total, pending = 0, [str(self._directory)]
+        while pending:
+            with suppress(OSError), os.scandir(pending.pop()) as entries:
+                for entry in entries:
+                    total += _allocated(entry) + _FILE_BYTES
+                    if entry.is_dir(follow_symlinks=False):
+                        pending.append(entry.path)
         return total
 
     def end(self) -> None:
         """Nothing is held."""
+
+
+def _allocated(entry: os.DirEntry[str]) -> int:
+    with suppress(OSError):  # deleted meanwhile
+        return entry.stat(follow_symlinks=False).st_blocks * 512
+    return 0

@@ -21,7 +21,8 @@ class SandboxLimits:
     """Bounds of one job. Seconds and bytes.
 
     `cpu_seconds`, `file_bytes` and `open_files` hold for each process, the rest for the job as a whole;
-    `memory_bytes` is also the address space of each process. A program that reaches `file_bytes` gets an
+    `memory_bytes` is also the address space of each process, and counts what sockets can hold (see `sockets.py`);
+    of `disk_bytes` each file takes 2 KiB more than its content. A program that reaches `file_bytes` gets an
     OSError (EFBIG), unless it gives SIGXFSZ its default action back: then it is ended, and `stopped` says so.
     """
 

@@ -9,8 +9,10 @@ from .interface import SandboxLimits
 
 _OWN_PROCESSES = 2  # of greenloop's around the job, which the kernel counts too
 _SHARED_MEMORY_BYTES = 16 << 20
-INSIDE = str(Path(__file__).parent / "inside")
-BOOTSTRAP = Path(INSIDE, "bootstrap.py").read_text("utf-8")
+CORE_BYTES = 1
+"""The limit with which no core is dumped: with 0 the kernel still starts the program that core_pattern names."""
+_INSIDE = Path(__file__).parent / "inside"
+BOOTSTRAP = (_INSIDE / "bootstrap.py").read_text("utf-8")
 _START_WORKER = "import sys; sys.path.append(sys.argv.pop(1)); from inside.warm import main; main()"
 
 
@@ -22,7 +24,7 @@ def resource_limits(limits: SandboxLimits) -> str:
         "FSIZE": limits.file_bytes,
         "NOFILE": limits.open_files,
         "NPROC": limits.processes + _OWN_PROCESSES,
-        "CORE": 0,
+        "CORE": CORE_BYTES,
         "MSGQUEUE": 0,
     }
     return ",".join(f"{name}:{value}" for name, value in values.items())
@@ -38,7 +40,12 @@ def scratch(limits: SandboxLimits) -> list[tuple[str, int]]:
     return [("/dev/shm", _SHARED_MEMORY_BYTES), ("/tmp", limits.disk_bytes), ("/box", limits.disk_bytes)]
 
 
+def worker_files() -> dict[str, bytes]:
+    """A warm worker's program, for its /src: where it is installed is nothing that jobs need to know."""
+    return {f"inside/{path.name}": path.read_bytes() for path in _INSIDE.glob("*.py")}
+
+
 def worker_argv(python: str, control: int, report: int, modules: Sequence[str]) -> list[str]:
-    """The command line of a warm worker in a root that holds `INSIDE`."""
-    start = [python, "-I", "-c", _START_WORKER, str(Path(INSIDE).parent)]
+    """The command line of a warm worker that has `worker_files`."""
+    start = [python, "-I", "-c", _START_WORKER, "/src"]
     return [*start, str(control), str(report), *modules]

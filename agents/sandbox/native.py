@@ -2,7 +2,7 @@
 
 Needs no package. Where namespaces are forbidden (AppArmor on Ubuntu 24.04, Docker's default profile) Landlock and
 the filter carry it alone: then the program has no sockets, no /proc and no shared memory, cannot change a
-file's mode or times, and as an ordinary user can still learn by stat() whether a path exists.
+file's mode or times, but learns the machine's name and, of an ordinary user, by stat() whether a path exists.
 """
 
 from __future__ import annotations
@@ -38,8 +38,11 @@ class Native:
 
     @property
     def residuals(self) -> frozenset[int]:
-        """Numbers of the attacks that are known to get through: by stat(), without namespaces, as a user."""
-        return frozenset() if self.namespaces or self._as_root else frozenset({2})
+        """Numbers of the attacks that are known to get through without namespaces: the machine's name, and as an
+        ordinary user, by stat(), whether a file exists."""
+        if self.namespaces:
+            return frozenset()
+        return frozenset({40}) if self._as_root else frozenset({2, 40})
 
     def launch(self, job: Job) -> Supervised:
         """Start `job`; raises SandboxBroken."""

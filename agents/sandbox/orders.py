@@ -12,11 +12,12 @@ from typing import Any
 
 from .command import Command
 from .descriptors import readable
-from .disk import DirectoryMeter, DiskMeter, ScratchMeter
+from .disk import DirectoryMeter, ScratchMeter
 from .inside.layout import remove_tree
 from .interface import Job, SandboxLimits
 from .interpreter import this_interpreter
-from .limits import INSIDE, environment, resource_limits, scratch, worker_argv
+from .limits import environment, resource_limits, scratch, worker_argv, worker_files
+from .sockets import descriptor_buffers, network_buffers
 from .supervision import Supervised
 from .watchdog import Watchdog
 
@@ -31,7 +32,8 @@ def launch_in_namespaces(job: Job, *, uid: int | None, landlock: bool, program: 
     `landlock` whether to confine it so too, `program` the filter of system calls."""
     order = _order(job, job.limits, uid=uid, landlock=landlock, program=program)
     order |= {"namespaces": True, "own_users": uid is None, "writable": scratch(job.limits), "box": "/box"}
-    return _launch(job, order, ScratchMeter(dict(order["writable"])), directory=None)
+    watchdog = Watchdog(job.limits, ScratchMeter(dict(order["writable"])), network_buffers)
+    return _launch(job, order, watchdog, directory=None)
 
 
 def launch_swept(
@@ -44,14 +46,14 @@ def launch_swept(
     order = _order(job, kernel_limits, uid=uid, landlock=landlock, program=program)
     directory = Path(tempfile.gettempdir(), f"greenloop-{os.getpid()}-{secrets.token_hex(8)}")
     order |= {"namespaces": False, "directory": str(directory)}
-    return _launch(job, order, DirectoryMeter(directory), directory=directory)
+    watchdog = Watchdog(job.limits, DirectoryMeter(directory), descriptor_buffers)
+    return _launch(job, order, watchdog, directory=directory)
 
 
 def launch_worker(modules: Sequence[str], control: int, *, own_users: bool) -> Supervised:
     """Start a warm worker that serves the socket `control`, in namespaces; with `own_users` not as root."""
-    job = Job([], channels=[control])
+    job = Job([], worker_files(), channels=[control])
     order = _order(job, job.limits, uid=None, landlock=False, program=b"")
-    order["trees"].append(INSIDE)
     order |= {"namespaces": True, "own_users": own_users, "writable": scratch(job.limits), "box": "/box"}
 
     def worker(report: int) -> list[str]:
@@ -76,9 +78,9 @@ def _order(job: Job, limits: SandboxLimits, *, uid: int | None, landlock: bool, 
     }
 
 
-def _launch(job: Job, order: dict[str, Any], disk: DiskMeter, *, directory: Path | None) -> Supervised:
+def _launch(job: Job, order: dict[str, Any], watchdog: Watchdog, *, directory: Path | None) -> Supervised:
     command = _command(job, order, None, directory=directory)
-    return Supervised(command, job.limits, job.stdin, Watchdog(job.limits, disk))
+    return Supervised(command, job.limits, job.stdin, watchdog)
 
 
 def _command(

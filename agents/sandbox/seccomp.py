@@ -34,23 +34,34 @@ mount umount2 pivot_root chroot move_mount open_tree open_tree_attr fsopen fscon
 statmount listmount setns unshare open_by_handle_at name_to_handle_at fanotify_init
 init_module finit_module delete_module kexec_load kexec_file_load
 clock_settime clock_adjtime settimeofday adjtimex shmget msgget semget mq_open
+setxattr lsetxattr fsetxattr setxattrat
 swapon swapoff reboot sethostname setdomainname acct quotactl quotactl_fd syslog lookup_dcookie vhangup
 iopl ioperm modify_ldt uselib ustat nfsservctl move_pages migrate_pages
 """)
-# Programs and the C library fall back to older calls when these seem not to exist.
-_ABSENT = _names("clone3 memfd_create memfd_secret")
+# Programs and the C library fall back to older calls, or do without, when these seem not to exist. A lock by flock
+# holds for every program of the machine, also on a file that may only be read; of a page that is spliced into a
+# socket, only the bytes sent count as the socket's.
+_ABSENT = _names("""
+clone3 memfd_create memfd_secret inotify_init inotify_init1 flock splice vmsplice tee sendfile
+""")
 # Landlock says nothing about a file's metadata, nor before its third version about cutting a file.
 _METADATA = _names("""
 truncate chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat
 utime utimes futimesat utimensat mknod mknodat
-setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat file_setattr
+removexattr lremovexattr fremovexattr removexattrat file_setattr
 """)
-_FOR_SELF_ONLY = _names("prlimit64 sched_setaffinity sched_setscheduler sched_setparam sched_setattr")
+_FOR_SELF_ONLY = _names("sched_setaffinity sched_setscheduler sched_setparam sched_setattr")
 _FAMILIES = (1, 2, 10)  # AF_UNIX, AF_INET, AF_INET6
+_PROTOCOLS = (0, 1, 6, 17)  # the family's own, of unix sockets, TCP, UDP: whose memory is counted
+_BUFFER_SIZES = (7, 8, 18, 32, 33)  # SO_SNDBUF, SO_RCVBUF, SO_RCVLOWAT, and the first two by force
+_SOL_SOCKET = 1
+_RLIMIT_CORE = 4
+_ALL_BITS = 0xFFFFFFFF
 _CONNECTED = (1, 5)  # SOCK_STREAM, SOCK_SEQPACKET: such a pair cannot be pointed at another socket
 _TERMINAL_INPUT = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: they type into the terminal
 _SIGNAL_OWNER_IOCTLS = (0x8901, 0x8902)  # FIOSETOWN, SIOCSPGRP
 _SIGNAL_OWNER_FCNTLS = (8, 15)  # F_SETOWN, F_SETOWN_EX
+_FILE_FCNTLS = (1024, 1026)  # F_SETLEASE, F_NOTIFY: they hold up or watch who opens a file
 
 _Instruction = tuple[int, int, int, int]
 
@@ -72,10 +83,19 @@ def _argument(index: int) -> _Instruction:
     return _load(_ARGUMENTS_AT + 8 * index)
 
 
+def _high_half(index: int) -> _Instruction:
+    """Load the rest of an argument that is a pointer."""
+    return _load(_ARGUMENTS_AT + 8 * index + 4)
+
+
+def _unless(values: Sequence[int], otherwise: _Instruction) -> list[_Instruction]:
+    """Return `otherwise` unless what is loaded equals one of `values`; then go on."""
+    return [*((_EQUAL, len(values) - i, 0, value) for i, value in enumerate(values)), otherwise]
+
+
 def _one_of(values: Sequence[int], then: _Instruction, otherwise: _Instruction) -> list[_Instruction]:
     """Return `then` when what is loaded equals one of `values`."""
-    checks = [(_EQUAL, len(values) - i, 0, value) for i, value in enumerate(values)]
-    return [*checks, otherwise, then]
+    return [*_unless(values, otherwise), then]
 
 
 @cache
@@ -94,8 +114,23 @@ def program(
     rules |= {name: [_error(errno.ENOSYS)] for name in _ABSENT}
     rules["clone"] = [_argument(0), (_ANY_BIT, 0, 1, _NEW_NAMESPACES), denied, allowed]
     rules |= {name: [_argument(0), *_one_of([0], allowed, denied)] for name in _FOR_SELF_ONLY}
-    rules["socket"] = [_argument(0), *_one_of(_FAMILIES, allowed, _error(errno.EAFNOSUPPORT))]
-    ioctls = list(_TERMINAL_INPUT)
+    # Core dumps stay at their limit, which is safer than 0 (see `limits.py`): setting it changes nothing.
+    rules["setrlimit"] = [_argument(0), *_one_of([_RLIMIT_CORE], _error(0), allowed)]
+    rules["prlimit64"] = [
+        *(_argument(0), *_unless([0], denied), _argument(1), *_unless([_RLIMIT_CORE], allowed)),
+        *(_argument(2), (_ANY_BIT, 2, 0, _ALL_BITS), _high_half(2), (_ANY_BIT, 0, 1, _ALL_BITS)),
+        *(_error(0), allowed),
+    ]
+    rules["socket"] = [
+        *(_argument(0), *_unless(_FAMILIES, _error(errno.EAFNOSUPPORT))),
+        *(_argument(2), *_one_of(_PROTOCOLS, allowed, _error(errno.EPROTONOSUPPORT))),
+    ]
+    # Answered by 0: to the kernel too a buffer's size is a wish.
+    rules["setsockopt"] = [
+        *(_argument(1), *_unless([_SOL_SOCKET], allowed)),
+        *(_argument(2), *_one_of(_BUFFER_SIZES, _error(0), allowed)),
+    ]
+    ioctls, fcntls = list(_TERMINAL_INPUT), list(_FILE_FCNTLS)
     if not sockets:
         rules["socket"] = [denied]
         rules["socketpair"] = [_argument(1), (_AND, 0, 0, 0xF), *_one_of(_CONNECTED, allowed, denied)]
@@ -104,7 +139,9 @@ def program(
     if signals_to is not None:
         rules |= _signal_rules(signals_to)
         ioctls += _SIGNAL_OWNER_IOCTLS
+        fcntls += _SIGNAL_OWNER_FCNTLS
     rules["ioctl"] = [_argument(1), *_one_of(ioctls, denied, allowed)]
+    rules["fcntl"] = [_argument(1), *_one_of(fcntls, denied, allowed)]
     return _assemble(rules, machine)
 
 
@@ -112,7 +149,6 @@ def _signal_rules(pid: int) -> dict[str, list[_Instruction]]:
     denied, allowed = _error(errno.EPERM), _return(_ALLOW)
     own = [_argument(0), *_one_of([pid], allowed, denied)]
     rules = {name: [denied] for name in ("tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal")}
-    rules["fcntl"] = [_argument(1), *_one_of(_SIGNAL_OWNER_FCNTLS, denied, allowed)]
     return rules | {"kill": own, "tgkill": own}
 
 

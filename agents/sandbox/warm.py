@@ -28,6 +28,7 @@ from .interpreter import this_interpreter
 from .leader import ended
 from .limits import resource_limits, scratch
 from .orders import OWN_PID
+from .sockets import network_buffers
 from .spare_uid import spare_uid
 from .streams import Streams
 from .supervision import Supervised
@@ -89,7 +90,7 @@ class WarmSandbox:
             "channels": list(job.channels),
             "trees": list(this_interpreter().trees),
         }
-        watchdog = Watchdog(job.limits, ScratchMeter(dict(scratch(job.limits))))
+        watchdog = Watchdog(job.limits, ScratchMeter(dict(scratch(job.limits))), network_buffers)
         return Supervised(_Request(order, self._send), job.limits, job.stdin, watchdog)
 
     def _send(self, descriptors: Sequence[int]) -> None:

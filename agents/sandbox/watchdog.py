@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..records import Stopped
 from .disk import DiskMeter
 from .interface import SandboxLimits
@@ -11,11 +13,15 @@ _CPU_GRACE = 0.25
 
 
 class Watchdog:
-    """Looks at a running job from outside; `check` says which limit is reached, if any."""
+    """Looks at a running job from outside; `check` says which limit is reached, if any.
 
-    def __init__(self, limits: SandboxLimits, disk: DiskMeter) -> None:
+    `buffers` says what the sockets of a job's processes, its first one leading, can hold of the kernel's memory.
+    """
+
+    def __init__(self, limits: SandboxLimits, disk: DiskMeter, buffers: Callable[[list[int]], int]) -> None:
         self._limits = limits
         self._disk = disk
+        self._buffers = buffers
 
     def begin(self, pid: int) -> None:
         """The job has started; `pid` is its first process."""
@@ -44,9 +50,9 @@ class Watchdog:
         return Stopped("cpu", used, allowed) if used >= allowed + _CPU_GRACE else None
 
     def _check_memory(self, pids: list[int]) -> Stopped | None:
-        allowed = self._limits.memory_bytes
-        if sum(map(resident_bytes, pids)) <= allowed:
+        allowed, buffers = self._limits.memory_bytes, self._buffers(pids)
+        if buffers + sum(map(resident_bytes, pids)) <= allowed:
             return None
         # Shared pages are counted once for each process up to here: only the fair share convicts.
-        used = sum(map(proportional_bytes, pids))
+        used = buffers + sum(map(proportional_bytes, pids))
         return Stopped("memory", used, allowed, "bytes") if used > allowed else None

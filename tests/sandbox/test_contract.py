@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+import agents
 from agents.errors import SandboxBroken
 from agents.sandbox import Ended, Job, Sandbox, SandboxLimits
 from agents.sandbox.bubblewrap import Bubblewrap
@@ -237,6 +238,23 @@ def test_a_job_cannot_speak_for_the_process_that_reports_its_end(name: BackendNa
     with closing(open_or_skip(name)) as opened:
         ended = run(opened, code)
     assert (ended.stdout, ended.stderr, ended.exit_code) == (b"", b"", 3)
+
+
+@pytest.mark.parametrize("name", ISOLATING)
+def test_a_job_does_not_see_where_greenloop_is_installed(name: BackendName) -> None:
+    code = (
+        "import glob, os, sys\n"
+        "print(sys.path, sys.argv, sys.orig_argv, os.getcwd(), [m for m in map(repr, sys.modules.values())])\n"
+        "frame = sys._getframe()\n"
+        "while frame: print(frame.f_code.co_filename); frame = frame.f_back\n"
+        "for path in (*glob.glob('/proc/*/cmdline'), *glob.glob('/proc/*/environ'), '/proc/self/mountinfo'):\n"
+        "    try: print(path, open(path).read())\n"
+        "    except OSError: pass"
+    )
+    with closing(open_or_skip(name)) as opened:
+        ended = run(opened, code)
+    assert ended.exit_code == 0, ended
+    assert str(Path(agents.__file__).parent) not in ended.stdout.decode()
 
 
 def test_a_sandbox_that_fails_is_not_a_failing_program(tmp_path: Path) -> None:

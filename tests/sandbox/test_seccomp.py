@@ -50,15 +50,16 @@ def refused(code: int) -> int:
 
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize(
-    "name", ["ptrace", "mount", "unshare", "setns", "bpf", "io_uring_setup", "shmget", "keyctl"]
+    "name",
+    ["ptrace", "mount", "unshare", "setns", "bpf", "io_uring_setup", "shmget", "keyctl", "setxattr"],
 )
 def test_calls_that_reach_beyond_the_process_are_refused(machine: str, name: str) -> None:
     assert ask(machine, name) == refused(errno.EPERM)
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-@pytest.mark.parametrize("name", ["clone3", "memfd_create"])
-def test_calls_with_an_older_form_seem_absent(machine: str, name: str) -> None:
+@pytest.mark.parametrize("name", ["clone3", "memfd_create", "inotify_init1", "flock", "splice", "sendfile"])
+def test_calls_that_programs_do_without_seem_absent(machine: str, name: str) -> None:
     assert ask(machine, name) == refused(errno.ENOSYS)
 
 
@@ -90,6 +91,41 @@ def test_limits_and_scheduling_are_changed_for_oneself_only(machine: str) -> Non
 def test_only_common_socket_families_exist(machine: str, family: int, answer: int) -> None:
     assert ask(machine, "socket", family) == answer
     assert ask(machine, "socket", family, sockets=False) == refused(errno.EPERM)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_of_protocols_only_those_exist_whose_memory_is_counted(machine: str) -> None:
+    multipath = 262
+    for protocol in (0, 6, 17):
+        assert ask(machine, "socket", 2, 1, protocol) == ALLOW
+    assert ask(machine, "socket", 2, 1, multipath) == refused(errno.EPROTONOSUPPORT)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_the_sizes_of_socket_buffers_stay_while_other_options_are_set(machine: str) -> None:
+    for option in (7, 8, 18, 32, 33):
+        assert ask(machine, "setsockopt", 3, 1, option) == refused(0)
+    assert ask(machine, "setsockopt", 3, 1, 2) == ALLOW  # SO_REUSEADDR
+    assert ask(machine, "setsockopt", 3, 6, 7) == ALLOW  # of TCP, not of sockets
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_the_limit_of_core_dumps_is_read_but_not_set(machine: str) -> None:
+    core, files = 4, 7
+    for pointer in (0x1000, 1 << 32):
+        assert ask(machine, "prlimit64", 0, core, pointer) == refused(0)
+        assert ask(machine, "prlimit64", 0, files, pointer) == ALLOW
+    assert ask(machine, "prlimit64", 0, core, 0) == ALLOW
+    assert ask(machine, "setrlimit", core) == refused(0)
+    assert ask(machine, "setrlimit", files) == ALLOW
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_files_are_locked_by_range_but_not_leased_or_watched(machine: str) -> None:
+    lock, lease, notify = 6, 1024, 1026
+    assert ask(machine, "fcntl", 3, lock) == ALLOW
+    assert ask(machine, "fcntl", 3, lease) == refused(errno.EPERM)
+    assert ask(machine, "fcntl", 3, notify) == refused(errno.EPERM)
 
 
 @pytest.mark.parametrize("machine", MACHINES)

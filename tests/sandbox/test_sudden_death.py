@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import secrets
 import signal
@@ -15,7 +16,7 @@ import pytest
 
 from agents.sandbox import Job, Sandbox
 
-from .backends import ALL, BackendName, open_or_skip
+from .backends import ALL, ISOLATING, BackendName, open_or_skip
 
 ROOT = Path(__file__).parents[2]
 TOOL = """
@@ -27,6 +28,15 @@ sandbox = open_backend(name)
 print("open", flush=True)
 with sandbox.launch(Job(["-I", "-c", code, mark], limits=SandboxLimits(wall_seconds=60))) as running:
     running.wait()
+"""
+TRY = """
+import sys
+from agents.sandbox.choice import probe
+from tests.sandbox.backends import open_backend
+sandbox = open_backend(sys.argv[1])
+print("open", flush=True)
+while True:
+    probe(sandbox)
 """
 STAY = """
 import os, sys
@@ -70,6 +80,26 @@ def test_nothing_outlives_the_tool(name: BackendName) -> None:
         while left(mark, tool.pid) and time.monotonic() < end:
             time.sleep(0.01)
         assert left(mark, tool.pid) == []
+
+
+@pytest.mark.parametrize("name", ISOLATING)
+def test_nothing_outlives_a_tool_that_is_killed_while_it_tries_the_sandbox(
+    name: BackendName, tmp_path: Path
+) -> None:
+    open_or_skip(name).close()
+    chance = random.Random(8)
+    for _ in range(6):
+        command = [sys.executable, "-c", TRY, name]
+        environment = {**os.environ, "TMPDIR": str(tmp_path)}
+        with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE) as tool:
+            assert tool.stdout is not None
+            assert tool.stdout.readline() == b"open\n"
+            time.sleep(chance.random() * 0.08)
+            tool.send_signal(signal.SIGKILL)
+        end = time.monotonic() + 10
+        while list(tmp_path.iterdir()) and time.monotonic() < end:
+            time.sleep(0.01)
+        assert list(tmp_path.iterdir()) == []
 
 
 def test_a_job_that_is_under_way_is_seen_by_this_test(sandbox: Sandbox) -> None:

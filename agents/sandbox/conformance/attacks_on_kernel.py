@@ -19,11 +19,23 @@ if libc.syscall(425, 4, ctypes.create_string_buffer(512)) >= 0:
 """
 
 
+CORE = """
+import os, resource
+for limit in (resource.getrlimit(resource.RLIMIT_CORE)[1], 0):
+    resource.setrlimit(resource.RLIMIT_CORE, (limit, limit))
+    if (pid := os.fork()) == 0:
+        os.abort()
+    if os.WCOREDUMP(os.waitpid(pid, 0)[1]):
+        print("made")
+"""
+
+
 def _made(trial: Trial) -> bool:
     return "made" in trial.output()
 
 
 ATTACKS = (
     Attack(30, "make a user namespace", USER_NAMESPACE, _made, "unprivileged user namespaces"),
+    Attack(38, "have the kernel dump a core", CORE, _made, "core dumps (a hard limit of 0)"),
     Attack(31, "use io_uring", IO_URING, _made, "io_uring (kernel.io_uring_disabled)"),
 )

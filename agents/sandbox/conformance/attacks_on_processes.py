@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import resource
+import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from ..processes import task_count
 from .attack import CHECK_LIMITS, Attack, Trial
@@ -171,6 +177,76 @@ def _limit_other(trial: Trial) -> bool:
         return resource.prlimit(victim.pid, resource.RLIMIT_NOFILE)[0] == 11
 
 
+WATCH_DIRECTORY = """
+import ctypes, os, select, sys
+libc = ctypes.CDLL(None, use_errno=True)
+opened = 0x20
+handle = libc.inotify_init()
+if libc.inotify_add_watch(handle, sys.argv[2].encode(), opened) >= 0:
+    for _ in range(8):
+        if select.select([handle], [], [], 0.25)[0]:
+            print(os.read(handle, 65536))
+"""
+
+
+def _watch_directory(trial: Trial) -> bool:
+    programs = Path("/usr/bin").iterdir()
+    program = max(path for path in programs if not path.is_symlink() and os.access(path, os.R_OK))
+    with _again_and_again(lambda: os.close(os.open(program, os.O_RDONLY))):
+        return program.name in trial.output(program.parent)
+
+
+LOCK = """
+import fcntl, sys, time
+file = open(sys.argv[2])
+fcntl.flock(file, fcntl.LOCK_EX)
+time.sleep(0.5)
+"""
+
+
+def _lock(trial: Trial) -> bool:
+    refused = []
+
+    def lock() -> None:
+        with Path(os.__file__).open() as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                refused.append(file)
+
+    with _again_and_again(lock):
+        trial.run(os.__file__)
+    return bool(refused)
+
+
+@contextmanager
+def _again_and_again(action: Callable[[], object]) -> Iterator[None]:
+    """Do `action` every few milliseconds."""
+    stop = threading.Event()
+
+    def repeat() -> None:
+        while not stop.wait(0.02):
+            action()
+
+    thread = threading.Thread(target=repeat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+MACHINE_NAME = """
+import os
+print([os.uname().nodename])
+"""
+
+
+def _machine_name(trial: Trial) -> bool:
+    return str([os.uname().nodename]) in trial.output()
+
+
 ATTACKS = (
     Attack(3, "read a key from the inherited environment", READ_ENVIRONMENT, _read_environment),
     Attack(4, "read another process's environment", READ_OTHERS_ENVIRONMENT, _read_others_environment),
@@ -186,5 +262,8 @@ ATTACKS = (
         _trace_other,
         "ptrace (Yama forbids it to users)",
     ),
+    Attack(37, "watch which programs the machine starts", WATCH_DIRECTORY, _watch_directory),
+    Attack(39, "lock a file outside", LOCK, _lock),
+    Attack(40, "learn the machine's name", MACHINE_NAME, _machine_name),
     Attack(26, "change another process's limits", LIMIT_OTHER, _limit_other),
 )

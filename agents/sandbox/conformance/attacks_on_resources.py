@@ -88,6 +88,94 @@ def _remove_segment(key: int) -> bool:
     return False
 
 
+# Each of these prints a dot for every megabyte that the kernel took, and keeps it for a while.
+SOCKET_BUFFERS = """
+import os, socket, sys, time
+count, megabytes = map(int, sys.argv[3:])
+if sys.argv[2] == "tcp":
+    listener = socket.create_server(("127.0.0.1", 0))
+def pair():
+    if sys.argv[2] == "unix":
+        return socket.socketpair()
+    one = socket.create_connection(listener.getsockname())
+    return one, listener.accept()[0]
+def fill():
+    kept, taken, shown = [], 0, 0
+    try:
+        for _ in range(count):
+            kept += pair()
+            for one in kept[-2:]:
+                for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+                    one.setsockopt(socket.SOL_SOCKET, option, 8 << 20)
+                one.setblocking(False)
+                before = taken
+                try:
+                    while taken < megabytes << 20:
+                        taken += one.send(bytes(65536))
+                except BlockingIOError:
+                    pass
+                os.write(1, b"." * ((taken >> 20) - shown))
+                shown = taken >> 20
+                time.sleep((taken - before) / (200 << 20))
+    finally:
+        time.sleep(1)
+for _ in range(7):
+    if os.fork() == 0:
+        break
+fill()
+"""
+
+
+def _taken(trial: Trial, *arguments: object) -> int:
+    """Bytes that the program got from the kernel."""
+    return trial.run(*arguments).stdout.count(b".") << 20
+
+
+def _unix_buffers(trial: Trial) -> bool:
+    return _taken(trial, "unix", 120, 72) > CHECK_LIMITS.memory_bytes + _MEMORY_SLACK
+
+
+def _tcp_buffers(trial: Trial) -> bool:
+    return _taken(trial, "tcp", 60, 72) > CHECK_LIMITS.memory_bytes + _MEMORY_SLACK
+
+
+ATTRIBUTES = """
+import os, time
+for directory in (".", "/tmp", "/dev/shm"):
+    paths = [os.path.join(directory, f"{os.getpid()}-{number}") for number in range(8)]
+    try:
+        for path in paths:
+            open(path, "w").close()
+            for number in range(256):
+                os.setxattr(path, f"user.{number}", bytes(65536))
+                if number % 16 == 0:
+                    print(end=".", flush=True)
+        time.sleep(0.3)
+    except OSError:
+        pass
+    finally:
+        for path in paths:
+            if os.path.exists(path):
+                os.unlink(path)
+"""
+
+
+def _attributes(trial: Trial) -> bool:
+    return _taken(trial) > 2 * CHECK_LIMITS.disk_bytes
+
+
+EMPTY_FILES = """
+import os
+for number in range(60_000):
+    os.close(os.open(str(number), os.O_CREAT | os.O_WRONLY))
+print("made")
+"""
+
+
+def _empty_files(trial: Trial) -> bool:
+    return "made" in trial.output()
+
+
 FLOOD = """
 import os
 block = b"x" * 65536
@@ -127,5 +215,9 @@ ATTACKS = (
     Attack(18, "take memory through a memory file", MEMORY_FILE, _memory_file),
     Attack(19, "fill and leave a System V segment", SHARED_SEGMENT, _shared_segment),
     Attack(21, "write without end on every descriptor", FLOOD, _flood),
+    Attack(33, "keep memory in the buffers of unix sockets", SOCKET_BUFFERS, _unix_buffers),
+    Attack(34, "keep memory in files' attributes", ATTRIBUTES, _attributes, "attributes on tmpfs (Linux 6.6)"),
+    Attack(35, "keep memory in empty files", EMPTY_FILES, _empty_files),
+    Attack(36, "keep memory in the buffers of TCP", SOCKET_BUFFERS, _tcp_buffers),
     Attack(29, "print what a terminal obeys or an eye misreads", ESCAPES, _escapes),
 )

@@ -16,7 +16,7 @@ import sys
 from . import kernel, landlock
 from .bootstrap import await_host, drop_to, set_limits
 from .layout import place, remove_tree, rewritten
-from .root import enter_new_root, new_namespaces, raise_loopback
+from .root import enter_new_root, new_namespaces, raise_loopback, take_name
 
 SIGKILL, SIGTERM, SIGCHLD = 9, 15, 17
 _AWAITED = (SIGTERM, SIGCHLD)
@@ -98,7 +98,9 @@ def _be_init(order: Order) -> None:
     """Set up the root, start the job, reap everything; ends when the job does, and all else with it."""
     try:
         raise_loopback()
-        enter_new_root(order["trees"], order["links"], order["files"], order["writable"])
+        take_name()
+        hide_init = not order["worker"]  # a job's own /proc can be mounted only where none is covered in part
+        enter_new_root(order["trees"], order["links"], order["files"], order["writable"], hide_init=hide_init)
         job = os.fork()
         if job == 0:
             if order["worker"]:

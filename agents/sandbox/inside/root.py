@@ -54,9 +54,11 @@ def enter_new_root(
     links: Iterable[tuple[str, str]],
     files: Mapping[str, bytes],
     writable: Iterable[tuple[str, int]],
+    *,
+    hide_init: bool,
 ) -> None:
     """Build a root of `trees` (read-only), symbolic `links`, /src `files` and `writable` file systems (path,
-    bytes), and make it the only thing in sight.
+    bytes), and make it the only thing in sight. `hide_init` covers this process's /proc entry.
 
     Run as the first process of the new namespaces: /proc shows them only to whoever mounts it from within.
     """
@@ -80,6 +82,8 @@ def enter_new_root(
     _make_devices()
     place_files("/new/src", files)
     mount_proc("/new/proc")
+    if hide_init and os.path.isdir("/new/proc/1"):
+        _mount_nothing("/new/proc/1")
     os.chdir("/new")
     kernel.pivot_root(".", ".")
     kernel.unmount(".")
@@ -88,9 +92,9 @@ def enter_new_root(
 
 
 def mount_scratch(path: str, size: int) -> None:
-    """An empty file system of `size` bytes at `path`, writable for everybody."""
+    """An empty file system of `size` bytes, one file for each 2 KiB of them, at `path`, writable for everybody."""
     os.makedirs(path, 0o755, exist_ok=True)
-    kernel.mount("tmpfs", path, "tmpfs", _PLAIN, f"mode=1777,size={size}")
+    kernel.mount("tmpfs", path, "tmpfs", _PLAIN, f"mode=1777,size={size},nr_inodes={size >> 11}")
 
 
 def mount_scratches(writable: Iterable[tuple[str, int]], trees: Sequence[str]) -> None:
@@ -111,7 +115,16 @@ def mount_proc(path: str) -> None:
         kernel.mount("proc", path, "proc", _PLAIN | kernel.MS_NOEXEC)
     except PermissionError:
         # Containers mask parts of /proc, and the kernel then forbids a new one: programs do without.
-        kernel.mount("tmpfs", path, "tmpfs", _PLAIN | kernel.MS_RDONLY, "mode=0755,size=4k")
+        _mount_nothing(path)
+
+
+def _mount_nothing(path: str) -> None:
+    kernel.mount("tmpfs", path, "tmpfs", _PLAIN | kernel.MS_RDONLY, "mode=0555,size=4k")
+
+
+def take_name() -> None:
+    """Give this UTS namespace, which starts with the machine's name, one that says nothing."""
+    _socket.sethostname("sandbox")
 
 
 def raise_loopback() -> None:

@@ -1,0 +1,57 @@
+"""What a job's sockets can hold: memory of the kernel's that is part of no process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+_SETTINGS = Path("/proc/sys/net")
+
+
+def _setting(name: str, usual: int) -> int:
+    """The last number of a setting of the kernel; `usual` in a container of older kernels, which hides it."""
+    with suppress(OSError):
+        return int((_SETTINGS / name).read_text().split()[-1])
+    return usual
+
+
+@cache
+def _socket_bytes() -> int:
+    """What one socket can hold: another message while below the default size, which jobs cannot change."""
+    return 2 * max(_setting("core/rmem_default", 212_992), _setting("core/wmem_default", 212_992))
+
+
+@cache
+def _tcp_bytes() -> int:
+    """What one socket of TCP can hold more, as its buffer for sending grows by itself."""
+    return _setting("ipv4/tcp_wmem", 4 << 20)
+
+
+def network_buffers(pids: Sequence[int]) -> int:
+    """Bytes that the sockets of the network namespace of the first of `pids` can hold, also those that no process
+    holds any more."""
+    network = Path(f"/proc/{pids[0]}/net")
+    sockets = _count(network / "sockstat", "sockets: used ")
+    of_tcp = _count(network / "sockstat", "TCP: inuse ") + _count(network / "sockstat6", "TCP6: inuse ")
+    return sockets * _socket_bytes() + of_tcp * _tcp_bytes()
+
+
+def _count(statistics: Path, name: str) -> int:
+    """The number after `name`; 0 when the process is gone, or the kernel without IPv6."""
+    with suppress(OSError, IndexError):
+        return int(statistics.read_text().split(name)[1].split()[0])
+    return 0
+
+
+def descriptor_buffers(pids: Sequence[int]) -> int:
+    """The same where no namespace counts them: as if every descriptor of `pids` were a socket."""
+    return sum(map(_descriptors, pids)) * _socket_bytes()
+
+
+def _descriptors(pid: int) -> int:
+    with suppress(OSError):
+        directory = Path(f"/proc/{pid}/fd")
+        return directory.stat().st_size or len(list(directory.iterdir()))  # 0 before Linux 6.2
+    return 0
