@@ -16,7 +16,10 @@ _BOTH = (
     "__init__", "frames", "plain", "shared", "describe", "mirror", "side", "views", "packing", "unpacking",
     "crossing", "peer",
 )  # fmt: skip
-JUDGE = (*_BOTH, "facts", "reporter", "stubs", "properties", "judge_side", "remote_module", "judge")
+JUDGE = (
+    *_BOTH, "facts", "changes", "exchanges", "replay", "passes", "measuring", "reporter", "properties", "judge_side",
+    "remote_module", "judge",
+)  # fmt: skip
 SUBJECT = (*_BOTH, "subject")
 
 

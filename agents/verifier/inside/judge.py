@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,11 +15,12 @@ from typing import Any
 import pytest
 
 from .frames import HELLO, RECORD, STORAGE, FrameSocket
+from .exchanges import Recording
 from .judge_side import JudgeSide
+from .measuring import CrossingAnswers, Measuring, marks_of
 from .peer import Peer
 from .remote_module import RemoteModule
 from .reporter import Reporter
-from .stubs import stub_modules
 
 _WITHOUT = (
     "cacheprovider", "terminal", "doctest", "junitxml", "pastebin", "stepwise", "setuponly", "setupplan",
@@ -35,9 +37,12 @@ class Records:
         self._channel = channel
         self._nonce = nonce
         self._count = 0
+        self.muted = False
 
     def tell(self, record: Mapping[str, Any]) -> None:
         """Send one record."""
+        if self.muted:
+            return
         self._count += 1
         stamped = {"nonce": self._nonce, "n": self._count, **record}
         self._channel.send(RECORD, json.dumps(stamped).encode())
@@ -62,28 +67,58 @@ def main(descriptor: int) -> None:
         properties.prepare(source / STORAGE)
         reporter.properties = properties
     _choose_modules(task, channel, records, reporter)
-    code = pytest.main(_arguments(source, task["files"]), plugins=[reporter])
+    try:
+        code = pytest.main(_arguments(source, task["files"]), plugins=[reporter])
+    finally:
+        if records.muted:  # this is the process of a pass, which something kept from its tests
+            os._exit(0)
+    _measure(reporter, records, task["tests_file"])
     records.tell({"is": "end", "exit": int(code)})
     os._exit(0)
 
 
 def _choose_modules(task: Mapping[str, Any], channel: FrameSocket, records: Records, reporter: Reporter) -> None:
-    """Which `user_code` each file of tests sees: a stub, the subject's, or the real one in this process."""
-    if task["stub_files"]:
-        for name, module in zip(task["stub_files"], stub_modules(task["names"]), strict=True):
-            reporter.modules[name] = module
-        reporter.stub_files = frozenset(task["stub_files"])
+    """Which `user_code` each file of tests sees: the subject's, or the real one in this process."""
     if task["isolated"]:
         side = JudgeSide(
             frozenset([Path(task["tests_file"]).stem]),
-            lambda kind, text: records.tell({"is": kind, "text": text[:500]}),
+            reporter.tell,
         )
-        peer = Peer(channel, side, first=2)
+        recording = Recording(channel, lambda: marks_of(peer))
+        peer = Peer(recording, side, first=2)
         side.is_remote = lambda value: peer.crossing.remote_number(value) is not None
         side.compare = lambda proxy, name, args: _compared(peer, proxy, name, args)
         reporter.modules[task["tests_file"]] = RemoteModule(peer, side, task["names"])
         reporter.between_tests = peer.crossing.shared.let_go
         reporter.after_collection = peer.crossing.shared.keep
+        answers = CrossingAnswers(recording, peer)
+
+        def apart() -> None:
+            records.muted = True
+            channel.close()
+
+        def known(digest: str) -> bool:
+            records.tell({"is": "answers", "digest": digest})
+            return channel.receive()[1] == b"known"
+
+        reporter.measuring = Measuring(answers, task["tests_file"], apart, known)
+
+
+def _measure(reporter: Reporter, records: Records, tests_file: str) -> None:
+    """Where every test passed that counts here: how much does each of them notice?"""
+    if reporter.measuring is None:
+        return
+    ran = [item for item in reporter.seconds if item.startswith(f"{tests_file}::")]
+    moved = {_test_of(item) for item in reporter.moved}
+    items = {item: _test_of(item) for item in ran if _test_of(item) not in moved}
+    if items and not reporter.failed & set(items):
+        reporter.measuring.measure({item: reporter.seconds[item] for item in items}, items, records.tell)
+    reporter.measuring.close()
+
+
+def _test_of(item: str) -> str:
+    """The function or class that an item is part of."""
+    return re.split(r"::|\[", item.partition("::")[2])[0]
 
 
 def _compared(peer: Peer, proxy: Any, name: str, args: tuple[Any, ...]) -> Any:

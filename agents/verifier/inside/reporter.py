@@ -4,7 +4,6 @@ test function itself, and pytest's report about it."""
 from __future__ import annotations
 
 import re
-import signal
 import sys
 import time
 import types
@@ -14,19 +13,10 @@ from typing import Any
 import pytest
 
 from .facts import Comparison, comparison, failure
+from .measuring import Measuring
 
 _MOST_OUTPUT = 4000
-_STUB_SECONDS = 0.5
-_PROPERTY_SECONDS = 6.0
-_PROPERTY_CPU_SECONDS = 2.0
-"""For the many examples of a property on an empty implementation; other processes may have the processor."""
-
 Tell = Callable[[Mapping[str, Any]], None]
-
-
-class OutOfTime(BaseException):
-    """A test goes on for ever on an empty implementation. Not an Exception: neither it nor hypothesis catches
-    this."""
 
 
 class Reporter:
@@ -39,16 +29,50 @@ class Reporter:
         self._wanted = wanted
         self._compared: Comparison | None = None
         self._begun = 0.0
+        self._current = ""
         self.modules: dict[str, types.ModuleType] = {}
-        self.stub_files: frozenset[str] = frozenset()
         self.properties: Any = None
         self._taken_over: dict[str, Any] = {}
         self.between_tests: Callable[[], None] = lambda: None
         self.after_collection: Callable[[], None] = lambda: None
+        self.measuring: Measuring | None = None
+        self.seconds: dict[str, float] = {}
+        self.failed: set[str] = set()
+        self.moved: set[str] = set()
+
+    def tell(self, kind: str, text: str) -> None:
+        """Record what was found out about the test under way."""
+        if kind == "unshareable":
+            self.moved.add(self._current)
+        self._tell({"is": kind, "text": text[:500]})
 
     def pytest_configure(self, config: pytest.Config) -> None:
         """Failures are told as facts: their tracebacks need not be written out."""
         config.option.tbstyle = "value"
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self) -> None:
+        """The moment before the tests are imported."""
+        if self.measuring is not None:
+            self.measuring.at_collection()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> None:
+        """The moment before the first test."""
+        if self.measuring is not None:
+            self.measuring.begin_test = self._begin_again
+            self.measuring.at_tests(session.items)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, object, object]:
+        """What a fixture of a wider scope asks for is asked for several tests."""
+        if self.measuring is None or fixturedef.scope == "function" or self.measuring.answers.shared:
+            return (yield)
+        self.measuring.answers.shared = True
+        try:
+            return (yield)
+        finally:
+            self.measuring.answers.shared = False
 
     def pytest_collectstart(self, collector: pytest.Collector) -> None:
         """Before a file is imported: put the `user_code` in place that it is to see."""
@@ -67,6 +91,8 @@ class Reporter:
         if self.properties is not None:
             self._take_over(items)
         self.after_collection()
+        if self.measuring is not None:
+            self.measuring.after_collection()
         if self._wanted is not None:
             prefix = self._tests_file + "::"
             items[:] = [
@@ -77,8 +103,7 @@ class Reporter:
 
     def _take_over(self, items: Sequence[pytest.Item]) -> None:
         for item in items:
-            stub = item.nodeid.partition("::")[0] in self.stub_files
-            found = self.properties.taken_over(item, shrinking=not stub)
+            found = self.properties.taken_over(item)
             if found is not None:
                 self._taken_over[item.nodeid] = found
 
@@ -98,20 +123,20 @@ class Reporter:
         """Record that a test begins."""
         self._compared = None
         self._begun = time.perf_counter()
+        self._begin(nodeid)
+        self._current = nodeid
+        if self.measuring is not None:
+            self.measuring.answers.begin(nodeid if nodeid.startswith(self._tests_file + "::") else None)
+        self._tell({"is": "start", "id": nodeid})
+
+    def _begin_again(self, nodeid: str) -> None:
+        if nodeid in self._taken_over:
+            self._taken_over[nodeid].keep_what_fails()
+        self._begin(nodeid)
+
+    def _begin(self, nodeid: str) -> None:
         self.between_tests()
         self._see(nodeid)
-        self._tell({"is": "start", "id": nodeid})
-        if nodeid.partition("::")[0] in self.stub_files:
-            signal.signal(signal.SIGALRM, _out_of_time)
-            signal.signal(signal.SIGPROF, _out_of_time)
-            is_property = nodeid in self._taken_over
-            signal.setitimer(signal.ITIMER_REAL, _PROPERTY_SECONDS if is_property else _STUB_SECONDS)
-            signal.setitimer(signal.ITIMER_PROF, _PROPERTY_CPU_SECONDS if is_property else 0)
-
-    def pytest_runtest_logfinish(self) -> None:
-        """Switch the clocks of stub runs off."""
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.setitimer(signal.ITIMER_PROF, 0)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
@@ -139,6 +164,11 @@ class Reporter:
         facts = failure(call.excinfo, str(item.path), self._compared) if call.excinfo else {}
         if call.excinfo and item.nodeid in self._taken_over:
             facts["example"] = self.properties.counterexample(call.excinfo.value)
+            if type(call.excinfo.value).__name__ in ("Unsatisfiable", "InvalidArgument"):
+                facts["untried"] = self.measuring is not None and not self.measuring.answers.asked
+        self.seconds[report.nodeid] = time.perf_counter() - self._begun
+        if report.outcome != "passed":
+            self.failed.add(report.nodeid)
         self._tell(
             {
                 "is": "report",
@@ -167,7 +197,3 @@ class Reporter:
                 "exit": int(exitstatus),
             }
         )
-
-
-def _out_of_time(*_: object) -> None:
-    raise OutOfTime("the test goes on for ever on an empty implementation")
