@@ -101,6 +101,13 @@ def of_items(items: Sequence[T], first: Callable[[T], list[T]], width: int = 1) 
 # --- frames ------------------------------------------------------------------------------------------------
 
 
+ENDING = Change(
+    "being at its end",
+    b'["raise", [["x", ["T", "builtins", "StopIteration"], [[], {}, "", null]], [], []], []]',
+)
+"""An iterator that ends where it gave an item."""
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """What a reader of the log knows at a frame: `containers` by number as (kind, extra, items), the numbers of

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from .changes import NEW, Change, Known, of_answer, of_callback, shown
+from .changes import ENDING, NEW, Change, Known, of_answer, of_callback, shown
 from .frames import ANSWER, ASK
 from .plain import Tree
 
@@ -137,6 +137,8 @@ class Reader:
                 question = asked.pop()
                 said = f"{what}{self._canonical(parts, question[0])}{printed}"
                 changes = of_answer(payload, Known(self._containers, self._others, self._classes))
+                if "__next__" in question[1][1] and what == "return":
+                    changes.insert(1, ENDING)
                 self._learn_name(question[1], parts[0])
             else:
                 continue

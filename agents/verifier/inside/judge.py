@@ -17,10 +17,11 @@ import pytest
 from .frames import HELLO, RECORD, STORAGE, FrameSocket
 from .exchanges import Recording
 from .judge_side import JudgeSide
-from .measuring import CrossingAnswers, Measuring, marks_of
+from .measuring import Answers, CrossingAnswers, Measuring, marks_of
 from .peer import Peer
 from .remote_module import RemoteModule
 from .reporter import Reporter
+from .wrapping import CallAnswers, load
 
 _WITHOUT = (
     "cacheprovider", "terminal", "doctest", "junitxml", "pastebin", "stepwise", "setuponly", "setupplan",
@@ -79,6 +80,15 @@ def main(descriptor: int) -> None:
 
 def _choose_modules(task: Mapping[str, Any], channel: FrameSocket, records: Records, reporter: Reporter) -> None:
     """Which `user_code` each file of tests sees: the subject's, or the real one in this process."""
+    def apart() -> None:
+        records.muted = True
+        channel.close()
+
+    def known(digest: str) -> bool:
+        records.tell({"is": "answers", "digest": digest})
+        return channel.receive()[1] == b"known"
+
+    answers: Answers
     if task["isolated"]:
         side = JudgeSide(
             frozenset([Path(task["tests_file"]).stem]),
@@ -92,16 +102,10 @@ def _choose_modules(task: Mapping[str, Any], channel: FrameSocket, records: Reco
         reporter.between_tests = peer.crossing.shared.let_go
         reporter.after_collection = peer.crossing.shared.keep
         answers = CrossingAnswers(recording, peer)
-
-        def apart() -> None:
-            records.muted = True
-            channel.close()
-
-        def known(digest: str) -> bool:
-            records.tell({"is": "answers", "digest": digest})
-            return channel.receive()[1] == b"known"
-
-        reporter.measuring = Measuring(answers, task["tests_file"], apart, known)
+    else:
+        answers = calls = CallAnswers()
+        load(calls)
+    reporter.measuring = Measuring(answers, task["tests_file"], apart, known)
 
 
 def _measure(reporter: Reporter, records: Records, tests_file: str) -> None:
