@@ -21,7 +21,8 @@ _OTHER_KINDS = frozenset(["collected", "uncollected", "deselected", "note", "uns
 @dataclass(frozen=True, slots=True)
 class Audit:
     """`outcomes` by node id for every test that ran to its end; `uncollected` is why a file could not be
-    collected; `noticed` is what the tests notice of answers with this `digest`; `trouble` is what makes the whole run worthless."""
+    collected; `noticed` is what the tests notice of answers with this `digest`;
+    `never` are lines of assertions that were not reached; `trouble` is what makes the whole run worthless."""
 
     ids: tuple[str, ...]
     outcomes: Mapping[str, Outcome]
@@ -29,6 +30,7 @@ class Audit:
     trouble: Trouble | None = None
     noticed: Mapping[str, Noticed] = field(default_factory=dict)
     digest: str = ""
+    never: frozenset[int] | None = None
 
 
 class _Disagreement(Exception):
@@ -50,6 +52,7 @@ def audit(
     outcomes: dict[str, Outcome] = {}
     uncollected = digest = ""
     noticed: dict[str, Noticed] = {}
+    never: frozenset[int] | None = None
     try:
         ids, uncollected = _collected(transcript.records)
         by_test = _by_test(transcript.records)
@@ -65,13 +68,13 @@ def audit(
                 raise _Disagreement("void", f"a test ran that was not asked for: {node_id}")
         if transcript.finished:
             _whole(transcript.records, outcomes, ids, asked | set(expected))
-            noticed, digest = _noticed(transcript.records, asked - set(expected))
+            noticed, digest, never = _noticed(transcript.records, asked - set(expected))
     except _Disagreement as disagreement:
         return Audit(ids, outcomes, uncollected, disagreement.trouble)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         return Audit(ids, outcomes, uncollected, ("forged", f"a record is malformed: {type(error).__name__}"))
     kept = {key: value for key, value in outcomes.items() if key not in expected}
-    return Audit(ids, kept, uncollected, None, noticed, digest)
+    return Audit(ids, kept, uncollected, None, noticed, digest, never)
 
 
 def _collected(records: Sequence[Record]) -> tuple[tuple[str, ...], str]:
@@ -160,7 +163,7 @@ def _whole(
         raise _Disagreement("forged", "the totals of the run are not those of its tests")
 
 
-def _noticed(records: Sequence[Record], asked: Collection[str]) -> tuple[dict[str, Noticed], str]:
+def _noticed(records: Sequence[Record], asked: Collection[str]) -> tuple[dict[str, Noticed], str, frozenset[int] | None]:
     """What each test noticed, and the digest of the answers."""
     found: dict[str, Noticed] = {}
     digests = [str(record["digest"]) for record in records if record["is"] == "answers"]
@@ -172,4 +175,5 @@ def _noticed(records: Sequence[Record], asked: Collection[str]) -> tuple[dict[st
             found[record["id"]] = noticed_of(record)
     if len(digests) > 1 or any(kind in ("answers", "noticed") for kind in kinds[: kinds.index("finish")]):
         raise _Disagreement("forged", "what the tests notice was told before they had run, or twice")
-    return found, digests[0] if digests else ""
+    never = [frozenset(map(int, record["never"])) for record in records if record["is"] == "answers"]
+    return found, digests[0] if digests else "", never[0] if never else None

@@ -17,7 +17,7 @@ _BOTH = (
     "crossing", "peer",
 )  # fmt: skip
 JUDGE = (
-    *_BOTH, "facts", "changes", "exchanges", "replay", "passes", "measuring", "wrapping", "reporter", "properties", "judge_side",
+    *_BOTH, "facts", "asserts", "changes", "exchanges", "replay", "passes", "measuring", "wrapping", "reporter", "properties", "judge_side",
     "remote_module", "judge",
 )  # fmt: skip
 SUBJECT = (*_BOTH, "subject")

@@ -36,6 +36,7 @@ class Run:
         self._strengths = strengths
         self._noticed: dict[str, Noticed] = {}
         self._untried: set[str] = set()
+        self._never: frozenset[int] | None = None
         self._outcomes: dict[str, Outcome] = {}
         self._stopped: Stopped | None = None
         self._trouble: Trouble | None = None
@@ -51,6 +52,9 @@ class Run:
     def verdict(self) -> Verdict:
         """Run what has to be run and decide; raises SandboxBroken."""
         self._run()
+        if self._never:
+            lines = ", ".join(map(str, sorted(self._never)))
+            self._notes[f"Assertions of the tests that never ran: line {lines}."] = None
         ordered = [self._outcomes[name] for name in self._ids if name in self._outcomes]
         return decide(
             self._trial,
@@ -123,7 +127,8 @@ class Run:
         self._gather(transcript)
         result = audit(transcript, canaries.outcomes, partial(_is_wanted, wanted=wanted), source)
         self._believe(transcript, result, isolated)
-        if result.digest or result.noticed:
+        if result.never is not None:
+            self._never = result.never if self._never is None else self._never & result.never
             found = self._strengths.of(source, result.digest)
             if found is None:
                 found = {key.removeprefix(_PREFIX): noticed for key, noticed in result.noticed.items()}

@@ -17,7 +17,8 @@ _MOST_KEPT = 500
 @dataclass(frozen=True, slots=True)
 class Noticed:
     """One pytest item: `noticed` of `tried` changes of values, `weak` of those of type alone. `asked` answers came
-    from the code; `left` replays did something else than the run; `unmeasured`: there was no time for it."""
+    from the code; `left` replays did something else than the run; `unmeasured`: there was no time for it; `caught`: an
+    assertion of it failed."""
 
     noticed: int
     tried: int
@@ -25,6 +26,7 @@ class Noticed:
     asked: int
     left: int
     unmeasured: bool
+    caught: bool
     missed: str
 
 
@@ -35,7 +37,7 @@ def noticed_of(record: Mapping[str, Any]) -> Noticed:
         raise ValueError("counts of changes do not fit together")
     noticed, tried, weak, asked, left = counts
     missed = clean(str(record["missed"][0]))[:_MOST_TEXT] if record["missed"] else ""
-    return Noticed(noticed, tried, weak, asked, left, record["unmeasured"] is True, missed)
+    return Noticed(noticed, tried, weak, asked, left, record["unmeasured"] is True, record["caught"] is True, missed)
 
 
 class Strengths:
@@ -66,6 +68,8 @@ def strength_of(test_id: str, items: Iterable[Noticed]) -> tuple[TestStrength | 
     strength = TestStrength(
         test_id, sum(item.noticed for item in found), sum(item.tried for item in found), missed
     )
+    if any(item.caught for item in found):
+        return strength, "an assertion of it failed and was caught"
     if strength.noticed:
         return strength, ""
     would = f": {missed} would pass it" if missed else ""

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from .frames import HELLO, RECORD, STORAGE, FrameSocket
+from .asserts import Asserts
 from .exchanges import Recording
 from .judge_side import JudgeSide
 from .measuring import Answers, CrossingAnswers, Measuring, marks_of
@@ -85,7 +86,7 @@ def _choose_modules(task: Mapping[str, Any], channel: FrameSocket, records: Reco
         channel.close()
 
     def known(digest: str) -> bool:
-        records.tell({"is": "answers", "digest": digest})
+        records.tell({"is": "answers", "digest": digest, "never": asserts.never()})
         return channel.receive()[1] == b"known"
 
     answers: Answers
@@ -105,6 +106,8 @@ def _choose_modules(task: Mapping[str, Any], channel: FrameSocket, records: Reco
     else:
         answers = calls = CallAnswers()
         load(calls)
+    asserts = reporter.asserts = Asserts(Path(__file__).resolve().parent.parent / task["tests_file"])
+    asserts.watch()
     reporter.measuring = Measuring(answers, task["tests_file"], apart, known)
 
 
@@ -116,7 +119,7 @@ def _measure(reporter: Reporter, records: Records, tests_file: str) -> None:
     moved = {_test_of(item) for item in reporter.moved}
     items = {item: _test_of(item) for item in ran if _test_of(item) not in moved}
     if items and not reporter.failed & set(items):
-        reporter.measuring.measure({item: reporter.seconds[item] for item in items}, items, records.tell)
+        reporter.measuring.measure({item: reporter.seconds[item] for item in items}, items, reporter.caught, records.tell)
     reporter.measuring.close()
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from .exchanges import COLLECTION, Reader, Recording, Segment, Spot
-from .passes import ForkServer, Order, Passes, run_item
+from .passes import TEST_SECONDS, ForkServer, Order, Passes, run_item
 from .peer import Peer
 from .replay import Replay
 
@@ -124,7 +124,8 @@ def set_marks(peer: Peer, marks: Sequence[int]) -> None:
 
 class Measuring:
     """Forks the servers at their moments, and afterwards runs the passes. `mute` keeps a pass's process from
-    telling the host anything; `begin_test` is what comes before each test."""
+    telling the host anything; `begin_test` is what comes before each test,
+    `failed_within` says whether a part of it failed."""
 
     def __init__(self, answers: Answers, tests_file: str, mute: Callable[[], None], ask: Ask) -> None:
         self.answers = answers
@@ -135,6 +136,7 @@ class Measuring:
         self._late: ForkServer | None = None
         self._replaying = self._together = False
         self.begin_test: Callable[[str], None] = lambda _: None
+        self.failed_within: Callable[[str], bool] = lambda _: False
 
     def _server(self) -> ForkServer:
         server = ForkServer(self._mute, self.answers.take)
@@ -177,7 +179,8 @@ class Measuring:
             ran.add(name)
             self.begin_test(item.nodeid)
             self.answers.begin(name)
-            failed = run_item(item, following, 0.3 + 2 * self._seconds.get(name, 0.0))
+            seconds = TEST_SECONDS + 2 * self._seconds.get(name, 0.0)
+            failed = run_item(item, following, seconds) or self.failed_within(item.nodeid)
             followed = self.answers.followed
             if followed == "delivered":
                 result = "noticed" if failed else "missed"
@@ -190,9 +193,14 @@ class Measuring:
                     self._server_of_pass.tell(name, "noticed")
 
     def measure(
-        self, seconds: Mapping[str, float], tests: Mapping[str, str], tell: Callable[[Mapping[str, Any]], None]
+        self,
+        seconds: Mapping[str, float],
+        tests: Mapping[str, str],
+        caught: Collection[str],
+        tell: Callable[[Mapping[str, Any]], None],
     ) -> None:
-        """After the run: the passes, and a record of what each of the items `tests` noticed."""
+        """After the run: the passes, and a record of what each of the items `tests` noticed; in those `caught` an
+        assertion failed."""
         assert self._early is not None
         assert self._late is not None
         digest = self.answers.digest()
@@ -219,6 +227,7 @@ class Measuring:
                     "asked": tally.asked,
                     "left": tally.left,
                     "unmeasured": tally.unmeasured,
+                    "caught": item in caught,
                     "missed": tally.missed[:1],
                 }
             )

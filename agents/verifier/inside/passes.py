@@ -28,7 +28,7 @@ _MOST_SECONDS = 2.0
 _LEAST_SECONDS = 0.04
 _SHARE = 0.5
 _LEAST_PASSES = 3
-_TEST_SECONDS = 0.3
+TEST_SECONDS = 0.3
 
 
 class OutOfTime(BaseException):
@@ -272,7 +272,7 @@ class Passes:
         """One pass; the changes that were not reached."""
         self._passes += 1
         order = {item: (spot.group, number) for item, (spot, number) in chosen.items()}
-        limit = 1.0 + 2 * sum(self._seconds.values()) + _TEST_SECONDS * len(chosen)
+        limit = 1.0 + 2 * sum(self._seconds.values()) + TEST_SECONDS * len(chosen)
         results = server.run(order, min(limit, 3 * _MOST_SECONDS))
         left = []
         for item, (spot, number) in chosen.items():

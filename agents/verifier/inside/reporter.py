@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from .asserts import Asserts
 from .facts import Comparison, comparison, failure
 from .measuring import Measuring
 
@@ -39,6 +40,11 @@ class Reporter:
         self.seconds: dict[str, float] = {}
         self.failed: set[str] = set()
         self.moved: set[str] = set()
+        self.caught: set[str] = set()
+        self.asserts: Asserts | None = None
+        self._failures = 0
+        self._again = self._calling = False
+        self._within: dict[str, Any] = {}
 
     def tell(self, kind: str, text: str) -> None:
         """Record what was found out about the test under way."""
@@ -61,6 +67,7 @@ class Reporter:
         """The moment before the first test."""
         if self.measuring is not None:
             self.measuring.begin_test = self._begin_again
+            self.measuring.failed_within = self.failed.__contains__
             self.measuring.at_tests(session.items)
 
     @pytest.hookimpl(wrapper=True)
@@ -125,11 +132,13 @@ class Reporter:
         self._begun = time.perf_counter()
         self._begin(nodeid)
         self._current = nodeid
+        self._failures = self.asserts.failures if self.asserts is not None else 0
         if self.measuring is not None:
             self.measuring.answers.begin(nodeid if nodeid.startswith(self._tests_file + "::") else None)
         self._tell({"is": "start", "id": nodeid})
 
     def _begin_again(self, nodeid: str) -> None:
+        self._again = True
         if nodeid in self._taken_over:
             self._taken_over[nodeid].keep_what_fails()
         self._begin(nodeid)
@@ -141,14 +150,17 @@ class Reporter:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
         """The first witness: whether the call of the test came back."""
+        self._calling, self._within = True, {}
         try:
             yield
-            if item.nodeid in self._taken_over and not self._taken_over[item.nodeid].tried:
+            if item.nodeid in self._taken_over and not self._again and not self._taken_over[item.nodeid].tried:
                 pytest.fail("the property was never tried on an example")
         except BaseException:
             self._tell({"is": "raw", "id": item.nodeid, "outcome": "failed"})
             raise
-        kept = getattr(item, "_excinfo", None)  # a unittest case catches the failures of its tests itself
+        finally:
+            self._calling = False
+        kept = self._within or getattr(item, "_excinfo", None)  # a unittest case catches the failures of its tests itself
         self._tell({"is": "raw", "id": item.nodeid, "outcome": "failed" if kept else "passed"})
 
     def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> None:
@@ -166,9 +178,18 @@ class Reporter:
             facts["example"] = self.properties.counterexample(call.excinfo.value)
             if type(call.excinfo.value).__name__ in ("Unsatisfiable", "InvalidArgument"):
                 facts["untried"] = self.measuring is not None and not self.measuring.answers.asked
+        if self._calling:  # a part of the test: a subtest
+            if report.outcome != "passed":
+                self._within = self._within or facts
+                self.failed.add(report.nodeid)
+            return report
+        if report.when == "call" and report.outcome == "passed" and self._within:
+            report.outcome, facts = "failed", self._within
         self.seconds[report.nodeid] = time.perf_counter() - self._begun
         if report.outcome != "passed":
             self.failed.add(report.nodeid)
+        elif self.asserts is not None and self.asserts.failures > self._failures:
+            self.caught.add(report.nodeid)
         self._tell(
             {
                 "is": "report",
