@@ -15,7 +15,9 @@ from .strength import Noticed, noticed_of
 
 Trouble = tuple[Literal["void", "forged", "incomplete"], str]
 
-_OTHER_KINDS = frozenset(["collected", "uncollected", "deselected", "note", "unshareable", "finish", "answers", "noticed", "end"])
+_OTHER_KINDS = frozenset(
+    ["collected", "uncollected", "deselected", "note", "unshareable", "finish", "answers", "noticed", "end"]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,9 @@ def _whole(
         raise _Disagreement("forged", "the totals of the run are not those of its tests")
 
 
-def _noticed(records: Sequence[Record], asked: Collection[str]) -> tuple[dict[str, Noticed], str, frozenset[int] | None]:
+def _noticed(
+    records: Sequence[Record], asked: Collection[str]
+) -> tuple[dict[str, Noticed], str, frozenset[int] | None]:
     """What each test noticed, and the digest of the answers."""
     found: dict[str, Noticed] = {}
     digests = [str(record["digest"]) for record in records if record["is"] == "answers"]

@@ -17,8 +17,8 @@ _BOTH = (
     "crossing", "peer",
 )  # fmt: skip
 JUDGE = (
-    *_BOTH, "facts", "asserts", "changes", "exchanges", "replay", "passes", "measuring", "wrapping", "reporter", "properties", "judge_side",
-    "remote_module", "judge",
+    *_BOTH, "facts", "asserts", "changes", "exchanges", "replay", "passes", "wrapping", "measuring", "reporter",
+    "properties", "judge_side", "remote_module", "judge",
 )  # fmt: skip
 SUBJECT = (*_BOTH, "subject")
 

@@ -17,8 +17,8 @@ _MOST_KEPT = 500
 @dataclass(frozen=True, slots=True)
 class Noticed:
     """One pytest item: `noticed` of `tried` changes of values, `weak` of those of type alone. `asked` answers came
-    from the code; `left` replays did something else than the run; `unmeasured`: there was no time for it; `caught`: an
-    assertion of it failed."""
+    from the code; `left` replays did something else than the run; `unmeasured`: there was no time for it;
+    `caught`: an assertion of it failed."""
 
     noticed: int
     tried: int
@@ -37,7 +37,9 @@ def noticed_of(record: Mapping[str, Any]) -> Noticed:
         raise ValueError("counts of changes do not fit together")
     noticed, tried, weak, asked, left = counts
     missed = clean(str(record["missed"][0]))[:_MOST_TEXT] if record["missed"] else ""
-    return Noticed(noticed, tried, weak, asked, left, record["unmeasured"] is True, record["caught"] is True, missed)
+    return Noticed(
+        noticed, tried, weak, asked, left, record["unmeasured"] is True, record["caught"] is True, missed
+    )
 
 
 class Strengths:

@@ -180,7 +180,9 @@ class Reader:
             rest = [self._walked(part, origin) for part in node[2:]]
             self._count += 1
             self._named[node[1]] = (
-                [origin, rest] if origin == "judge" else hashlib.sha256(f"{origin}{rest}".encode("utf-8", "replace")).hexdigest()
+                [origin, rest]
+                if origin == "judge"
+                else hashlib.sha256(f"{origin}{rest}".encode("utf-8", "replace")).hexdigest()
             )
             if tag == "o" and isinstance(node[2], list) and node[2][0] in ("K", "y"):
                 self._classes[node[1]] = node[2][1]

@@ -10,13 +10,13 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from .frames import HELLO, RECORD, STORAGE, FrameSocket
 from .asserts import Asserts
 from .exchanges import Recording
+from .frames import HELLO, RECORD, STORAGE, FrameSocket
 from .judge_side import JudgeSide
 from .measuring import Answers, CrossingAnswers, Measuring, marks_of
 from .peer import Peer
@@ -81,6 +81,7 @@ def main(descriptor: int) -> None:
 
 def _choose_modules(task: Mapping[str, Any], channel: FrameSocket, records: Records, reporter: Reporter) -> None:
     """Which `user_code` each file of tests sees: the subject's, or the real one in this process."""
+
     def apart() -> None:
         records.muted = True
         channel.close()
@@ -96,7 +97,7 @@ def _choose_modules(task: Mapping[str, Any], channel: FrameSocket, records: Reco
             reporter.tell,
         )
         recording = Recording(channel, lambda: marks_of(peer))
-        peer = Peer(recording, side, first=2)
+        peer = Peer(cast(FrameSocket, recording), side, first=2)
         side.is_remote = lambda value: peer.crossing.remote_number(value) is not None
         side.compare = lambda proxy, name, args: _compared(peer, proxy, name, args)
         reporter.modules[task["tests_file"]] = RemoteModule(peer, side, task["names"])
@@ -119,7 +120,9 @@ def _measure(reporter: Reporter, records: Records, tests_file: str) -> None:
     moved = {_test_of(item) for item in reporter.moved}
     items = {item: _test_of(item) for item in ran if _test_of(item) not in moved}
     if items and not reporter.failed & set(items):
-        reporter.measuring.measure({item: reporter.seconds[item] for item in items}, items, reporter.caught, records.tell)
+        reporter.measuring.measure(
+            {item: reporter.seconds[item] for item in items}, items, reporter.caught, records.tell
+        )
     reporter.measuring.close()
 
 

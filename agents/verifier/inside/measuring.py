@@ -6,42 +6,16 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from .exchanges import COLLECTION, Reader, Recording, Segment, Spot
 from .passes import TEST_SECONDS, ForkServer, Order, Passes, run_item
 from .peer import Peer
 from .replay import Replay
+from .wrapping import CallAnswers
 
 Ask = Callable[[str], bool]
 """Whether the host knows what the tests notice of answers with this digest."""
-
-
-class Answers(Protocol):
-    """Where the code's answers are recorded, and changed in a pass."""
-
-    followed: str
-    shared: bool
-    asked: bool
-
-    def begin(self, name: str | None) -> None:
-        """A segment begins."""
-
-    def digest(self) -> str | None:
-        """What identifies the answers; None where nothing does."""
-
-    def given(self) -> Any:
-        """What the process of a pass has to know of the run."""
-
-    def take(self, given: Any) -> None:
-        """In a server: keep what was given."""
-
-    def change(self, order: Order, together: bool) -> None:
-        """In a pass: answer from now on from the record, with these changes; `together` says that tests share
-        what is changed."""
-
-    def spots(self) -> Mapping[str, Sequence[Spot]]:
-        """The answers that can be changed, by segment."""
 
 
 class CrossingAnswers:
@@ -120,6 +94,10 @@ def marks_of(peer: Peer) -> tuple[int, ...]:
 def set_marks(peer: Peer, marks: Sequence[int]) -> None:
     """Give these numbers next."""
     peer.crossing._next, peer.crossing.shared._next = marks
+
+
+Answers = CrossingAnswers | CallAnswers
+"""Where the code's answers are recorded, and changed in a pass."""
 
 
 class Measuring:

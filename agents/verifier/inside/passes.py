@@ -266,9 +266,7 @@ class Passes:
             if self._plans[item].test not in self._settled and self._may_go_on(needed=True):
                 self._pass(server, {item: change})
 
-    def _pass(
-        self, server: Server, chosen: Mapping[str, tuple[Spot, int]]
-    ) -> list[tuple[str, tuple[Spot, int]]]:
+    def _pass(self, server: Server, chosen: Mapping[str, tuple[Spot, int]]) -> list[tuple[str, tuple[Spot, int]]]:
         """One pass; the changes that were not reached."""
         self._passes += 1
         order = {item: (spot.group, number) for item, (spot, number) in chosen.items()}

@@ -14,7 +14,7 @@ Followed = Literal["before", "delivered", "left", "unknown"]
 """How far a segment got: not yet to its change, to it, off the log before it, or to a question without an answer
 after it."""
 
-_ANSWERS = {name: b'["return", ["an object", [], []], []]' for name in ("__repr__", "__str__")}
+_ANSWERS = dict.fromkeys(("__repr__", "__str__"), b'["return", ["an object", [], []], []]')
 """An explanation of a failed assertion asks for these where the run had no need to."""
 
 
@@ -133,7 +133,7 @@ class Replay:
         """Go on behind what the tests answered to a call that is left out, and to the calls within it."""
         depth = 1
         while depth and self._at < len(self._segment.frames):
-            from_code, kind, _ = self._segment.frames[self._at]
+            kind = self._segment.frames[self._at][1]
             depth += (kind == ASK) - (kind == ANSWER)
             self._at += 1
 

@@ -160,7 +160,9 @@ class Reporter:
             raise
         finally:
             self._calling = False
-        kept = self._within or getattr(item, "_excinfo", None)  # a unittest case catches the failures of its tests itself
+        kept = self._within or getattr(
+            item, "_excinfo", None
+        )  # a unittest case catches the failures of its tests itself
         self._tell({"is": "raw", "id": item.nodeid, "outcome": "failed" if kept else "passed"})
 
     def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> None:

@@ -18,17 +18,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .changes import Change, of_items, of_value
+from .describe import words
 from .exchanges import Spot
 from .passes import Order
 from .shared import KINDS
 
-_UNSEEN = frozenset(
-    f"__{name}__" for name in "new repr str format hash del getattr getattribute setattr class_getitem".split()
+_UNSEEN = words(
+    "__new__ __repr__ __str__ __format__ __hash__ __del__ __getattribute__ __setattr__ __class_getitem__"
 )
 _CHANGING = re.compile(r"0x[0-9a-f]+|pytest-\d+")
 """Addresses, and the folders of tmp_path: another in each process."""
 _MOST_TEXT = 300
 _MOST_CALLS = 5000
+_LEFT_OUT = 0
+"""The first change of every answer: the function is not called, and None is the answer."""
 _OF_CACHES = ("cache_info", "cache_clear", "cache_parameters")
 _DEEPEST = 6
 
@@ -169,11 +172,12 @@ class CallAnswers:
     # --- one call ------------------------------------------------------------------------------------------
 
     def _is_left_out(self, call: _Call) -> bool:
-        if self._order is not None and self.followed == "before":
-            if self._expected is not None and call.key not in self._expected:
-                self.followed = "left"
+        if self._order is None:
+            return False
+        if self.followed == "before" and self._expected is not None and call.key not in self._expected:
+            self.followed = "left"
         group, number = self._wanted
-        if number >= 0 or not group.startswith(call.key) or self.followed == "left":
+        if number != _LEFT_OUT or not group.startswith(call.key) or self.followed == "left":
             return False
         self.followed = "delivered"
         return True
@@ -183,15 +187,15 @@ class CallAnswers:
         if call.is_init:
             target = call.args[0]
             variants = list(_of_attributes(target))
-        changes = [Change(f"returning {text}", b"", weak) for text, weak, _ in variants]
+        changes = [Change("not doing anything", b"", weak=result is not None or call.is_init)]
+        changes += [Change(f"returning {text}", b"", weak) for text, weak, _ in variants]
         changes.append(Change("raising an exception", b"", weak=True))
-        changes.append(Change("not doing anything", b"", weak=result is not None or call.is_init))
         number = self._found(call, f"returned {_text(target)}", changes)
         if number is None:
             return result
-        if number == len(variants):
+        if number > len(variants):
             raise Changed("another answer")
-        other = variants[number][2]()
+        other = variants[number - 1][2]()
         if call.is_init:
             for name, value in vars(other).items():
                 object.__setattr__(target, name, value)
@@ -202,12 +206,9 @@ class CallAnswers:
         if isinstance(error, StopIteration | StopAsyncIteration):
             raise error
         changes = [Change("returning None", b""), Change("raising another exception", b"")]
-        number = self._found(call, f"raised {type(error).__name__}", changes)
-        if number is None:
+        if self._found(call, f"raised {type(error).__name__}", changes) is None:
             raise error
-        if number == 1:
-            raise Changed("another answer")
-        return None
+        raise Changed("another answer")
 
     def _found(self, call: _Call, said: str, changes: list[Change]) -> int | None:
         """Record an answer; the number of the change that it is to have."""
@@ -218,7 +219,7 @@ class CallAnswers:
                 self._current.append(spot)
             return None
         wanted, number = self._wanted
-        if wanted != group or self.followed == "left" or number < 0:
+        if wanted != group or self.followed == "left":
             return None
         self.followed = "delivered"
         return number
