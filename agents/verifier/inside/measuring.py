@@ -103,7 +103,8 @@ Answers = CrossingAnswers | CallAnswers
 class Measuring:
     """Forks the servers at their moments, and afterwards runs the passes. `mute` keeps a pass's process from
     telling the host anything; `begin_test` is what comes before each test,
-    `failed_within` says whether a part of it failed."""
+    `failed_within` says whether a part of it failed,
+    `collection_failed` whether the tests could not be collected."""
 
     def __init__(self, answers: Answers, tests_file: str, mute: Callable[[], None], ask: Ask) -> None:
         self.answers = answers
@@ -115,15 +116,16 @@ class Measuring:
         self._replaying = self._together = False
         self.begin_test: Callable[[str], None] = lambda _: None
         self.failed_within: Callable[[str], bool] = lambda _: False
+        self.collection_failed: Callable[[], bool] = lambda: False
 
     def _server(self) -> ForkServer:
         server = ForkServer(self._mute, self.answers.take)
         if server.order is not None:
-            order, together, self._ids, self._seconds = server.order
+            self._order, together, self._ids, self._seconds = server.order
             self._together = together
             self._replaying = True
             self._server_of_pass = server
-            self.answers.change(order, together)
+            self.answers.change(self._order, together)
         return server
 
     def at_collection(self) -> None:
@@ -160,12 +162,12 @@ class Measuring:
             seconds = TEST_SECONDS + 2 * self._seconds.get(name, 0.0)
             failed = run_item(item, following, seconds) or self.failed_within(item.nodeid)
             followed = self.answers.followed
-            if followed == "delivered":
+            if followed == "delivered" or not self._order:
                 result = "noticed" if failed else "missed"
             else:
                 result = followed if followed == "unknown" else "left"
             self._server_of_pass.tell(name, result)
-        if self._together:
+        if self._together and self.collection_failed():
             for name in self._ids:
                 if name not in ran:
                     self._server_of_pass.tell(name, "noticed")
@@ -186,14 +188,11 @@ class Measuring:
             return
         spots = self.answers.spots()
         passes = Passes(spots, tests, seconds)
-        passes.run(Orders(self._late, self.answers.given(), False, list(tests), seconds))
-        shared = [
-            (name, spot)
-            for name, found in spots.items()
-            for spot in found
-            if (spot.shared and name in tests) or (name == COLLECTION and spot.is_value)
-        ]
-        passes.run_shared(Orders(self._early, self.answers.given(), True, list(tests), seconds), iter(shared))
+        late = Orders(self._late, self.answers.given(), False, list(tests), seconds)
+        if digest is None:  # the code runs again, too, and may do something else
+            passes.check(late)
+        passes.run(late)
+        passes.run_common(Orders(self._early, self.answers.given(), True, list(tests), seconds))
         for item, tally in passes.tallies.items():
             tell(
                 {

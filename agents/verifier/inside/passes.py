@@ -12,11 +12,13 @@ import os
 import select
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Literal, Protocol
 
-from .exchanges import Spot
+from _pytest.tmpdir import tmppath_result_key
+
+from .exchanges import COLLECTION, Spot
 
 Result = Literal["noticed", "missed", "left", "unknown"]
 Order = dict[str, tuple[str, int]]
@@ -130,6 +132,7 @@ def run_item(item: Any, following: Any, seconds: float) -> bool:
     """Run one pytest item as pytest does, without its reports; whether it failed."""
     failed = False
     hook = item.ihook
+    item.stash[tmppath_result_key] = {}  # otherwise written with pytest's reports
     signal.signal(signal.SIGALRM, _out_of_time)
     if hasattr(item, "_request") and not item._request:
         item._initrequest()
@@ -151,8 +154,8 @@ def run_item(item: Any, following: Any, seconds: float) -> bool:
 
 
 def _is_own_fault(error: BaseException) -> bool:
-    """Whether hypothesis could make no example: that shows nothing about an answer."""
-    return type(error).__name__ in ("Unsatisfiable", "FailedHealthCheck", "InvalidArgument")
+    """Whether there was nothing to run the test on: no example of hypothesis's, no case."""
+    return type(error).__name__ in ("Unsatisfiable", "FailedHealthCheck", "InvalidArgument", "Skipped")
 
 
 def _out_of_time(*_: object) -> None:
@@ -225,11 +228,19 @@ class Passes:
         self, spots: Mapping[str, Sequence[Spot]], tests: Mapping[str, str], seconds: Mapping[str, float]
     ) -> None:
         """`tests` names for each item the test that it is part of, `seconds` what it took."""
+        common = [
+            (name, spot)
+            for name, found in spots.items()
+            for spot in found
+            if (name == COLLECTION and spot.is_value) or spot.shared
+        ]
+        groups = {spot.group for _, spot in common}
         self.tallies = {item: Tally(asked=len(spots.get(item, ()))) for item in tests}
         self._plans = {}
         for item, test in tests.items():
-            own = [spot for spot in spots.get(item, ()) if not spot.shared]
+            own = [spot for spot in spots.get(item, ()) if spot.group not in groups]
             self._plans[item] = _Plan(*_spread(own), self.tallies[item], test)
+        self._common = _spread([spot for _, spot in common])
         self._seconds = seconds
         self._begun = time.monotonic()
         self._passes = 0
@@ -292,27 +303,31 @@ class Passes:
                 tally.unmeasured = True
         return left
 
-    def run_shared(self, server: Server, spots: Iterator[tuple[str, Spot]]) -> None:
-        """Changes of answers that several tests build on: each has a pass, and all that fail noticed it."""
-        of_segment: dict[str, list[Spot]] = {}
-        for segment, spot in spots:
-            of_segment.setdefault(segment, []).append(spot)
-        for segment, found in of_segment.items():
-            full, weak = _spread(found)
-            for spot, number in [*full, *weak][:MOST_TRIED]:
-                settled = self._settled
-                wanting = [item for item, plan in self._plans.items() if plan.test not in settled]
-                if not wanting or not self._may_go_on(needed=True):
-                    return
-                self._passes += 1
-                change = spot.changes[number]
-                results = server.run({segment: (spot.group, number)}, _MOST_SECONDS)
-                for item in wanting:
-                    tally = self.tallies[item]
+    def check(self, server: Server) -> None:
+        """A pass without a change: a test that fails in it does not do the same when it is run again."""
+        results = server.run({}, _MOST_SECONDS)
+        for item, plan in self._plans.items():
+            if results.get(item) == "noticed":
+                plan.full, plan.weak, plan.tally.left = [], [], 1
+
+    def run_common(self, server: Server) -> None:
+        """Changes of answers that several tests build on, in all of them at once: whoever fails noticed it."""
+        full, weak = self._common
+        for spot, number in [*full[:MOST_TRIED_UNNOTICED], *weak[:MOST_TRIED]]:
+            settled = self._settled
+            wanting = [item for item, plan in self._plans.items() if plan.test not in settled]
+            if not wanting or not self._may_go_on(needed=True):
+                return
+            self._passes += 1
+            change = spot.changes[number]
+            results = server.run({COLLECTION: (spot.group, number)}, _MOST_SECONDS)
+            for item in wanting:
+                tally, result = self.tallies[item], results.get(item)
+                if result in ("noticed", "missed"):
                     tally.asked += 1
-                    tally.tried += not change.weak and item in results
-                    if results.get(item) == "noticed":
-                        tally.weak += change.weak
-                        tally.noticed += not change.weak
-                    elif item in results and results[item] == "missed":
-                        tally.missed.append(f"{spot.asked} {change.text}")
+                    tally.tried += not change.weak
+                if result == "noticed":
+                    tally.weak += change.weak
+                    tally.noticed += not change.weak
+                elif result == "missed":
+                    tally.missed.append(f"{spot.asked} {change.text}")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from .exchanges import Segment, Spot, key_of
+from .exchanges import COLLECTION, Segment, Spot, key_of
 from .frames import ANSWER, ASK
 from .plain import Tree
 
@@ -59,7 +59,7 @@ class Replay:
         self._learnt = set()
         if self._segment.marks:
             self._restore(self._segment.marks)
-        group, number = self._changes.get(name, ("", 0))
+        group, number = self._changes.get(COLLECTION if self._together else name, ("", 0))
         self._changed = {
             spot.index: spot.changes[number].payload for spot in self._spots.get(name, ()) if spot.group == group
         }

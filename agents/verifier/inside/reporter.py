@@ -68,6 +68,7 @@ class Reporter:
         if self.measuring is not None:
             self.measuring.begin_test = self._begin_again
             self.measuring.failed_within = self.failed.__contains__
+            self.measuring.collection_failed = lambda: bool(session.testsfailed)
             self.measuring.at_tests(session.items)
 
     @pytest.hookimpl(wrapper=True)

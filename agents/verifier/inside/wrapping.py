@@ -19,14 +19,14 @@ from typing import Any
 
 from .changes import Change, of_items, of_value
 from .describe import words
-from .exchanges import Spot
+from .exchanges import COLLECTION, Spot
 from .passes import Order
 from .shared import KINDS
 
 _UNSEEN = words(
     "__new__ __repr__ __str__ __format__ __hash__ __del__ __getattribute__ __setattr__ __class_getitem__"
 )
-_CHANGING = re.compile(r"0x[0-9a-f]+|pytest-\d+")
+_CHANGING = re.compile(r"0x[0-9a-f]+|id='\d+'|pytest-\d+")
 """Addresses, and the folders of tmp_path: another in each process."""
 _MOST_TEXT = 300
 _MOST_CALLS = 5000
@@ -66,7 +66,7 @@ class CallAnswers:
         """A segment begins."""
         self._current = None if name is None else self._spots.setdefault(name, [])
         if self._order is not None and name is not None:
-            self._wanted = self._order.get(name, ("", 0))
+            self._wanted = self._order.get(COLLECTION if self._together else name, ("", 0))
             self._expected = None if self._together else self._keys.get(name)
             if not self._together or self.followed != "delivered":
                 self.followed = "before"
@@ -160,6 +160,13 @@ class CallAnswers:
             finally:
                 self._inside.busy = False
 
+        if inspect.isgeneratorfunction(function):
+
+            @functools.wraps(function)
+            def produced(*args: Any, **kwargs: Any) -> Any:
+                return (yield from called(*args, **kwargs))
+
+            return produced
         for name in _OF_CACHES:
             if hasattr(function, name):
                 setattr(called, name, getattr(function, name))
