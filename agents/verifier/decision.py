@@ -62,7 +62,7 @@ def decide(trial: Trial, found: Findings) -> Verdict:
 def _strengths(trial: Trial, found: Findings) -> tuple[tuple[TestStrength, ...], dict[str, str]]:
     """What each test notices, and for those that show nothing the reason; nothing unless all tests passed."""
     reasons: dict[str, str] = {}
-    strengths = []
+    strengths: list[TestStrength] = []
     if not found.outcomes or any(outcome.status != "passed" for outcome in found.outcomes):
         return (), reasons
     for name in trial.names:

@@ -20,15 +20,19 @@ _MAPPINGS = frozenset(["dict", "OrderedDict", "defaultdict", "Counter"])
 _MOST_ITEMS = 6
 _DEEPEST = 8
 
+VALUE, ASIDE, TYPE = range(3)
+"""Ranks of changes: of a value; of what tests rarely look at, such as which object it is or what a procedure
+returns; of a value's type, or an exception in its place."""
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change of a frame from the code: its new payload, None where the frame is left out. `weak` says that
-    only a change of type or an exception stands for the value; `text` completes "f(1) ... would pass"."""
+    """One change of a frame from the code: its new payload, None where the frame is left out. `text` completes
+    "f(1) ... would pass it"; `rank` says how much it shows that a test notices the change."""
 
     text: str
     payload: bytes | None
-    weak: bool = False
+    rank: int = VALUE
 
 
 def of_value(value: Any) -> list[Any]:
@@ -118,24 +122,38 @@ class Known:
     classes: dict[int, int]
 
 
-def of_answer(payload: bytes, known: Known) -> list[Change]:
-    """Other answers in place of one, those of the same type first."""
+def of_answer(payload: bytes, known: Known, given: Sequence[int] = ()) -> list[Change]:
+    """Other answers in place of one, those of the same type first; `given` are containers among the arguments."""
     how, (tree, containers, forgotten), printed = json.loads(payload)
 
-    def framed(text: str, tree: Tree, *, weak: bool = False, how: str = "return", and_also: Tree = ()) -> Change:
+    def framed(text: str, tree: Tree, rank: int = VALUE, how: str = "return", and_also: Tree = ()) -> Change:
         body = [how, [tree, [*containers, *and_also], forgotten], printed]
-        return Change(text, json.dumps(body).encode(), weak)
+        return Change(text, json.dumps(body).encode(), rank)
 
     if how == "raise":
         if tree[0] == "x" and tree[1][0] == "T" and tree[1][-1] in _ENDS:
             return []
         return [framed("returning None", None), framed("raising another exception", raised(tree), how="raise")]
-    changes = [framed(text, other, and_also=more) for text, other, more in _of_tree(tree, containers, known)]
+    held = isinstance(tree, list) and tree[0] in ("o", "K", "y", "T")
+    usual = ASIDE if tree is None or (held and len(tree) < 4) else VALUE
+    changes = [
+        framed(text, other, usual, and_also=more) for text, other, more in _of_tree(tree, containers, known)
+    ]
+    opaque = not changes
     for index, entry in enumerate(containers):
         if entry[1] is None:
             rest = [*containers[:index], *containers[index + 1 :]]
             body = ["return", [tree, rest, forgotten], printed]
             changes.append(Change("not changing its argument", json.dumps(body).encode()))
+    touched = {entry[0] for entry in containers}
+    for number in given:
+        kind, _extra, items = known.containers.get(number, ("", None, []))
+        if number not in touched and kind:
+            width = 2 if kind in _MAPPINGS else 1
+            other = items[:-width] if items else [1] * width
+            entry = [number, None, None, *other]
+            body = ["return", [tree, [*containers, entry], forgotten], printed]
+            changes.append(Change("changing its argument", json.dumps(body).encode()))
     if printed:
         for text, pieces in (
             ("printing nothing", []),
@@ -143,11 +161,9 @@ def of_answer(payload: bytes, known: Known) -> list[Change]:
         ):
             body = ["return", [tree, containers, forgotten], pieces]
             changes.append(Change(text, json.dumps(body).encode()))
-    opaque = tree is not None and not changes
-    held = isinstance(tree, list) and tree[0] in ("o", "K", "y", "T")
     if tree is not None:
-        changes.append(framed("returning None", None, weak=not opaque or held))
-    changes.append(framed("raising an exception", raised(tree), how="raise", weak=True))
+        changes.append(framed("returning None", None, TYPE if held or not opaque else VALUE))
+    changes.append(framed("raising an exception", raised(tree), TYPE, how="raise"))
     return changes
 
 

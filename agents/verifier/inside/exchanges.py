@@ -136,7 +136,8 @@ class Reader:
             elif kind == ANSWER and asked:
                 question = asked.pop()
                 said = f"{what}{self._canonical(parts, question[0])}{printed}"
-                changes = of_answer(payload, Known(self._containers, self._others, self._classes))
+                known = Known(self._containers, self._others, self._classes)
+                changes = of_answer(payload, known, _containers_in(question[1][1]))
                 if "__next__" in question[1][1] and what == "return":
                     changes.insert(1, ENDING)
                 self._learn_name(question[1], parts[0])
@@ -214,6 +215,14 @@ class Reader:
         if what == "call" or "__call__" in strings[:1]:
             return f"{name or 'an object'}({arguments})"
         return f"{of}{strings[0] if strings else what}({arguments})"[:200]
+
+
+def _containers_in(tree: Tree) -> list[int]:
+    """Numbers of the containers that are arguments of a question."""
+    tuples = [part for part in tree[1:] if isinstance(part, list) and part[:1] == ["t"]]
+    return [
+        part[1] for arguments in tuples[:1] for part in arguments[1:] if isinstance(part, list) and part[0] == "@"
+    ]
 
 
 def key_of(payload: bytes) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ test can tell a pass from the run that it repeats.
 
 from __future__ import annotations
 
+import itertools
 import json
 import marshal
 import os
@@ -18,6 +19,7 @@ from typing import Any, BinaryIO, Literal, Protocol
 
 from _pytest.tmpdir import tmppath_result_key
 
+from .changes import ASIDE, TYPE, VALUE, Change
 from .exchanges import COLLECTION, Spot
 
 Result = Literal["noticed", "missed", "left", "unknown"]
@@ -130,14 +132,14 @@ def _read(descriptor: int, end: float) -> bytes:
 
 def run_item(item: Any, following: Any, seconds: float) -> bool:
     """Run one pytest item as pytest does, without its reports; whether it failed."""
-    failed = False
+    failed = broken = False
     hook = item.ihook
     item.stash[tmppath_result_key] = {}  # otherwise written with pytest's reports
     signal.signal(signal.SIGALRM, _out_of_time)
     if hasattr(item, "_request") and not item._request:
         item._initrequest()
     for phase in ("setup", "call", "teardown"):
-        if phase == "call" and failed:
+        if phase == "call" and broken:
             continue
         arguments = {"item": item} if phase != "teardown" else {"item": item, "nextitem": following}
         try:
@@ -145,6 +147,7 @@ def run_item(item: Any, following: Any, seconds: float) -> bool:
                 signal.setitimer(signal.ITIMER_REAL, seconds)
             getattr(hook, f"pytest_runtest_{phase}")(**arguments)
         except BaseException as error:
+            broken = True
             failed = failed or not _is_own_fault(error)
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
@@ -178,39 +181,46 @@ class Tally:
     asked: int = 0
     unmeasured: bool = False
 
+    def count(self, result: str, spot: Spot, change: Change) -> None:
+        """Count a change that reached the test. What tests rarely look at counts where it was noticed."""
+        noticed = result == "noticed"
+        self.weak += noticed and change.rank == TYPE
+        self.noticed += noticed and change.rank != TYPE
+        self.tried += change.rank == VALUE or (noticed and change.rank == ASIDE)
+        if result == "missed" and change.rank == VALUE:
+            self.missed.append(f"{spot.asked} {change.text}")
+
 
 @dataclass(slots=True)
 class _Plan:
-    full: list[tuple[Spot, int]]
-    weak: list[tuple[Spot, int]]
+    ranks: list[list[tuple[Spot, int]]]
     tally: Tally
     test: str
 
     def next(self, settled: bool) -> tuple[Spot, int] | None:
         """The next change to try, by what was noticed so far; `settled` says that the test has noticed one."""
         most = MOST_TRIED if self.tally.noticed or settled else MOST_TRIED_UNNOTICED
-        if self.full and self.tally.tried + self.tally.left < most:
-            return self.full.pop(0)
-        if not self.tally.noticed and not settled and not self.tally.weak and self.weak:
-            return self.weak.pop(0)
+        values, aside, types = self.ranks
+        if values and self.tally.tried + self.tally.left < most:
+            return values.pop(0)
+        if not self.tally.noticed and not settled:
+            if aside:
+                return aside.pop(0)
+            if types and not self.tally.weak:
+                return types.pop(0)
         return None
 
 
-def _spread(spots: Sequence[Spot]) -> tuple[list[tuple[Spot, int]], list[tuple[Spot, int]]]:
-    """Changes of every group once, the first of each before the second of any; of values, and of types."""
-    groups: dict[str, Spot] = {}
-    for spot in spots:
-        groups.setdefault(spot.group, spot)
-    chosen: tuple[list[tuple[Spot, int]], list[tuple[Spot, int]]] = ([], [])
-    ranked = {
-        key: [[n for n, change in enumerate(spot.changes) if change.weak is weak] for weak in (False, True)]
-        for key, spot in groups.items()
-    }
-    for weak in (0, 1):
-        for rank in range(max((len(ranks[weak]) for ranks in ranked.values()), default=0)):
-            for key, ranks in ranked.items():
-                if rank < len(ranks[weak]):
-                    chosen[weak].append((groups[key], ranks[weak][rank]))
+def _spread(spots: Sequence[Spot]) -> list[list[tuple[Spot, int]]]:
+    """The changes of each rank, those of a group once: the first of each group before the second of any."""
+    groups = {spot.group: spot for spot in reversed(spots)}
+    chosen: list[list[tuple[Spot, int]]] = [[], [], []]
+    for rank, found in enumerate(chosen):
+        changes = [
+            [(groups[key], n) for n, change in enumerate(groups[key].changes) if change.rank == rank]
+            for key in dict.fromkeys(spot.group for spot in spots)
+        ]
+        found += [one for turn in itertools.zip_longest(*changes) for one in turn if one is not None]
     return chosen
 
 
@@ -239,7 +249,7 @@ class Passes:
         self._plans = {}
         for item, test in tests.items():
             own = [spot for spot in spots.get(item, ()) if spot.group not in groups]
-            self._plans[item] = _Plan(*_spread(own), self.tallies[item], test)
+            self._plans[item] = _Plan(_spread(own), self.tallies[item], test)
         self._common = _spread([spot for _, spot in common])
         self._seconds = seconds
         self._begun = time.monotonic()
@@ -287,14 +297,8 @@ class Passes:
         for item, (spot, number) in chosen.items():
             tally, change = self.tallies[item], spot.changes[number]
             result = results.get(item)
-            if result == "noticed":
-                tally.weak += change.weak
-                tally.noticed += not change.weak
-                tally.tried += not change.weak
-            elif result in ("missed", "unknown"):
-                tally.tried += not change.weak
-                if result == "missed":
-                    tally.missed.append(f"{spot.asked} {change.text}")
+            if result in ("noticed", "missed", "unknown"):
+                tally.count(result, spot, change)
             elif result == "left":
                 tally.left += 1
                 if len(chosen) > 1:
@@ -308,12 +312,12 @@ class Passes:
         results = server.run({}, _MOST_SECONDS)
         for item, plan in self._plans.items():
             if results.get(item) == "noticed":
-                plan.full, plan.weak, plan.tally.left = [], [], 1
+                plan.ranks, plan.tally.left = [[], [], []], 1
 
     def run_common(self, server: Server) -> None:
         """Changes of answers that several tests build on, in all of them at once: whoever fails noticed it."""
-        full, weak = self._common
-        for spot, number in [*full[:MOST_TRIED_UNNOTICED], *weak[:MOST_TRIED]]:
+        full, aside, weak = self._common
+        for spot, number in [*full[:MOST_TRIED_UNNOTICED], *aside[:MOST_TRIED], *weak[:MOST_TRIED]]:
             settled = self._settled
             wanting = [item for item, plan in self._plans.items() if plan.test not in settled]
             if not wanting or not self._may_go_on(needed=True):
@@ -325,9 +329,4 @@ class Passes:
                 tally, result = self.tallies[item], results.get(item)
                 if result in ("noticed", "missed"):
                     tally.asked += 1
-                    tally.tried += not change.weak
-                if result == "noticed":
-                    tally.weak += change.weak
-                    tally.noticed += not change.weak
-                elif result == "missed":
-                    tally.missed.append(f"{spot.asked} {change.text}")
+                    tally.count(result, spot, change)

@@ -97,7 +97,7 @@ def taken_over(item: pytest.Item) -> Property | None:
     """The property that `item` is, None where it is another test."""
     function = getattr(item, "obj", None)
     function = getattr(function, "__func__", function)
-    return Property(function) if getattr(function, "is_hypothesis_test", False) else None
+    return Property(function) if hasattr(function, "hypothesis") else None  # a state machine's test has none
 
 
 def counterexample(error: BaseException) -> str:

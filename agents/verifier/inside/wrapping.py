@@ -17,7 +17,7 @@ import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .changes import Change, of_items, of_value
+from .changes import ASIDE, TYPE, VALUE, Change, of_items, of_value
 from .describe import words
 from .exchanges import COLLECTION, Spot
 from .passes import Order
@@ -194,9 +194,14 @@ class CallAnswers:
         if call.is_init:
             target = call.args[0]
             variants = list(_of_attributes(target))
-        changes = [Change("not doing anything", b"", weak=result is not None or call.is_init)]
-        changes += [Change(f"returning {text}", b"", weak) for text, weak, _ in variants]
-        changes.append(Change("raising an exception", b"", weak=True))
+        for given in call.args:
+            if isinstance(given, list | dict | set | bytearray):
+                variants.append(
+                    ("it with its argument changed", VALUE, functools.partial(_altered, given, result))
+                )
+        changes = [Change("not doing anything", b"", VALUE if result is None and not call.is_init else TYPE)]
+        changes += [Change(f"returning {text}", b"", rank) for text, rank, _ in variants]
+        changes.append(Change("raising an exception", b"", TYPE))
         number = self._found(call, f"returned {_text(target)}", changes)
         if number is None:
             return result
@@ -251,8 +256,8 @@ def _text(value: object) -> str:
         return f"a {type(value).__name__}"
 
 
-_Variant = tuple[str, bool, Callable[[], Any]]
-"""Its text, whether it is weak, and what makes it."""
+_Variant = tuple[str, int, Callable[[], Any]]
+"""Its text, its rank, and what makes it."""
 
 
 def _variants(value: Any, told: bool, depth: int = 0) -> Iterator[_Variant]:
@@ -263,17 +268,17 @@ def _variants(value: Any, told: bool, depth: int = 0) -> Iterator[_Variant]:
     elif kind in KINDS or kind in (tuple, frozenset):
         others = list(_of_container(value, depth))
     elif isinstance(value, Iterator):
-        yield "nothing more", False, lambda: iter(())
-        yield "one item fewer", False, lambda: itertools.islice(value, 1, None)
+        yield "nothing more", VALUE, lambda: iter(())
+        yield "one item fewer", VALUE, lambda: itertools.islice(value, 1, None)
     elif kind.__module__ == "user_code" or isinstance(value, enum.Enum):
         yield from _of_attributes(value)
     else:
         others = of_value(value)
     for other in others:
-        yield _text(other), False, functools.partial(_same, other)
+        yield _text(other), ASIDE if value is None and not depth else VALUE, functools.partial(_same, other)
     if value is not None and depth == 0:
         own = bool(others) or isinstance(value, Iterator) or kind.__module__ == "user_code" or callable(value)
-        yield "None", own or isinstance(value, enum.Enum), lambda: None
+        yield "None", TYPE if own or isinstance(value, enum.Enum) else VALUE, lambda: None
 
 
 def _of_container(value: Any, depth: int) -> Iterator[Any]:
@@ -304,7 +309,7 @@ def _of_attributes(value: Any) -> Iterator[_Variant]:
     if isinstance(value, enum.Enum):
         for other in type(value):
             if other is not value:
-                yield str(other), False, functools.partial(_same, other)
+                yield str(other), VALUE, functools.partial(_same, other)
                 return
     names = list(getattr(value, "__dict__", ())) or [
         field.name for field in (dataclasses.fields(value) if dataclasses.is_dataclass(value) else ())
@@ -312,13 +317,26 @@ def _of_attributes(value: Any) -> Iterator[_Variant]:
     for name in names:
         held = getattr(value, name, None)
         for text, _, made in itertools.islice(_variants(held, True, 1), 1):
-            yield f"an object whose {name} is {text}", False, functools.partial(_with, value, name, made)
+            yield f"an object whose {name} is {text}", VALUE, functools.partial(_with, value, name, made)
 
 
 def _with(value: Any, name: str, made: Callable[[], Any]) -> Any:
     other = copy.copy(value)
     object.__setattr__(other, name, made())
     return other
+
+
+def _altered(given: Any, result: Any) -> Any:
+    """`result`, with a change of an argument that may hold nothing."""
+    if isinstance(given, dict):
+        given.popitem() if given else given.update({1: 1})
+    elif given:
+        given.pop()
+    elif isinstance(given, set):
+        given.add(1)
+    else:
+        given.append(1)
+    return result
 
 
 def _same(value: Any) -> Any:
