@@ -65,7 +65,8 @@ def _of_others(value: Any) -> list[Any]:
     name = type(value).__name__
     try:
         if name in ("date", "datetime"):
-            return [value.replace(year=value.year + 4), value.replace(day=value.day % 28 + 1)]
+            others = [value.replace(year=value.year + 4), value.replace(day=value.day % 28 + 1)]
+            return [*others, value.replace(tzinfo=None)] if getattr(value, "tzinfo", None) else others
         if name == "time":
             return [value.replace(minute=(value.minute + 1) % 60)]
         if name == "timedelta":
@@ -134,8 +135,8 @@ def of_answer(payload: bytes, known: Known, given: Sequence[int] = ()) -> list[C
         if tree[0] == "x" and tree[1][0] == "T" and tree[1][-1] in _ENDS:
             return []
         return [framed("returning None", None), framed("raising another exception", raised(tree), how="raise")]
-    held = isinstance(tree, list) and tree[0] in ("o", "K", "y", "T")
-    usual = ASIDE if tree is None or (held and len(tree) < 4) else VALUE
+    held = isinstance(tree, list) and tree[0] in ("o", "K")
+    usual = ASIDE if tree is None or (held and (len(tree) < 4 or tree[3] is None)) else VALUE
     changes = [
         framed(text, other, usual, and_also=more) for text, other, more in _of_tree(tree, containers, known)
     ]
@@ -161,6 +162,9 @@ def of_answer(payload: bytes, known: Known, given: Sequence[int] = ()) -> list[C
         ):
             body = ["return", [tree, containers, forgotten], pieces]
             changes.append(Change(text, json.dumps(body).encode()))
+    else:
+        body = ["return", [tree, containers, forgotten], [[1, "x"]]]
+        changes.append(Change("printing something", json.dumps(body).encode(), ASIDE))
     if tree is not None:
         changes.append(framed("returning None", None, TYPE if held or not opaque else VALUE))
     changes.append(framed("raising an exception", raised(tree), TYPE, how="raise"))

@@ -16,6 +16,8 @@ from .plain import Tree
 
 COLLECTION = ""
 """The segment of what is asked while the tests are collected."""
+EVERY = "*"
+"""The group of all answers: each has its first change."""
 _MOST_BYTES = 16 << 20
 _MOST_NAME = 60
 
@@ -229,7 +231,11 @@ def key_of(payload: bytes) -> tuple[str, ...]:
     """What is asked of which target, without the arguments."""
     what, (tree, *_), *_ = json.loads(payload)
     parts = tree[1:] if isinstance(tree, list) else []
-    return (what, *(_key(part) for part in parts if isinstance(part, str) or part[:1] == ["y"]))
+    return (what, *(_key(part) for part in parts if isinstance(part, str) or _is_target(part)))
+
+
+def _is_target(part: Tree) -> bool:
+    return isinstance(part, list) and part[:1] == ["y"]
 
 
 def _key(part: Tree) -> str:

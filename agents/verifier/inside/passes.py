@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, Literal, Protocol
 from _pytest.tmpdir import tmppath_result_key
 
 from .changes import ASIDE, TYPE, VALUE, Change
-from .exchanges import COLLECTION, Spot
+from .exchanges import COLLECTION, EVERY, Spot
 
 Result = Literal["noticed", "missed", "left", "unknown"]
 Order = dict[str, tuple[str, int]]
@@ -33,6 +33,10 @@ _LEAST_SECONDS = 0.04
 _SHARE = 0.5
 _LEAST_PASSES = 3
 TEST_SECONDS = 0.3
+
+
+_ALL = Spot(-1, EVERY, "every call", (Change("answering something else", None, ASIDE),), True, False)
+"""Of so many answers that not all can be tried one by one."""
 
 
 class OutOfTime(BaseException):
@@ -249,7 +253,10 @@ class Passes:
         self._plans = {}
         for item, test in tests.items():
             own = [spot for spot in spots.get(item, ()) if spot.group not in groups]
-            self._plans[item] = _Plan(_spread(own), self.tallies[item], test)
+            ranks = _spread(own)
+            if len({spot.group for spot in own}) > MOST_TRIED_UNNOTICED:
+                ranks[ASIDE].insert(0, (_ALL, 0))
+            self._plans[item] = _Plan(ranks, self.tallies[item], test)
         self._common = _spread([spot for _, spot in common])
         self._seconds = seconds
         self._begun = time.monotonic()

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
-from .exchanges import COLLECTION, Segment, Spot, key_of
+from .changes import VALUE
+from .exchanges import COLLECTION, EVERY, Segment, Spot, key_of
 from .frames import ANSWER, ASK
 from .plain import Tree
 
@@ -66,7 +67,9 @@ class Replay:
             self._restore(self._segment.marks)
         group, number = self._changes.get(COLLECTION if self._together else name, ("", 0))
         self._changed = {
-            spot.index: spot.changes[number].payload for spot in self._spots.get(name, ()) if spot.group == group
+            spot.index: spot.changes[number].payload
+            for spot in self._spots.get(name, ())
+            if spot.group == group or (group == EVERY and spot.changes and spot.changes[0].rank == VALUE)
         }
         if not self._together or self.followed not in ("delivered", "unknown"):
             self.followed = "before"

@@ -19,7 +19,7 @@ from typing import Any
 
 from .changes import ASIDE, TYPE, VALUE, Change, of_items, of_value
 from .describe import words
-from .exchanges import COLLECTION, Spot
+from .exchanges import COLLECTION, EVERY, Spot
 from .passes import Order
 from .shared import KINDS
 
@@ -184,7 +184,7 @@ class CallAnswers:
         if self.followed == "before" and self._expected is not None and call.key not in self._expected:
             self.followed = "left"
         group, number = self._wanted
-        if number != _LEFT_OUT or not group.startswith(call.key) or self.followed == "left":
+        if number != _LEFT_OUT or group == EVERY or not group.startswith(call.key) or self.followed == "left":
             return False
         self.followed = "delivered"
         return True
@@ -231,6 +231,8 @@ class CallAnswers:
                 self._current.append(spot)
             return None
         wanted, number = self._wanted
+        if wanted == EVERY and len(changes) > 2 and changes[1].rank == VALUE:
+            wanted, number = group, 1
         if wanted != group or self.followed == "left":
             return None
         self.followed = "delivered"
