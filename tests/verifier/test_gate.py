@@ -6,7 +6,7 @@ import pytest
 
 from agents.records import Test
 from agents.verifier import refuse
-from agents.verifier.gate import examine, shows_types_only
+from agents.verifier.gate import examine
 
 HEAD = "import pytest\nimport user_code\nfrom user_code import add\n"
 
@@ -59,17 +59,6 @@ HONEST = {
         "import types\ndef test_a():\n    assert isinstance(user_code.gen(), types.GeneratorType)\n"
     ),
     "private attribute of an object": "def test_a():\n    assert user_code.Box()._items == []\n",
-}
-
-WEAK = {
-    "no assertion": "def test_a():\n    add(1, 2)\n",
-    "true": "def test_a():\n    add(1, 2)\n    assert True\n",
-    "tuple": "def test_a():\n    assert (add(1, 2) == 3, 'm')\n",
-    "or true": "def test_a():\n    assert add(1, 2) == 3 or True\n",
-    "the same twice": "def test_a():\n    assert add(1, 2) == add(1, 2)\n",
-    "callable": "def test_a():\n    assert callable(add)\n",
-    "not none": "def test_a():\n    assert add is not None\n",
-    "nothing of the code": "def test_a():\n    assert 1 + 1 == 2\n",
 }
 
 GRAVE = {
@@ -129,22 +118,8 @@ def test_an_honest_test_is_accepted(source: str) -> None:
     assert refuse(one(source)) is None
 
 
-@pytest.mark.parametrize("source", WEAK.values(), ids=WEAK)
-def test_a_test_that_shows_nothing_is_refused(source: str) -> None:
-    finding = examine(one(source))
-    assert finding is not None
-    assert not finding.grave
-
-
 @pytest.mark.parametrize("source", GRAVE.values(), ids=GRAVE)
 def test_a_test_that_reaches_for_the_run_is_refused_gravely(source: str) -> None:
     finding = examine(one(source))
     assert finding is not None
     assert finding.grave
-
-
-def test_a_test_of_types_alone_is_told_apart() -> None:
-    assert shows_types_only(one("def test_a():\n    assert isinstance(add(1, 2), int)\n"))
-    assert not shows_types_only(
-        one("def test_a():\n    assert isinstance(add(1, 2), int)\n    assert add(1, 2) == 3\n")
-    )

@@ -28,6 +28,8 @@ Order = dict[str, tuple[str, int]]
 
 MOST_TRIED = 14
 MOST_TRIED_UNNOTICED = 40
+_SOME = 6
+"""Changes of single answers before all are changed at once, of a test with more than can be tried."""
 _MOST_SECONDS = 2.0
 _LEAST_SECONDS = 0.04
 _SHARE = 0.5
@@ -255,7 +257,7 @@ class Passes:
             own = [spot for spot in spots.get(item, ()) if spot.group not in groups]
             ranks = _spread(own)
             if len({spot.group for spot in own}) > MOST_TRIED_UNNOTICED:
-                ranks[ASIDE].insert(0, (_ALL, 0))
+                ranks[VALUE].insert(_SOME, (_ALL, 0))
             self._plans[item] = _Plan(ranks, self.tallies[item], test)
         self._common = _spread([spot for _, spot in common])
         self._seconds = seconds
