@@ -189,6 +189,10 @@ class Console:
             self.out.print(Text(f"{outcome.status:8}", style=style).append(clean(outcome.test_id), style="none"))
             if outcome.status != "passed" and outcome.detail:
                 self.out.print(Text(clean(outcome.detail), style="dim"))
+        for strength in verdict.strength:
+            if strength.noticed:
+                share = f"{strength.noticed} of {strength.tried}"
+                self.out.print(f"{clean(strength.test_id)}: noticed {share} changed answers", markup=False)
         for refusal in verdict.refused:
             self.out.print(f"refused {refusal.test_id}: {refusal.reason}", markup=False)
         for note in verdict.notes:

@@ -144,10 +144,22 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A test that was not run, and why (the static gate, or vacuous on an empty implementation)."""
+    """A test that was not run, and why, or why its pass shows nothing."""
 
     test_id: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class TestStrength:
+    """How many changes of the code's answers a passing test noticed; `missed` says one that it did not."""
+
+    __test__ = False
+
+    test_id: str
+    noticed: int
+    tried: int
+    missed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +177,8 @@ class Verdict:
     output: str = ""
     """What the code printed: cleaned, and cut to a few kilobytes."""
     seconds: float = 0.0
+    strength: tuple[TestStrength, ...] = ()
+    """For each test, where all of them passed."""
 
     def outcome(self, test_id: str) -> Outcome:
         """The outcome of `test_id`; `missing` where the test never ran."""

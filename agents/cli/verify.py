@@ -102,6 +102,10 @@ def verdict_document(verdict: Verdict, limits: SandboxLimits) -> dict[str, objec
             for outcome in verdict.outcomes
         ],
         "refused": [{"id": refusal.test_id, "reason": refusal.reason} for refusal in verdict.refused],
+        "strength": [
+            {"id": one.test_id, "noticed": one.noticed, "tried": one.tried, "missed": one.missed}
+            for one in verdict.strength
+        ],
         "isolation": verdict.isolation,
         "backend": verdict.backend,
         "limits": asdict(limits),

@@ -4,30 +4,38 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from ..records import Outcome
 from ..sandbox.text import clean
 from .detail import outcome_of
 from .session import Record, Transcript
+from .strength import Noticed, noticed_of
 
 Trouble = tuple[Literal["void", "forged", "incomplete"], str]
 
 _OTHER_KINDS = frozenset(
-    ["collected", "uncollected", "deselected", "note", "unshareable", "malformed", "finish", "end"]
+    [
+        "collected", "uncollected", "deselected", "note", "unshareable", "malformed", "finish", "answers", "noticed",
+        "end",
+    ]  # fmt: skip
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
     """`outcomes` by node id for every test that ran to its end; `uncollected` is why a file could not be
-    collected; `trouble` is what makes the whole run worthless."""
+    collected; `noticed` is what the tests notice of answers with this `digest`;
+    `never` are lines of assertions that were not reached; `trouble` is what makes the whole run worthless."""
 
     ids: tuple[str, ...]
     outcomes: Mapping[str, Outcome]
     uncollected: str = ""
     trouble: Trouble | None = None
+    noticed: Mapping[str, Noticed] = field(default_factory=dict)
+    digest: str = ""
+    never: frozenset[int] | None = None
 
 
 class _Disagreement(Exception):
@@ -40,7 +48,6 @@ def audit(
     transcript: Transcript,
     expected: Mapping[str, str],
     wanted: Callable[[str], bool],
-    stub_files: Collection[str],
     source: str,
 ) -> Audit:
     """Check a transcript. `expected` are the canaries' outcomes, `wanted` says which other tests had to run of
@@ -48,9 +55,11 @@ def audit(
     unfinished session is checked as far as it went."""
     ids: tuple[str, ...] = ()
     outcomes: dict[str, Outcome] = {}
-    uncollected = ""
+    uncollected = digest = ""
+    noticed: dict[str, Noticed] = {}
+    never: frozenset[int] | None = None
     try:
-        ids, uncollected = _collected(transcript.records, stub_files)
+        ids, uncollected = _collected(transcript.records)
         by_test = _by_test(transcript.records)
         for node_id, steps in by_test.items():
             if (outcome := _outcome(node_id, steps, source)) is not None:
@@ -64,15 +73,17 @@ def audit(
                 raise _Disagreement("void", f"a test ran that was not asked for: {node_id}")
         if transcript.finished:
             _whole(transcript.records, outcomes, ids, asked | set(expected))
+            noticed, digest, never = _noticed(transcript.records, asked - set(expected))
     except _Disagreement as disagreement:
         return Audit(ids, outcomes, uncollected, disagreement.trouble)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         return Audit(ids, outcomes, uncollected, ("forged", f"a record is malformed: {type(error).__name__}"))
-    return Audit(ids, {key: value for key, value in outcomes.items() if key not in expected}, uncollected)
+    kept = {key: value for key, value in outcomes.items() if key not in expected}
+    return Audit(ids, kept, uncollected, None, noticed, digest, never)
 
 
-def _collected(records: Sequence[Record], stub_files: Collection[str]) -> tuple[tuple[str, ...], str]:
-    """Ids that pytest collected, and the reason where a file was not (a stub's file may need the code)."""
+def _collected(records: Sequence[Record]) -> tuple[tuple[str, ...], str]:
+    """Ids that pytest collected, and the reason where a file was not."""
     found = [record for record in records if record["is"] == "collected"]
     if len(found) > 1:
         raise _Disagreement("forged", "the tests were collected twice")
@@ -86,8 +97,7 @@ def _collected(records: Sequence[Record], stub_files: Collection[str]) -> tuple[
         if record["is"] == "uncollected":
             if record["outcome"] != "failed":
                 raise _Disagreement("void", "a whole file of tests was skipped")
-            if str(record["id"]).partition("::")[0] not in stub_files:
-                uncollected = uncollected or clean(str(record["text"]))
+            uncollected = uncollected or clean(str(record["text"]))
     return tuple(str(node_id) for record in found for node_id in record["ids"]), uncollected
 
 
@@ -146,8 +156,31 @@ def _whole(
         raise _Disagreement("forged", "the tests that ran are not those that were collected")
     failed = sum(outcome.status != "passed" for outcome in outcomes.values())
     finish = [record for record in records if record["is"] == "finish"]
-    ends = [record["is"] for record in records[-2:]] == ["finish", "end"]
-    if not ends or len(finish) != 1 or finish[0]["exit"] != records[-1]["exit"]:
+    kinds = [record["is"] for record in records]
+    after = kinds[kinds.index("finish") + 1 :] if finish else []
+    measured = [kind for kind in after if kind not in ("answers", "noticed")]
+    # Where the passes took too long, no end was waited for.
+    ended = measured == ["end"] == kinds[-1:] or (not measured and after[:1] == ["answers"])
+    exits = {record["exit"] for record in records if record["is"] in ("finish", "end")}
+    if not ended or len(finish) != 1 or len(exits) != 1:
         raise _Disagreement("incomplete", "the run did not come to its end")
     if finish[0]["exit"] != 1 or int(finish[0]["failed"]) < failed:
         raise _Disagreement("forged", "the totals of the run are not those of its tests")
+
+
+def _noticed(
+    records: Sequence[Record], asked: Collection[str]
+) -> tuple[dict[str, Noticed], str, frozenset[int] | None]:
+    """What each test noticed, and the digest of the answers."""
+    found: dict[str, Noticed] = {}
+    digests = [str(record["digest"]) for record in records if record["is"] == "answers"]
+    kinds = [record["is"] for record in records]
+    for record in records:
+        if record["is"] == "noticed":
+            if record["id"] not in asked or record["id"] in found or not digests:
+                raise _Disagreement("forged", f"what a test notices was told wrongly: {record['id']}")
+            found[record["id"]] = noticed_of(record)
+    if len(digests) > 1 or any(kind in ("answers", "noticed") for kind in kinds[: kinds.index("finish")]):
+        raise _Disagreement("forged", "what the tests notice was told before they had run, or twice")
+    never = [frozenset(map(int, record["never"])) for record in records if record["is"] == "answers"]
+    return found, digests[0] if digests else "", never[0] if never else None

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..records import Isolation, Outcome, Refusal, Stopped, Verdict, VerdictKind
+from ..records import Isolation, Outcome, Refusal, Stopped, TestStrength, Verdict, VerdictKind
 from .audit import Trouble
-from .survey import Survey
+from .strength import Noticed, strength_of
 from .trial import Trial, belonging
 
-_VACUOUS = "it also passes on an empty implementation"
 _UNTRIED = "hypothesis finds no example to try it on"
 
 
@@ -25,29 +24,28 @@ class Findings:
     isolation: Isolation
     notes: tuple[str, ...]
     output: str
+    noticed: Mapping[str, Noticed]
+    untried: frozenset[str]
 
 
-def decide(trial: Trial, survey: Survey, found: Findings) -> Verdict:
-    """The verdict. A pass counts only where a test could have failed: a test that is weak or vacuous is refused,
-    or, where it is trusted, it runs and its failure counts, but not its pass."""
-    vacuous = _vacuous(trial, survey)
+def decide(trial: Trial, found: Findings) -> Verdict:
+    """The verdict. A pass counts only where a wrong answer of the code makes the test fail: another test is
+    refused, or, where it is trusted, it runs and its failure counts, but not its pass."""
     trusted = {test.id for test in trial.tests if test.trusted}
-    untried = {belonging(name) for name in survey.untried} - trusted
-    dropped = (vacuous - trusted) | untried
+    untried = set(found.untried) - trusted
+    strengths, reasons = _strengths(trial, found)
+    reasons |= {refusal.test_id: refusal.reason for refusal in trial.weak} | dict.fromkeys(untried, _UNTRIED)
+    dropped = {name for name in reasons if name not in trusted}
     outcomes = tuple(outcome for outcome in found.outcomes if belonging(outcome.test_id) not in dropped)
-    idle = {refusal.test_id for refusal in trial.weak} | vacuous | untried
+    idle = set(reasons)
     refused = list(trial.refused)
     notes = list(found.notes)
-    for name in trial.names:
-        if name not in idle:
-            continue
-        weakness = next((refusal.reason for refusal in trial.weak if refusal.test_id == name), None)
-        weakness = weakness or (_UNTRIED if name in untried else _VACUOUS)
+    for name, reason in reasons.items():
         if trial.given or name in dropped:
-            refused.append(Refusal(name, weakness))
+            refused.append(Refusal(name, reason))
         else:
-            notes.append(f"{name} does not count as passed: {weakness}.")
-    kind, reason = _kind(trial, survey, found, outcomes, idle, refused)
+            notes.append(f"{name} does not count as passed: {reason}.")
+    kind, reason = _kind(trial, found, outcomes, idle, refused)
     return Verdict(
         kind,
         outcomes=outcomes if trial.given else tuple(_gathered(trial, outcomes, dropped)),
@@ -57,21 +55,28 @@ def decide(trial: Trial, survey: Survey, found: Findings) -> Verdict:
         stopped=found.stopped,
         notes=tuple(notes),
         output=found.output,
+        strength=strengths,
     )
 
 
-def _vacuous(trial: Trial, survey: Survey) -> set[str]:
-    """Tests of which every item passes on both empty implementations."""
-    return {
-        name
-        for name in trial.names
-        if (items := [item for item in survey.ids if belonging(item) == name]) and survey.vacuous.issuperset(items)
-    }
+def _strengths(trial: Trial, found: Findings) -> tuple[tuple[TestStrength, ...], dict[str, str]]:
+    """What each test notices, and for those that show nothing the reason; nothing unless all tests passed."""
+    reasons: dict[str, str] = {}
+    strengths: list[TestStrength] = []
+    if not found.outcomes or any(outcome.status != "passed" for outcome in found.outcomes):
+        return (), reasons
+    for name in trial.names:
+        items = [item for key, item in found.noticed.items() if belonging(key) == name]
+        strength, reason = strength_of(name, items)
+        if strength is not None:
+            strengths.append(strength)
+        if reason:
+            reasons[name] = reason
+    return tuple(strengths), reasons
 
 
 def _kind(
     trial: Trial,
-    survey: Survey,
     found: Findings,
     outcomes: Sequence[Outcome],
     idle: set[str],
@@ -81,8 +86,6 @@ def _kind(
         return found.trouble
     if trial.given and trial.refused:
         return "refused", f"{trial.refused[0].test_id}: {trial.refused[0].reason}"
-    if found.ids and survey.ids and found.ids != survey.ids:
-        return "void", "the tests that pytest collects depend on the code under test"
     if found.ids and not set(trial.names) <= {belonging(name) for name in found.ids}:
         return "void", "the tests that pytest collected are not those in the file"
     if found.stopped is not None:

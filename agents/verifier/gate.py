@@ -10,7 +10,6 @@ from functools import lru_cache
 from ..records import Test
 from ..source import bound, parse
 from ..suite.collection import is_test
-from .assertions import Assertions
 from .loosening import loosening
 from .tampering import Tampering
 
@@ -35,14 +34,6 @@ def examine(test: Test) -> Finding | None:
     return _examine(test.preamble, test.source)
 
 
-def shows_types_only(test: Test) -> bool:
-    """Whether nothing but the type of results is asserted: wrong values would pass."""
-    try:
-        return Assertions(_tree(test.preamble, test.source)).types_only
-    except (ValueError, TypeError, RecursionError):
-        return False
-
-
 def _tree(preamble: str, source: str) -> ast.Module:
     return parse(f"{preamble}\n{source}\n")
 
@@ -55,8 +46,6 @@ def _examine(preamble: str, source: str) -> Finding | None:
         return Finding(f"it is not Python: {error}", grave=True)
     if reason := Tampering(tree).reason or loosening(tree) or next(_misread(tree), None):
         return Finding(reason, grave=True)
-    if reason := Assertions(tree).weakness:
-        return Finding(reason, grave=False)
     return None
 
 

@@ -17,8 +17,8 @@ _BOTH = (
     "awaiting",
 )  # fmt: skip
 JUDGE = (
-    *_BOTH, "facts", "reporter", "stubs", "properties", "capabilities", "rulings", "caller", "remote_module",
-    "judge",
+    *_BOTH, "facts", "asserts", "changes", "exchanges", "replay", "passes", "wrapping", "measuring", "reporter",
+    "properties", "capabilities", "rulings", "caller", "remote_module", "judge",
 )  # fmt: skip
 SUBJECT = (*_BOTH, "subject")
 

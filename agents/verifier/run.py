@@ -14,35 +14,36 @@ from ..source import unbound
 from .audit import Audit, Trouble, audit
 from .canary import Canaries, plant
 from .decision import Findings, decide
-from .detail import found_no_example
 from .programs import JUDGE, SUBJECT, programs
 from .session import Break, Session, Task, Terms, Transcript
 from .storage import hypothesis_tables
-from .survey import Survey, SurveySlot
+from .strength import Noticed, Strengths
 from .table import answers_from_a_table
 from .trial import TESTS_FILE, Trial, belonging
 
 _MOST_OUTPUT = 4000
 _MOST_NOTES = 20
-_STUB_FILES = ("test_stub_none.py", "test_stub_answer.py")
 _PREFIX = f"{TESTS_FILE}::"
 _ENDS_OF_LOOPS = ("StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError")
 
 
 class Run:
-    """Verifies one candidate's `code` against a trial; `slot` holds what the suite does without any code."""
+    """Verifies one candidate's `code` against a trial; `strengths` holds what suites notice."""
 
-    def __init__(self, terms: Terms, code: str, trial: Trial, slot: SurveySlot) -> None:
+    def __init__(self, terms: Terms, code: str, trial: Trial, strengths: Strengths) -> None:
         self._terms = terms
         self._code = code.encode("utf-8", "surrogatepass")
         self._trial = trial
-        self._slot = slot
+        self._strengths = strengths
+        self._noticed: dict[str, Noticed] = {}
+        self._untried: set[str] = set()
+        self._never: frozenset[int] | None = None
         self._outcomes: dict[str, Outcome] = {}
         self._stopped: Stopped | None = None
         self._trouble: Trouble | None = None
         self._ids: tuple[str, ...] = ()
         self._output = ""
-        self._notes: dict[str, None] = dict.fromkeys(trial.notes)
+        self._notes: dict[str, None] = {}
         if (note := answers_from_a_table(code, trial.source)) is not None:
             self._notes[note] = None
         self._isolation: Isolation = "isolated"
@@ -51,18 +52,14 @@ class Run:
 
     def verdict(self) -> Verdict:
         """Run what has to be run and decide; raises SandboxBroken."""
-        claimed = self._slot.claim()
-        try:
-            self._run(surveying=claimed)
-        finally:
-            if claimed:
-                self._slot.leave()
-        while (survey := self._slot.result()) is None:
-            self._survey_alone()
+        self._run()
+        all_passed = all(outcome.status == "passed" for outcome in self._outcomes.values())
+        if self._never and all_passed and not (self._trial.given and self._trial.refused):
+            lines = ", ".join(map(str, sorted(self._never)))
+            self._notes[f"Assertions of the tests that never ran: line {lines}."] = None
         ordered = [self._outcomes[name] for name in self._ids if name in self._outcomes]
         return decide(
             self._trial,
-            survey,
             Findings(
                 tuple(ordered or self._outcomes.values()),
                 self._ids,
@@ -71,37 +68,28 @@ class Run:
                 self._isolation,
                 tuple(clean(note) for note in list(self._notes)[:_MOST_NOTES]),
                 clean(self._output)[:_MOST_OUTPUT],
+                self._noticed,
+                frozenset(self._untried),
             ),
         )
 
-    def _run(self, surveying: bool) -> None:
+    def _run(self) -> None:
         isolated = self._trial.isolated
         if isolated:
-            self._mode(isolated, isolated=True, surveying=surveying)
+            self._mode(isolated, isolated=True)
         one_process = [name for name in self._trial.names if name not in isolated or name in self._moved]
         if one_process and self._trouble is None and not self._given_up:
             self._isolation = "in-process"
-            self._mode(one_process, isolated=False, surveying=False)
-
-    def _survey_alone(self) -> None:
-        """Make the survey without any code. What the tests themselves prevent stays unknown."""
-        if self._slot.claim():
-            try:
-                if self._trial.tests:
-                    self._session((), isolated=False, surveying=True)
-                self._slot.fill(Survey())
-            finally:
-                self._slot.leave()
+            self._mode(one_process, isolated=False)
 
     # --- sessions ------------------------------------------------------------------------------------------
 
-    def _mode(self, names: Sequence[str], isolated: bool, surveying: bool) -> None:
+    def _mode(self, names: Sequence[str], isolated: bool) -> None:
         """Sessions until each test has its outcome. A test that breaks a session is charged with it, unless it
         may have been the tests before it that used a limit up: then it has another session, as the first."""
         wanted = names
         while wanted:
-            transcript, result = self._session(wanted, isolated, surveying)
-            surveying = False
+            transcript, result = self._session(wanted, isolated)
             if result.trouble is not None or self._trouble is not None:
                 return
             if result.uncollected:
@@ -110,13 +98,12 @@ class Run:
             broke = transcript.broke
             if broke is None:
                 return
-            in_stub = broke.test_id is not None and broke.test_id.startswith(_STUB_FILES)
             if broke.test_id is not None and broke.test_id.startswith(_PREFIX):
                 self._charge(broke.test_id.removeprefix(_PREFIX), broke, wanted)
                 if self._terms.gives_up:
                     self._given_up = True
                     return
-            elif not in_stub or broke.kind not in ("overrun", "limit"):
+            else:
                 self._fail(wanted, broke.text, broke)
                 return
             moved = self._moved if isolated else ()
@@ -126,51 +113,49 @@ class Run:
         """Ids of the tests `names` that have no outcome yet."""
         return [name for name in self._ids if belonging(name) in names and name not in self._outcomes]
 
-    def _session(self, wanted: Sequence[str], isolated: bool, surveying: bool) -> tuple[Transcript, Audit]:
+    def _session(self, wanted: Sequence[str], isolated: bool) -> tuple[Transcript, Audit]:
         canaries = plant()
-        stub_files = _STUB_FILES if surveying else ()
-
-        def audited(transcript: Transcript) -> Audit:
-            wanting = partial(_is_wanted, wanted=wanted)
-            return audit(transcript, canaries.outcomes, wanting, stub_files, self._trial.source)
-
-        def surveyed(transcript: Transcript) -> None:
-            begun = str(transcript.records[-1].get("id"))
-            if surveying and begun.startswith(_PREFIX) and not self._slot.filled:
-                self._survey(audited(transcript))  # now, as this test may hang
-
         seconds = self._terms.call_seconds
         if self._stopped is not None:  # the code has hung before: what else hangs is to cost less
             seconds = min(seconds, max(1.0, seconds / 4))
         test_seconds = 2 * seconds if isolated else seconds
-        task = self._task(canaries, wanted, isolated, stub_files)
-        transcript = Session(self._terms, task, seconds, test_seconds, surveyed).run()
+        task = self._task(canaries, wanted, isolated)
+        source = self._trial.source
+
+        def known(digest: str) -> bool:
+            return self._strengths.of(source, digest) is not None
+
+        transcript = Session(self._terms, task, seconds, test_seconds, known).run()
         self._gather(transcript)
-        result = audited(transcript)
+        result = audit(transcript, canaries.outcomes, partial(_is_wanted, wanted=wanted), source)
         self._believe(transcript, result, isolated)
-        if surveying:
-            self._survey(result)
+        if result.never is not None:
+            self._never = result.never if self._never is None else self._never & result.never
+            found = self._strengths.of(source, result.digest)
+            if found is None:
+                found = {key.removeprefix(_PREFIX): noticed for key, noticed in result.noticed.items()}
+                if transcript.records[-1]["is"] == "end":
+                    self._strengths.keep(source, result.digest, found)
+            self._noticed.update(found)
         return transcript, result
 
-    def _task(self, canaries: Canaries, wanted: Sequence[str], isolated: bool, stub_files: Sequence[str]) -> Task:
+    def _task(self, canaries: Canaries, wanted: Sequence[str], isolated: bool) -> Task:
         tests = self._trial.source.encode("utf-8", "surrogatepass")
-        with_tests = [TESTS_FILE] if wanted else []
         code = {"user_code.py": self._code}
         tables = hypothesis_tables() if self._trial.has_properties else {}
-        files = {**programs(JUDGE), **tables, **canaries.files, **dict.fromkeys((*stub_files, *with_tests), tests)}
+        files = {**programs(JUDGE), **tables, **canaries.files, TESTS_FILE: tests}
         return Task(
             nonce=secrets.token_hex(16),
             task={
                 "tests_file": TESTS_FILE,
                 "wanted": list(wanted),
-                "files": [canaries.before, *stub_files, *with_tests, canaries.after],
-                "stub_files": list(stub_files),
+                "files": [canaries.before, TESTS_FILE, canaries.after],
                 "names": _names(self._trial.source),
                 "isolated": isolated,
                 "expected": [name for name in _ENDS_OF_LOOPS if name in self._trial.source],
                 "properties": self._trial.has_properties,
             },
-            judge_files=files if isolated or not wanted else {**files, **code},
+            judge_files=files if isolated else {**files, **code},
             subject_files={**programs(SUBJECT), **code} if isolated else None,
         )
 
@@ -183,6 +168,9 @@ class Run:
                 current = str(record.get("id"))
             elif kind == "report":
                 self._output += str(record.get("output", ""))[: _MOST_OUTPUT - len(self._output)]
+                facts = record.get("facts")
+                if isinstance(facts, dict) and facts.get("untried") is True and current.startswith(_PREFIX):
+                    self._untried.add(belonging(current.removeprefix(_PREFIX)))
             elif kind == "note":
                 self._notes[str(record.get("text"))[:300]] = None
             elif kind == "unshareable" and current.startswith(_PREFIX):
@@ -204,21 +192,6 @@ class Run:
                     memory = self._terms.limits.memory_bytes
                     self._stopped = Stopped("memory", memory, memory, "bytes")
 
-    def _survey(self, result: Audit) -> None:
-        """Fill the slot with what the stub runs showed, once they are complete."""
-        if result.uncollected or result.trouble is not None:
-            return
-        by_stub = [
-            {key.partition("::")[2]: outcome for key, outcome in result.outcomes.items() if key.startswith(file)}
-            for file in _STUB_FILES
-        ]
-        collected = [_of_file(result.ids, file) for file in _STUB_FILES]
-        ids = collected[0] or collected[1]
-        if ids and all(set(collected[index]) == set(outcomes) for index, outcomes in enumerate(by_stub)):
-            vacuous = [name for name in ids if all(outcomes[name].status == "passed" for outcomes in by_stub)]
-            untried = [name for name in ids if all(found_no_example(outcomes[name]) for outcomes in by_stub)]
-            self._slot.fill(Survey(ids, frozenset(vacuous), frozenset(untried)))
-
     def _charge(self, name: str, broke: Break, wanted: Sequence[str]) -> None:
         first = name == next((item for item in self._ids if _is_wanted(_PREFIX + item, wanted)), None)
         if broke.kind == "limit" and not first:
@@ -237,7 +210,7 @@ class Run:
 
 def _is_wanted(node_id: str, wanted: Sequence[str]) -> bool:
     file, _, name = node_id.partition("::")
-    return file in _STUB_FILES or (file == TESTS_FILE and (name in wanted or belonging(name) in wanted))
+    return file == TESTS_FILE and (name in wanted or belonging(name) in wanted)
 
 
 def _of_file(ids: Sequence[str], file: str) -> tuple[str, ...]:

@@ -23,6 +23,9 @@ Side = Literal["judge", "subject"]
 _GRACE_SECONDS = 0.5
 _POLL_SECONDS = 0.2
 _MOST_RECORDS = 200_000
+_MEASURING_SECONDS = 6.0
+_MEASURING_SHARE = 4.0
+"""What the passes may take, beyond what the judge gives itself: seconds, and a share of the tests' own time."""
 
 
 class Interruption(Exception):
@@ -85,9 +88,9 @@ class Session:
         task: Task,
         call_seconds: float,
         test_seconds: float,
-        on_start: Callable[[Transcript], None] = lambda _: None,
+        known: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        """`on_start` sees the transcript so far whenever a test begins."""
+        """`known` says whether the host knows what the tests notice of answers with a digest."""
         self._sandbox = terms.sandbox
         self._limits = terms.limits
         self._stop = terms.stop
@@ -101,7 +104,8 @@ class Session:
         self._call_began = 0.0
         self._test_began = 0.0
         self._current: str | None = None
-        self._on_start = on_start
+        self._known = known
+        self._tests_began = self._measure_until = 0.0
         self._transcript = Transcript()
 
     def run(self) -> Transcript:
@@ -173,7 +177,7 @@ class Session:
             self._wires[side].handed_over()
         elif side == "judge" and kind == RECORD:
             self._note(payload)
-        elif kind not in (ASK, ANSWER) or "subject" not in self._wires:
+        elif kind not in (ASK, ANSWER) or self._measure_until or "subject" not in self._wires:
             raise Violation(f"a frame of unknown kind {kind!r}")
         elif self._turn() != side:
             raise Violation("it spoke out of turn")
@@ -213,7 +217,11 @@ class Session:
         if record.get("is") == "start":
             self._current = str(record.get("id"))
             self._test_began = time.monotonic()
-            self._on_start(self._transcript)
+            self._tests_began = self._tests_began or self._test_began
+        if record.get("is") == "answers":
+            now = time.monotonic()
+            self._measure_until = now + _MEASURING_SECONDS + _MEASURING_SHARE * (now - self._tests_began)
+            self._wires["judge"].send(HELLO, b"known" if self._known(str(record.get("digest"))) else b"unknown")
         if record.get("is") == "malformed":
             raise Violation(f"the code's process wrote to the judge: {record.get('text')}")
         self._transcript.finished = record.get("is") == "end"
@@ -221,10 +229,15 @@ class Session:
     # --- ends ----------------------------------------------------------------------------------------------
 
     def _deadline(self) -> float:
+        if self._measure_until:
+            return self._measure_until
         test = self._test_began + (self._test_seconds if self._current else self._limits.wall_seconds)
         return min(test, self._call_began + self._call_seconds) if self._asked else test
 
     def _overrun(self) -> None:
+        if self._measure_until:  # the tests have run: what is left is how much they notice
+            self._transcript.finished = True
+            return
         now = time.monotonic()
         if self._asked and now >= self._call_began + self._call_seconds:
             what, value, allowed = "call", now - self._call_began, self._call_seconds

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..records import Refusal, Test
 from ..source import parse
 from ..suite import render, split
-from .gate import Finding, examine, shows_types_only
+from .gate import Finding, examine
 from .one_process import why_one_process
 
 TESTS_FILE = "test_user_code.py"
@@ -24,7 +24,6 @@ class Trial:
     tests: tuple[Test, ...]
     weak: tuple[Refusal, ...]
     refused: tuple[Refusal, ...]
-    notes: tuple[str, ...] = ()
     given: bool = False
 
     @property
@@ -61,7 +60,7 @@ def suite_trial(tests: Sequence[Test]) -> Trial:
         kept.append(test)
         if finding is not None:
             weak.append(Refusal(test.id, finding.reason))
-    return Trial(render(kept) if kept else "", tuple(kept), tuple(weak), tuple(refused), _notes(kept))
+    return Trial(render(kept) if kept else "", tuple(kept), tuple(weak), tuple(refused))
 
 
 def file_trial(source: str) -> Trial:
@@ -74,15 +73,7 @@ def file_trial(source: str) -> Trial:
     weak = tuple(Refusal(key, found.reason) for key, found in findings.items() if found and not found.grave)
     gone = {refusal.test_id for refusal in refused}
     kept = tuple(test for test in tests if test.id not in gone)
-    return Trial(source, kept, weak, refused, _notes(kept), given=True)
-
-
-def _notes(tests: Sequence[Test]) -> tuple[str, ...]:
-    return tuple(
-        f"{test.id} looks at the type of results only: wrong values would pass it."
-        for test in tests
-        if shows_types_only(test)
-    )
+    return Trial(source, kept, weak, refused, given=True)
 
 
 def _defined_twice(tree: ast.Module) -> list[str]:

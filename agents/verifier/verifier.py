@@ -15,7 +15,7 @@ from ..records import Board, Candidate, Test, Verdict
 from ..sandbox.interface import Sandbox, SandboxLimits
 from .run import Run
 from .session import Interruption, Terms
-from .survey import SurveySlot
+from .strength import Strengths
 from .trial import Trial, file_trial, suite_trial
 from .workers import Workers
 
@@ -43,8 +43,7 @@ class Verifier:
         self._limits = limits
         self._call_seconds = call_seconds
         self._stop = threading.Event()
-        self._lock = threading.Lock()
-        self._surveys: dict[str, SurveySlot] = {}
+        self._strengths = Strengths()
 
     def board(
         self,
@@ -130,12 +129,10 @@ class Verifier:
 
     def _verdict(self, code: str, trial: Trial, sandbox: Sandbox, haste: float | None = None) -> Verdict:
         begun = time.monotonic()
-        with self._lock:
-            slot = self._surveys.setdefault(trial.source, SurveySlot())
         try:
             hasty = haste is not None
             terms = Terms(sandbox, self._limits, haste or self._call_seconds, self._stop, gives_up=hasty)
-            verdict = Run(terms, code, trial, slot).verdict()
+            verdict = Run(terms, code, trial, self._strengths).verdict()
         except Interruption as stop:
             raise Interrupted("The verification was stopped; go on with --resume.") from stop
         except SandboxBroken:

@@ -51,7 +51,7 @@ def truthful(task: Record, job: Job) -> list[Record]:
     for node_id in ids:
         file, _, name = node_id.partition("::")
         source = job.files[file].decode()
-        fails = file in task["stub_files"] or (file != task["tests_file"] and not _holds(source, name))
+        fails = file != task["tests_file"] and not _holds(source, name)
         failing += fails
         outcome = "failed" if fails else "passed"
         facts = {"type": "AssertionError", "message": "", "line": 0, "where": ""} if fails else {}
@@ -64,6 +64,11 @@ def truthful(task: Record, job: Job) -> list[Record]:
             {"is": "report", "when": "teardown", "outcome": "passed", "facts": {}, **common},
         ]
     records.append({"is": "finish", "collected": len(ids), "failed": failing, "exit": 1})
+    records.append({"is": "answers", "digest": "d", "never": []})
+    counts = {"noticed": 1, "tried": 1, "weak": 0, "asked": 1, "left": 0, "unmeasured": False, "caught": False}
+    for node_id in ids:
+        if node_id.startswith(task["tests_file"]):
+            records.append({"is": "noticed", "id": node_id, **counts, "missed": []})
     records.append({"is": "end", "exit": 1})
     return [{"nonce": task["nonce"], "n": number, **record} for number, record in enumerate(records, 1)]
 

@@ -7,7 +7,7 @@ import pytest
 from agents.records import Test
 from agents.suite import split
 from agents.verifier import refuse
-from agents.verifier.gate import examine, shows_types_only
+from agents.verifier.gate import examine
 from tests.verifier import gate_files
 
 HEAD = "import pytest\nimport user_code\nfrom user_code import add\n"
@@ -63,16 +63,6 @@ HONEST = {
     "private attribute of an object": "def test_a():\n    assert user_code.Box()._items == []\n",
 }
 
-WEAK = {
-    "no assertion": "def test_a():\n    add(1, 2)\n",
-    "true": "def test_a():\n    add(1, 2)\n    assert True\n",
-    "or true": "def test_a():\n    assert add(1, 2) == 3 or True\n",
-    "the same twice": "def test_a():\n    assert add(1, 2) == add(1, 2)\n",
-    "callable": "def test_a():\n    assert callable(add)\n",
-    "not none": "def test_a():\n    assert add is not None\n",
-    "nothing of the code": "def test_a():\n    assert 1 + 1 == 2\n",
-}
-
 GRAVE = {
     "skip mark": "@pytest.mark.skip\ndef test_a():\n    assert add(1, 2) == 3\n",
     "module skip": "pytestmark = pytest.mark.skip\ndef test_a():\n    assert add(1, 2) == 3\n",
@@ -124,27 +114,11 @@ def test_an_honest_test_is_accepted(source: str) -> None:
     assert refuse(one(source)) is None
 
 
-@pytest.mark.parametrize("source", WEAK.values(), ids=WEAK)
-def test_a_test_that_shows_nothing_is_refused(source: str) -> None:
-    finding = examine(one(source))
-    assert finding is not None
-    assert not finding.grave
-
-
 @pytest.mark.parametrize("source", GRAVE.values(), ids=GRAVE)
 def test_a_test_that_reaches_for_the_run_is_refused_gravely(source: str) -> None:
     finding = examine(one(source))
     assert finding is not None
     assert finding.grave
-
-
-def test_a_test_of_types_alone_is_told_apart() -> None:
-    assert shows_types_only(one("def test_a():\n    assert isinstance(add(1, 2), int)\n"))
-    assert not shows_types_only(
-        one("def test_a():\n    assert isinstance(add(1, 2), int)\n    assert add(1, 2) == 3\n")
-    )
-
-
 @pytest.mark.parametrize("source", gate_files.HONEST.values(), ids=gate_files.HONEST)
 def test_no_honest_file_is_taken_for_one_that_tampers(source: str) -> None:
     found = [examine(test) for test in split(source, "user")]

@@ -172,7 +172,7 @@ def test_what_was_passed_can_be_used_in_its_own_ways() -> None:
 def test_nothing_can_be_used_when_its_test_is_over() -> None:
     hostile = Hostile(lambda: 1)
     hostile.caller.crossing.export(hostile._passed)
-    hostile.caller.capabilities.pytest_runtest_logfinish()
+    hostile.caller.capabilities.end_test()
     hostile.run(framed("call", FIRST, NOTHING, NOTHING))
     assert hostile.replies[0][0] == "raise"
 

@@ -52,11 +52,3 @@ def test_a_property_that_disables_itself_is_refused(source: str) -> None:
     finding = examine(written(source))
     assert finding is not None
     assert finding.grave, finding.reason
-
-
-def test_an_assumption_on_what_the_code_returns_shows_nothing() -> None:
-    finding = examine(
-        written(f"{GIVEN}    got = f(arr)\n    assume(got is not None)\n    assert got == sorted(arr)\n")
-    )
-    assert finding is not None
-    assert (finding.reason, finding.grave) == ("it assumes something of what the code returns", False)

@@ -129,7 +129,7 @@ def taken(check: Callable[[list[int]], None]) -> tuple[Any, Property]:
     def test_it(arr: list[int]) -> None:
         check(arr)
 
-    return test_it, Property(test_it, shrinking=True)
+    return test_it, Property(test_it)
 
 
 def test_as_many_examples_are_tried_as_the_judge_says() -> None:
@@ -157,7 +157,7 @@ def test_making_an_input_smaller_ends_after_so_many_examples_with_one_that_fails
             ran.append(fails)
         assert not fails
 
-    Property(test_it, shrinking=True)
+    Property(test_it)
     with pytest.raises(AssertionError) as error:
         test_it()
     assert ran[-1]

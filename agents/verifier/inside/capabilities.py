@@ -184,12 +184,11 @@ class Capabilities:
             self._lasting.update(set(self._crossing.numbers()) - before)
         return result
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_collection_finish(self) -> None:
+    def keep(self) -> None:
         """What was passed while the tests were imported is usable for all of them."""
         self._lasting.update(self._crossing.numbers())
 
-    def pytest_runtest_logfinish(self) -> None:
+    def end_test(self) -> None:
         """A test is over, and what it passed to the code with it."""
         for number in self._crossing.numbers():
             if number not in self._lasting and self._kind(self._crossing.exported(number)) is not None:

@@ -30,7 +30,7 @@ class Crossing:
         self._mirrors = mirrors
         self._parity = first % 2
         self.shared = SharedTable(first)
-        self._next = first + 2
+        self.next = first + 2
         self._exports: dict[int, Any] = {}
         self._export_numbers: dict[int, int] = {}
         self._methods: dict[Any, Any] = {}
@@ -46,8 +46,8 @@ class Crossing:
         if known is not None:
             return known
         if number is None:
-            number = self._next
-            self._next += 2
+            number = self.next
+            self.next += 2
         self._exports[number] = value
         self._export_numbers[id(value)] = number
         return number
@@ -56,7 +56,7 @@ class Crossing:
         """The object exported under `number`; a placeholder where it was taken back. Raises Malformed."""
         if type(number) is int and number in self._exports:
             return self._exports[number]
-        if type(number) is int and 0 < number < self._next and number % 2 == self._parity:
+        if type(number) is int and 0 < number < self.next and number % 2 == self._parity:
             return Expired()
         raise Malformed("an object was named that was never handed out")
 
@@ -106,7 +106,7 @@ class Crossing:
         """`value` with everything that has to travel with it: [tree, containers, forgotten]. Raises Unshareable,
         and then nothing of it was handed out."""
         packer = Packer(self, self._terms)
-        first, first_shared = self._next, self.shared.next
+        first, first_shared = self.next, self.shared.next
         try:
             tree = packer.tree(value, 0)
             containers = packer.containers()

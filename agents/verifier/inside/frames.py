@@ -55,6 +55,10 @@ class FrameSocket:
             raise FrameTooLong(f"a frame of {length} bytes was announced")
         return kind, self._exactly(length)
 
+    def close(self) -> None:
+        """Release this process's end."""
+        self._socket.close()
+
     def _exactly(self, count: int) -> bytes:
         parts = bytearray()
         while len(parts) < count:

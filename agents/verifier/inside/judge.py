@@ -6,18 +6,22 @@ from __future__ import annotations
 import gc
 import json
 import os
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from .asserts import Asserts
 from .caller import Caller
+from .exchanges import Recording
 from .frames import HELLO, RECORD, STORAGE, FrameSocket
+from .measuring import Answers, CrossingAnswers, Measuring, marks_of
 from .remote_module import RemoteModule
 from .reporter import Reporter
-from .stubs import stub_modules
+from .wrapping import CallAnswers, load
 
 _WITHOUT = (
     "cacheprovider", "terminal", "doctest", "junitxml", "pastebin", "stepwise", "setuponly", "setupplan",
@@ -34,9 +38,12 @@ class Records:
         self._channel = channel
         self._nonce = nonce
         self._count = 0
+        self.muted = False
 
     def tell(self, record: Mapping[str, Any]) -> None:
         """Send one record."""
+        if self.muted:
+            return
         self._count += 1
         stamped = {"nonce": self._nonce, "n": self._count, **record}
         self._channel.send(RECORD, json.dumps(stamped).encode())
@@ -61,7 +68,12 @@ def main(descriptor: int) -> None:
         properties.prepare(source / STORAGE)
         reporter.properties = properties
     plugins = [reporter, *_choose_modules(task, channel, records, reporter)]
-    code = pytest.main(_arguments(source, task["files"]), plugins=plugins)
+    try:
+        code = pytest.main(_arguments(source, task["files"]), plugins=plugins)
+    finally:
+        if records.muted:  # this is the process of a pass, which something kept from its tests
+            os._exit(0)
+    _measure(reporter, records, task["tests_file"])
     records.tell({"is": "end", "exit": int(code)})
     os._exit(0)
 
@@ -69,23 +81,59 @@ def main(descriptor: int) -> None:
 def _choose_modules(
     task: Mapping[str, Any], channel: FrameSocket, records: Records, reporter: Reporter
 ) -> list[object]:
-    """Which `user_code` each file of tests sees: a stub, the one in the code's process, or the real one in this.
-    Plugins that this takes."""
-    if task["stub_files"]:
-        for name, module in zip(task["stub_files"], stub_modules(task["names"]), strict=True):
-            reporter.modules[name] = module
-        reporter.stub_files = frozenset(task["stub_files"])
-    if not task["isolated"]:
-        return []
-    caller = Caller(
-        channel,
-        frozenset([Path(task["tests_file"]).stem]),
-        lambda kind, text: records.tell({"is": kind, "text": text[:500]}),
-        lambda stream, text: print(text, end="", file=sys.stderr if stream == 2 else sys.stdout),
-        frozenset(task["expected"]),
-    )
-    reporter.modules[task["tests_file"]] = RemoteModule(caller, task["names"])
-    return [caller.capabilities]
+    """Which `user_code` the tests see: the one in the code's process, or the real one in this. Plugins that this
+    takes."""
+    plugins: list[object] = []
+
+    def apart() -> None:
+        records.muted = True
+        channel.close()
+
+    def known(digest: str) -> bool:
+        records.tell({"is": "answers", "digest": digest, "never": asserts.never()})
+        return channel.receive()[1] == b"known"
+
+    answers: Answers
+    if task["isolated"]:
+        recording = Recording(channel, lambda: marks_of(caller.crossing))
+        caller = Caller(
+            cast(FrameSocket, recording),
+            frozenset([Path(task["tests_file"]).stem]),
+            reporter.tell,
+            lambda stream, text: print(text, end="", file=sys.stderr if stream == 2 else sys.stdout),
+            frozenset(task["expected"]),
+        )
+        reporter.modules[task["tests_file"]] = RemoteModule(caller, task["names"])
+        reporter.between_tests = caller.capabilities.end_test
+        reporter.after_collection = caller.capabilities.keep
+        plugins.append(caller.capabilities)
+        answers = CrossingAnswers(recording, caller.crossing)
+    else:
+        answers = calls = CallAnswers()
+        load(calls)
+    asserts = reporter.asserts = Asserts(Path(__file__).resolve().parent.parent / task["tests_file"])
+    asserts.watch()
+    reporter.measuring = Measuring(answers, task["tests_file"], apart, known)
+    return plugins
+
+
+def _measure(reporter: Reporter, records: Records, tests_file: str) -> None:
+    """Where every test passed that counts here: how much does each of them notice?"""
+    if reporter.measuring is None:
+        return
+    ran = [item for item in reporter.seconds if item.startswith(f"{tests_file}::")]
+    moved = {_test_of(item) for item in reporter.moved}
+    items = {item: _test_of(item) for item in ran if _test_of(item) not in moved}
+    if items and not reporter.failed & set(items):
+        reporter.measuring.measure(
+            {item: reporter.seconds[item] for item in items}, items, reporter.caught, records.tell
+        )
+    reporter.measuring.close()
+
+
+def _test_of(item: str) -> str:
+    """The function or class that an item is part of."""
+    return re.split(r"::|\[", item.partition("::")[2])[0]
 
 
 def _arguments(source: Path, files: list[str]) -> list[str]:

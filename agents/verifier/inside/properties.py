@@ -48,13 +48,18 @@ def prepare(storage: Path) -> None:
 class Property:
     """A collected property test, taken over: it runs with our settings, whatever its text says."""
 
-    def __init__(self, function: Any, *, shrinking: bool) -> None:
+    def __init__(self, function: Any) -> None:
         self._completed = 0
         self._failing: set[str] = set()
         self._after_failure = 0
         self._failed_at = 0.0
-        function._hypothesis_internal_use_settings = _SHRINKING if shrinking else _TRYING
+        self._function = function
+        function._hypothesis_internal_use_settings = _SHRINKING
         function.hypothesis.inner_test = self._watched(function.hypothesis.inner_test)
+
+    def keep_what_fails(self) -> None:
+        """The first counterexample will do."""
+        self._function._hypothesis_internal_use_settings = _TRYING
 
     @property
     def tried(self) -> bool:
@@ -88,11 +93,11 @@ class Property:
         return late or self._after_failure > _MOST_AFTER_FAILURE
 
 
-def taken_over(item: pytest.Item, *, shrinking: bool) -> Property | None:
+def taken_over(item: pytest.Item) -> Property | None:
     """The property that `item` is, None where it is another test."""
     function = getattr(item, "obj", None)
     function = getattr(function, "__func__", function)
-    return Property(function, shrinking=shrinking) if getattr(function, "is_hypothesis_test", False) else None
+    return Property(function) if hasattr(function, "hypothesis") else None  # a state machine's test has none
 
 
 def counterexample(error: BaseException) -> str:

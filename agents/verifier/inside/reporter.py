@@ -4,7 +4,6 @@ test function itself, and pytest's report about it."""
 from __future__ import annotations
 
 import re
-import signal
 import sys
 import time
 import types
@@ -13,20 +12,12 @@ from typing import Any
 
 import pytest
 
+from .asserts import Asserts
 from .facts import Comparison, comparison, failure
+from .measuring import Measuring
 
 _MOST_OUTPUT = 4000
-_STUB_SECONDS = 0.5
-_PROPERTY_SECONDS = 6.0
-_PROPERTY_CPU_SECONDS = 2.0
-"""For the many examples of a property on an empty implementation; other processes may have the processor."""
-
 Tell = Callable[[Mapping[str, Any]], None]
-
-
-class OutOfTime(BaseException):
-    """A test goes on for ever on an empty implementation. Not an Exception: neither it nor hypothesis catches
-    this."""
 
 
 class Reporter:
@@ -39,14 +30,57 @@ class Reporter:
         self._wanted = wanted
         self._compared: Comparison | None = None
         self._begun = 0.0
+        self._current = ""
         self.modules: dict[str, types.ModuleType] = {}
-        self.stub_files: frozenset[str] = frozenset()
         self.properties: Any = None
         self._taken_over: dict[str, Any] = {}
+        self.between_tests: Callable[[], None] = lambda: None
+        self.after_collection: Callable[[], None] = lambda: None
+        self.measuring: Measuring | None = None
+        self.seconds: dict[str, float] = {}
+        self.failed: set[str] = set()
+        self.moved: set[str] = set()
+        self.caught: set[str] = set()
+        self.asserts: Asserts | None = None
+        self._failures = 0
+        self._again = self._calling = False
+        self._within: dict[str, Any] = {}
+
+    def tell(self, kind: str, text: str) -> None:
+        """Record what was found out about the test under way."""
+        if kind == "unshareable":
+            self.moved.add(self._current)
+        self._tell({"is": kind, "text": text[:500]})
 
     def pytest_configure(self, config: pytest.Config) -> None:
         """Failures are told as facts: their tracebacks need not be written out."""
         config.option.tbstyle = "value"
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self) -> None:
+        """The moment before the tests are imported."""
+        if self.measuring is not None:
+            self.measuring.at_collection()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> None:
+        """The moment before the first test."""
+        if self.measuring is not None:
+            self.measuring.begin_test = self._begin_again
+            self.measuring.failed_within = self.failed.__contains__
+            self.measuring.collection_failed = lambda: bool(session.testsfailed)
+            self.measuring.at_tests(session.items)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, object, object]:
+        """What a fixture of a wider scope asks for is asked for several tests."""
+        if self.measuring is None or fixturedef.scope == "function" or self.measuring.answers.shared:
+            return (yield)
+        self.measuring.answers.shared = True
+        try:
+            return (yield)
+        finally:
+            self.measuring.answers.shared = False
 
     def pytest_collectstart(self, collector: pytest.Collector) -> None:
         """Before a file is imported: put the `user_code` in place that it is to see."""
@@ -64,6 +98,9 @@ class Reporter:
         self._tell({"is": "collected", "ids": [item.nodeid for item in items]})
         if self.properties is not None:
             self._take_over(items)
+        self.after_collection()
+        if self.measuring is not None:
+            self.measuring.after_collection()
         if self._wanted is not None:
             prefix = self._tests_file + "::"
             items[:] = [
@@ -74,8 +111,7 @@ class Reporter:
 
     def _take_over(self, items: Sequence[pytest.Item]) -> None:
         for item in items:
-            stub = item.nodeid.partition("::")[0] in self.stub_files
-            found = self.properties.taken_over(item, shrinking=not stub)
+            found = self.properties.taken_over(item)
             if found is not None:
                 self._taken_over[item.nodeid] = found
 
@@ -95,31 +131,39 @@ class Reporter:
         """Record that a test begins."""
         self._compared = None
         self._begun = time.perf_counter()
-        self._see(nodeid)
+        self._begin(nodeid)
+        self._current = nodeid
+        self._failures = self.asserts.failures if self.asserts is not None else 0
+        if self.measuring is not None:
+            self.measuring.answers.begin(nodeid if nodeid.startswith(self._tests_file + "::") else None)
         self._tell({"is": "start", "id": nodeid})
-        if nodeid.partition("::")[0] in self.stub_files:
-            signal.signal(signal.SIGALRM, _out_of_time)
-            signal.signal(signal.SIGPROF, _out_of_time)
-            is_property = nodeid in self._taken_over
-            signal.setitimer(signal.ITIMER_REAL, _PROPERTY_SECONDS if is_property else _STUB_SECONDS)
-            signal.setitimer(signal.ITIMER_PROF, _PROPERTY_CPU_SECONDS if is_property else 0)
 
-    def pytest_runtest_logfinish(self) -> None:
-        """Switch the clocks of stub runs off."""
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.setitimer(signal.ITIMER_PROF, 0)
+    def _begin_again(self, nodeid: str) -> None:
+        self._again = True
+        if nodeid in self._taken_over:
+            self._taken_over[nodeid].keep_what_fails()
+        self._begin(nodeid)
+
+    def _begin(self, nodeid: str) -> None:
+        self.between_tests()
+        self._see(nodeid)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
         """The first witness: whether the call of the test came back."""
+        self._calling, self._within = True, {}
         try:
             yield
-            if item.nodeid in self._taken_over and not self._taken_over[item.nodeid].tried:
+            if item.nodeid in self._taken_over and not self._again and not self._taken_over[item.nodeid].tried:
                 pytest.fail("the property was never tried on an example")
         except BaseException:
             self._tell({"is": "raw", "id": item.nodeid, "outcome": "failed"})
             raise
-        kept = getattr(item, "_excinfo", None)  # a unittest case catches the failures of its tests itself
+        finally:
+            self._calling = False
+        kept = self._within or getattr(
+            item, "_excinfo", None
+        )  # a unittest case catches the failures of its tests itself
         self._tell({"is": "raw", "id": item.nodeid, "outcome": "failed" if kept else "passed"})
 
     def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> None:
@@ -135,6 +179,20 @@ class Reporter:
         facts = failure(call.excinfo, str(item.path), self._compared) if call.excinfo else {}
         if call.excinfo and item.nodeid in self._taken_over:
             facts["example"] = self.properties.counterexample(call.excinfo.value)
+            if type(call.excinfo.value).__name__ in ("Unsatisfiable", "InvalidArgument"):
+                facts["untried"] = self.measuring is not None and not self.measuring.answers.asked
+        if self._calling:  # a part of the test: a subtest
+            if report.outcome != "passed":
+                self._within = self._within or facts
+                self.failed.add(report.nodeid)
+            return report
+        if report.when == "call" and report.outcome == "passed" and self._within:
+            report.outcome, facts = "failed", self._within
+        self.seconds[report.nodeid] = time.perf_counter() - self._begun
+        if report.outcome != "passed":
+            self.failed.add(report.nodeid)
+        elif self.asserts is not None and self.asserts.failures > self._failures:
+            self.caught.add(report.nodeid)
         self._tell(
             {
                 "is": "report",
@@ -163,7 +221,3 @@ class Reporter:
                 "exit": int(exitstatus),
             }
         )
-
-
-def _out_of_time(*_: object) -> None:
-    raise OutOfTime("the test goes on for ever on an empty implementation")

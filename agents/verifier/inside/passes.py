@@ -1,0 +1,341 @@
+"""Runs the tests again, pass after pass, each time with one answer of each test changed: who notices?
+
+Every pass has a process of its own, forked from one that has stood still since before the first test, so that no
+test can tell a pass from the run that it repeats.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import marshal
+import os
+import select
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, Literal, Protocol
+
+from _pytest.tmpdir import tmppath_result_key
+
+from .changes import ASIDE, TYPE, VALUE, Change
+from .exchanges import COLLECTION, EVERY, Spot
+
+Result = Literal["noticed", "missed", "left", "unknown"]
+Order = dict[str, tuple[str, int]]
+"""For each segment the group whose frames change, and which of their changes it is."""
+
+MOST_TRIED = 14
+MOST_TRIED_UNNOTICED = 40
+_SOME = 6
+"""Changes of single answers before all are changed at once, of a test with more than can be tried."""
+_MOST_SECONDS = 2.0
+_LEAST_SECONDS = 0.04
+_SHARE = 0.5
+_LEAST_PASSES = 3
+TEST_SECONDS = 0.3
+
+
+_ALL = Spot(-1, EVERY, "every call", (Change("answering something else", None, ASIDE),), True, False)
+"""Of so many answers that not all can be tried one by one."""
+
+
+class OutOfTime(BaseException):
+    """A test goes on for ever on a changed answer. Not an Exception: no test catches this."""
+
+
+class ForkServer:
+    """A child that stands still where it was forked, and forks a child of its own for each pass."""
+
+    def __init__(self, apart: Callable[[], None], take: Callable[[Any], None]) -> None:
+        """Fork it: there `apart` is called, and `take` with what it is given. In the process of a pass this
+        returns with `order` set."""
+        self.order: Any = None
+        self._take = take
+        ours_in, theirs_out = os.pipe()
+        theirs_in, ours_out = os.pipe()
+        self._pid = os.fork()
+        if self._pid:
+            os.close(theirs_in)
+            os.close(theirs_out)
+            self._in: BinaryIO = os.fdopen(ours_in, "rb")
+            self._out: BinaryIO = os.fdopen(ours_out, "wb")
+            return
+        os.close(ours_in)
+        os.close(ours_out)
+        apart()
+        self._serve(os.fdopen(theirs_in, "rb"), theirs_out)
+
+    def _serve(self, orders: BinaryIO, results: int) -> None:
+        """Fork for each order; returns in the forked process only."""
+        while True:
+            try:
+                seconds, order = marshal.load(orders)
+            except (EOFError, ValueError):
+                os._exit(0)
+            if not seconds:
+                self._take(order)
+                continue
+            ours, theirs = os.pipe()
+            pid = os.fork()
+            if not pid:
+                os.close(ours)
+                os.close(results)
+                self.order, self._results = order, theirs
+                return
+            os.close(theirs)
+            told = _read(ours, time.monotonic() + seconds)
+            os.close(ours)
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            os.write(results, marshal.dumps(told))
+
+    def give(self, given: Any) -> None:
+        """Tell it what all passes have to know."""
+        self._order(0, given)
+
+    def _order(self, seconds: float, order: Any) -> None:
+        marshal.dump((seconds, order), self._out)
+        self._out.flush()
+
+    def run(self, order: Any, seconds: float) -> list[tuple[str, str]]:
+        """What a pass told within `seconds`; what it was kept from telling is not there."""
+        try:
+            self._order(seconds, order)
+            told = marshal.load(self._in)
+        except (OSError, EOFError, ValueError, TypeError):
+            return []
+        lines = told.split(b"\n")[:-1]
+        return [(str(name), str(result)) for name, result in map(json.loads, lines)]
+
+    def tell(self, name: str, result: str) -> None:
+        """In a pass: tell one result."""
+        os.write(self._results, json.dumps([name, result]).encode() + b"\n")
+
+    def close(self) -> None:
+        """End it."""
+        self._out.close()
+        self._in.close()
+        os.kill(self._pid, signal.SIGKILL)
+        os.waitpid(self._pid, 0)
+
+
+def _read(descriptor: int, end: float) -> bytes:
+    parts = bytearray()
+    while (left := end - time.monotonic()) > 0:
+        if not select.select([descriptor], [], [], left)[0]:
+            break
+        data = os.read(descriptor, 1 << 16)
+        if not data:
+            break
+        parts += data
+    return bytes(parts)
+
+
+# --- one pass ----------------------------------------------------------------------------------------------
+
+
+def run_item(item: Any, following: Any, seconds: float) -> bool:
+    """Run one pytest item as pytest does, without its reports; whether it failed."""
+    failed = broken = False
+    hook = item.ihook
+    item.stash[tmppath_result_key] = {}  # otherwise written with pytest's reports
+    signal.signal(signal.SIGALRM, _out_of_time)
+    if hasattr(item, "_request") and not item._request:
+        item._initrequest()
+    for phase in ("setup", "call", "teardown"):
+        if phase == "call" and broken:
+            continue
+        arguments = {"item": item} if phase != "teardown" else {"item": item, "nextitem": following}
+        try:
+            if phase != "teardown":
+                signal.setitimer(signal.ITIMER_REAL, seconds)
+            getattr(hook, f"pytest_runtest_{phase}")(**arguments)
+        except BaseException as error:
+            broken = True
+            failed = failed or not _is_own_fault(error)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        if getattr(item, "_excinfo", None):
+            failed, item._excinfo = True, None
+    return failed
+
+
+def _is_own_fault(error: BaseException) -> bool:
+    """Whether there was nothing to run the test on: no example of hypothesis's, no case."""
+    return type(error).__name__ in ("Unsatisfiable", "FailedHealthCheck", "InvalidArgument", "Skipped")
+
+
+def _out_of_time(*_: object) -> None:
+    raise OutOfTime("the test goes on for ever on a changed answer")
+
+
+# --- all of them -------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Tally:
+    """What one item of the tests noticed. `noticed` and `tried` count changes of values, `weak` those noticed of
+    type alone; `missed` are texts of changes that passed; `left` says that it does not do the same again."""
+
+    noticed: int = 0
+    tried: int = 0
+    weak: int = 0
+    missed: list[str] = field(default_factory=list)
+    left: int = 0
+    asked: int = 0
+    unmeasured: bool = False
+
+    def count(self, result: str, spot: Spot, change: Change) -> None:
+        """Count a change that reached the test. What tests rarely look at counts where it was noticed."""
+        noticed = result == "noticed"
+        self.weak += noticed and change.rank == TYPE
+        self.noticed += noticed and change.rank != TYPE
+        self.tried += change.rank == VALUE or (noticed and change.rank == ASIDE)
+        if result == "missed" and change.rank == VALUE:
+            self.missed.append(f"{spot.asked} {change.text}")
+
+
+@dataclass(slots=True)
+class _Plan:
+    ranks: list[list[tuple[Spot, int]]]
+    tally: Tally
+    test: str
+
+    def next(self, settled: bool) -> tuple[Spot, int] | None:
+        """The next change to try, by what was noticed so far; `settled` says that the test has noticed one."""
+        most = MOST_TRIED if self.tally.noticed or settled else MOST_TRIED_UNNOTICED
+        values, aside, types = self.ranks
+        if values and self.tally.tried + self.tally.left < most:
+            return values.pop(0)
+        if not self.tally.noticed and not settled:
+            if aside:
+                return aside.pop(0)
+            if types and not self.tally.weak:
+                return types.pop(0)
+        return None
+
+
+def _spread(spots: Sequence[Spot]) -> list[list[tuple[Spot, int]]]:
+    """The changes of each rank, those of a group once: the first of each group before the second of any."""
+    groups = {spot.group: spot for spot in reversed(spots)}
+    chosen: list[list[tuple[Spot, int]]] = [[], [], []]
+    for rank, found in enumerate(chosen):
+        changes = [
+            [(groups[key], n) for n, change in enumerate(groups[key].changes) if change.rank == rank]
+            for key in dict.fromkeys(spot.group for spot in spots)
+        ]
+        found += [one for turn in itertools.zip_longest(*changes) for one in turn if one is not None]
+    return chosen
+
+
+class Server(Protocol):
+    """Runs one pass."""
+
+    def run(self, order: Order, seconds: float) -> dict[str, str]:
+        """The result of each item that has one."""
+
+
+class Passes:
+    """Decides which changes are tried, and when it is enough."""
+
+    def __init__(
+        self, spots: Mapping[str, Sequence[Spot]], tests: Mapping[str, str], seconds: Mapping[str, float]
+    ) -> None:
+        """`tests` names for each item the test that it is part of, `seconds` what it took."""
+        common = [
+            (name, spot)
+            for name, found in spots.items()
+            for spot in found
+            if (name == COLLECTION and spot.is_value) or spot.shared
+        ]
+        groups = {spot.group for _, spot in common}
+        self.tallies = {item: Tally(asked=len(spots.get(item, ()))) for item in tests}
+        self._plans = {}
+        for item, test in tests.items():
+            own = [spot for spot in spots.get(item, ()) if spot.group not in groups]
+            ranks = _spread(own)
+            if len({spot.group for spot in own}) > MOST_TRIED_UNNOTICED:
+                ranks[VALUE].insert(_SOME, (_ALL, 0))
+            self._plans[item] = _Plan(ranks, self.tallies[item], test)
+        self._common = _spread([spot for _, spot in common])
+        self._seconds = seconds
+        self._begun = time.monotonic()
+        self._passes = 0
+
+    @property
+    def _settled(self) -> set[str]:
+        return {plan.test for plan in self._plans.values() if plan.tally.noticed}
+
+    def _may_go_on(self, needed: bool) -> bool:
+        taken = time.monotonic() - self._begun
+        if needed:
+            return taken < _MOST_SECONDS or self._passes < _LEAST_PASSES
+        return taken < min(_MOST_SECONDS, max(_LEAST_SECONDS, _SHARE * sum(self._seconds.values())))
+
+    def run(self, server: Server) -> None:
+        """Pass after pass of changes in the tests' own segments."""
+        alone: list[tuple[str, tuple[Spot, int]]] = []
+        while True:
+            settled = self._settled
+            chosen = {
+                item: change
+                for item, plan in self._plans.items()
+                if (change := plan.next(plan.test in settled)) is not None
+            }
+            needed = any(self._plans[item].test not in settled for item in chosen)
+            if not chosen:
+                break
+            if not self._may_go_on(needed):
+                for item in chosen:
+                    self.tallies[item].unmeasured = True
+                break
+            alone += self._pass(server, chosen)
+        for item, change in alone:  # what a test before it did differently may have thrown it off
+            if self._plans[item].test not in self._settled and self._may_go_on(needed=True):
+                self._pass(server, {item: change})
+
+    def _pass(self, server: Server, chosen: Mapping[str, tuple[Spot, int]]) -> list[tuple[str, tuple[Spot, int]]]:
+        """One pass; the changes that were not reached."""
+        self._passes += 1
+        order = {item: (spot.group, number) for item, (spot, number) in chosen.items()}
+        limit = 1.0 + 2 * sum(self._seconds.values()) + TEST_SECONDS * len(chosen)
+        results = server.run(order, min(limit, 3 * _MOST_SECONDS))
+        left = []
+        for item, (spot, number) in chosen.items():
+            tally, change = self.tallies[item], spot.changes[number]
+            result = results.get(item)
+            if result in ("noticed", "missed", "unknown"):
+                tally.count(result, spot, change)
+            elif result == "left":
+                tally.left += 1
+                if len(chosen) > 1:
+                    left.append((item, (spot, number)))
+            else:
+                tally.unmeasured = True
+        return left
+
+    def check(self, server: Server) -> None:
+        """A pass without a change: a test that fails in it does not do the same when it is run again."""
+        results = server.run({}, _MOST_SECONDS)
+        for item, plan in self._plans.items():
+            if results.get(item) == "noticed":
+                plan.ranks, plan.tally.left = [[], [], []], 1
+
+    def run_common(self, server: Server) -> None:
+        """Changes of answers that several tests build on, in all of them at once: whoever fails noticed it."""
+        full, aside, weak = self._common
+        for spot, number in [*full[:MOST_TRIED_UNNOTICED], *aside[:MOST_TRIED], *weak[:MOST_TRIED]]:
+            settled = self._settled
+            wanting = [item for item, plan in self._plans.items() if plan.test not in settled]
+            if not wanting or not self._may_go_on(needed=True):
+                return
+            self._passes += 1
+            change = spot.changes[number]
+            results = server.run({COLLECTION: (spot.group, number)}, _MOST_SECONDS)
+            for item in wanting:
+                tally, result = self.tallies[item], results.get(item)
+                if result in ("noticed", "missed"):
+                    tally.asked += 1
+                    tally.count(result, spot, change)

@@ -1,0 +1,218 @@
+"""A stand-in for the code: answers from a log of what it said, with one answer of each test changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Literal
+
+from .changes import VALUE
+from .exchanges import COLLECTION, EVERY, Segment, Spot, key_of
+from .frames import ANSWER, ASK
+from .plain import Tree
+
+Followed = Literal["before", "delivered", "left", "unknown"]
+"""How far a segment got: not yet to its change, to it, off the log before it, or to a question without an answer
+after it."""
+
+_ANSWERS = dict.fromkeys(("__repr__", "__str__"), b'["return", ["an object", [], []], []]')
+"""An explanation of a failed assertion asks for these where the run had no need to."""
+_COMPARED = 8
+"""Bytes at the beginning of a frame that say what it is: most that differ do so there."""
+_NO_ATTRIBUTE = b'["raise", [["x", ["T", "builtins", "AttributeError"], [[], {}, "", null, null, false, []]], [], []], []]'
+
+
+class OffTheLog(BaseException):
+    """There is no answer. Not an Exception: a test must not take it for one of the code's."""
+
+
+class Replay:
+    """The channel of a caller that replays `log`; `changes` by segment are (group, index of the change).
+
+    `learn` makes objects known that a frame defines and a test may not get to see; `restore` sets the judge's
+    next numbers; `together` says that tests share what is changed: after it, none follows the log for sure.
+    """
+
+    def __init__(
+        self,
+        log: Mapping[str, Segment],
+        spots: Mapping[str, Sequence[Spot]],
+        changes: Mapping[str, tuple[str, int]],
+        learn: Callable[[Tree], object],
+        restore: Callable[[Sequence[int]], None],
+        together: bool,
+    ) -> None:
+        self._log = log
+        self._changes = changes
+        self._learn = learn
+        self._restore = restore
+        self._segment = Segment()
+        self._at = 0
+        self._learnt: set[int] = set()
+        self._changed: dict[int, bytes | None] = {}
+        self._made_up: list[bytes] = []
+        self._probes: dict[tuple[str, ...], bytes] = {}
+        self.followed: Followed = "before"
+        self._together = together
+        self._spots = spots
+
+    def begin(self, name: str) -> None:
+        """Begin a segment; what the last one defined and was not asked for is made known."""
+        self._finish()
+        self._segment = self._log.get(name, Segment())
+        self._at = 0
+        self._learnt = set()
+        if self._segment.marks:
+            self._restore(self._segment.marks)
+        group, number = self._changes.get(COLLECTION if self._together else name, ("", 0))
+        self._changed = {
+            spot.index: spot.changes[number].payload
+            for spot in self._spots.get(name, ())
+            if spot.group == group or (group == EVERY and spot.changes and spot.changes[0].rank == VALUE)
+        }
+        if not self._together or self.followed not in ("delivered", "unknown"):
+            self.followed = "before"
+        elif self.followed == "unknown":
+            self.followed = "delivered"
+
+    def _finish(self) -> None:
+        for index, (from_code, _, payload) in enumerate(self._segment.frames):
+            if from_code and index not in self._learnt and (defined := _definitions(payload)):
+                self._learn(defined)
+
+    # --- the channel ---------------------------------------------------------------------------------------
+
+    def send(self, kind: bytes, payload: bytes) -> None:
+        """Take what the tests ask, or answer to the code."""
+        frames = self._segment.frames
+        if self._at < len(frames) and _alike(frames[self._at], kind, payload):
+            self._at += 1
+            return
+        if kind == ASK and (answer := self._probed(payload)) is not None:
+            self._made_up.append(answer)
+            return
+        if self.followed in ("before", "left"):
+            self.followed = "left"
+            raise OffTheLog
+        if kind == ASK:
+            self._at = self._found(kind, payload) + 1
+        else:
+            self._at += 1  # what a test answers to the code no longer matters
+
+    def _probed(self, payload: bytes) -> bytes | None:
+        """The answer to what is asked about any object, whenever it is made known here."""
+        what, *_, name = key = key_of(payload)
+        if what != "get" or not name.startswith("__"):
+            return None
+        if not self._probes:
+            for segment in self._log.values():
+                for (_, kind, asked), (_, _, answer) in pairwise(segment.frames):
+                    if kind == ASK:
+                        self._probes[key_of(asked)] = answer
+        found = self._probes.get(key, _NO_ATTRIBUTE)
+        return found if _definitions(found) is None else None
+
+    def _found(self, kind: bytes, payload: bytes) -> int:
+        """The question in the log that comes closest to this one."""
+        asks = [index for index, frame in enumerate(self._segment.frames) if frame[:2] == (False, ASK)]
+        later = [*(index for index in asks if index >= self._at), *(index for index in asks if index < self._at)]
+        for index in later:
+            if _alike(self._segment.frames[index], kind, payload):
+                return index
+        wanted = key_of(payload)
+        alike = [index for index in asks if key_of(self._segment.frames[index][2]) == wanted]
+        if not alike and (answer := _ANSWERS.get(wanted[-1])):
+            self._made_up.append(answer)
+            return self._at - 1
+        if not alike:
+            self.followed = "unknown"
+            raise OffTheLog
+        return next((index for index in alike if index >= self._at), alike[-1])
+
+    def receive(self) -> tuple[bytes, bytes]:
+        """The next frame from the code."""
+        if self._made_up:
+            return ANSWER, self._made_up.pop()
+        frames = self._segment.frames
+        while self._at < len(frames) and frames[self._at][0]:
+            index = self._at
+            _, kind, payload = frames[index]
+            self._at += 1
+            if index not in self._changed:
+                return kind, self._once(index, payload)
+            self.followed = "delivered"
+            changed = self._changed[index]
+            if changed is not None:
+                if definitions := _definitions(payload):
+                    self._teach(index, definitions)
+                    changed = _bare(changed)
+                return kind, changed
+            self._teach(index, _definitions(payload))
+            self._skip_answer()
+        self.followed = "left" if self.followed == "before" else "unknown"
+        raise OffTheLog
+
+    def _skip_answer(self) -> None:
+        """Go on behind what the tests answered to a call that is left out, and to the calls within it."""
+        depth = 1
+        while depth and self._at < len(self._segment.frames):
+            kind = self._segment.frames[self._at][1]
+            depth += (kind == ASK) - (kind == ANSWER)
+            self._at += 1
+
+    def _once(self, index: int, payload: bytes) -> bytes:
+        """A frame as it is; where it was delivered before, without what it defines."""
+        if index in self._learnt:
+            return _bare(payload)
+        self._learnt.add(index)
+        return payload
+
+    def _teach(self, index: int, definitions: Tree | None) -> None:
+        if definitions and index not in self._learnt:
+            self._learn(definitions)
+        self._learnt.add(index)
+
+
+def _alike(frame: tuple[bool, bytes, bytes], kind: bytes, payload: bytes) -> bool:
+    """Whether the tests wrote this frame, too; which containers are forgotten depends on the tests before."""
+    if frame[:2] != (False, kind) or frame[2] == payload:
+        return frame == (False, kind, payload)
+    if frame[2][:_COMPARED] != payload[:_COMPARED]:
+        return False
+    (what, (*body, _), *rest), (other, (*others, _), *remainder) = json.loads(frame[2]), json.loads(payload)
+    return bool((what, body, rest) == (other, others, remainder))
+
+
+def _definitions(payload: bytes) -> Tree | None:
+    """A body of everything that a frame defines; None where that is nothing."""
+    _, (tree, containers, _), *_ = json.loads(payload)
+    found: list[Tree] = []
+
+    def walk(node: Any) -> None:
+        if isinstance(node, list) and node:
+            if node[0] in ("o", "K") and len(node) > 2:
+                found.append(node)
+            else:
+                for part in node[1:]:
+                    walk(part)
+
+    walk(tree)
+    for entry in containers:
+        walk(["", *entry[3:]])
+    fresh = [[*entry[:3]] for entry in containers if entry[1] is not None]
+    return [["t", *found], fresh, []] if found or fresh else None
+
+
+def _bare(payload: bytes) -> bytes:
+    """A frame without the definitions of the code's objects; those that a change made itself stay."""
+
+    def walked(node: Any) -> Any:
+        if not isinstance(node, list):
+            return node
+        if node[:1] in (["o"], ["K"]) and len(node) > 2 and node[1] < 10**9:
+            return node[:2]
+        return [walked(part) for part in node]
+
+    what, (tree, containers, forgotten), *rest = json.loads(payload)
+    return json.dumps([what, [walked(tree), [walked(entry) for entry in containers], forgotten], *rest]).encode()

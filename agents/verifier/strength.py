@@ -1,0 +1,87 @@
+"""How much the tests notice, as the judge measured it: which of them show something about the code."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..records import TestStrength
+from ..sandbox.text import clean
+
+_MOST_TEXT = 300
+_MOST_KEPT = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Noticed:
+    """One pytest item: `noticed` of `tried` changes of values, `weak` of those of type alone. `asked` answers came
+    from the code; `left` replays did something else than the run; `unmeasured`: there was no time for it;
+    `caught`: an assertion of it failed."""
+
+    noticed: int
+    tried: int
+    weak: int
+    asked: int
+    left: int
+    unmeasured: bool
+    caught: bool
+    missed: str
+
+
+def noticed_of(record: Mapping[str, Any]) -> Noticed:
+    """A record of the judge's. Raises KeyError, TypeError, ValueError where it is none."""
+    counts = [record[name] for name in ("noticed", "tried", "weak", "asked", "left")]
+    if any(type(count) is not int or count < 0 for count in counts) or record["noticed"] > record["tried"]:
+        raise ValueError("counts of changes do not fit together")
+    noticed, tried, weak, asked, left = counts
+    missed = clean(str(record["missed"][0]))[:_MOST_TEXT] if record["missed"] else ""
+    return Noticed(
+        noticed, tried, weak, asked, left, record["unmeasured"] is True, record["caught"] is True, missed
+    )
+
+
+class Strengths:
+    """What the tests noticed, kept for code that gives the same answers to them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: dict[tuple[str, str], Mapping[str, Noticed]] = {}
+
+    def of(self, source: str, digest: str) -> Mapping[str, Noticed] | None:
+        """What the tests `source` notice of answers with this digest, where that is known."""
+        with self._lock:
+            return self._kept.get((source, digest))
+
+    def keep(self, source: str, digest: str, noticed: Mapping[str, Noticed]) -> None:
+        """Make it known."""
+        with self._lock:
+            if digest and len(self._kept) < _MOST_KEPT:
+                self._kept[source, digest] = noticed
+
+
+def strength_of(test_id: str, items: Iterable[Noticed]) -> tuple[TestStrength | None, str]:
+    """What a test notices, all its items together, and why it shows nothing (empty where it shows something)."""
+    found = list(items)
+
+    if not found:
+        return None, "how much it notices could not be measured"
+    missed = next((item.missed for item in found if item.missed), "")
+    strength = TestStrength(
+        test_id, sum(item.noticed for item in found), sum(item.tried for item in found), missed
+    )
+    if any(item.caught for item in found):
+        return strength, "an assertion of it failed and was caught"
+    if strength.noticed:
+        return strength, ""
+    would = f": {missed} would pass it" if missed else ""
+    if not any(item.asked for item in found):
+        return strength, "it asks the code for nothing"
+    if any(item.weak for item in found):
+        return strength, f"it notices only values of another type, and exceptions{would}"
+    if strength.tried:
+        return strength, f"it notices no wrong answer{would}"
+    if any(item.left for item in found):
+        return strength, "it does something else when it is run again"
+    return strength, "how much it notices could not be measured"

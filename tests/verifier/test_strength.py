@@ -1,0 +1,210 @@
+"""What a test notices of changed answers: the verdict, the figures, and what they are taken from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from agents.records import Candidate, Test, Verdict
+from agents.sandbox import SandboxLimits, open_sandbox
+from agents.verifier import Verifier
+from agents.verifier.inside.changes import of_value
+
+ADD = "def add(a, b):\n    return a + b\n"
+HEAD = "import pytest\nimport user_code\nfrom user_code import *\n"
+
+COUNTS = {
+    "a value": (ADD, "def test_a():\n    assert add(1, 2) == 3\n"),
+    "an exception": (
+        "def f():\n    raise KeyError\n",
+        "def test_a():\n    with pytest.raises(KeyError):\n        f()\n",
+    ),
+    "a property of two answers": (ADD, "def test_a():\n    assert add(1, 2) == add(2, 1)\n"),
+    "an attribute": (
+        "class P:\n    def __init__(self, x): self.x = x\n",
+        "def test_a():\n    assert P(3).x == 3\n",
+    ),
+    "an argument that is changed": (
+        "def f(xs): xs.sort()\n",
+        "def test_a():\n    xs = [2, 1]\n    f(xs)\n    assert xs == [1, 2]\n",
+    ),
+    "an argument that is left alone": (
+        "def f(xs): return sorted(xs)\n",
+        "def test_a():\n    xs = [2, 1]\n    f(xs)\n    assert xs == [2, 1]\n",
+    ),
+    "output": (
+        "def f(): print('hi')\n",
+        "def test_a(capsys):\n    f()\n    assert capsys.readouterr().out == 'hi\\n'\n",
+    ),
+    "no output": (
+        "def f(): pass\n",
+        "def test_a(capsys):\n    f()\n    assert capsys.readouterr().out == ''\n",
+    ),
+    "a callback": (
+        "def f(g): g(4)\n",
+        "def test_a():\n    got = []\n    f(got.append)\n    assert got == [4]\n",
+    ),
+    "identity": (
+        "class P:\n    pass\nONE = P()\ndef f(): return ONE\n",
+        "def test_a():\n    assert f() is f()\n    assert f() is user_code.ONE\n",
+    ),
+    "the number of items": (
+        "def f():\n    yield from (1, 1)\n",
+        "def test_a():\n    n = 0\n    for _ in f():\n        n += 1\n    assert n == 2\n",
+    ),
+    "a constant that was imported": (
+        "LIMIT = 3\n",
+        "from user_code import LIMIT\ndef test_a():\n    assert LIMIT == 3\n",
+    ),
+    "cases made by the code": (
+        "def f(x): return 2 * x\n",
+        "CASES = [f(1), f(2)]\n@pytest.mark.parametrize('x', CASES)\ndef test_a(x):\n    assert x in (2, 4)\n",
+    ),
+    "a fixture of the module": (
+        "def f(): return [1, 2]\n",
+        "@pytest.fixture(scope='module')\ndef made():\n    return f()\n"
+        "def test_a(made):\n    assert made == [1, 2]\ndef test_b(made):\n    assert len(made) == 2\n",
+    ),
+    "one of very many answers": (
+        "def f(n): return n % 97\n",
+        "def test_a():\n    assert max(f(n) for n in range(300)) == 96\n",
+    ),
+    "a subtest": (
+        ADD,
+        "import unittest\nclass TestA(unittest.TestCase):\n    def test_a(self):\n"
+        "        for n in (1, 2):\n            with self.subTest(n=n):\n"
+        "                self.assertEqual(add(n, n), 2 * n)\n",
+    ),
+    "in one process": (ADD, "def test_a(tmp_path):\n    assert add(1, 2) == 3\n"),
+    "an object in one process": (
+        "from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int\ndef f(): return P(3)\n",
+        "def test_a(tmp_path):\n    assert f().x == 3\n",
+    ),
+    "files in one process": (
+        "def f(path): path.write_text('hi')\n",
+        "def test_a(tmp_path):\n    f(tmp_path / 'a')\n    assert (tmp_path / 'a').read_text() == 'hi'\n",
+    ),
+}
+
+SHOWS_NOTHING = {
+    "nothing": ("def test_a():\n    add(1, 2)\n", "only values of another type"),
+    "not the code": ("def test_a():\n    assert 1 + 1 == 2\n", "asks the code for nothing"),
+    "the same twice": (
+        "def test_a():\n    assert add(1, 2) == add(1, 2)\n",
+        "add(1, 2) returning 4 would pass it",
+    ),
+    "the same list twice": (
+        "def test_a():\n    xs = [1]\n    assert add(xs, [2]) == add(xs, [2])\n",
+        "only values of another type",
+    ),
+    "the same in the cases": (
+        "TABLE = {n: add(n, n) for n in range(3)}\n@pytest.mark.parametrize('n, want', TABLE.items())\n"
+        "def test_a(n, want):\n    assert add(n, n) == want\n",
+        "add(0, 0) returning 1 would pass it",
+    ),
+    "a type": ("def test_a():\n    assert isinstance(add(1, 2), int)\n", "add(1, 2) returning 4 would pass it"),
+    "what always holds": ("def test_a():\n    assert add(1, 2) == 3 or True\n", "would pass it"),
+    "it swallows": (
+        "Wrong = AssertionError\ndef test_a():\n    try:\n        assert add(1, 2) == 4\n"
+        "    except Wrong:\n        pass\n",
+        "an assertion of it failed and was caught",
+    ),
+    "it behaves well only when it runs again": (
+        "import random\ndef test_a():\n    if random.SystemRandom().random() < 2 ** -40:\n"
+        "        assert add(1, 2) == 3\n    add(random.SystemRandom().random(), 0)\n",
+        "something else when it is run again",
+    ),
+    "the same twice in one process": (
+        "def test_a(tmp_path):\n    assert add(1, 2) == add(1, 2)\n",
+        "would pass it",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def verifier() -> Iterator[Verifier]:
+    with Verifier(open_sandbox("none"), SandboxLimits(), jobs=2) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(("code", "tests"), COUNTS.values(), ids=COUNTS)
+def test_a_test_that_notices_a_wrong_answer_counts(verifier: Verifier, code: str, tests: str) -> None:
+    verdict = verifier.verify(code, HEAD + tests)
+    assert (verdict.kind, verdict.refused) == ("passed", ()), verdict
+    assert all(0 < strength.noticed <= strength.tried for strength in verdict.strength)
+
+
+@pytest.mark.parametrize(("tests", "reason"), SHOWS_NOTHING.values(), ids=SHOWS_NOTHING)
+def test_a_test_that_notices_none_does_not_count(verifier: Verifier, tests: str, reason: str) -> None:
+    verdict = verifier.verify(ADD, HEAD + tests)
+    assert verdict.kind == "refused", verdict
+    assert reason in verdict.reason
+
+
+def test_a_test_cannot_tell_a_pass_from_the_run(verifier: Verifier) -> None:
+    """State that a first run leaves in the tests' module would show it that it is run again."""
+    tests = "RUNS = []\ndef test_a():\n    RUNS.append(1)\n    assert len(RUNS) == 1 or add(1, 2) == 3\n    add(1, 2)\n"
+    verdict = verifier.verify(ADD, HEAD + tests)
+    assert verdict.kind == "refused", verdict
+
+
+def test_a_test_that_fails_on_a_change_leaves_those_after_it_measured(verifier: Verifier) -> None:
+    """A failure comes before the rest of a test: what that would have made known and numbered is missing then."""
+    code = (
+        "class P:\n    def __init__(self, x): self.x = x\ndef first(xs): return xs[0]\ndef made(x): return P(x)\n"
+    )
+    tests = (
+        "def test_a():\n    assert first([1]) == 1\n    assert first([2]) == 2\n    assert made(3).x == 3\n"
+        "def test_b():\n    assert first([4]) == 4\n    assert made(5).x == 5\n"
+    )
+    verdict = verifier.verify(code, f"{HEAD}{tests}")
+    assert [strength.noticed == strength.tried > 3 for strength in verdict.strength] == [True, True], verdict
+
+
+def test_a_hanging_replay_costs_its_own_time_alone(verifier: Verifier) -> None:
+    tests = "def test_a():\n    while add(1, 2) != 3:\n        pass\n    assert add(2, 2) == 4\n"
+    verdict = verifier.verify(ADD, HEAD + tests)
+    assert verdict.kind == "passed", verdict
+    assert verdict.seconds < 10
+
+
+def test_assertions_that_never_ran_are_named(verifier: Verifier) -> None:
+    tests = (
+        "def check(x):\n    assert add(x, 0) == x\ndef test_a():\n    map(check, [1])\n    assert add(1, 2) == 3\n"
+    )
+    verdict = verifier.verify(ADD, HEAD + tests)
+    assert verdict.notes == ("Assertions of the tests that never ran: line 5.",)
+
+
+def test_the_figures_are_those_of_the_changes(verifier: Verifier) -> None:
+    verdict = verifier.verify(ADD, HEAD + "def test_a():\n    assert add(1, 2) % 2 == 1\n")
+    (strength,) = verdict.strength
+    assert (strength.noticed, strength.tried, strength.missed) == (3, 4, "add(1, 2) returning -3")
+
+
+def board_of(verifier: Verifier, *codes: str) -> tuple[Verdict, ...]:
+    test = Test("test_a", "def test_a():\n    assert add(1, 2) == 3\n", "generated", "from user_code import add")
+    candidates = [Candidate(str(number), code, "draft", 0) for number, code in enumerate(codes)]
+    return verifier.board(candidates, [test]).verdicts
+
+
+def test_equal_answers_of_other_code_have_the_same_figures() -> None:
+    with Verifier(open_sandbox("none"), jobs=1) as verifier:
+        first, second = board_of(verifier, ADD, f"{ADD}# the same\n")
+        (later,) = board_of(verifier, f"{ADD}# once more\n")
+    assert first.strength == second.strength == later.strength
+    assert first.strength[0].noticed > 0
+
+
+def test_a_failing_run_is_not_measured(verifier: Verifier) -> None:
+    (verdict,) = board_of(verifier, "def add(a, b):\n    return a - b\n")
+    assert (verdict.kind, verdict.strength) == ("failed", ())
+
+
+@pytest.mark.parametrize("value", [True, 3, 0, -1, 2.5, "ab", "", b"a", 2j, range(3)], ids=repr)
+def test_changes_of_a_value_keep_its_type_and_differ(value: object) -> None:
+    others = of_value(value)
+    assert others
+    assert all(type(other) is type(value) and other != value for other in others)
+    assert len(set(map(repr, others))) == len(others)
