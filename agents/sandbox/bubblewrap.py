@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
 from ..errors import SandboxUnavailable
@@ -61,10 +61,10 @@ class Bubblewrap:
         watchdog = Watchdog(job.limits, ScratchMeter(dict(scratch(job.limits))), network_buffers)
         return Supervised(command, job.limits, job.stdin, watchdog)
 
-    def launch_worker(self, modules: Sequence[str], control: int) -> Supervised:
+    def launch_worker(self, modules: Sequence[str], programs: Mapping[str, bytes], control: int) -> Supervised:
         """Start a warm worker (see `warm.py`) in a sandbox of its own."""
         interpreter = this_interpreter()
-        contents = {name: readable(content) for name, content in worker_files().items()}
+        contents = {name: readable(content) for name, content in worker_files(programs).items()}
         options = self._options(interpreter, SandboxLimits(), contents, worker=True)
 
         def argv(report: int) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from .interface import SandboxLimits
@@ -40,9 +40,11 @@ def scratch(limits: SandboxLimits) -> list[tuple[str, int]]:
     return [("/dev/shm", _SHARED_MEMORY_BYTES), ("/tmp", limits.disk_bytes), ("/box", limits.disk_bytes)]
 
 
-def worker_files() -> dict[str, bytes]:
-    """A warm worker's program, for its /src: where it is installed is nothing that jobs need to know."""
-    return {f"inside/{path.name}": path.read_bytes() for path in _INSIDE.glob("*.py")}
+def worker_files(programs: Mapping[str, bytes]) -> dict[str, bytes]:
+    """A warm worker's program, for its /src: where it is installed is nothing that jobs need to know. `programs` are
+    modules that it imports for its jobs, as files by their paths below `loaded`."""
+    own = {f"inside/{path.name}": path.read_bytes() for path in _INSIDE.glob("*.py")}
+    return own | {f"loaded/{path}": content for path, content in programs.items()}
 
 
 def worker_argv(python: str, control: int, report: int, modules: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ file's mode or times, but learns the machine's name and, of an ordinary user, by
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -53,11 +53,11 @@ class Native:
         """Whether the kernel has Landlock."""
         return self._landlock > 0
 
-    def launch_worker(self, modules: Sequence[str], control: int) -> Supervised:
+    def launch_worker(self, modules: Sequence[str], programs: Mapping[str, bytes], control: int) -> Supervised:
         """Start a warm worker (see `warm.py`) in namespaces of its own; raises SandboxUnavailable without them."""
         if not self.namespaces:
             raise SandboxUnavailable("A warm worker needs namespaces, which this machine forbids: go without.")
-        return launch_worker(modules, control, own_users=not self._as_root)
+        return launch_worker(modules, programs, control, own_users=not self._as_root)
 
     def close(self) -> None:
         """Nothing is held between jobs."""

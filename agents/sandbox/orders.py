@@ -6,7 +6,7 @@ import marshal
 import os
 import secrets
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +50,11 @@ def launch_swept(
     return _launch(job, order, watchdog, directory=directory)
 
 
-def launch_worker(modules: Sequence[str], control: int, *, own_users: bool) -> Supervised:
+def launch_worker(
+    modules: Sequence[str], programs: Mapping[str, bytes], control: int, *, own_users: bool
+) -> Supervised:
     """Start a warm worker that serves the socket `control`, in namespaces; with `own_users` not as root."""
-    job = Job([], worker_files(), channels=[control])
+    job = Job([], worker_files(programs), channels=[control])
     order = _order(job, job.limits, uid=None, landlock=False, program=b"")
     order |= {"namespaces": True, "own_users": own_users, "writable": scratch(job.limits), "box": "/box"}
 

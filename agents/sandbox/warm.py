@@ -14,7 +14,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Protocol, Self, runtime_checkable
@@ -34,6 +34,7 @@ from .streams import Streams
 from .supervision import Supervised
 from .watchdog import Watchdog
 
+NO_PROGRAMS: Mapping[str, bytes] = {}
 _START_SECONDS = 5.0
 _KILL_SECONDS = 5.0
 _MESSAGE = 4096
@@ -48,7 +49,7 @@ class WorkerHost(Protocol):
     def landlock(self) -> bool:
         """Whether jobs are confined by Landlock too."""
 
-    def launch_worker(self, modules: Sequence[str], control: int) -> Supervised:
+    def launch_worker(self, modules: Sequence[str], programs: Mapping[str, bytes], control: int) -> Supervised:
         """Start a worker that serves the socket `control`. Raises SandboxUnavailable where it cannot."""
 
 
@@ -59,8 +60,10 @@ class WarmSandbox:
     options of the interpreter are passed over, as it has started already (isolated, as by -I).
     """
 
-    def __init__(self, host: Sandbox, modules: Sequence[str] = ("pytest",)) -> None:
-        """Start the worker. Raises SandboxUnavailable where the backend cannot (`none`, `native` without
+    def __init__(
+        self, host: Sandbox, modules: Sequence[str] = ("pytest",), programs: Mapping[str, bytes] = NO_PROGRAMS
+    ) -> None:
+        """Start the worker; it imports `modules`, and `programs` (modules as files by path). Raises SandboxUnavailable where the backend cannot (`none`, `native` without
         namespaces), and SandboxBroken when the worker does not start."""
         if not isinstance(host, WorkerHost):
             raise SandboxUnavailable(f"The sandbox `{host.name}` holds no warm worker: go without.")
@@ -70,7 +73,7 @@ class WarmSandbox:
         self._sending = threading.Lock()
         try:
             with theirs:
-                self._worker = host.launch_worker(modules, theirs.fileno())
+                self._worker = host.launch_worker(modules, programs, theirs.fileno())
             self._worker.wait_ready()
         except BaseException:
             self._control.close()

@@ -17,7 +17,15 @@ Trouble = tuple[Literal["void", "forged", "incomplete"], str]
 
 _OTHER_KINDS = frozenset(
     [
-        "collected", "uncollected", "deselected", "note", "unshareable", "malformed", "finish", "answers", "noticed",
+        "collected",
+        "uncollected",
+        "deselected",
+        "note",
+        "unshareable",
+        "malformed",
+        "finish",
+        "answers",
+        "noticed",
         "end",
     ]  # fmt: skip
 )

@@ -29,6 +29,12 @@ def programs(modules: Sequence[str]) -> dict[str, bytes]:
     return {"inside/start.py": (_FOLDER / "start.py").read_bytes(), **files}
 
 
+def loaded() -> dict[str, bytes]:
+    """What a warm worker imports for its jobs: all but what needs hypothesis."""
+    modules = dict.fromkeys((*JUDGE, *SUBJECT))
+    return {f"inside/{name}.pyc": _bytecode(name) for name in modules if name != "properties"}
+
+
 @cache
 def _bytecode(name: str) -> bytes:
     """A module as a sourceless .pyc: magic number, no flags, no time and size, code."""

@@ -7,6 +7,7 @@ import threading
 
 from ..errors import SandboxBroken, SandboxUnavailable
 from ..sandbox.interface import Sandbox
+from .programs import loaded
 
 _PRELOADED = (
     "pytest", "_pytest.python", "_pytest.unittest", "_pytest.capture", "_pytest.skipping", "_pytest.tmpdir",
@@ -67,7 +68,7 @@ class Warmth:
 
         try:
             self._left -= 1
-            self._warm = WarmSandbox(self.cold, preloaded(properties))
+            self._warm = WarmSandbox(self.cold, preloaded(properties), loaded())
         except (SandboxUnavailable, SandboxBroken):
             self._left = 0
 

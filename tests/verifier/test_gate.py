@@ -119,6 +119,8 @@ def test_a_test_that_reaches_for_the_run_is_refused_gravely(source: str) -> None
     finding = examine(one(source))
     assert finding is not None
     assert finding.grave
+
+
 @pytest.mark.parametrize("source", gate_files.HONEST.values(), ids=gate_files.HONEST)
 def test_no_honest_file_is_taken_for_one_that_tampers(source: str) -> None:
     found = [examine(test) for test in split(source, "user")]

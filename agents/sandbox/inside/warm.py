@@ -28,6 +28,7 @@ from .root import NAMESPACES, map_users, mount_proc, mount_scratch, mount_scratc
 if TYPE_CHECKING:
     from .native import Order
 
+_LOADED = "/src/loaded"
 _MOST_DESCRIPTORS = 200
 _HIGHEST_DESCRIPTOR = 1 << 16
 
@@ -43,6 +44,7 @@ def main() -> None:
         tell(witness, error)
         os._exit(125)
     _hide_this_package()
+    _load_programs()
     gc.collect()
     gc.freeze()  # no collection in a job touches, and so copies, what is here now
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps
@@ -64,6 +66,19 @@ def _hide_this_package() -> None:
     package = __name__.partition(".")[0]
     for name in [name for name in sys.modules if name.partition(".")[0] == package]:
         del sys.modules[name]
+
+
+def _load_programs() -> None:
+    """Import the modules of the jobs' own programs; one that needs what is not imported yet is left to the jobs."""
+    if not os.path.isdir(_LOADED):  # noqa: PTH112 - pathlib need not be imported here
+        return
+    sys.path.insert(0, _LOADED)
+    for folder, _, names in os.walk(_LOADED):
+        package = folder.removeprefix(_LOADED).strip("/").replace("/", ".")
+        for name in names:
+            if name.endswith(".pyc") and not name.startswith("__"):
+                importlib.import_module(f"{package}.{name.removesuffix('.pyc')}")
+    sys.path.pop(0)
 
 
 def _start(descriptors: list[int], control: int) -> None:

@@ -56,8 +56,7 @@ def main(descriptor: int) -> None:
     _, payload = channel.receive()
     task = json.loads(payload)
     records = Records(channel, task["nonce"])
-    source = Path(__file__).resolve().parent.parent
-    sys.path.insert(0, str(source))
+    source = Path(sys.path[0])  # this module may come from a warm worker, the tests never do
     sys.dont_write_bytecode = True
     gc.freeze()
     gc.set_threshold(_COLLECT_EVERY)
@@ -111,7 +110,7 @@ def _choose_modules(
     else:
         answers = calls = CallAnswers()
         load(calls)
-    asserts = reporter.asserts = Asserts(Path(__file__).resolve().parent.parent / task["tests_file"])
+    asserts = reporter.asserts = Asserts(Path(sys.path[0]) / task["tests_file"])
     asserts.watch()
     reporter.measuring = Measuring(answers, task["tests_file"], apart, known)
     return plugins

@@ -20,7 +20,9 @@ _ANSWERS = dict.fromkeys(("__repr__", "__str__"), b'["return", ["an object", [],
 """An explanation of a failed assertion asks for these where the run had no need to."""
 _COMPARED = 8
 """Bytes at the beginning of a frame that say what it is: most that differ do so there."""
-_NO_ATTRIBUTE = b'["raise", [["x", ["T", "builtins", "AttributeError"], [[], {}, "", null, null, false, []]], [], []], []]'
+_NO_ATTRIBUTE = (
+    b'["raise", [["x", ["T", "builtins", "AttributeError"], [[], {}, "", null, null, false, []]], [], []], []]'
+)
 
 
 class OffTheLog(BaseException):
