@@ -188,6 +188,8 @@ def _noticed(
             if record["id"] not in asked or record["id"] in found or not digests:
                 raise _Disagreement("forged", f"what a test notices was told wrongly: {record['id']}")
             found[record["id"]] = noticed_of(record)
+    if found and kinds[-1] == "end" and set(found) != set(asked):
+        raise _Disagreement("incomplete", "what some tests notice was not told")
     if len(digests) > 1 or any(kind in ("answers", "noticed") for kind in kinds[: kinds.index("finish")]):
         raise _Disagreement("forged", "what the tests notice was told before they had run, or twice")
     never = [frozenset(map(int, record["never"])) for record in records if record["is"] == "answers"]

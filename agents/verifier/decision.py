@@ -33,7 +33,7 @@ def decide(trial: Trial, found: Findings) -> Verdict:
     refused, or, where it is trusted, it runs and its failure counts, but not its pass."""
     trusted = {test.id for test in trial.tests if test.trusted}
     untried = set(found.untried) - trusted
-    strengths, reasons = _strengths(trial, found)
+    strengths, reasons = _strengths(trial, found, untried)
     reasons |= {refusal.test_id: refusal.reason for refusal in trial.weak} | dict.fromkeys(untried, _UNTRIED)
     dropped = {name for name in reasons if name not in trusted}
     outcomes = tuple(outcome for outcome in found.outcomes if belonging(outcome.test_id) not in dropped)
@@ -59,13 +59,18 @@ def decide(trial: Trial, found: Findings) -> Verdict:
     )
 
 
-def _strengths(trial: Trial, found: Findings) -> tuple[tuple[TestStrength, ...], dict[str, str]]:
+def _strengths(
+    trial: Trial, found: Findings, untried: set[str]
+) -> tuple[tuple[TestStrength, ...], dict[str, str]]:
     """What each test notices, and for those that show nothing the reason; nothing unless all tests passed."""
     reasons: dict[str, str] = {}
     strengths: list[TestStrength] = []
-    if not found.outcomes or any(outcome.status != "passed" for outcome in found.outcomes):
+    tried = [outcome for outcome in found.outcomes if belonging(outcome.test_id) not in untried]
+    if not tried or any(outcome.status != "passed" for outcome in tried):
         return (), reasons
     for name in trial.names:
+        if name in untried:
+            continue
         items = [item for key, item in found.noticed.items() if belonging(key) == name]
         strength, reason = strength_of(name, items)
         if strength is not None:

@@ -144,7 +144,7 @@ def test_a_test_that_notices_none_does_not_count(verifier: Verifier, tests: str,
 
 def test_a_test_cannot_tell_a_pass_from_the_run(verifier: Verifier) -> None:
     """State that a first run leaves in the tests' module would show it that it is run again."""
-    tests = "RUNS = []\ndef test_a():\n    RUNS.append(1)\n    assert len(RUNS) == 1 or add(1, 2) == 3\n    add(1, 2)\n"
+    tests = "RUNS = []\ndef test_a():\n    RUNS.append(1)\n    assert add(1, 2) == 3 or len(RUNS) == 1\n"
     verdict = verifier.verify(ADD, HEAD + tests)
     assert verdict.kind == "refused", verdict
 

@@ -56,7 +56,7 @@ def of_value(value: Any) -> list[Any]:
         others = _of_others(value)
     kept: list[Any] = []
     for other in others:
-        if repr(other) not in {repr(known) for known in (value, *kept)}:
+        if other != value and other == other and other not in kept:
             kept.append(other)
     return kept
 
@@ -154,7 +154,7 @@ def of_answer(payload: bytes, known: Known, given: Sequence[int] = ()) -> list[C
             other = items[:-width] if items else [1] * width
             entry = [number, None, None, *other]
             body = ["return", [tree, [*containers, entry], forgotten], printed]
-            changes.append(Change("changing its argument", json.dumps(body).encode()))
+            changes.append(Change("changing its argument", json.dumps(body).encode(), ASIDE))
     if printed:
         for text, pieces in (
             ("printing nothing", []),
@@ -273,7 +273,7 @@ def shown(tree: Tree, known: Known, depth: int = 0) -> str:
     """A tree as Python text, for a user."""
     if not isinstance(tree, list):
         return repr(tree)
-    if depth > 5:
+    if depth > 5 or tree[:1] == ["i"]:
         return "..."
     if tree[0] in ("t", "f"):
         inner = ", ".join(shown(part, known, depth + 1) for part in tree[1:])

@@ -124,9 +124,7 @@ def _measure(reporter: Reporter, records: Records, tests_file: str) -> None:
     moved = {_test_of(item) for item in reporter.moved}
     items = {item: _test_of(item) for item in ran if _test_of(item) not in moved}
     if items and not reporter.failed & set(items):
-        reporter.measuring.measure(
-            {item: reporter.seconds[item] for item in items}, items, reporter.caught, records.tell
-        )
+        reporter.measuring.measure(reporter.seconds, items, ran, reporter.caught, records.tell)
     reporter.measuring.close()
 
 

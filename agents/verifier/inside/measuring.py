@@ -10,7 +10,7 @@ from typing import Any
 
 from .crossing import Crossing
 from .exchanges import COLLECTION, Reader, Recording, Segment, Spot
-from .passes import TEST_SECONDS, ForkServer, Order, Passes, run_item
+from .passes import TEST_SECONDS, ForkServer, Order, Passes, Result, Tally, run_item
 from .replay import Replay
 from .wrapping import CallAnswers
 
@@ -163,9 +163,11 @@ class Measuring:
             failed = run_item(item, following, seconds) or self.failed_within(item.nodeid)
             followed = self.answers.followed
             if followed == "delivered" or not self._order:
-                result = "noticed" if failed else "missed"
+                result: Result = "noticed" if failed else "missed"
+            elif followed == "guessed":
+                result = "guessed" if failed else "missed"
             else:
-                result = followed if followed == "unknown" else "left"
+                result = "unknown" if followed == "unknown" else "left"
             self._server_of_pass.tell(name, result)
         if self._together and self.collection_failed():
             for name in self._ids:
@@ -176,11 +178,13 @@ class Measuring:
         self,
         seconds: Mapping[str, float],
         tests: Mapping[str, str],
+        ran: Sequence[str],
         caught: Collection[str],
         tell: Callable[[Mapping[str, Any]], None],
     ) -> None:
-        """After the run: the passes, and a record of what each of the items `tests` noticed; in those `caught` an
-        assertion failed."""
+        """After the run: the passes, and a record of what each item that `ran` noticed; it is measured for those
+        of `tests`. In those `caught` an assertion failed."""
+        seconds = {item: seconds[item] for item in tests}
         assert self._early is not None
         assert self._late is not None
         digest = self.answers.digest()
@@ -193,7 +197,8 @@ class Measuring:
             passes.check(late)
         passes.run(late)
         passes.run_common(Orders(self._early, self.answers.given(), True, list(tests), seconds))
-        for item, tally in passes.tallies.items():
+        for item in ran:
+            tally = passes.tallies.get(item, Tally(unmeasured=True))
             tell(
                 {
                     "is": "noticed",

@@ -12,9 +12,9 @@ from .exchanges import COLLECTION, EVERY, Segment, Spot, key_of
 from .frames import ANSWER, ASK
 from .plain import Tree
 
-Followed = Literal["before", "delivered", "left", "unknown"]
-"""How far a segment got: not yet to its change, to it, off the log before it, or to a question without an answer
-after it."""
+Followed = Literal["before", "delivered", "guessed", "left", "unknown"]
+"""How far a segment got: not yet to its change, to it, to a question after it whose answer was a guess, off the
+log before it, or to a question after it without any answer."""
 
 _ANSWERS = dict.fromkeys(("__repr__", "__str__"), b'["return", ["an object", [], []], []]')
 """An explanation of a failed assertion asks for these where the run had no need to."""
@@ -73,10 +73,8 @@ class Replay:
             for spot in self._spots.get(name, ())
             if spot.group == group or (group == EVERY and spot.changes and spot.changes[0].rank == VALUE)
         }
-        if not self._together or self.followed not in ("delivered", "unknown"):
-            self.followed = "before"
-        elif self.followed == "unknown":
-            self.followed = "delivered"
+        reached = self.followed in ("delivered", "guessed", "unknown")
+        self.followed = "delivered" if self._together and reached else "before"
 
     def _finish(self) -> None:
         for index, (from_code, _, payload) in enumerate(self._segment.frames):
@@ -130,6 +128,7 @@ class Replay:
         if not alike:
             self.followed = "unknown"
             raise OffTheLog
+        self.followed = "guessed"
         return next((index for index in alike if index >= self._at), alike[-1])
 
     def receive(self) -> tuple[bytes, bytes]:
@@ -143,7 +142,7 @@ class Replay:
             self._at += 1
             if index not in self._changed:
                 return kind, self._once(index, payload)
-            self.followed = "delivered"
+            self.followed = "guessed" if self.followed == "guessed" else "delivered"
             changed = self._changed[index]
             if changed is not None:
                 if definitions := _definitions(payload):

@@ -40,6 +40,7 @@ class Reporter:
         self.seconds: dict[str, float] = {}
         self.failed: set[str] = set()
         self.moved: set[str] = set()
+        """Items whose outcome here is none: they run elsewhere, or on nothing."""
         self.caught: set[str] = set()
         self.asserts: Asserts | None = None
         self._failures = 0
@@ -181,6 +182,8 @@ class Reporter:
             facts["example"] = self.properties.counterexample(call.excinfo.value)
             if type(call.excinfo.value).__name__ in ("Unsatisfiable", "InvalidArgument"):
                 facts["untried"] = self.measuring is not None and not self.measuring.answers.asked
+                if facts["untried"]:
+                    self.moved.add(report.nodeid)
         if self._calling:  # a part of the test: a subtest
             if report.outcome != "passed":
                 self._within = self._within or facts

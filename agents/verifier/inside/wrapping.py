@@ -197,7 +197,7 @@ class CallAnswers:
         for given in call.args:
             if isinstance(given, list | dict | set | bytearray):
                 variants.append(
-                    ("it with its argument changed", VALUE, functools.partial(_altered, given, result))
+                    ("it with its argument changed", ASIDE, functools.partial(_altered, given, result))
                 )
         changes = [Change("not doing anything", b"", VALUE if result is None and not call.is_init else TYPE)]
         changes += [Change(f"returning {text}", b"", rank) for text, rank, _ in variants]
