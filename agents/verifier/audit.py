@@ -15,6 +15,9 @@ from .strength import Noticed, noticed_of
 
 Trouble = tuple[Literal["void", "forged", "incomplete"], str]
 
+SKIPPED = "it is skipped here"
+"""How the detail of a test begins that its own condition on the platform or version kept from running."""
+_NO_CASES = "got empty parameter set"
 _OTHER_KINDS = frozenset(
     [
         "collected",
@@ -138,6 +141,10 @@ def _outcome(node_id: str, steps: Sequence[Record], source: str) -> Outcome | No
         return None
     raw = [step["outcome"] for step in steps if step["is"] == "raw"]
     reports = {step["when"]: step for step in steps if step["is"] == "report"}
+    if kinds == ["start", "setup", "teardown"] and reports["setup"]["outcome"] == "skipped":
+        reason = clean(str(reports["setup"]["facts"]["skipped"])).removeprefix("Skipped: ")
+        if not reports["setup"]["xfail"] and not reason.startswith(_NO_CASES):
+            return Outcome(node_id, "missing", f"{SKIPPED}: {reason}" if reason else SKIPPED)
     if any(report["outcome"] == "skipped" or report["xfail"] for report in reports.values()):
         raise _Disagreement("void", f"a test was skipped or marked as expected to fail: {node_id}")
     if not all(step["outcome"] in ("passed", "failed") for step in steps if step["is"] != "start"):
@@ -162,7 +169,7 @@ def _whole(
         raise _Disagreement("incomplete", f"{len(missing)} tests have no outcome: {missing[0]}")
     if len(set(ids)) != len(ids) or not set(outcomes) <= set(ids):
         raise _Disagreement("forged", "the tests that ran are not those that were collected")
-    failed = sum(outcome.status != "passed" for outcome in outcomes.values())
+    failed = sum(outcome.status not in ("passed", "missing") for outcome in outcomes.values())
     finish = [record for record in records if record["is"] == "finish"]
     kinds = [record["is"] for record in records]
     after = kinds[kinds.index("finish") + 1 :] if finish else []

@@ -36,7 +36,13 @@ def decide(trial: Trial, found: Findings) -> Verdict:
     strengths, reasons = _strengths(trial, found, untried)
     reasons |= {refusal.test_id: refusal.reason for refusal in trial.weak} | dict.fromkeys(untried, _UNTRIED)
     dropped = {name for name in reasons if name not in trusted}
-    outcomes = tuple(outcome for outcome in found.outcomes if belonging(outcome.test_id) not in dropped)
+    skipped = [outcome for outcome in found.outcomes if outcome.status == "missing"]
+    reasons |= {belonging(outcome.test_id): outcome.detail for outcome in skipped}
+    outcomes = tuple(
+        outcome
+        for outcome in found.outcomes
+        if belonging(outcome.test_id) not in dropped and outcome not in skipped
+    )
     idle = set(reasons)
     refused = list(trial.refused)
     notes = list(found.notes)
@@ -65,11 +71,12 @@ def _strengths(
     """What each test notices, and for those that show nothing the reason; nothing unless all tests passed."""
     reasons: dict[str, str] = {}
     strengths: list[TestStrength] = []
-    tried = [outcome for outcome in found.outcomes if belonging(outcome.test_id) not in untried]
+    run = [outcome for outcome in found.outcomes if outcome.status != "missing"]
+    tried = [outcome for outcome in run if belonging(outcome.test_id) not in untried]
     if not tried or any(outcome.status != "passed" for outcome in tried):
         return (), reasons
     for name in trial.names:
-        if name in untried:
+        if name in untried or not any(belonging(outcome.test_id) == name for outcome in run):
             continue
         items = [item for key, item in found.noticed.items() if belonging(key) == name]
         strength, reason = strength_of(name, items)

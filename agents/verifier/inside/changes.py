@@ -164,7 +164,7 @@ def of_answer(payload: bytes, known: Known, given: Sequence[int] = ()) -> list[C
             changes.append(Change(text, json.dumps(body).encode()))
     else:
         body = ["return", [tree, containers, forgotten], [[1, "x"]]]
-        changes.append(Change("printing something", json.dumps(body).encode(), ASIDE))
+        changes.append(Change("printing something", json.dumps(body).encode(), TYPE))
     if tree is not None:
         changes.append(framed("returning None", None, TYPE if held or not opaque else VALUE))
     changes.append(framed("raising an exception", raised(tree), TYPE, how="raise"))

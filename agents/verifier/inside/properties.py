@@ -51,6 +51,7 @@ class Property:
     def __init__(self, function: Any) -> None:
         self._completed = 0
         self._failing: set[str] = set()
+        self._tried: set[str] = set()
         self._after_failure = 0
         self._failed_at = 0.0
         self._function = function
@@ -65,6 +66,11 @@ class Property:
     def tried(self) -> bool:
         """Whether the body ran to its end or failed, at least once."""
         return self._completed > 0 or bool(self._failing)
+
+    @property
+    def tried_once(self) -> bool:
+        """Whether all its examples are one and the same."""
+        return len(self._tried) == 1
 
     def _watched(self, test: Any) -> Any:
         @functools.wraps(test)
@@ -81,6 +87,7 @@ class Property:
                 self._failed_at = self._failed_at or time.monotonic()
                 raise
             self._completed += 1
+            self._tried.add(shown)
             return result
 
         return watched

@@ -162,9 +162,10 @@ class Reporter:
             raise
         finally:
             self._calling = False
-        kept = self._within or getattr(
-            item, "_excinfo", None
-        )  # a unittest case catches the failures of its tests itself
+        # A unittest case catches the failures of its tests itself.
+        kept = self._within or getattr(item, "_excinfo", None)
+        if item.nodeid in self._taken_over and self._taken_over[item.nodeid].tried_once:
+            self.tell("note", f"{item.name} was tried on one example only")
         self._tell({"is": "raw", "id": item.nodeid, "outcome": "failed" if kept else "passed"})
 
     def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> None:
@@ -192,7 +193,10 @@ class Reporter:
         if report.when == "call" and report.outcome == "passed" and self._within:
             report.outcome, facts = "failed", self._within
         self.seconds[report.nodeid] = time.perf_counter() - self._begun
-        if report.outcome != "passed":
+        if report.outcome == "skipped":
+            self.moved.add(report.nodeid)
+            facts["skipped"] = str(report.longrepr[2] if isinstance(report.longrepr, tuple) else "")[:_MOST_OUTPUT]
+        elif report.outcome != "passed":
             self.failed.add(report.nodeid)
         elif self.asserts is not None and self.asserts.failures > self._failures:
             self.caught.add(report.nodeid)
