@@ -152,6 +152,7 @@ class Run:
                 "names": _names(self._trial.source),
                 "isolated": isolated,
                 "properties": self._trial.has_properties,
+                "wall_seconds": self._terms.limits.wall_seconds,
             },
             judge_files=files if isolated else {**files, **code},
             subject_files={**programs(SUBJECT), **code} if isolated else None,

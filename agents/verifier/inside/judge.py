@@ -8,6 +8,7 @@ import json
 import os
 import re
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -28,6 +29,8 @@ _WITHOUT = (
     "cacheprovider", "terminal", "doctest", "junitxml", "pastebin", "stepwise", "setuponly", "setupplan",
     "faulthandler", "unraisableexception", "threadexception", "warnings", "legacypath",
 )  # fmt: skip
+_SPARE_SECONDS = 1.0
+"""Of the sandbox's wall time, for a judge's start and its end."""
 _COLLECT_EVERY = 20_000
 """Objects between collections of garbage: a run is short."""
 
@@ -109,7 +112,8 @@ def _choose_modules(task: Mapping[str, Any], channel: FrameSocket, records: Reco
         load(calls)
     asserts = reporter.asserts = Asserts(Path(__file__).resolve().parent.parent / task["tests_file"])
     asserts.watch()
-    reporter.measuring = Measuring(answers, task["tests_file"], apart, known)
+    end = time.monotonic() + task["wall_seconds"] - _SPARE_SECONDS
+    reporter.measuring = Measuring(answers, task["tests_file"], apart, known, end)
 
 
 def _measure(reporter: Reporter, records: Records, tests_file: str) -> None:
