@@ -154,6 +154,7 @@ class Run:
                 "isolated": isolated,
                 "expected": [name for name in _ENDS_OF_LOOPS if name in self._trial.source],
                 "properties": self._trial.has_properties,
+                "wall_seconds": self._terms.limits.wall_seconds,
             },
             judge_files=files if isolated else {**files, **code},
             subject_files={**programs(SUBJECT), **code} if isolated else None,

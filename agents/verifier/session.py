@@ -249,6 +249,9 @@ class Session:
         self._break("overrun", text, Stopped("wall", value, allowed))
 
     def _gone(self, side: Side) -> None:
+        if self._measure_until:
+            self._transcript.finished = True
+            return
         ended = self._ended(side)
         if ended is not None and ended.stopped is not None:
             self._break("limit", f"the {ended.stopped}", ended.stopped)

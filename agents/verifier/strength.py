@@ -76,7 +76,7 @@ def strength_of(test_id: str, items: Iterable[Noticed]) -> tuple[TestStrength | 
     if strength.noticed:
         return strength, ""
     would = f": {missed} would pass it" if missed else ""
-    if not any(item.asked for item in found):
+    if not any(item.asked or item.unmeasured for item in found):
         return strength, "it asks the code for nothing"
     if any(item.weak for item in found):
         return strength, f"it notices only values of another type, and exceptions{would}"

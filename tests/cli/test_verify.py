@@ -70,10 +70,16 @@ def test_wrong_code_is_exit_1_with_the_facts_of_the_failure(tmp_path: Path) -> N
 
 def test_a_skipped_test_is_exit_1_and_refused_with_the_reason(tmp_path: Path) -> None:
     exit_code, document = verified(tmp_path, RIGHT, SKIPPING)
-    assert (exit_code, document["verdict"]) == (1, "void")
+    assert (exit_code, document["verdict"]) == (1, "refused")
     (refusal,) = document["refused"]
     assert refusal["id"] == "test_b"
     assert "skip" in refusal["reason"]
+
+
+def test_the_document_says_what_each_test_noticed(tmp_path: Path) -> None:
+    _, document = verified(tmp_path, RIGHT, TESTS)
+    assert document["strength"]
+    assert all(0 < one["noticed"] <= one["tried"] for one in document["strength"])
 
 
 def test_the_lower_assurance_of_one_process_is_told(tmp_path: Path) -> None:

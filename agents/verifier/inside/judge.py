@@ -8,6 +8,7 @@ import json
 import os
 import re
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -27,6 +28,8 @@ _WITHOUT = (
     "cacheprovider", "terminal", "doctest", "junitxml", "pastebin", "stepwise", "setuponly", "setupplan",
     "faulthandler", "unraisableexception", "threadexception", "warnings", "legacypath",
 )  # fmt: skip
+_SPARE_SECONDS = 1.0
+"""Of the sandbox's wall time, for a judge's start and its end."""
 _COLLECT_EVERY = 20_000
 """Objects between collections of garbage: a run is short."""
 
@@ -112,7 +115,8 @@ def _choose_modules(
         load(calls)
     asserts = reporter.asserts = Asserts(Path(sys.path[0]) / task["tests_file"])
     asserts.watch()
-    reporter.measuring = Measuring(answers, task["tests_file"], apart, known)
+    end = time.monotonic() + task["wall_seconds"] - _SPARE_SECONDS
+    reporter.measuring = Measuring(answers, task["tests_file"], apart, known, end)
     return plugins
 
 

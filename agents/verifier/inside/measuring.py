@@ -75,7 +75,7 @@ class CrossingAnswers:
 
     def spots(self) -> Mapping[str, Sequence[Spot]]:
         """The answers in the log."""
-        if not self._spots:
+        if not self._spots and self._recording.whole:
             self._read()
         return self._spots
 
@@ -106,11 +106,14 @@ class Measuring:
     `failed_within` says whether a part of it failed,
     `collection_failed` whether the tests could not be collected."""
 
-    def __init__(self, answers: Answers, tests_file: str, mute: Callable[[], None], ask: Ask) -> None:
+    def __init__(
+        self, answers: Answers, tests_file: str, mute: Callable[[], None], ask: Ask, end: float = float("inf")
+    ) -> None:
         self.answers = answers
         self._prefix = f"{tests_file}::"
         self._mute = mute
         self._ask = ask
+        self._end = end
         self._early: ForkServer | None = None
         self._late: ForkServer | None = None
         self._replaying = self._together = False
@@ -191,7 +194,7 @@ class Measuring:
         if self._ask(digest or ""):
             return
         spots = self.answers.spots()
-        passes = Passes(spots, tests, seconds)
+        passes = Passes(spots, tests, seconds, self._end)
         late = Orders(self._late, self.answers.given(), False, list(tests), seconds)
         if digest is None:  # the code runs again, too, and may do something else
             passes.check(late)

@@ -76,7 +76,7 @@ class ForkServer:
                 seconds, order = marshal.load(orders)
             except (EOFError, ValueError):
                 os._exit(0)
-            if not seconds:
+            if seconds is None:
                 self._take(order)
                 continue
             ours, theirs = os.pipe()
@@ -95,11 +95,14 @@ class ForkServer:
 
     def give(self, given: Any) -> None:
         """Tell it what all passes have to know."""
-        self._order(0, given)
+        self._order(None, given)
 
-    def _order(self, seconds: float, order: Any) -> None:
-        marshal.dump((seconds, order), self._out)
-        self._out.flush()
+    def _order(self, seconds: float | None, order: Any) -> None:
+        try:
+            marshal.dump((seconds, order), self._out)
+            self._out.flush()
+        except OSError:  # it is gone; what it is asked for has no result then
+            return
 
     def run(self, order: Any, seconds: float) -> list[tuple[str, str]]:
         """What a pass told within `seconds`; what it was kept from telling is not there."""
@@ -243,9 +246,15 @@ class Passes:
     """Decides which changes are tried, and when it is enough."""
 
     def __init__(
-        self, spots: Mapping[str, Sequence[Spot]], tests: Mapping[str, str], seconds: Mapping[str, float]
+        self,
+        spots: Mapping[str, Sequence[Spot]],
+        tests: Mapping[str, str],
+        seconds: Mapping[str, float],
+        end: float = float("inf"),
     ) -> None:
-        """`tests` names for each item the test that it is part of, `seconds` what it took."""
+        """`tests` names for each item the test that it is part of, `seconds` what it took; no pass goes on after
+        `end`, a time of the monotonic clock."""
+        self._end = end
         common = [
             (name, spot)
             for name, found in spots.items()
@@ -272,6 +281,8 @@ class Passes:
 
     def _may_go_on(self, needed: bool) -> bool:
         taken = time.monotonic() - self._begun
+        if self._begun + taken >= self._end:
+            return False
         if needed:
             return taken < _MOST_SECONDS or self._passes < _LEAST_PASSES
         return taken < min(_MOST_SECONDS, max(_LEAST_SECONDS, _SHARE * sum(self._seconds.values())))
@@ -303,7 +314,7 @@ class Passes:
         self._passes += 1
         order = {item: (spot.group, number) for item, (spot, number) in chosen.items()}
         limit = 1.0 + 2 * sum(self._seconds.values()) + TEST_SECONDS * len(chosen)
-        results = server.run(order, min(limit, 3 * _MOST_SECONDS))
+        results = server.run(order, min(limit, 3 * _MOST_SECONDS, self._end - time.monotonic()))
         left = []
         for item, (spot, number) in chosen.items():
             tally, change = self.tallies[item], spot.changes[number]
