@@ -10,6 +10,8 @@ from .audit import Trouble
 from .strength import Noticed, strength_of
 from .trial import Trial, belonging
 
+_FEW = 10
+"""Questions to the code; with fewer, a pass says so."""
 _UNTRIED = "hypothesis finds no example to try it on"
 
 
@@ -52,6 +54,7 @@ def decide(trial: Trial, found: Findings) -> Verdict:
         else:
             notes.append(f"{name} does not count as passed: {reason}.")
     kind, reason = _kind(trial, found, outcomes, idle, refused)
+    notes += _residue(found, strengths) if kind == "passed" else []
     return Verdict(
         kind,
         outcomes=outcomes if trial.given else tuple(_gathered(trial, outcomes, dropped)),
@@ -63,6 +66,20 @@ def decide(trial: Trial, found: Findings) -> Verdict:
         output=found.output,
         strength=strengths,
     )
+
+
+def _residue(found: Findings, strengths: Sequence[TestStrength]) -> list[str]:
+    """What a pass leaves open: changes that most tests would notice, and answers to few questions."""
+    notes = [
+        f"{strength.test_id} notices {strength.noticed} of {strength.tried} changed answers: "
+        f"{strength.missed} would pass it."
+        for strength in strengths
+        if strength.missed and 0 < 2 * strength.noticed < strength.tried
+    ]
+    asked = sum(item.asked for item in found.noticed.values())
+    if asked < _FEW:
+        notes.append(f"The tests ask the code {asked} times: code that answers just these right would pass them.")
+    return notes
 
 
 def _strengths(

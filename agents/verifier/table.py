@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from ..source import parse
 
 _FEWEST = 3
-_COMMON = (0, 1, "", " ")
+_COMMON = frozenset(["0", "1", "", " "])
+"""Values that stand in any code."""
 _WORDS = re.compile(r"\d+(?:\.\d+)?|\w+")
 
 
@@ -24,7 +25,7 @@ def answers_from_a_table(code: str, tests: str) -> str | None:
     except ValueError:
         return None
     inputs = set(_inputs(tested))
-    values = set(_values(tested))
+    values = set(_values(tested)) - _COMMON
     listed = max((values & held for held in _listed(written)), key=len, default=set())
     for what, known, of in (("inputs", inputs & set(_looked_up(written)), inputs), ("values", listed, values)):
         if len(known) >= _FEWEST and 2 * len(known) >= len(of):
@@ -56,23 +57,21 @@ def _looked_up(tree: ast.Module) -> Iterator[str]:
 
 
 def _values(tree: ast.Module) -> Iterator[str]:
-    """Numbers and texts in assertions, as they are written, but for those that stand in any code."""
-    for assertion in ast.walk(tree):
-        for node in ast.walk(assertion) if isinstance(assertion, ast.Assert) else ():
-            if (
-                isinstance(node, ast.Constant)
-                and type(node.value) in (int, float, str)
-                and node.value not in _COMMON
-            ):
-                yield str(node.value)
+    """Numbers and texts in assertions and in the cases of a test."""
+    for part in ast.walk(tree):
+        if isinstance(part, ast.Assert) or (isinstance(part, ast.Call) and "parametrize" in ast.unparse(part.func)):
+            for node in ast.walk(part):
+                if isinstance(node, ast.Constant) and type(node.value) in (int, float, str):
+                    yield str(node.value)
 
 
 def _listed(tree: ast.Module) -> Iterator[set[str]]:
-    """What each list, tuple, set or dict holds, and the words and numbers of each text but docstrings."""
+    """The words and numbers in each list, tuple, set or dict, and in each text but docstrings."""
     documented = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.List | ast.Tuple | ast.Set | ast.Dict):
-            yield {str(part.value) for part in ast.walk(node) if isinstance(part, ast.Constant)}
+            parts = [str(part.value) for part in ast.walk(node) if isinstance(part, ast.Constant)]
+            yield {word for part in parts for word in (part, *_WORDS.findall(part))}
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented:
             yield set(_WORDS.findall(node.value))
 
