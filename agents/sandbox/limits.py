@@ -41,8 +41,8 @@ def scratch(limits: SandboxLimits) -> list[tuple[str, int]]:
 
 
 def worker_files(programs: Mapping[str, bytes]) -> dict[str, bytes]:
-    """A warm worker's program, for its /src: where it is installed is nothing that jobs need to know. `programs` are
-    modules that it imports for its jobs, as files by their paths below `loaded`."""
+    """A warm worker's program, for its /src: where it is installed is nothing that jobs need to know. `programs`
+    are modules that it imports for its jobs, as files by their paths below `loaded`."""
     own = {f"inside/{path.name}": path.read_bytes() for path in _INSIDE.glob("*.py")}
     return own | {f"loaded/{path}": content for path, content in programs.items()}
 

@@ -63,8 +63,11 @@ class WarmSandbox:
     def __init__(
         self, host: Sandbox, modules: Sequence[str] = ("pytest",), programs: Mapping[str, bytes] = NO_PROGRAMS
     ) -> None:
-        """Start the worker; it imports `modules`, and `programs` (modules as files by path). Raises SandboxUnavailable where the backend cannot (`none`, `native` without
-        namespaces), and SandboxBroken when the worker does not start."""
+        """Start the worker; it imports `modules`, and `programs`: modules as files by path.
+
+        Raises SandboxUnavailable where the backend cannot (`none`, `native` without namespaces), and SandboxBroken
+        when the worker does not start.
+        """
         if not isinstance(host, WorkerHost):
             raise SandboxUnavailable(f"The sandbox `{host.name}` holds no warm worker: go without.")
         self.name = host.name

@@ -30,7 +30,7 @@ _OTHER_KINDS = frozenset(
         "answers",
         "noticed",
         "end",
-    ]  # fmt: skip
+    ]
 )
 
 

@@ -23,6 +23,9 @@ Side = Literal["judge", "subject"]
 _GRACE_SECONDS = 0.5
 _POLL_SECONDS = 0.2
 _MOST_RECORDS = 200_000
+_MOST_NESTED = 1_000_000
+_MOST_TOLD = 64 << 20
+"""Lists and objects, and bytes, in all records of a session."""
 _MEASURING_SECONDS = 6.0
 _MEASURING_SHARE = 4.0
 """What the passes may take, beyond what the judge gives itself: seconds, and a share of the tests' own time."""
@@ -101,6 +104,7 @@ class Session:
         self._starting: set[Side] = set()
         self._running: dict[Side, Running] = {}
         self._asked: list[Side] = []
+        self._nested = self._told = 0
         self._call_began = 0.0
         self._test_began = 0.0
         self._current: str | None = None
@@ -205,8 +209,12 @@ class Session:
 
     def _note(self, payload: bytes) -> None:
         records = self._transcript.records
+        self._nested += payload.count(b"[") + payload.count(b"{")
+        self._told += len(payload)
+        if self._nested > _MOST_NESTED or self._told > _MOST_TOLD:  # each list takes 56 bytes and more when it is read
+            raise Violation("the records hold more than any run has to tell")
         try:
-            record = json.loads(payload)
+            record = json.loads(payload.decode())
         except (ValueError, RecursionError) as error:
             raise Violation("a record is not JSON") from error
         if not isinstance(record, dict) or record.get("nonce") != self._task.nonce:

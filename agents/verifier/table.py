@@ -59,7 +59,8 @@ def _looked_up(tree: ast.Module) -> Iterator[str]:
 def _values(tree: ast.Module) -> Iterator[str]:
     """Numbers and texts in assertions and in the cases of a test."""
     for part in ast.walk(tree):
-        if isinstance(part, ast.Assert) or (isinstance(part, ast.Call) and "parametrize" in ast.unparse(part.func)):
+        cases = isinstance(part, ast.Call) and ast.unparse(part.func).endswith("parametrize")
+        if cases or isinstance(part, ast.Assert):
             for node in ast.walk(part):
                 if isinstance(node, ast.Constant) and type(node.value) in (int, float, str):
                     yield str(node.value)

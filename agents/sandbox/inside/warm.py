@@ -69,7 +69,7 @@ def _hide_this_package() -> None:
 
 
 def _load_programs() -> None:
-    """Import the modules of the jobs' own programs; one that needs what is not imported yet is left to the jobs."""
+    """Import the modules of the jobs' own programs."""
     if not os.path.isdir(_LOADED):  # noqa: PTH112 - pathlib need not be imported here
         return
     sys.path.insert(0, _LOADED)
