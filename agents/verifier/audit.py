@@ -62,8 +62,7 @@ def audit(
     source: str,
 ) -> Audit:
     """Check a transcript. `expected` are the canaries' outcomes, `wanted` says which other tests had to run of
-    those collected, `stub_files` are run on empty implementations, `source` is the text of the tests. An
-    unfinished session is checked as far as it went."""
+    those collected, `source` is the text of the tests. An unfinished session is checked as far as it went."""
     ids: tuple[str, ...] = ()
     outcomes: dict[str, Outcome] = {}
     uncollected = digest = ""

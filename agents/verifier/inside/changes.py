@@ -162,7 +162,7 @@ def of_answer(payload: bytes, known: Known, given: Sequence[int] = ()) -> list[C
         ):
             body = ["return", [tree, containers, forgotten], pieces]
             changes.append(Change(text, json.dumps(body).encode()))
-    else:
+    elif tree is None:
         body = ["return", [tree, containers, forgotten], [[1, "x"]]]
         changes.append(Change("printing something", json.dumps(body).encode(), TYPE))
     if tree is not None:
