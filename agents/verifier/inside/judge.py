@@ -19,11 +19,10 @@ from .asserts import Asserts
 from .exchanges import Recording
 from .frames import HELLO, RECORD, STORAGE, FrameSocket
 from .judge_side import JudgeSide
-from .measuring import Answers, CrossingAnswers, Measuring, marks_of
+from .measuring import CrossingAnswers, Measuring, marks_of
 from .peer import Peer
 from .remote_module import RemoteModule
 from .reporter import Reporter
-from .wrapping import CallAnswers, load
 
 _WITHOUT = (
     "cacheprovider", "terminal", "doctest", "junitxml", "pastebin", "stepwise", "setuponly", "setupplan",
@@ -93,7 +92,7 @@ def _choose_modules(task: Mapping[str, Any], channel: FrameSocket, records: Reco
         records.tell({"is": "answers", "digest": digest, "never": asserts.never()})
         return channel.receive()[1] == b"known"
 
-    answers: Answers
+    answers: Any
     if task["isolated"]:
         side = JudgeSide(
             frozenset([Path(task["tests_file"]).stem]),
@@ -108,8 +107,10 @@ def _choose_modules(task: Mapping[str, Any], channel: FrameSocket, records: Reco
         reporter.after_collection = peer.crossing.shared.keep
         answers = CrossingAnswers(recording, peer)
     else:
-        answers = calls = CallAnswers()
-        load(calls)
+        from .wrapping import CallAnswers, load  # what only tests in one process need
+
+        answers = CallAnswers()
+        load(answers)
     asserts = reporter.asserts = Asserts(Path(__file__).resolve().parent.parent / task["tests_file"])
     asserts.watch()
     end = time.monotonic() + task["wall_seconds"] - _SPARE_SECONDS
