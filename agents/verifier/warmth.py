@@ -13,8 +13,8 @@ _PRELOADED = (
     "pytest", "_pytest.python", "_pytest.unittest", "_pytest.capture", "_pytest.skipping", "_pytest.tmpdir",
     "_pytest.monkeypatch", "_pytest.recwarn", "_pytest.assertion.rewrite", "_pytest.assertion.util",
     "_pytest.debugging", "_pytest.logging", "_pytest.reports", "_pytest.subtests", "_pytest.raises",
-    "collections.abc", "copy", "dataclasses", "datetime", "decimal", "enum", "fractions", "functools", "inspect",
-    "itertools", "json", "math", "random", "re", "statistics", "string", "typing",
+    "collections.abc", "copy", "dataclasses", "datetime", "decimal", "enum", "fractions", "functools", "hashlib",
+    "inspect", "itertools", "json", "math", "random", "re", "statistics", "string", "typing",
 )  # fmt: skip
 
 

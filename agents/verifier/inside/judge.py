@@ -19,10 +19,9 @@ from .asserts import Asserts
 from .caller import Caller
 from .exchanges import Recording
 from .frames import HELLO, RECORD, STORAGE, FrameSocket
-from .measuring import Answers, CrossingAnswers, Measuring, marks_of
+from .measuring import CrossingAnswers, Measuring, marks_of
 from .remote_module import RemoteModule
 from .reporter import Reporter
-from .wrapping import CallAnswers, load
 
 _WITHOUT = (
     "cacheprovider", "terminal", "doctest", "junitxml", "pastebin", "stepwise", "setuponly", "setupplan",
@@ -95,7 +94,7 @@ def _choose_modules(
         records.tell({"is": "answers", "digest": digest, "never": asserts.never()})
         return channel.receive()[1] == b"known"
 
-    answers: Answers
+    answers: Any
     if task["isolated"]:
         recording = Recording(channel, lambda: marks_of(caller.crossing))
         caller = Caller(
@@ -111,8 +110,10 @@ def _choose_modules(
         plugins.append(caller.capabilities)
         answers = CrossingAnswers(recording, caller.crossing)
     else:
-        answers = calls = CallAnswers()
-        load(calls)
+        from .wrapping import CallAnswers, load  # what only tests in one process need
+
+        answers = CallAnswers()
+        load(answers)
     asserts = reporter.asserts = Asserts(Path(sys.path[0]) / task["tests_file"])
     asserts.watch()
     end = time.monotonic() + task["wall_seconds"] - _SPARE_SECONDS

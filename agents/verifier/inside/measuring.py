@@ -6,13 +6,15 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .crossing import Crossing
 from .exchanges import COLLECTION, Reader, Recording, Segment, Spot
 from .passes import TEST_SECONDS, ForkServer, Order, Passes, Result, Tally, run_item
 from .replay import Replay
-from .wrapping import CallAnswers
+
+if TYPE_CHECKING:
+    from .wrapping import CallAnswers
 
 Ask = Callable[[str], bool]
 """Whether the host knows what the tests notice of answers with this digest."""
@@ -96,10 +98,6 @@ def set_marks(crossing: Crossing, marks: Sequence[int]) -> None:
     crossing.next, crossing.shared.next = marks
 
 
-Answers = CrossingAnswers | CallAnswers
-"""Where the code's answers are recorded, and changed in a pass."""
-
-
 class Measuring:
     """Forks the servers at their moments, and afterwards runs the passes. `mute` keeps a pass's process from
     telling the host anything; `begin_test` is what comes before each test,
@@ -107,7 +105,12 @@ class Measuring:
     `collection_failed` whether the tests could not be collected."""
 
     def __init__(
-        self, answers: Answers, tests_file: str, mute: Callable[[], None], ask: Ask, end: float = float("inf")
+        self,
+        answers: CrossingAnswers | CallAnswers,
+        tests_file: str,
+        mute: Callable[[], None],
+        ask: Ask,
+        end: float = float("inf"),
     ) -> None:
         self.answers = answers
         self._prefix = f"{tests_file}::"
@@ -219,9 +222,11 @@ class Measuring:
 
     def close(self) -> None:
         """End the servers."""
-        for server in (self._early, self._late):
-            if server is not None:
-                server.close()
+        servers = [server for server in (self._early, self._late) if server is not None]
+        for server in servers:
+            server.kill()
+        for server in servers:
+            server.wait()
 
 
 class Orders:

@@ -118,11 +118,12 @@ class ForkServer:
         """In a pass: tell one result."""
         os.write(self._results, json.dumps([name, result]).encode() + b"\n")
 
-    def close(self) -> None:
+    def kill(self) -> None:
         """End it."""
-        self._out.close()
-        self._in.close()
         os.kill(self._pid, signal.SIGKILL)
+
+    def wait(self) -> None:
+        """Wait until it is gone."""
         os.waitpid(self._pid, 0)
 
 
