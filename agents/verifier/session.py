@@ -211,7 +211,7 @@ class Session:
         records = self._transcript.records
         self._nested += payload.count(b"[") + payload.count(b"{")
         self._told += len(payload)
-        if self._nested > _MOST_NESTED or self._told > _MOST_TOLD:  # each list takes 56 bytes and more when it is read
+        if self._nested > _MOST_NESTED or self._told > _MOST_TOLD:  # a list that is read takes 56 bytes and more
             raise Violation("the records hold more than any run has to tell")
         try:
             record = json.loads(payload.decode())

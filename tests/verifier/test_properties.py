@@ -63,7 +63,7 @@ def test_right_code_passes_every_property_that_counts(board: Board) -> None:
     assert verdict.kind == "passed", verdict.reason
     assert verdict.isolation == "isolated"
     assert [outcome.test_id for outcome in verdict.outcomes] == [
-        "test_sorts", "test_texts", "test_loose", "test_of_a_user"
+        "test_sorts", "test_texts", "test_loose", "test_of_a_user", "test_disabled"
     ]  # fmt: skip
 
 
@@ -88,14 +88,14 @@ def test_an_exception_of_the_code_comes_with_input_and_line(board: Board) -> Non
     assert "user_code.py line 2" in detail
 
 
-def test_a_test_cannot_ask_for_fewer_examples(board: Board) -> None:
-    assert board.verdict("strange").outcome("test_loose").status == "error"
+@pytest.mark.parametrize("name", ["test_loose", "test_disabled"])
+def test_a_test_cannot_ask_for_fewer_examples(board: Board, name: str) -> None:
+    assert board.verdict("strange").outcome(name).status == "error"
 
 
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("test_disabled", "no example is generated"),
         ("test_nothing", "finds no example"),
         ("test_impossible", "finds no example"),
     ],

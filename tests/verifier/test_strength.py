@@ -37,10 +37,6 @@ COUNTS = {
         "def f(): print('hi')\n",
         "def test_a(capsys):\n    f()\n    assert capsys.readouterr().out == 'hi\\n'\n",
     ),
-    "no output": (
-        "def f(): pass\n",
-        "def test_a(capsys):\n    f()\n    assert capsys.readouterr().out == ''\n",
-    ),
     "a callback": (
         "def f(g): g(4)\n",
         "def test_a():\n    got = []\n    f(got.append)\n    assert got == [4]\n",
@@ -175,7 +171,7 @@ def test_assertions_that_never_ran_are_named(verifier: Verifier) -> None:
         "def check(x):\n    assert add(x, 0) == x\ndef test_a():\n    map(check, [1])\n    assert add(1, 2) == 3\n"
     )
     verdict = verifier.verify(ADD, HEAD + tests)
-    assert verdict.notes == ("Assertions of the tests that never ran: line 5.",)
+    assert "Assertions of the tests that never ran: line 5." in verdict.notes
 
 
 def test_the_figures_are_those_of_the_changes(verifier: Verifier) -> None:

@@ -49,6 +49,11 @@ class CrossingAnswers:
         """Whether the code was asked something in this segment."""
         return self._recording.asked
 
+    def fail(self) -> None:
+        """The test has failed, whatever it asks from now on."""
+        if self._replay is not None:
+            self._replay.fail()
+
     def begin(self, name: str | None) -> None:
         """A segment begins."""
         if self._replay is None:
@@ -170,8 +175,6 @@ class Measuring:
             followed = self.answers.followed
             if followed == "delivered" or not self._order:
                 result: Result = "noticed" if failed else "missed"
-            elif followed == "guessed":
-                result = "guessed" if failed else "missed"
             else:
                 result = "unknown" if followed == "unknown" else "left"
             self._server_of_pass.tell(name, result)

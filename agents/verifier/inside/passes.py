@@ -22,9 +22,9 @@ from _pytest.tmpdir import tmppath_result_key
 from .changes import ASIDE, TYPE, VALUE, Change
 from .exchanges import COLLECTION, EVERY, Spot
 
-Result = Literal["noticed", "guessed", "missed", "left", "unknown"]
-"""What became of a change: `guessed`: the test failed, after an answer that the log has to another question only;
-`left`, `unknown`: the test did something else before the change, or asked what has no answer after it."""
+Result = Literal["noticed", "missed", "left", "unknown"]
+"""What became of a change; `left`, `unknown`: the test did something else before it, or asked after it what the log
+has no answer to."""
 Order = dict[str, tuple[str, int]]
 """For each segment the group whose frames change, and which of their changes it is."""
 
@@ -195,7 +195,7 @@ class Tally:
 
     def count(self, result: str, spot: Spot, change: Change) -> None:
         """Count a change that reached the test. What tests rarely look at counts where it was noticed."""
-        noticed = result == "noticed" or (result == "guessed" and change.rank == VALUE)
+        noticed = result == "noticed"
         self.weak += noticed and change.rank == TYPE
         self.noticed += noticed and change.rank != TYPE
         self.tried += change.rank == VALUE or (noticed and change.rank == ASIDE)
@@ -320,7 +320,7 @@ class Passes:
         for item, (spot, number) in chosen.items():
             tally, change = self.tallies[item], spot.changes[number]
             result = results.get(item)
-            if result in ("noticed", "guessed", "missed", "unknown"):
+            if result in ("noticed", "missed", "unknown"):
                 tally.count(result, spot, change)
             elif result == "left":
                 tally.left += 1
@@ -350,6 +350,6 @@ class Passes:
             results = server.run({COLLECTION: (spot.group, number)}, _MOST_SECONDS)
             for item in wanting:
                 tally, result = self.tallies[item], results.get(item)
-                if result in ("noticed", "guessed", "missed"):
+                if result in ("noticed", "missed"):
                     tally.asked += 1
                     tally.count(result, spot, change)

@@ -9,6 +9,7 @@ import functools
 import os
 import re
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -54,12 +55,14 @@ class Property:
         self._tried: set[str] = set()
         self._after_failure = 0
         self._failed_at = 0.0
+        self._at_failure: Callable[[], None] = lambda: None
         self._function = function
         function._hypothesis_internal_use_settings = _SHRINKING
         function.hypothesis.inner_test = self._watched(function.hypothesis.inner_test)
 
-    def keep_what_fails(self) -> None:
-        """The first counterexample will do."""
+    def keep_what_fails(self, failed: Callable[[], None]) -> None:
+        """The first counterexample will do; call `failed` at it."""
+        self._at_failure = failed
         self._function._hypothesis_internal_use_settings = _TRYING
 
     @property
@@ -83,6 +86,7 @@ class Property:
             except HypothesisException:
                 raise
             except (Exception, pytest.fail.Exception):
+                self._at_failure()
                 self._failing.add(shown)
                 self._failed_at = self._failed_at or time.monotonic()
                 raise

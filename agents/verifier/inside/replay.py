@@ -12,9 +12,9 @@ from .exchanges import COLLECTION, EVERY, Segment, Spot, key_of
 from .frames import ANSWER, ASK
 from .plain import Tree
 
-Followed = Literal["before", "delivered", "guessed", "left", "unknown"]
-"""How far a segment got: not yet to its change, to it, to a question after it whose answer was a guess, off the
-log before it, or to a question after it without any answer."""
+Followed = Literal["before", "delivered", "left", "unknown"]
+"""How far a segment got: not yet to its change, to it, off the log before it, or to a question after it that the log
+has no answer to."""
 
 _ANSWERS = dict.fromkeys(("__repr__", "__str__"), b'["return", ["an object", [], []], []]')
 """An explanation of a failed assertion asks for these where the run had no need to."""
@@ -56,6 +56,7 @@ class Replay:
         self._made_up: list[bytes] = []
         self._probes: dict[tuple[str, ...], bytes] = {}
         self.followed: Followed = "before"
+        self._failed = False
         self._together = together
         self._spots = spots
 
@@ -73,8 +74,18 @@ class Replay:
             for spot in self._spots.get(name, ())
             if spot.group == group or (group == EVERY and spot.changes and spot.changes[0].rank == VALUE)
         }
-        reached = self.followed in ("delivered", "guessed", "unknown")
+        reached = self.followed in ("delivered", "unknown")
         self.followed = "delivered" if self._together and reached else "before"
+        self._failed = False
+
+    def fail(self) -> None:
+        """The test has failed: what it asks from now on says no more (hypothesis tries a failing example again)."""
+        self._failed = True
+
+    def _lose(self) -> None:
+        """From here on the log has answers to other questions only: a failure may come of that."""
+        if not self._failed:
+            self.followed = "unknown"
 
     def _finish(self) -> None:
         for index, (from_code, _, payload) in enumerate(self._segment.frames):
@@ -126,9 +137,9 @@ class Replay:
             self._made_up.append(answer)
             return self._at - 1
         if not alike:
-            self.followed = "unknown"
+            self._lose()
             raise OffTheLog
-        self.followed = "guessed"
+        self._lose()
         return next((index for index in alike if index >= self._at), alike[-1])
 
     def receive(self) -> tuple[bytes, bytes]:
@@ -142,7 +153,8 @@ class Replay:
             self._at += 1
             if index not in self._changed:
                 return kind, self._once(index, payload)
-            self.followed = "guessed" if self.followed == "guessed" else "delivered"
+            if self.followed == "before":
+                self.followed = "delivered"
             changed = self._changed[index]
             if changed is not None:
                 if definitions := _definitions(payload):
@@ -151,7 +163,10 @@ class Replay:
                 return kind, changed
             self._teach(index, _definitions(payload))
             self._skip_answer()
-        self.followed = "left" if self.followed == "before" else "unknown"
+        if self.followed == "before":
+            self.followed = "left"
+        else:
+            self._lose()
         raise OffTheLog
 
     def _skip_answer(self) -> None:

@@ -141,8 +141,8 @@ class Reporter:
 
     def _begin_again(self, nodeid: str) -> None:
         self._again = True
-        if nodeid in self._taken_over:
-            self._taken_over[nodeid].keep_what_fails()
+        if nodeid in self._taken_over and self.measuring is not None:
+            self._taken_over[nodeid].keep_what_fails(self.measuring.answers.fail)
         self._begin(nodeid)
 
     def _begin(self, nodeid: str) -> None:

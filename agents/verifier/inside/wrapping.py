@@ -62,6 +62,9 @@ class CallAnswers:
         """Whether the code was called in this segment."""
         return bool(self._current)
 
+    def fail(self) -> None:
+        """The test has failed: nothing more depends on what it calls."""
+
     def begin(self, name: str | None) -> None:
         """A segment begins."""
         self._current = None if name is None else self._spots.setdefault(name, [])
