@@ -17,10 +17,15 @@ from agents.verifier import Verifier
 
 from .ordinary_user import told_by_ordinary_user
 
-CASES = Path(__file__).parents[2].parent / "shared" / "conformance" / "verdicts.json"
-_cases: list[dict[str, Any]] = json.loads(CASES.read_text("utf-8")) if CASES.exists() else []
+CASES = Path(__file__).parents[2].parent / "shared" / "conformance"
+_cases: list[dict[str, Any]] = [
+    case
+    for name in ("verdicts.json", "verdicts2.json")
+    if (CASES / name).exists()
+    for case in json.loads((CASES / name).read_text("utf-8"))
+]
 
-PYTEST = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
+PYTEST = ("pytest", "pluggy", "iniconfig", "packaging", "pygments", "hypothesis", "sortedcontainers")
 RUN_AS_USER = """
 import json, sys
 from concurrent.futures import ThreadPoolExecutor
@@ -41,11 +46,11 @@ json.dump(found, sys.stdout)
 """
 
 
-@pytest.fixture(scope="module")
-def verdicts() -> Mapping[str, Verdict]:
+@pytest.fixture(scope="module", params=["bubblewrap", "native"])
+def verdicts(request: pytest.FixtureRequest) -> Mapping[str, Verdict]:
     """The verdict on every case, two at a time."""
     try:
-        sandbox = open_sandbox()
+        sandbox = open_sandbox(request.param)
     except SandboxUnavailable as unavailable:
         pytest.skip(f"the cases hold attacks, which want a sandbox: {unavailable}")
     with Verifier(sandbox) as verifier, ThreadPoolExecutor(2) as pool:

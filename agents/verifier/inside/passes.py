@@ -23,8 +23,8 @@ from .changes import ASIDE, TYPE, VALUE, Change
 from .exchanges import COLLECTION, EVERY, Spot
 
 Result = Literal["noticed", "missed", "left", "unknown"]
-"""What became of a change; `left`, `unknown`: the test did something else before it, or asked after it what the log
-has no answer to."""
+"""What became of a change; `left`, `unknown`: the test did something else before it, or asked after it what the
+log has no answer to."""
 Order = dict[str, tuple[str, int]]
 """For each segment the group whose frames change, and which of their changes it is."""
 

@@ -13,8 +13,8 @@ from .frames import ANSWER, ASK
 from .plain import Tree
 
 Followed = Literal["before", "delivered", "left", "unknown"]
-"""How far a segment got: not yet to its change, to it, off the log before it, or to a question after it that the log
-has no answer to."""
+"""How far a segment got: not yet to its change, to it, off the log before it, or to a question after it that the
+log has no answer to."""
 
 _ANSWERS = dict.fromkeys(("__repr__", "__str__"), b'["return", ["an object", [], []], []]')
 """An explanation of a failed assertion asks for these where the run had no need to."""
@@ -79,7 +79,7 @@ class Replay:
         self._failed = False
 
     def fail(self) -> None:
-        """The test has failed: what it asks from now on says no more (hypothesis tries a failing example again)."""
+        """The test has failed: what it asks from now on says no more (hypothesis tries an example again)."""
         self._failed = True
 
     def _lose(self) -> None:
