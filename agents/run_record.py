@@ -48,6 +48,9 @@ class Strength:
     line_coverage: float | None = None
     branch_coverage: float | None = None
     uncovered_lines: tuple[int, ...] = ()
+    noticed: int = 0
+    changed: int = 0
+    """Of so many changes of the code's answers the tests noticed so many, all tests together."""
     seconds: float = 0.0
 
     def __str__(self) -> str:
@@ -55,6 +58,8 @@ class Strength:
         parts = [f"{share:.0%} of {what}".replace("%", " %") for share, what in shares if share is not None]
         if self.mutants:
             parts.append(f"{self.killed} of {self.mutants} mutants caught")
+        if self.changed:
+            parts.append(f"{self.noticed} of {self.changed} changed answers noticed")
         return f"Suite: {', '.join(parts) or 'nothing to measure in this code'}"
 
 

@@ -48,6 +48,7 @@ def test_a_result_says_what_its_tests_are_worth_and_show_says_what_they_miss(tmp
     assert strength["mutants"] - strength["killed"] == len(strength["survivors"])
     assert 0 < strength["killed"] <= strength["planned"]
     assert strength["line_coverage"] == 1.0
+    assert 0 < strength["noticed"] <= strength["changed"]
     shown = greenloop(tmp_path, "show").stdout
     assert f"Suite: 100 % of lines, 100 % of branches, {strength['killed']} of" in shown
     for survivor in strength["survivors"]:

@@ -16,7 +16,7 @@ from ..probes import argument_nodes, literal_call, probe, probed_call, probes, w
 from ..records import Board, Outcome, Test, fingerprint
 from ..run_record import Survivor
 from ..source import parse
-from .measure import MutantRunner, as_candidate, patience
+from .measure import MutantRunner, as_candidate, passing, patience
 from .mutants import mutants_of
 
 MOST_CALLS = 4
@@ -57,7 +57,9 @@ def killing_calls(
         return ()
     # The code twice, as texts that differ: what it does not return again is no answer.
     texts = [code, f"{code}\n# again\n", *(mutant.code for mutant in mutants)]
-    board = runner.hasty_board([as_candidate(text) for text in texts], calls, patience(code, tests, runner))
+    board = runner.hasty_board(
+        [as_candidate(text) for text in texts], calls, patience(passing(code, tests, runner))
+    )
     return tuple(_cover(board, most))
 
 

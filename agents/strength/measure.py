@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from ..records import Board, Candidate, Test, fingerprint
+from ..records import Board, Candidate, Test, Verdict, fingerprint
 from ..run_record import Strength
 from ..sandbox import Sandbox
 from .coverage_job import MOST_SECONDS as LONGEST_COVERAGE
@@ -54,12 +54,12 @@ def measure(
     planned = mutants(code, most)
     covering = coverage_job(code, tests, max(seconds, LONGEST_COVERAGE))
     with runner.sandbox.launch(covering.job) as running:
-        call_seconds = patience(code, tests, runner)
+        verdict = passing(code, tests, runner)
         tried = 0
         survivors: list[Mutant] = []
         while tried < len(planned) and clock() - begun <= seconds:
             batch = planned[tried : tried + BATCH]
-            survivors += _survivors(batch, tests, runner, call_seconds)
+            survivors += _survivors(batch, tests, runner, patience(verdict))
             tried += len(batch)
         covered = covering.read(running.wait())
     return Strength(
@@ -70,12 +70,14 @@ def measure(
         line_coverage=covered.lines if covered else None,
         branch_coverage=covered.branches if covered else None,
         uncovered_lines=covered.uncovered if covered else (),
+        noticed=sum(test.noticed for test in verdict.strength),
+        changed=sum(test.tried for test in verdict.strength),
         seconds=clock() - begun,
     )
 
 
-def patience(code: str, tests: Sequence[Test], runner: MutantRunner) -> float:
-    """Seconds that a call of a mutant may take: by what the code itself needs, in the layout of its mutants.
+def passing(code: str, tests: Sequence[Test], runner: MutantRunner) -> Verdict:
+    """The verdict on the code itself, in the layout of its mutants.
 
     Raises ValueError where the tests don't pass on it, as mutants would then show nothing.
     """
@@ -83,6 +85,11 @@ def patience(code: str, tests: Sequence[Test], runner: MutantRunner) -> float:
     verdict = board.verdicts[0]
     if verdict.kind != "passed":
         raise ValueError(f"the tests do not pass on the code itself ({verdict.kind}: {verdict.reason})")
+    return verdict
+
+
+def patience(verdict: Verdict) -> float:
+    """Seconds that a call of a mutant may take, by what the code itself needs."""
     slowest = max((outcome.seconds for outcome in verdict.outcomes), default=0.0)
     return min(LONGEST_CALL, SHORTEST_CALL + SLOWER * slowest)
 

@@ -26,7 +26,7 @@ class Findings:
     isolation: Isolation
     notes: tuple[str, ...]
     output: str
-    noticed: Mapping[str, Noticed]
+    noticed: Mapping[str, Noticed] | None
     untried: frozenset[str]
 
 
@@ -76,8 +76,8 @@ def _residue(found: Findings, strengths: Sequence[TestStrength]) -> list[str]:
         for strength in strengths
         if strength.missed and 0 < 2 * strength.noticed < strength.tried
     ]
-    asked = sum(item.asked for item in found.noticed.values())
-    if asked < _FEW:
+    asked = sum(item.asked for item in (found.noticed or {}).values())
+    if found.noticed is not None and asked < _FEW:
         notes.append(f"The tests ask the code {asked} times: code that answers just these right would pass them.")
     return notes
 
@@ -90,7 +90,7 @@ def _strengths(
     strengths: list[TestStrength] = []
     run = [outcome for outcome in found.outcomes if outcome.status != "missing"]
     tried = [outcome for outcome in run if belonging(outcome.test_id) not in untried]
-    if not tried or any(outcome.status != "passed" for outcome in tried):
+    if found.noticed is None or not tried or any(outcome.status != "passed" for outcome in tried):
         return (), reasons
     for name in trial.names:
         if name in untried or not any(belonging(outcome.test_id) == name for outcome in run):

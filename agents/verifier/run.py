@@ -68,7 +68,7 @@ class Run:
                 self._isolation,
                 tuple(clean(note) for note in list(self._notes)[:_MOST_NOTES]),
                 clean(self._output)[:_MOST_OUTPUT],
-                self._noticed,
+                None if self._terms.gives_up else self._noticed,
                 frozenset(self._untried),
             ),
         )
@@ -154,6 +154,7 @@ class Run:
                 "isolated": isolated,
                 "expected": [name for name in _ENDS_OF_LOOPS if name in self._trial.source],
                 "properties": self._trial.has_properties,
+                "measure": not self._terms.gives_up,
                 "wall_seconds": self._terms.limits.wall_seconds,
             },
             judge_files=files if isolated else {**files, **code},

@@ -10,7 +10,7 @@ from agents.rig import Rig
 from agents.run_record import Strength, Survivor
 from agents.sandbox import Sandbox, open_sandbox
 from agents.strength import measure, mutants
-from agents.strength.measure import patience
+from agents.strength.measure import passing, patience
 
 from .modules import ABOVE, AT_TOP, BELOW, CLAMP, INSIDE, suite
 
@@ -77,7 +77,9 @@ def test_a_suite_that_fails_on_the_code_measures_nothing(rig: Rig) -> None:
 
 
 def test_slow_code_gives_its_mutants_more_time_up_to_a_limit() -> None:
-    fast, slow, slowest = (patience(CLAMP, suite(INSIDE), Scripted("passed", seconds=s)) for s in (0.001, 0.1, 9))
+    fast, slow, slowest = (
+        patience(passing(CLAMP, suite(INSIDE), Scripted("passed", seconds=s))) for s in (0.001, 0.1, 9)
+    )
     assert fast < slow < slowest < 5
 
 
@@ -85,6 +87,10 @@ def test_slow_code_gives_its_mutants_more_time_up_to_a_limit() -> None:
     ("strength", "line"),
     [
         (Strength(17, 20, 20, (), 0.957, 0.9), "Suite: 96 % of lines, 90 % of branches, 17 of 20 mutants caught"),
+        (
+            Strength(0, 0, 0, (), 1.0, noticed=12, changed=14),
+            "Suite: 100 % of lines, 12 of 14 changed answers noticed",
+        ),
         (Strength(3, 3, 3, (), None, None), "Suite: 3 of 3 mutants caught"),
         (Strength(0, 0, 0, (), 1.0, None), "Suite: 100 % of lines"),
         (Strength(0, 0, 0), "Suite: nothing to measure in this code"),
