@@ -11,6 +11,7 @@ from ..imports import USER_MODULE
 from ..records import Isolation, Outcome, OutcomeStatus, Stopped, Verdict
 from ..sandbox.text import clean
 from ..source import unbound
+from .async_plugins import async_plugins
 from .audit import Audit, Trouble, audit
 from .canary import Canaries, plant
 from .decision import Findings, decide
@@ -154,6 +155,7 @@ class Run:
                 "isolated": isolated,
                 "expected": [name for name in _ENDS_OF_LOOPS if name in self._trial.source],
                 "properties": self._trial.has_properties,
+                "plugins": async_plugins(self._trial.source),
                 "measure": not self._terms.gives_up,
                 "wall_seconds": self._terms.limits.wall_seconds,
             },

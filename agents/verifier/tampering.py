@@ -17,6 +17,7 @@ from itertools import chain
 from ..imports import USER_MODULE
 from ..source import bound, plain, quoted, text_of, used
 from ..suite.collection import is_fixture, is_test, is_test_case
+from .async_plugins import async_plugins
 
 
 def _words(text: str) -> frozenset[str]:
@@ -323,7 +324,7 @@ class Tampering:
             yield "it uses request for more than a fixture's parameter, value or cleanup"
         cases = [case for case in self._nodes if isinstance(case, ast.ClassDef) and node in case.body]
         awaited = any(_last(base) == "IsolatedAsyncioTestCase" for case in cases for base in case.bases)
-        if isinstance(node, ast.AsyncFunctionDef) and not awaited:
+        if isinstance(node, ast.AsyncFunctionDef) and not awaited and not async_plugins(ast.unparse(self._tree)):
             yield "it is an async function, which plain pytest does not run: call asyncio.run in it"
 
     def _aliased(self) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import time
 from collections.abc import Iterator
 
@@ -234,3 +235,28 @@ def test_in_haste_code_that_ends_its_process_never_passes(verifier: Verifier) ->
     (verdict,) = verifier.board([candidate(code)], doubling(1, 2, 3), haste=1.0).verdicts
     assert verdict.kind == "failed"
     assert verdict.outcome("test_3").status == "missing"
+
+
+ASYNC = (
+    "import pytest\nfrom user_code import f\n@pytest.fixture\ndef anyio_backend():\n    return 'asyncio'\n"
+    "@pytest.mark.anyio\nasync def test_a():\n    assert await f(1) == 2\n"
+)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("anyio") is None, reason="anyio is not installed")
+def test_an_async_test_runs_by_the_plugin_that_it_asks_for(verifier: Verifier) -> None:
+    code = "async def f(x):\n    return x + 1\n"
+    assert verifier.verify(code, ASYNC).kind == "passed"
+    assert verifier.verify(code.replace("x + 1", "x - 1"), ASYNC).kind == "failed"
+    verdict = verifier.verify(code, ASYNC.replace("@pytest.mark.anyio\n", ""))
+    assert "plain pytest does not run" in verdict.reason
+
+
+def test_a_test_that_its_condition_skips_is_said_and_does_not_count(verifier: Verifier) -> None:
+    skipped = "import sys\nimport pytest\nfrom user_code import f\n@pytest.mark.skipif(sys.platform != 'win32', reason='x')\n"
+    verdict = verifier.verify("def f():\n    return 1\n", f"{skipped}def test_a():\n    assert f() == 1\n")
+    assert (verdict.kind, verdict.reason) == ("refused", "test_a: it is skipped here: x")
+    both = f"{skipped}def test_a():\n    assert f() == 2\ndef test_b():\n    assert f() == 1\n"
+    verdict = verifier.verify("def f():\n    return 1\n", both)
+    assert verdict.kind == "passed"
+    assert [outcome.test_id for outcome in verdict.outcomes] == ["test_b"]

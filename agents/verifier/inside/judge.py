@@ -70,7 +70,7 @@ def main(descriptor: int) -> None:
         reporter.properties = properties
     plugins = [reporter, *_choose_modules(task, channel, records, reporter)]
     try:
-        code = pytest.main(_arguments(source, task["files"]), plugins=plugins)
+        code = pytest.main(_arguments(source, task), plugins=plugins)
     finally:
         if records.muted:  # this is the process of a pass, which something kept from its tests
             os._exit(0)
@@ -139,11 +139,13 @@ def _test_of(item: str) -> str:
     return re.split(r"::|\[", item.partition("::")[2])[0]
 
 
-def _arguments(source: Path, files: list[str]) -> list[str]:
+def _arguments(source: Path, task: Mapping[str, Any]) -> list[str]:
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     os.environ.pop("PYTEST_ADDOPTS", None)
     arguments = ["-c", os.devnull, "--rootdir", str(source), "--noconftest", "--import-mode=importlib"]
     arguments += ["--continue-on-collection-errors"]
     for name in _WITHOUT:
         arguments += ["-p", f"no:{name}"]
-    return arguments + [str(source / name) for name in files]
+    for name in task["plugins"]:
+        arguments += ["-p", name]
+    return arguments + [str(source / name) for name in task["files"]]
