@@ -253,7 +253,8 @@ def test_an_async_test_runs_by_the_plugin_that_it_asks_for(verifier: Verifier) -
 
 
 def test_a_test_that_its_condition_skips_is_said_and_does_not_count(verifier: Verifier) -> None:
-    skipped = "import sys\nimport pytest\nfrom user_code import f\n@pytest.mark.skipif(sys.platform != 'win32', reason='x')\n"
+    marked = "@pytest.mark.skipif(sys.platform != 'win32', reason='x')\n"
+    skipped = f"import sys\nimport pytest\nfrom user_code import f\n{marked}"
     verdict = verifier.verify("def f():\n    return 1\n", f"{skipped}def test_a():\n    assert f() == 1\n")
     assert (verdict.kind, verdict.reason) == ("refused", "test_a: it is skipped here: x")
     both = f"{skipped}def test_a():\n    assert f() == 2\ndef test_b():\n    assert f() == 1\n"
