@@ -206,7 +206,8 @@ class Tampering:
     def _patched(self, node: ast.Call) -> Iterator[str]:
         """`monkeypatch.setattr(user_code, "f", ...)`, `patch("user_code.f")`: a fake of what is under test."""
         by = _last(node.func)
-        if not node.args or by not in {*_words("setattr delattr object multiple dict patch"), *self._names}:
+        mocks = {name for name, path in self._names.items() if path.startswith("unittest.mock")}
+        if not node.args or by not in _words("setattr delattr object multiple dict patch") | mocks:
             return
         first, second = [*map(text_of, node.args[:2]), ""][:2]
         names = [second] if not first else [""]

@@ -45,6 +45,9 @@ class Store:
     def keep(self, value: Any) -> None:
         self.kept = value
 
+    def attribute(self, name: str) -> Any:
+        return getattr(self.kept, name)
+
     def append(self, item: Any) -> None:
         self.kept.append(item)
 
@@ -195,6 +198,18 @@ def test_a_function_is_called_back_with_its_own_parameters(store: Any) -> None:
 
     assert store.call(join, "a") == "a-b"
     assert store.call(join, "a", "c", "d") == "a-c-d"
+
+
+def test_what_is_set_on_a_function_crosses_whenever_it_is_passed(store: Any) -> None:
+    def convert() -> None:
+        """Carry an attribute."""
+
+    convert.pattern = "a"  # type: ignore[attr-defined]
+    store.keep(convert)
+    assert store.attribute("pattern") == "a"
+    convert.pattern = "b"  # type: ignore[attr-defined]
+    store.keep(convert)
+    assert store.attribute("pattern") == "b"
 
 
 def test_an_exception_of_a_callback_returns_as_itself(store: Any) -> None:

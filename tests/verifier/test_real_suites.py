@@ -9,14 +9,6 @@ import pytest
 from agents.sandbox import open_sandbox
 from docs.measure_refusals import HUMANEVAL, Finding, as_written, findings, package_suites, told
 
-REFUSED = {
-    "test_inflection.py",  # its parameters come from the code, and an empty implementation has none
-    "tests/test_bugs.py",  # a time zone of the code's own
-    "tests/test_parse.py",  # the same, and skipif
-    "tests/test_parsetype.py",  # functions with attributes, which the code reads
-}
-"""Files of the packages that are refused as yet: take out what passes."""
-
 
 def refusals(found: list[Finding]) -> dict[str, str]:
     left_out = [told(finding) for finding in found if finding.verdict is None]
@@ -40,4 +32,4 @@ def test_suites_of_packages_pass() -> None:
     except subprocess.CalledProcessError as error:
         pytest.skip(f"pip fetches no sdists here: {error.stderr}")
     found = list(findings(suites, open_sandbox("none")))
-    assert not {name: why for name, why in refusals(found).items() if name.split()[-1] not in REFUSED}
+    assert refusals(found) == {}

@@ -111,7 +111,8 @@ class Packer:
             self._sending.admit(value)
         number = self._crossing.export(value)
         if not fresh:
-            return ["o", number]
+            again = self._sending.describes_functions and isinstance(value, types.FunctionType) and vars(value)
+            return ["o", number, self._attributes(value, depth)] if again else ["o", number]
         if self._sending.describes_functions and isinstance(value, FUNCTIONS):
             return ["o", number, ["F", describe_function(value), self._attributes(value, depth)], None]
         return ["o", number, self._class(kind, depth, of_object=True), self._extra(value, kind, depth)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import types
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -157,20 +158,28 @@ class Unpacker:
     def _object(self, parts: list[Tree], depth: int) -> object:
         if len(parts) == 1:
             return self._known(parts)
+        if len(parts) == 2 and isinstance(parts[1], dict):
+            return self._with_attributes(self._known(parts), parts[1], depth)
         if len(parts) != 3 or not isinstance(parts[1], list) or not parts[1]:
             raise Malformed("an object has a number, a class and a value")
         number, kind, extra = parts
         if kind[0] == "F":
             function = self._receiving.make_function(kind[1:])
-            for name, attribute in kind[2].items():
-                setattr(function, name, self.tree(attribute, depth))
-            return self._crossing.adopt(number, function)
+            return self._crossing.adopt(number, self._with_attributes(function, kind[2], depth))
         made = self.tree(kind, depth)
         if not isinstance(made, type):
             raise Malformed("the class of an object is none")
         if any("__await__" in vars(base) for base in made.__mro__) and not issubclass(made, BaseException):
             return self._crossing.adopt(number, RemoteCoroutine(self._mirrors.remote))
         return self._crossing.adopt(number, self._instance(made, extra, depth))
+
+    def _with_attributes(self, function: Any, attributes: dict[str, Tree], depth: int) -> Any:
+        """A function made here, with what a test has set on its own."""
+        if not isinstance(function, types.FunctionType):
+            raise Malformed("only a function that was made here has attributes")
+        for name, attribute in attributes.items():
+            setattr(function, name, self.tree(attribute, depth))
+        return function
 
     def _instance(self, made: Any, extra: Tree, depth: int) -> Any:
         try:
