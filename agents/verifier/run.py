@@ -157,6 +157,7 @@ class Run:
                 "properties": self._trial.has_properties,
                 "plugins": async_plugins(self._trial.source),
                 "measure": not self._terms.gives_up,
+                "common": self._trial.has_common_answers,
                 "wall_seconds": self._terms.limits.wall_seconds,
             },
             judge_files=files if isolated else {**files, **code},

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ..imports import USER_MODULE
 from ..records import Refusal, Test
 from ..source import parse
 from ..suite import render, split
 from .gate import Finding, examine
 from .one_process import why_one_process
 
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 TESTS_FILE = "test_user_code.py"
 
 
@@ -37,9 +39,38 @@ class Trial:
         return "hypothesis" in self.source
 
     @property
+    def has_common_answers(self) -> bool:
+        """Whether tests may build on what was asked before they began: while they were imported, or in a fixture
+        of several tests."""
+        return "scope" in self.source or _asks_at_import(parse(self.source))
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The tests' names: node ids begin with them."""
         return tuple(test.id for test in self.tests)
+
+
+def _asks_at_import(tree: ast.Module) -> bool:
+    """Whether the code is used outside of functions, or anything imported from it is used other than by a call or for
+    its attributes: a constant is asked for once, at the import."""
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == USER_MODULE]
+    names = {alias.asname or alias.name for node in imports for alias in node.names}
+    inside = {
+        id(node) for function in ast.walk(tree) if isinstance(function, _FUNCTIONS) for node in _body(function)
+    }
+    asked = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    asked |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    return "*" in names or any(
+        (node.id in names and not (id(node) in inside and id(node) in asked))
+        or (node.id == USER_MODULE and id(node) not in inside)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name)
+    )
+
+
+def _body(function: ast.AST) -> Iterator[ast.AST]:
+    for statement in getattr(function, "body", ()):
+        yield from ast.walk(statement)
 
 
 def belonging(name: str) -> str:

@@ -118,7 +118,7 @@ def _choose_modules(
     asserts.watch()
     if task["measure"]:
         end = time.monotonic() + task["wall_seconds"] - _SPARE_SECONDS
-        reporter.measuring = Measuring(answers, task["tests_file"], apart, known, end)
+        reporter.measuring = Measuring(answers, task["tests_file"], apart, known, end, task["common"])
     return plugins
 
 

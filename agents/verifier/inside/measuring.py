@@ -104,7 +104,8 @@ def set_marks(crossing: Crossing, marks: Sequence[int]) -> None:
 
 
 class Measuring:
-    """Forks the servers at their moments, and afterwards runs the passes. `mute` keeps a pass's process from
+    """Forks the servers at their moments (that before the import of the tests where `common` says that they may
+    build on what is asked then), and afterwards runs the passes. `mute` keeps a pass's process from
     telling the host anything; `begin_test` is what comes before each test,
     `failed_within` says whether a part of it failed,
     `collection_failed` whether the tests could not be collected."""
@@ -115,13 +116,15 @@ class Measuring:
         tests_file: str,
         mute: Callable[[], None],
         ask: Ask,
-        end: float = float("inf"),
+        end: float,
+        common: bool,
     ) -> None:
         self.answers = answers
         self._prefix = f"{tests_file}::"
         self._mute = mute
         self._ask = ask
         self._end = end
+        self._common = common
         self._early: ForkServer | None = None
         self._late: ForkServer | None = None
         self._replaying = self._together = False
@@ -141,7 +144,8 @@ class Measuring:
 
     def at_collection(self) -> None:
         """Before the tests are imported."""
-        self._early = self._server()
+        if self._common:
+            self._early = self._server()
         self.answers.begin(COLLECTION)
 
     def after_collection(self) -> None:
@@ -194,7 +198,6 @@ class Measuring:
         """After the run: the passes, and a record of what each item that `ran` noticed; it is measured for those
         of `tests`. In those `caught` an assertion failed."""
         seconds = {item: seconds[item] for item in tests}
-        assert self._early is not None
         assert self._late is not None
         digest = self.answers.digest()
         if self._ask(digest or ""):
@@ -205,7 +208,8 @@ class Measuring:
         if digest is None:  # the code runs again, too, and may do something else
             passes.check(late)
         passes.run(late)
-        passes.run_common(Orders(self._early, self.answers.given(), True, list(tests), seconds))
+        if self._early is not None:
+            passes.run_common(Orders(self._early, self.answers.given(), True, list(tests), seconds))
         for item in ran:
             tally = passes.tallies.get(item, Tally(unmeasured=True))
             tell(
