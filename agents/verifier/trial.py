@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..imports import USER_MODULE
@@ -13,7 +13,6 @@ from ..suite import render, split
 from .gate import Finding, examine
 from .one_process import why_one_process
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 TESTS_FILE = "test_user_code.py"
 
 
@@ -51,26 +50,25 @@ class Trial:
 
 
 def _asks_at_import(tree: ast.Module) -> bool:
-    """Whether the code is used outside of functions, or anything imported from it is used other than by a call or for
-    its attributes: a constant is asked for once, at the import."""
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == USER_MODULE]
-    names = {alias.asname or alias.name for node in imports for alias in node.names}
-    inside = {
-        id(node) for function in ast.walk(tree) if isinstance(function, _FUNCTIONS) for node in _body(function)
-    }
-    asked = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    asked |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    """Whether the code is used outside of functions, or anything imported from it other than by a call or for its
+    attributes: a constant is asked for once, at the import."""
+    nodes = list(ast.walk(tree))
+    names, modules = set(), set()
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.module == USER_MODULE:
+            names |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.Import):
+            modules |= {alias.asname or alias.name for alias in node.names if alias.name == USER_MODULE}
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    inside = {id(node) for function in functions for part in function.body for node in ast.walk(part)}
+    asked = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    asked |= {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
     return "*" in names or any(
         (node.id in names and not (id(node) in inside and id(node) in asked))
-        or (node.id == USER_MODULE and id(node) not in inside)
-        for node in ast.walk(tree)
+        or (node.id in modules and id(node) not in inside)
+        for node in nodes
         if isinstance(node, ast.Name)
     )
-
-
-def _body(function: ast.AST) -> Iterator[ast.AST]:
-    for statement in getattr(function, "body", ()):
-        yield from ast.walk(statement)
 
 
 def belonging(name: str) -> str:
