@@ -78,7 +78,8 @@ def _residue(found: Findings, strengths: Sequence[TestStrength]) -> list[str]:
     ]
     asked = sum(item.asked for item in (found.noticed or {}).values())
     if found.noticed is not None and asked < _FEW:
-        notes.append(f"The tests ask the code {asked} times: code that answers just these right would pass them.")
+        times = "once" if asked == 1 else f"{asked} times"
+        notes.append(f"The tests ask the code {times}: code that gets just that right would pass them.")
     return notes
 
 

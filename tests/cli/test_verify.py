@@ -52,7 +52,8 @@ def test_right_code_is_exit_0_with_every_field_of_a_verdict(tmp_path: Path) -> N
     exit_code, document = verified(tmp_path, RIGHT, TESTS)
     assert (exit_code, document["verdict"], document["error"]) == (0, "passed", None)
     assert document["tests"] == [{"id": "test_a", "outcome": "passed", "detail": ""}]
-    assert (document["refused"], document["notes"], document["stopped"]) == ([], [], None)
+    assert (document["refused"], document["stopped"]) == ([], None)
+    assert document["notes"] == ["The tests ask the code once: code that gets just that right would pass them."]
     assert (document["schema_version"], document["isolation"]) == (1, "isolated")
     assert document["backend"] in ("bubblewrap", "native")
     assert document["limits"]["wall_seconds"] == 10

@@ -32,11 +32,14 @@ from ..sandbox.backends import ALL, open_or_skip
 Frame = list[Any]
 _watched: list[str] = []
 _watching = threading.Event()
-_ACTS = ("open", "exec", "compile", "subprocess", "os.", "socket", "ctypes", "pickle", "shutil", "code.")
+_ACTS = (
+    "open", "exec", "compile", "subprocess", "socket", "ctypes", "pickle", "shutil", "code.", "os.system", "os.exec",
+    "os.fork", "os.posix_spawn", "os.remove", "os.rename", "os.chmod", "os.putenv",
+)  # fmt: skip
 
 
 def _audit(event: str, arguments: tuple[object, ...]) -> None:
-    if _watching.is_set() and event.startswith(_ACTS):
+    if _watching.is_set() and event.startswith(_ACTS) and "zoneinfo" not in str(arguments):
         _watched.append(f"{event} {arguments}"[:200])
 
 

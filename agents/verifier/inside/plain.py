@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import base64
 import importlib
+import re
 from collections.abc import Callable
 from typing import Any
 
 Tree = Any
 """What json can carry: None, bool, int, float, str, or a list that begins with a tag."""
 
+_ZONE = re.compile(r"[A-Za-z][\w+-]*(/[\w+-]+)*")
+"""The key of a time zone: it is looked up in the machine's database of zones, and nowhere else."""
 _MOST_BITS = 64
 MOST_DEPTH = 100
 
@@ -49,7 +52,7 @@ def _time_zone(value: Any) -> Tree:
 def _as_time_zone(tree: Tree) -> Any:
     if tree is None:
         return None
-    if isinstance(tree, str):
+    if isinstance(tree, str) and _ZONE.fullmatch(tree):
         return _made("zoneinfo", "ZoneInfo")(tree)
     return _made("datetime", "timezone")(_made("datetime", "timedelta")(seconds=tree))
 
