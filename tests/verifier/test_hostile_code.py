@@ -33,8 +33,8 @@ Frame = list[Any]
 _watched: list[str] = []
 _watching = threading.Event()
 _ACTS = (
-    "open", "exec", "compile", "subprocess", "socket", "ctypes", "pickle", "shutil", "code.", "os.system", "os.exec",
-    "os.fork", "os.posix_spawn", "os.remove", "os.rename", "os.chmod", "os.putenv",
+    "open", "exec", "compile", "subprocess", "socket", "ctypes", "pickle", "shutil", "code.", "os.system",
+    "os.exec", "os.fork", "os.posix_spawn", "os.remove", "os.rename", "os.chmod", "os.putenv",
 )  # fmt: skip
 
 
