@@ -6,9 +6,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from .changes import ENDING, NEW, Change, Known, of_answer, of_callback, shown
 from .frames import ANSWER, ASK
@@ -18,18 +17,7 @@ COLLECTION = ""
 """The segment of what is asked while the tests are collected."""
 EVERY = "*"
 """The group of all answers: each has its first change."""
-_MOST_BYTES = 16 << 20
 _MOST_NAME = 60
-
-
-class Channel(Protocol):
-    """What the caller speaks over."""
-
-    def send(self, kind: bytes, payload: bytes) -> None:
-        """Write one frame."""
-
-    def receive(self) -> tuple[bytes, bytes]:
-        """Wait for one frame."""
 
 
 @dataclass(slots=True)
@@ -40,61 +28,6 @@ class Segment:
     frames: list[tuple[bool, bytes, bytes]] = field(default_factory=list)
     marks: tuple[int, ...] = ()
     shared: set[int] = field(default_factory=set)
-
-
-class Recording:
-    """Passes frames on to `channel` and keeps them in `log`, while a segment is under way."""
-
-    def __init__(self, channel: Channel, marks: Callable[[], tuple[int, ...]]) -> None:
-        self.channel = channel
-        self.log: dict[str, Segment] = {}
-        self.shared = False
-        self.whole = True
-        self._marks = marks
-        self._left = _MOST_BYTES
-        self._current: Segment | None = None
-
-    @property
-    def asked(self) -> bool:
-        """Whether the code was asked something in this segment."""
-        return self._current is not None and bool(self._current.frames)
-
-    def begin(self, name: str | None) -> None:
-        """Begin a segment; None: what follows is not kept."""
-        self._current = None
-        if name is not None:
-            self._current = self.log[name] = Segment(marks=self._marks())
-
-    def send(self, kind: bytes, payload: bytes) -> None:
-        """Write one frame."""
-        self.channel.send(kind, payload)
-        self._keep(False, kind, payload)
-
-    def receive(self) -> tuple[bytes, bytes]:
-        """Wait for one frame."""
-        kind, payload = self.channel.receive()
-        self._keep(True, kind, payload)
-        return kind, payload
-
-    def _keep(self, from_code: bool, kind: bytes, payload: bytes) -> None:
-        if self._current is None:
-            return
-        self._left -= len(payload)
-        if self._left < 0:
-            self.whole = False
-            return
-        if self.shared:
-            self._current.shared.add(len(self._current.frames))
-        self._current.frames.append((from_code, kind, payload))
-
-    def digest(self) -> str:
-        """The SHA-256 of everything that was kept."""
-        total = hashlib.sha256()
-        for name, segment in self.log.items():
-            total.update(json.dumps([name, len(segment.frames)]).encode())
-            for from_code, kind, payload in segment.frames:
-                total.update(b"%d%b%d:" % (from_code, kind, len(payload)) + payload)
-        return total.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

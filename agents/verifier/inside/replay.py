@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
 from .changes import VALUE
+from .crossing import Crossing
 from .exchanges import COLLECTION, EVERY, Segment, Spot, key_of
 from .frames import ANSWER, ASK
 from .plain import Tree
@@ -32,8 +33,8 @@ class OffTheLog(BaseException):
 class Replay:
     """The channel of a caller that replays `log`; `changes` by segment are (group, index of the change).
 
-    `learn` makes objects known that a frame defines and a test may not get to see; `restore` sets the judge's
-    next numbers; `together` says that tests share what is changed: after it, none follows the log for sure.
+    Tests share what is changed of the collection: after it, none follows the log for sure. `failed` says that the
+    test has failed: what it asks from now on says no more (hypothesis tries an example again).
     """
 
     def __init__(
@@ -41,14 +42,11 @@ class Replay:
         log: Mapping[str, Segment],
         spots: Mapping[str, Sequence[Spot]],
         changes: Mapping[str, tuple[str, int]],
-        learn: Callable[[Tree], object],
-        restore: Callable[[Sequence[int]], None],
-        together: bool,
+        crossing: Crossing,
     ) -> None:
         self._log = log
         self._changes = changes
-        self._learn = learn
-        self._restore = restore
+        self._crossing = crossing
         self._segment = Segment()
         self._at = 0
         self._learnt: set[int] = set()
@@ -56,8 +54,8 @@ class Replay:
         self._made_up: list[bytes] = []
         self._probes: dict[tuple[str, ...], bytes] = {}
         self.followed: Followed = "before"
-        self._failed = False
-        self._together = together
+        self.failed = False
+        self._together = COLLECTION in changes
         self._spots = spots
 
     def begin(self, name: str) -> None:
@@ -67,7 +65,7 @@ class Replay:
         self._at = 0
         self._learnt = set()
         if self._segment.marks:
-            self._restore(self._segment.marks)
+            self._crossing.next, self._crossing.shared.next = self._segment.marks
         group, number = self._changes.get(COLLECTION if self._together else name, ("", 0))
         self._changed = {
             spot.index: spot.changes[number].payload
@@ -76,21 +74,17 @@ class Replay:
         }
         reached = self.followed in ("delivered", "unknown")
         self.followed = "delivered" if self._together and reached else "before"
-        self._failed = False
-
-    def fail(self) -> None:
-        """The test has failed: what it asks from now on says no more (hypothesis tries an example again)."""
-        self._failed = True
+        self.failed = False
 
     def _lose(self) -> None:
         """From here on the log has answers to other questions only: a failure may come of that."""
-        if not self._failed:
+        if not self.failed:
             self.followed = "unknown"
 
     def _finish(self) -> None:
         for index, (from_code, _, payload) in enumerate(self._segment.frames):
             if from_code and index not in self._learnt and (defined := _definitions(payload)):
-                self._learn(defined)
+                self._crossing.unpack(defined)
 
     # --- the channel ---------------------------------------------------------------------------------------
 
@@ -186,7 +180,7 @@ class Replay:
 
     def _teach(self, index: int, definitions: Tree | None) -> None:
         if definitions and index not in self._learnt:
-            self._learn(definitions)
+            self._crossing.unpack(definitions)
         self._learnt.add(index)
 
 

@@ -67,10 +67,7 @@ class Reporter:
     def pytest_runtestloop(self, session: pytest.Session) -> None:
         """The moment before the first test."""
         if self.measuring is not None:
-            self.measuring.begin_test = self._begin_again
-            self.measuring.failed_within = self.failed.__contains__
-            self.measuring.collection_failed = lambda: bool(session.testsfailed)
-            self.measuring.at_tests(session.items)
+            self.measuring.at_tests(session, self._begin_again, self.failed)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, object, object]:

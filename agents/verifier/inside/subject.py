@@ -21,7 +21,6 @@ from .awaiting import Awaiting
 from .crossing import Crossing
 from .describe import make_function, named_type
 from .frames import ANSWER, ASK, HELLO, ChannelClosed, FrameSocket, FrameTooLong
-from .mirror import Mirrors
 from .plain import Malformed, Tree, Unshareable
 from .shared import CONTAINERS
 
@@ -127,9 +126,8 @@ class Responder:
         self._channel = channel
         self._code = code
         self._lock = threading.RLock()
-        self._mirrors = Mirrors(self)
         self._awaiting = Awaiting()
-        self._crossing = Crossing(self, self._mirrors, first=1)
+        self._crossing = Crossing(self, first=1)
         self._crossing.export(_Module(code), number=MODULE_NUMBER)
 
     # --- answering -----------------------------------------------------------------------------------------
