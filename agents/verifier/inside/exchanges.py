@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import defaultdict
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from .changes import ENDING, NEW, Change, Known, of_answer, of_callback, shown
 from .frames import ANSWER, ASK
@@ -20,21 +18,19 @@ EVERY = "*"
 _MOST_NAME = 60
 
 
-@dataclass(slots=True)
-class Segment:
+class Segment(NamedTuple):
     """Frames in order as (from the code, kind, payload); `marks` are the judge's next numbers at its beginning,
     `shared` the indexes of frames exchanged while a fixture of a wider scope was set up."""
 
-    frames: list[tuple[bool, bytes, bytes]] = field(default_factory=list)
-    marks: tuple[int, ...] = ()
-    shared: set[int] = field(default_factory=set)
+    frames: list[tuple[bool, bytes, bytes]]
+    marks: tuple[int, ...]
+    shared: set[int]
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """A frame from the code: its `index` in the segment and the `group` of those that ask and say the same."""
+class Spot(NamedTuple):
+    """A frame from the code: where it stands (`at`) in the segment and the `group` of those that ask and say the same."""
 
-    index: int
+    at: int
     group: str
     asked: str
     """The question, as text for a user."""
@@ -43,15 +39,13 @@ class Spot:
     shared: bool
 
 
-class Reader:
+class Reader(Known):
     """Reads a log from its beginning, keeping what the frames so far have told."""
 
     def __init__(self) -> None:
-        self._containers: dict[int, tuple[str, Tree, list[Tree]]] = {}
+        super().__init__()
         self._named: dict[int, Any] = {}
         self._said: dict[int, str] = {}
-        self._others: defaultdict[int, list[int]] = defaultdict(list)
-        self._classes: dict[int, int] = {}
         self._open: list[int] = []
 
     def spots(self, segment: Segment) -> list[Spot]:
@@ -71,9 +65,8 @@ class Reader:
             elif kind == ANSWER and asked:
                 question = asked.pop()
                 said = f"{what}{self._canonical(parts, question[0])}{printed}"
-                known = Known(self._containers, self._others, self._classes)
                 try:
-                    changes = of_answer(payload, known, _containers_in(question[1][1]))
+                    changes = of_answer(payload, self, _containers_in(question[1][1]))
                 except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):
                     changes = []  # a value of a kind that nothing is known of
                 if "__next__" in question[1][1] and what == "return":
@@ -99,8 +92,8 @@ class Reader:
         """A body with contents in place of the numbers of containers, and with an object's origin for its own."""
         tree, containers, _ = parts
         for number, kind, extra, *items in containers:
-            before = self._containers.get(number, ("list", None, []))
-            self._containers[number] = (before[0], before[1], items) if kind is None else (kind, extra, items)
+            before = self.containers.get(number, ("list", None, []))
+            self.containers[number] = (before[0], before[1], items) if kind is None else (kind, extra, items)
         self._count = 0
         changed = [self._walked(["@", entry[0]], origin) for entry in containers if entry[1] is None]
         return json.dumps([self._walked(tree, origin), changed])
@@ -109,11 +102,11 @@ class Reader:
         if not isinstance(node, list) or not node:
             return node
         tag = node[0]
-        if tag == "@" and node[1] in self._containers:
+        if tag == "@" and node[1] in self.containers:
             if node[1] in self._open:
                 return ["@", self._open.index(node[1])]
             self._open.append(node[1])
-            kind, extra, items = self._containers[node[1]]
+            kind, extra, items = self.containers[node[1]]
             walked = ["@", kind, self._walked(extra, origin), *(self._walked(item, origin) for item in items)]
             self._open.pop()
             return walked
@@ -126,8 +119,8 @@ class Reader:
                 else hashlib.sha256(f"{origin}{rest}".encode("utf-8", "replace")).hexdigest()
             )
             if tag == "o" and isinstance(node[2], list) and node[2][0] in ("K", "y"):
-                self._classes[node[1]] = node[2][1]
-                self._others[node[2][1]].append(node[1])
+                self.classes[node[1]] = node[2][1]
+                self.others[node[2][1]].append(node[1])
             return [tag, self._named[node[1]]]
         if tag in ("o", "K", "y") and len(node) == 2 and isinstance(node[1], int):
             return [tag if tag == "K" else "o", self._named.get(node[1], node[1])]
@@ -143,13 +136,12 @@ class Reader:
         """What was asked, as text for a user: `f(1)`, `a Stack.pop()`."""
         if not isinstance(tree, list) or len(tree) < 2:
             return what
-        known = Known(self._containers, self._others, self._classes)
         target = tree[1]
         name = self._said.get(target[1], "") if isinstance(target, list) and target[0] == "y" else ""
         of = "" if target == ["y", 1] else f"{name or 'an object'}."
         strings = [part for part in tree[1:] if isinstance(part, str)]
         tuples = [part[1:] for part in tree[2:] if isinstance(part, list) and part[:1] == ["t"]]
-        arguments = ", ".join(shown(part, known) for part in tuples[0]) if tuples else ""
+        arguments = ", ".join(shown(part, self.containers) for part in tuples[0]) if tuples else ""
         if what == "get":
             return f"{of}{strings[0]}" if strings else of
         if what == "call" or "__call__" in strings[:1]:

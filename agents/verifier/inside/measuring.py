@@ -80,7 +80,7 @@ class CrossingAnswers:
                 self._channel.begin(name)
         elif name is not None:
             marks = (self.crossing.next, self.crossing.shared.next)
-            self._current = self._log[name] = Segment(marks=marks)
+            self._current = self._log[name] = Segment([], marks, set())
 
     def digest(self) -> str | None:
         """The SHA-256 of everything that was kept."""
@@ -95,11 +95,11 @@ class CrossingAnswers:
         """The log, as marshal takes it."""
         if self._left < 0:
             return []
-        return [(name, part.frames, part.marks, sorted(part.shared)) for name, part in self._log.items()]
+        return [(name, *segment) for name, segment in self._log.items()]
 
     def take(self, given: Any) -> None:
         """Read the log."""
-        self._log = {name: Segment(frames, marks, set(shared)) for name, frames, marks, shared in given}
+        self._log = {name: Segment(*parts) for name, *parts in given}
         self.spots()
 
     def spots(self) -> Mapping[str, Sequence[Spot]]:

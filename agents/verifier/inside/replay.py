@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
-from .changes import VALUE
+from .changes import NEW, VALUE
 from .crossing import Crossing
 from .exchanges import COLLECTION, EVERY, Segment, Spot, key_of
 from .frames import ANSWER, ASK
@@ -19,6 +19,7 @@ log has no answer to."""
 
 _ANSWERS = dict.fromkeys(("__repr__", "__str__"), b'["return", ["an object", [], []], []]')
 """An explanation of a failed assertion asks for these where the run had no need to."""
+_EMPTY = Segment([], (), set())
 _COMPARED = 8
 """Bytes at the beginning of a frame that say what it is: most that differ do so there."""
 _NO_ATTRIBUTE = (
@@ -47,7 +48,7 @@ class Replay:
         self._log = log
         self._changes = changes
         self._crossing = crossing
-        self._segment = Segment()
+        self._segment = _EMPTY
         self._at = 0
         self._learnt: set[int] = set()
         self._changed: dict[int, bytes | None] = {}
@@ -61,14 +62,14 @@ class Replay:
     def begin(self, name: str) -> None:
         """Begin a segment; what the last one defined and was not asked for is made known."""
         self._finish()
-        self._segment = self._log.get(name, Segment())
+        self._segment = self._log.get(name, _EMPTY)
         self._at = 0
         self._learnt = set()
         if self._segment.marks:
             self._crossing.next, self._crossing.shared.next = self._segment.marks
         group, number = self._changes.get(COLLECTION if self._together else name, ("", 0))
         self._changed = {
-            spot.index: spot.changes[number].payload
+            spot.at: spot.changes[number].payload
             for spot in self._spots.get(name, ())
             if spot.group == group or (group == EVERY and spot.changes and spot.changes[0].rank == VALUE)
         }
@@ -82,9 +83,9 @@ class Replay:
             self.followed = "unknown"
 
     def _finish(self) -> None:
-        for index, (from_code, _, payload) in enumerate(self._segment.frames):
-            if from_code and index not in self._learnt and (defined := _definitions(payload)):
-                self._crossing.unpack(defined)
+        for index, (from_code, *_) in enumerate(self._segment.frames):
+            if from_code:
+                self._teach(index)
 
     # --- the channel ---------------------------------------------------------------------------------------
 
@@ -146,16 +147,15 @@ class Replay:
             _, kind, payload = frames[index]
             self._at += 1
             if index not in self._changed:
-                return kind, self._once(index, payload)
+                if index in self._learnt:
+                    payload = _bare(payload)
+                self._learnt.add(index)
+                return kind, payload
             if self.followed == "before":
                 self.followed = "delivered"
-            changed = self._changed[index]
-            if changed is not None:
-                if definitions := _definitions(payload):
-                    self._teach(index, definitions)
-                    changed = _bare(changed)
-                return kind, changed
-            self._teach(index, _definitions(payload))
+            self._teach(index)
+            if (changed := self._changed[index]) is not None:
+                return kind, _bare(changed)
             self._skip_answer()
         if self.followed == "before":
             self.followed = "left"
@@ -171,15 +171,9 @@ class Replay:
             depth += (kind == ASK) - (kind == ANSWER)
             self._at += 1
 
-    def _once(self, index: int, payload: bytes) -> bytes:
-        """A frame as it is; where it was delivered before, without what it defines."""
-        if index in self._learnt:
-            return _bare(payload)
-        self._learnt.add(index)
-        return payload
-
-    def _teach(self, index: int, definitions: Tree | None) -> None:
-        if definitions and index not in self._learnt:
+    def _teach(self, index: int) -> None:
+        """Make known what a frame defines, unless it was delivered before."""
+        if index not in self._learnt and (definitions := _definitions(self._segment.frames[index][2])):
             self._crossing.unpack(definitions)
         self._learnt.add(index)
 
@@ -220,7 +214,7 @@ def _bare(payload: bytes) -> bytes:
     def walked(node: Any) -> Any:
         if not isinstance(node, list):
             return node
-        if node[:1] in (["o"], ["K"]) and len(node) > 2 and node[1] < 10**9:
+        if node[:1] in (["o"], ["K"]) and len(node) > 2 and node[1] < NEW:
             return node[:2]
         return [walked(part) for part in node]
 

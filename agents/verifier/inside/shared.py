@@ -25,7 +25,7 @@ VIEWS: dict[type, str] = {type({}.keys()): "keys", type({}.values()): "values", 
 """Views of a dict, which cross with it, by the method that makes them."""
 _OF_THE_TABLE = 2
 """References to a container that only the table holds: its entry's, and the argument of `getrefcount`."""
-_MAPPINGS = frozenset(["dict", "OrderedDict", "defaultdict", "Counter"])
+MAPPINGS = frozenset(["dict", "OrderedDict", "defaultdict", "Counter"])
 
 
 @dataclass(slots=True)
@@ -38,7 +38,7 @@ class Entry:
 
     def items(self) -> list[object]:
         """The container's items, flat: keys and values in turn for a mapping."""
-        if self.kind in _MAPPINGS:
+        if self.kind in MAPPINGS:
             return [part for pair in self.value.items() for part in pair]
         return list(self.value)
 
@@ -53,7 +53,7 @@ class Entry:
         """Put `items` in place of what the container held."""
         value = self.value
         value.clear()
-        if self.kind in _MAPPINGS:
+        if self.kind in MAPPINGS:
             for key, item in zip(items[::2], items[1::2], strict=True):
                 value[key] = item
         elif self.kind == "set":

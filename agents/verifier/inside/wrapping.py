@@ -294,13 +294,13 @@ def _of_container(value: Any, depth: int) -> Iterator[Any]:
         return
     if isinstance(value, dict):
         flat = [part for pair in value.items() for part in pair]
-        for _, items in of_items(flat, first, 2):
+        for items in of_items(flat, first, 2):
             other = copy.copy(value)
             other.clear()
             dict.update(other, zip(items[::2], items[1::2], strict=True))
             yield other
         return
-    for _, items in of_items(list(value), first):
+    for items in of_items(list(value), first):
         try:
             other = type(value)(items)
         except (TypeError, ValueError):
