@@ -18,20 +18,10 @@ Trouble = tuple[Literal["void", "forged", "incomplete"], str]
 SKIPPED = "it is skipped here"
 """How the detail of a test begins that its own condition on the platform or version kept from running."""
 _NO_CASES = "got empty parameter set"
-_OTHER_KINDS = frozenset(
-    [
-        "collected",
-        "uncollected",
-        "deselected",
-        "note",
-        "unshareable",
-        "malformed",
-        "finish",
-        "answers",
-        "noticed",
-        "end",
-    ]
-)
+_OTHER_KINDS = frozenset([
+    "collected", "uncollected", "deselected", "note", "unshareable", "malformed", "finish", "answers", "noticed",
+    "end",
+])  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,7 @@ class Session:
         task: Task,
         call_seconds: float,
         test_seconds: float,
-        known: Callable[[str], bool] = lambda _: False,
+        known: Callable[[str], bool],
     ) -> None:
         """`known` says whether the host knows what the tests notice of answers with a digest."""
         self._sandbox = terms.sandbox

@@ -64,7 +64,6 @@ class Strengths:
 def strength_of(test_id: str, items: Iterable[Noticed]) -> tuple[TestStrength | None, str]:
     """What a test notices, all its items together, and why it shows nothing (empty where it shows something)."""
     found = list(items)
-
     if not found:
         return None, "how much it notices could not be measured"
     missed = next((item.missed for item in found if item.missed), "")

@@ -28,7 +28,7 @@ class Segment(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """A frame from the code: where it stands (`at`) in the segment and the `group` of those that ask and say the same."""
+    """A frame from the code: its place in the segment, and the `group` of those that ask and say the same."""
 
     at: int
     group: str
@@ -52,6 +52,7 @@ class Reader(Known):
         """The answers in a segment and the calls of the tests' own functions, in order."""
         found: list[Spot] = []
         asked: list[tuple[str, Tree]] = []
+        question: tuple[str, Tree]
         for index, (from_code, kind, payload) in enumerate(segment.frames):
             what, parts, *printed = json.loads(payload)
             if not from_code:
@@ -61,7 +62,8 @@ class Reader(Known):
                 continue
             if kind == ASK:
                 said = self._canonical(parts, "callback")
-                changes, question = of_callback(payload), asked[-1] if asked else ("", ["", []])
+                changes = of_callback(payload)
+                question = asked[-1] if asked else ("", ["", []])
             elif kind == ANSWER and asked:
                 question = asked.pop()
                 said = f"{what}{self._canonical(parts, question[0])}{printed}"
@@ -74,16 +76,15 @@ class Reader(Known):
                 self._learn_name(question[1], parts[0])
             else:
                 continue
-            digest = hashlib.blake2b(f"{question[0]}|{said}".encode("utf-8", "surrogatepass"), digest_size=12)
-            tree = parts[0]
-            if question[1][0] == "names":
+            key, (asking, asked_of) = question
+            if asking == "names":
                 continue  # asked by a star import
-            if question[1][0] == "get" and str(question[1][1][-1]).startswith("_") and what == "raise":
+            if asking == "get" and str(asked_of[-1]).startswith("_") and what == "raise":
                 continue  # pytest and the standard library look for such names in any object
-            plainly = kind == ANSWER and not (isinstance(tree, list) and tree[0] in ("o", "K", "y", "T"))
-            text = self._question(*question[1])
-            shared = index in segment.shared
-            found.append(Spot(index, digest.hexdigest(), text, tuple(changes), plainly, shared))
+            group = hashlib.blake2b(f"{key}|{said}".encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+            is_value = kind == ANSWER and not (isinstance(parts[0], list) and parts[0][0] in ("o", "K", "y", "T"))
+            text = self._question(asking, asked_of)
+            found.append(Spot(index, group, text, tuple(changes), is_value, index in segment.shared))
         return found
 
     # --- comparing -----------------------------------------------------------------------------------------
@@ -94,7 +95,6 @@ class Reader(Known):
         for number, kind, extra, *items in containers:
             before = self.containers.get(number, ("list", None, []))
             self.containers[number] = (before[0], before[1], items) if kind is None else (kind, extra, items)
-        self._count = 0
         changed = [self._walked(["@", entry[0]], origin) for entry in containers if entry[1] is None]
         return json.dumps([self._walked(tree, origin), changed])
 
@@ -112,12 +112,8 @@ class Reader(Known):
             return walked
         if tag in ("o", "K") and len(node) > 2:
             rest = [self._walked(part, origin) for part in node[2:]]
-            self._count += 1
-            self._named[node[1]] = (
-                [origin, rest]
-                if origin == "judge"
-                else hashlib.sha256(f"{origin}{rest}".encode("utf-8", "replace")).hexdigest()
-            )
+            origins = hashlib.sha256(f"{origin}{rest}".encode("utf-8", "replace"))
+            self._named[node[1]] = [origin, rest] if origin == "judge" else origins.hexdigest()
             if tag == "o" and isinstance(node[2], list) and node[2][0] in ("K", "y"):
                 self.classes[node[1]] = node[2][1]
                 self.others[node[2][1]].append(node[1])
@@ -161,12 +157,5 @@ def key_of(payload: bytes) -> tuple[str, ...]:
     """What is asked of which target, without the arguments."""
     what, (tree, *_), *_ = json.loads(payload)
     parts = tree[1:] if isinstance(tree, list) else []
-    return (what, *(_key(part) for part in parts if isinstance(part, str) or _is_target(part)))
-
-
-def _is_target(part: Tree) -> bool:
-    return isinstance(part, list) and part[:1] == ["y"]
-
-
-def _key(part: Tree) -> str:
-    return part if isinstance(part, str) else str(part[1] % NEW)
+    words = [str(part[1] % NEW) if isinstance(part, list) and part[:1] == ["y"] else part for part in parts]
+    return (what, *(word for word in words if isinstance(word, str)))

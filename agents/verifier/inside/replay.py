@@ -127,15 +127,14 @@ class Replay:
             if _alike(self._segment.frames[index], kind, payload):
                 return index
         wanted = key_of(payload)
-        alike = [index for index in asks if key_of(self._segment.frames[index][2]) == wanted]
+        alike = [index for index in later if key_of(self._segment.frames[index][2]) == wanted]
         if not alike and (answer := _ANSWERS.get(wanted[-1])):
             self._made_up.append(answer)
             return self._at - 1
-        if not alike:
-            self._lose()
-            raise OffTheLog
         self._lose()
-        return next((index for index in alike if index >= self._at), alike[-1])
+        if not alike:
+            raise OffTheLog
+        return alike[0] if alike[0] >= self._at else alike[-1]
 
     def receive(self) -> tuple[bytes, bytes]:
         """The next frame from the code."""

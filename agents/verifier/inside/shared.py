@@ -6,7 +6,6 @@ from __future__ import annotations
 import sys
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from operator import is_
 from typing import Any
 
@@ -28,13 +27,15 @@ _OF_THE_TABLE = 2
 MAPPINGS = frozenset(["dict", "OrderedDict", "defaultdict", "Counter"])
 
 
-@dataclass(slots=True)
 class Entry:
     """A shared container and the items that the other side knows of."""
 
-    value: Any
-    kind: str
-    known: list[object]
+    __slots__ = ("kind", "known", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.kind = KINDS[type(value)]
+        self.known: list[object] = []
 
     def items(self) -> list[object]:
         """The container's items, flat: keys and values in turn for a mapping."""
@@ -101,7 +102,7 @@ class SharedTable:
 
     def place(self, number: int, value: object) -> None:
         """Enter a container under `number`."""
-        self._entries[number] = Entry(value, KINDS[type(value)], [])
+        self._entries[number] = Entry(value)
         self._numbers[id(value)] = number
 
     def entry(self, number: int) -> Entry:
