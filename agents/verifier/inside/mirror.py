@@ -261,14 +261,17 @@ class Mirrors:
             "__doc__": _Docstring(description["doc"]),
             "__slots__": (),
         }
-        made = self._made(name, self._bases(description, bases), body)
+        try:
+            made: type = type.__new__(self._meta, name, self._bases(description, bases), body)
+        except TypeError as error:
+            raise Malformed(f"a class {name[:80]} cannot be made here") from error
         owner.append(made)
         for method in methods:
             method.owner = made
         return made
 
     def _bases(self, description: Description, bases: list[type]) -> tuple[type, ...]:
-        wanted = [base for base in bases if issubclass(base, self.root)]
+        wanted = [base for base in bases if issubclass(base, self.root)] or [self.root]
         native: type | None = None
         if description["value"] is not None:
             native = base_named(description["value"])
@@ -279,17 +282,9 @@ class Mirrors:
             native = errors[0] if errors else _builtin_error(str(description["error"]))
         elif description["tzinfo"]:  # datetime takes no other
             native = datetime.tzinfo
-        if not wanted:
-            wanted = [self.root]
         if native is not None and not any(issubclass(base, native) for base in wanted):
             wanted.append(native)
         return tuple(wanted)
-
-    def _made(self, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
-        try:
-            return type.__new__(self._meta, name, bases, body)
-        except TypeError as error:
-            raise Malformed(f"a class {name[:80]} cannot be made here") from error
 
 
 def _builtin_error(name: str) -> type[BaseException]:

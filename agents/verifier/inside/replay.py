@@ -61,7 +61,9 @@ class Replay:
 
     def begin(self, name: str) -> None:
         """Begin a segment; what the last one defined and was not asked for is made known."""
-        self._finish()
+        for index, (from_code, *_) in enumerate(self._segment.frames):
+            if from_code:
+                self._teach(index)
         self._segment = self._log.get(name, _EMPTY)
         self._at = 0
         self._learnt = set()
@@ -81,11 +83,6 @@ class Replay:
         """From here on the log has answers to other questions only: a failure may come of that."""
         if not self.failed:
             self.followed = "unknown"
-
-    def _finish(self) -> None:
-        for index, (from_code, *_) in enumerate(self._segment.frames):
-            if from_code:
-                self._teach(index)
 
     # --- the channel ---------------------------------------------------------------------------------------
 
@@ -107,7 +104,7 @@ class Replay:
             self._at += 1  # what a test answers to the code no longer matters
 
     def _probed(self, payload: bytes) -> bytes | None:
-        """The answer to what is asked about any object, whenever it is made known here."""
+        """The answer to what Python and pytest ask of any object, as when a failed assertion is explained."""
         what, *_, name = key = key_of(payload)
         if what != "get" or not name.startswith("__"):
             return None
