@@ -13,25 +13,16 @@ from .detail import outcome_of
 from .session import Record, Transcript
 from .strength import Noticed, noticed_of
 
-Trouble = tuple[Literal["void", "forged", "incomplete"], str]
+TroubleKind = Literal["void", "forged", "incomplete"]
+Trouble = tuple[TroubleKind, str]
 
 SKIPPED = "it is skipped here"
 """How the detail of a test begins that its own condition on the platform or version kept from running."""
 _NO_CASES = "got empty parameter set"
-_OTHER_KINDS = frozenset(
-    [
-        "collected",
-        "uncollected",
-        "deselected",
-        "note",
-        "unshareable",
-        "malformed",
-        "finish",
-        "answers",
-        "noticed",
-        "end",
-    ]
-)
+_OTHER_KINDS = frozenset([
+    "collected", "uncollected", "deselected", "note", "unshareable", "malformed", "finish", "answers", "noticed",
+    "end",
+])  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +41,13 @@ class Audit:
 
 
 class _Disagreement(Exception):
-    def __init__(self, kind: Literal["void", "forged", "incomplete"], reason: str) -> None:
+    def __init__(self, kind: TroubleKind, reason: str) -> None:
         super().__init__(reason)
         self.trouble: Trouble = (kind, clean(reason)[:500])
 
 
 def audit(
-    transcript: Transcript,
-    expected: Mapping[str, str],
-    wanted: Callable[[str], bool],
-    source: str,
+    transcript: Transcript, expected: Mapping[str, str], wanted: Callable[[str], bool], source: str
 ) -> Audit:
     """Check a transcript. `expected` are the canaries' outcomes, `wanted` says which other tests had to run of
     those collected, `source` is the text of the tests. An unfinished session is checked as far as it went."""
@@ -157,10 +145,7 @@ def _outcome(node_id: str, steps: Sequence[Record], source: str) -> Outcome | No
 
 
 def _whole(
-    records: Sequence[Record],
-    outcomes: Mapping[str, Outcome],
-    ids: tuple[str, ...],
-    asked: Collection[str],
+    records: Sequence[Record], outcomes: Mapping[str, Outcome], ids: tuple[str, ...], asked: Collection[str]
 ) -> None:
     """Check that a finished run did everything that it had to, and that its totals say the same."""
     missing = [node_id for node_id in asked if node_id not in outcomes]

@@ -106,11 +106,7 @@ def _strengths(
 
 
 def _kind(
-    trial: Trial,
-    found: Findings,
-    outcomes: Sequence[Outcome],
-    idle: set[str],
-    refused: Sequence[Refusal],
+    trial: Trial, found: Findings, outcomes: Sequence[Outcome], idle: set[str], refused: Sequence[Refusal]
 ) -> tuple[VerdictKind, str]:
     if found.trouble is not None:
         return found.trouble

@@ -25,11 +25,6 @@ def outcome_of(node_id: str, reports: Mapping[str, Mapping[str, Any]], source: s
     return Outcome(node_id, "passed", seconds=seconds)
 
 
-def found_no_example(outcome: Outcome) -> bool:
-    """Whether hypothesis could make no input for the test: its strategies or assumptions allow none."""
-    return outcome.status == "error" and outcome.detail.startswith(("Unsatisfiable:", "InvalidArgument:"))
-
-
 def _failing(node_id: str, phase: str, facts: Mapping[str, Any], source: str, seconds: float) -> Outcome:
     kind = clean(str(facts["type"]))
     message = clean(str(facts["message"])).strip()

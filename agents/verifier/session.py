@@ -19,6 +19,7 @@ from .wire import Violation, Wire
 
 Record = Mapping[str, Any]
 Side = Literal["judge", "subject"]
+BreakKind = Literal["overrun", "limit", "subject", "judge", "violation"]
 
 _GRACE_SECONDS = 0.5
 _POLL_SECONDS = 0.2
@@ -66,7 +67,7 @@ class Break:
     ended by itself; `violation`: what came out of a sandbox is not what the program there writes.
     """
 
-    kind: Literal["overrun", "limit", "subject", "judge", "violation"]
+    kind: BreakKind
     test_id: str | None
     text: str
     stopped: Stopped | None = None
@@ -91,7 +92,7 @@ class Session:
         task: Task,
         call_seconds: float,
         test_seconds: float,
-        known: Callable[[str], bool] = lambda _: False,
+        known: Callable[[str], bool],
     ) -> None:
         """`known` says whether the host knows what the tests notice of answers with a digest."""
         self._sandbox = terms.sandbox
@@ -277,10 +278,5 @@ class Session:
         except TimeoutError:
             return None
 
-    def _break(
-        self,
-        kind: Literal["overrun", "limit", "subject", "judge", "violation"],
-        text: str,
-        stopped: Stopped | None = None,
-    ) -> None:
+    def _break(self, kind: BreakKind, text: str, stopped: Stopped | None = None) -> None:
         self._transcript.broke = Break(kind, self._current, text, stopped)

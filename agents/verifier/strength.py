@@ -36,7 +36,7 @@ def noticed_of(record: Mapping[str, Any]) -> Noticed:
     if any(type(count) is not int or count < 0 for count in counts) or record["noticed"] > record["tried"]:
         raise ValueError("counts of changes do not fit together")
     noticed, tried, weak, asked, left = counts
-    missed = clean(str(record["missed"][0]))[:_MOST_TEXT] if record["missed"] else ""
+    missed = clean(str(record["missed"] or ""))[:_MOST_TEXT]
     return Noticed(
         noticed, tried, weak, asked, left, record["unmeasured"] is True, record["caught"] is True, missed
     )
@@ -64,7 +64,6 @@ class Strengths:
 def strength_of(test_id: str, items: Iterable[Noticed]) -> tuple[TestStrength | None, str]:
     """What a test notices, all its items together, and why it shows nothing (empty where it shows something)."""
     found = list(items)
-
     if not found:
         return None, "how much it notices could not be measured"
     missed = next((item.missed for item in found if item.missed), "")

@@ -16,7 +16,7 @@ from .capabilities import Capabilities
 from .crossing import Crossing
 from .describe import type_named
 from .frames import ANSWER, ASK, ChannelClosed, FrameSocket
-from .mirror import Mirrors, RemoteCoroutine
+from .mirror import RemoteCoroutine
 from .plain import Malformed, Tree, Unshareable
 from .rulings import Rulings
 
@@ -53,8 +53,7 @@ class Caller:
         self._expected = expected
         self._lock = threading.RLock()
         self._changing: set[str] = set()
-        self._mirrors = Mirrors(self)
-        self.crossing = Crossing(self, self._mirrors, first=2)
+        self.crossing = Crossing(self, first=2)
         self.capabilities = Capabilities(self.crossing, test_modules)
         self.rulings = Rulings(self, lambda text: tell("note", text))
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from . import plain
 from .plain import Malformed, Tree
+from .shared import MAPPINGS
 
 T = TypeVar("T")
+Containers = dict[int, tuple[str, Tree, list[Tree]]]
+"""Kind, extra and items by number."""
 NEW = 10**9
 """Added to an object's number for another object of its class; containers made here are numbered from there."""
 
 _ERRORS = ("RuntimeError", "LookupError")
 _ENDS = frozenset(["StopIteration", "StopAsyncIteration"])
-_MAPPINGS = frozenset(["dict", "OrderedDict", "defaultdict", "Counter"])
 _MOST_ITEMS = 6
 _DEEPEST = 8
 
@@ -25,8 +28,7 @@ VALUE, ASIDE, TYPE = range(3)
 returns; of a value's type, or an exception in its place."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """One change of a frame from the code: its new payload, None where the frame is left out. `text` completes
     "f(1) ... would pass it"; `rank` says how much it shows that a test notices the change."""
 
@@ -80,7 +82,7 @@ def _of_others(value: Any) -> list[Any]:
     return []
 
 
-def of_items(items: Sequence[T], first: Callable[[T], list[T]], width: int = 1) -> Iterator[tuple[str, list[T]]]:
+def of_items(items: Sequence[T], first: Callable[[T], list[T]], width: int = 1) -> Iterator[list[T]]:
     """Other contents of a container: items changed, fewer, none, reversed, more. A mapping's `width` is 2."""
     whole = list(items)
     count = len(whole) // width
@@ -88,19 +90,18 @@ def of_items(items: Sequence[T], first: Callable[[T], list[T]], width: int = 1) 
     for index in chosen:
         at = index * width + width - 1
         for other in first(whole[at])[:1]:
-            yield "", [*whole[:at], other, *whole[at + 1 :]]
+            yield [*whole[:at], other, *whole[at + 1 :]]
     if whole:
-        yield "", whole[:-width]
+        yield whole[:-width]
     if count > 1:
-        yield "", []
+        yield []
     if width == 1 and whole != whole[::-1]:
-        yield "", whole[::-1]
+        yield whole[::-1]
     if width == 1:
-        yield "", [*whole, whole[-1] if whole else None]  # type: ignore[list-item]
+        yield [*whole, whole[-1] if whole else None]  # type: ignore[list-item]
     elif whole:
-        at = 0
-        for other in first(whole[at])[:1]:
-            yield "", [other, *whole[1:]]
+        for other in first(whole[0])[:1]:
+            yield [other, *whole[1:]]
 
 
 # --- frames ------------------------------------------------------------------------------------------------
@@ -113,61 +114,61 @@ ENDING = Change(
 """An iterator that ends where it gave an item."""
 
 
-@dataclass(frozen=True, slots=True)
 class Known:
     """What a reader of the log knows at a frame: `containers` by number as (kind, extra, items), the numbers of
-    `others`: objects by the number of their class."""
+    `others`: objects by the number of their class, and the other way round."""
 
-    containers: dict[int, tuple[str, Tree, list[Tree]]]
-    others: dict[int, list[int]]
-    classes: dict[int, int]
+    def __init__(self) -> None:
+        self.containers: Containers = {}
+        self.others: defaultdict[int, list[int]] = defaultdict(list)
+        self.classes: dict[int, int] = {}
 
 
 def of_answer(payload: bytes, known: Known, given: Sequence[int] = ()) -> list[Change]:
     """Other answers in place of one, those of the same type first; `given` are containers among the arguments."""
     how, (tree, containers, forgotten), printed = json.loads(payload)
 
-    def framed(text: str, tree: Tree, rank: int = VALUE, how: str = "return", and_also: Tree = ()) -> Change:
-        body = [how, [tree, [*containers, *and_also], forgotten], printed]
-        return Change(text, json.dumps(body).encode(), rank)
+    def answer(
+        text: str,
+        rank: int = VALUE,
+        how: str = "return",
+        tree: Tree = tree,
+        containers: Tree = containers,
+        printed: Tree = printed,
+    ) -> Change:
+        return Change(text, json.dumps([how, [tree, containers, forgotten], printed]).encode(), rank)
 
     if how == "raise":
         if tree[0] == "x" and tree[1][0] == "T" and tree[1][-1] in _ENDS:
             return []
-        return [framed("returning None", None), framed("raising another exception", raised(tree), how="raise")]
+        none = answer("returning None", tree=None)
+        return [none, answer("raising another exception", how="raise", tree=raised(tree))]
     held = isinstance(tree, list) and tree[0] in ("o", "K")
     usual = ASIDE if tree is None or (held and (len(tree) < 4 or tree[3] is None)) else VALUE
     changes = [
-        framed(text, other, usual, and_also=more) for text, other, more in _of_tree(tree, containers, known)
+        answer(f"returning {text}", usual, tree=other, containers=[*containers, *more])
+        for text, other, more in _of_tree(tree, containers, known)
     ]
     opaque = not changes
-    for index, entry in enumerate(containers):
+    for entry in containers:
         if entry[1] is None:
-            rest = [*containers[:index], *containers[index + 1 :]]
-            body = ["return", [tree, rest, forgotten], printed]
-            changes.append(Change("not changing its argument", json.dumps(body).encode()))
-    touched = {entry[0] for entry in containers}
+            rest = [other for other in containers if other is not entry]
+            changes.append(answer("not changing its argument", containers=rest))
     for number in given:
-        kind, _extra, items = known.containers.get(number, ("", None, []))
-        if number not in touched and kind:
-            width = 2 if kind in _MAPPINGS else 1
-            other = items[:-width] if items else [1] * width
-            entry = [number, None, None, *other]
-            body = ["return", [tree, [*containers, entry], forgotten], printed]
-            changes.append(Change("changing its argument", json.dumps(body).encode(), ASIDE))
+        if number in known.containers and all(entry[0] != number for entry in containers):
+            kind, _, items = known.containers[number]
+            width = 2 if kind in MAPPINGS else 1
+            entry = [number, None, None, *(items[:-width] if items else [1] * width)]
+            changes.append(answer("changing its argument", ASIDE, containers=[*containers, entry]))
     if printed:
-        for text, pieces in (
-            ("printing nothing", []),
-            ("printing more", [[stream, f"{text}x"] for stream, text in printed]),
-        ):
-            body = ["return", [tree, containers, forgotten], pieces]
-            changes.append(Change(text, json.dumps(body).encode()))
+        changes.append(answer("printing nothing", printed=[]))
+        more = [[stream, f"{text}x"] for stream, text in printed]
+        changes.append(answer("printing more", printed=more))
     elif tree is None:
-        body = ["return", [tree, containers, forgotten], [[1, "x"]]]
-        changes.append(Change("printing something", json.dumps(body).encode(), TYPE))
+        changes.append(answer("printing something", TYPE, printed=[[1, "x"]]))
     if tree is not None:
-        changes.append(framed("returning None", None, TYPE if held or not opaque else VALUE))
-    changes.append(framed("raising an exception", raised(tree), TYPE, how="raise"))
+        changes.append(answer("returning None", TYPE if held or not opaque else VALUE, tree=None))
+    changes.append(answer("raising an exception", TYPE, "raise", raised(tree)))
     return changes
 
 
@@ -201,18 +202,18 @@ def _is_error(tree: Tree) -> bool:
 def _of_tree(
     tree: Tree, containers: list[Tree], known: Known, depth: int = 0
 ) -> Iterator[tuple[str, Tree, list[Tree]]]:
-    """Other trees of the same type, each with the containers that it needs beyond those of the frame."""
+    """Other trees of the same type, each with its text and the containers that it needs beyond the frame's."""
     if tree is None:
-        yield "returning 1", 1, []
+        yield "1", 1, []
         return
     if isinstance(tree, list) and tree[0] == "o":
         yield from _of_object(tree, known)
         return
     if not (isinstance(tree, list) and tree[0] in ("@", "t", "f")):
         for other in _plain(tree):
-            yield f"returning {shown(other, known)}", other, []
+            yield shown(other, known.containers), other, []
         return
-    held = {entry[0]: (entry[1], entry[2], entry[3:]) for entry in containers if entry[1] is not None}
+    more: list[Tree] = []
 
     def first(part: Tree) -> list[Tree]:
         found = next(_of_tree(part, containers, known, depth + 1), None) if depth < _DEEPEST else None
@@ -221,23 +222,21 @@ def _of_tree(
         more.extend(found[2])
         return [found[1]]
 
-    more: list[Tree] = []
     if tree[0] != "@":
-        for _, items in of_items(tree[1:], first):
+        for items in of_items(tree[1:], first):
             other = [tree[0], *items]
-            yield f"returning {shown(other, known)}", other, more[:]
+            yield shown(other, known.containers), other, more[:]
             more.clear()
         return
+    held = {entry[0]: (entry[1], entry[2], entry[3:]) for entry in containers if entry[1] is not None}
     kind, extra, contents = held.get(tree[1]) or known.containers.get(tree[1], ("list", None, []))
-    for _, items in of_items(contents, first, 2 if kind in _MAPPINGS else 1):
-        if kind == "set" and sorted(map(repr, items)) == sorted(map(repr, contents)):
-            continue
-        if kind == "set" and len({repr(item) for item in items}) < len(items):
+    for items in of_items(contents, first, 2 if kind in MAPPINGS else 1):
+        texts = sorted(map(repr, items))
+        if kind == "set" and (texts == sorted(map(repr, contents)) or len(set(texts)) < len(texts)):
             continue
         number = NEW + 1 + 2 * tree[1]  # odd, as are those that the code makes
-        made = [number, kind, extra, *items]
-        text = shown(["@", number], Known({**known.containers, number: (kind, extra, items)}, {}, {}))
-        yield f"returning {text}", ["@", number], [*more, made]
+        text = shown(["@", number], {**known.containers, number: (kind, extra, items)})
+        yield text, ["@", number], [*more, [number, kind, extra, *items]]
         more.clear()
 
 
@@ -248,16 +247,14 @@ def _of_object(tree: Tree, known: Known) -> Iterator[tuple[str, Tree, list[Tree]
     made = known.classes.get(number)
     if made is None:
         return
-    if extra is None:
-        for other in known.others.get(made, []):
-            if other != number:
-                yield "returning another object", ["o", other], []
-                break
-    else:
+    if extra is not None:
         for other in _plain(extra)[:2]:
-            yield "returning another value", ["o", number + NEW, ["K", made], other], []
+            yield "another value", ["o", number + NEW, ["K", made], other], []
         return
-    yield "returning another object", ["o", number + NEW, ["K", made], None], []
+    others = (other for other in known.others[made] if other != number)
+    for other in itertools.islice(others, 1):
+        yield "another object", ["o", other], []
+    yield "another object", ["o", number + NEW, ["K", made], None], []
 
 
 def _plain(tree: Tree) -> list[Tree]:
@@ -269,23 +266,22 @@ def _plain(tree: Tree) -> list[Tree]:
         return []
 
 
-def shown(tree: Tree, known: Known, depth: int = 0) -> str:
+def shown(tree: Tree, containers: Containers, depth: int = 0) -> str:
     """A tree as Python text, for a user."""
     if not isinstance(tree, list):
         return repr(tree)
     if depth > 5 or tree[:1] == ["i"]:
         return "..."
     if tree[0] in ("t", "f"):
-        inner = ", ".join(shown(part, known, depth + 1) for part in tree[1:])
+        inner = ", ".join(shown(part, containers, depth + 1) for part in tree[1:])
         return f"({inner}{',' * (len(tree) == 2)})" if tree[0] == "t" else f"frozenset({{{inner}}})"
-    if tree[0] == "@" and tree[1] in known.containers:
-        kind, _, items = known.containers[tree[1]]
-        parts = [shown(part, known, depth + 1) for part in items]
-        if kind in _MAPPINGS:
+    if tree[0] == "@" and tree[1] in containers:
+        kind, _, items = containers[tree[1]]
+        parts = [shown(part, containers, depth + 1) for part in items]
+        if kind in MAPPINGS:
             return "{" + ", ".join(map(": ".join, zip(parts[::2], parts[1::2], strict=False))) + "}"
-        return ("{%s}" if kind == "set" and parts else "[%s]" if kind == "list" else f"{kind}([%s])") % ", ".join(
-            parts
-        )
+        form = "{%s}" if kind == "set" and parts else "[%s]" if kind == "list" else f"{kind}([%s])"
+        return form % ", ".join(parts)
     try:
         return repr(plain.read(tree[0], tree[1:]))
     except Malformed:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from .mirror import Mirrors
-from .packing import Packer, Sending
+from .packing import Packer
 from .plain import Malformed, Tree
 from .shared import SharedTable
-from .unpacking import Receiving, Unpacker
+from .unpacking import Unpacker
+
+if TYPE_CHECKING:
+    from .mirror import Peer
 
 _METHODS = (types.MethodType, types.BuiltinMethodType)
-
-
-class Terms(Sending, Receiving, Protocol):
-    """What differs between the two processes."""
 
 
 class Crossing:
@@ -25,9 +24,9 @@ class Crossing:
     Numbers tell who made an object: the test process counts even (`first` is 2), the code's process odd.
     """
 
-    def __init__(self, terms: Terms, mirrors: Mirrors, first: int) -> None:
-        self._terms = terms
-        self._mirrors = mirrors
+    def __init__(self, peer: Peer, first: int) -> None:
+        self._peer = peer
+        self._mirrors = Mirrors(peer)
         self._parity = first % 2
         self.shared = SharedTable(first)
         self.next = first + 2
@@ -105,7 +104,7 @@ class Crossing:
     def pack(self, value: object) -> list[Tree]:
         """`value` with everything that has to travel with it: [tree, containers, forgotten]. Raises Unshareable,
         and then nothing of it was handed out."""
-        packer = Packer(self, self._terms)
+        packer = Packer(self, self._peer)
         first, first_shared = self.next, self.shared.next
         try:
             tree = packer.tree(value, 0)
@@ -122,7 +121,7 @@ class Crossing:
         Raises Malformed."""
         if not isinstance(parts, list) or len(parts) != 3:
             raise Malformed("a body has three parts")
-        unpacker = Unpacker(self, self._terms, self._mirrors)
+        unpacker = Unpacker(self, self._peer, self._mirrors)
         return unpacker.value(*parts), unpacker.changed
 
     def check_number(self, number: object) -> int:

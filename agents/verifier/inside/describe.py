@@ -120,7 +120,7 @@ def describe_class(value: type, mirrored: list[type]) -> Description:
         "methods": sorted(
             name
             for name, attribute in own.items()
-            if type(attribute) is types.FunctionType and name not in SPECIALS and not _is_internal(name)
+            if type(attribute) is types.FunctionType and (name == "__init__" or not name.startswith("__"))
         ),
         "unhashable": "__hash__" in own and own["__hash__"] is None,
         "value": [base.__module__, base.__name__] if base is not None else None,
@@ -131,10 +131,6 @@ def describe_class(value: type, mirrored: list[type]) -> Description:
         "checks": type(value).__name__ in ("ABCMeta", "_ProtocolMeta") or "__instancecheck__" in meta,
         "truth": not meta.isdisjoint(("__bool__", "__len__")),
     }
-
-
-def _is_internal(name: str) -> bool:
-    return name.startswith("__") and name not in ("__init__",)
 
 
 def describe_function(value: Any) -> Description:
@@ -189,38 +185,21 @@ def value_of_subclass(made: Any, base: type, value: Any) -> Any:
 
 def make_function(description: Description, call: Any) -> Any:
     """A real function with the described parameters; it calls `call(itself, args, kwargs)`."""
-    header: list[str] = []
+    parameters = [
+        inspect.Parameter(name, kind, default=_MISSING if optional else inspect.Parameter.empty)
+        for name, kind, optional in description["parameters"]
+    ]
     positional: list[str] = []
     keywords: list[str] = []
-    star = False
-    only = False
-    for name, kind, optional in description["parameters"]:
-        given = f"{name}=_missing" if optional else name
-        if kind == inspect.Parameter.POSITIONAL_ONLY:
-            only = True
-        elif only:
-            header.append("/")
-            only = False
-        if kind == inspect.Parameter.VAR_POSITIONAL:
-            header.append(f"*{name}")
-            positional.append(f"*{name}")
-            star = True
-        elif kind == inspect.Parameter.VAR_KEYWORD:
-            header.append(f"**{name}")
-            keywords.append(f"**{name}")
-        elif kind == inspect.Parameter.KEYWORD_ONLY:
-            header += [given] if star else ["*", given]
-            star = True
-            keywords.append(f"{name}={name}")
+    for item in parameters:
+        if item.kind <= item.VAR_POSITIONAL:
+            positional.append(f"*{item.name}" if item.kind == item.VAR_POSITIONAL else item.name)
         else:
-            header.append(given)
-            positional.append(name)
-    if only:
-        header.append("/")
-    await_ = ("async ", "await ") if description["async"] else ("", "")
+            keywords.append(f"**{item.name}" if item.kind == item.VAR_KEYWORD else f"{item.name}={item.name}")
+    async_, await_ = ("async ", "await ") if description["async"] else ("", "")
     source = (
-        f"{await_[0]}def forward({', '.join(header)}):\n"
-        f"    return {await_[1]}_call(_given({', '.join(positional)}), dict({', '.join(keywords)}))\n"
+        f"{async_}def forward{inspect.Signature(parameters)}:\n"
+        f"    return {await_}_call(_given({', '.join(positional)}), dict({', '.join(keywords)}))\n"
     )
     scope = {
         "_missing": _MISSING,
@@ -234,7 +213,14 @@ def make_function(description: Description, call: Any) -> Any:
     return function
 
 
-_MISSING = object()
+class _Missing:
+    """Stands for a default that only the other side has."""
+
+    def __repr__(self) -> str:  # how a signature shows it
+        return "_missing"
+
+
+_MISSING = _Missing()
 
 
 def _given(*args: object) -> tuple[object, ...]:

@@ -5,10 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import defaultdict
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 from .changes import ENDING, NEW, Change, Known, of_answer, of_callback, shown
 from .frames import ANSWER, ASK
@@ -18,90 +15,22 @@ COLLECTION = ""
 """The segment of what is asked while the tests are collected."""
 EVERY = "*"
 """The group of all answers: each has its first change."""
-_MOST_BYTES = 16 << 20
 _MOST_NAME = 60
 
 
-class Channel(Protocol):
-    """What the caller speaks over."""
-
-    def send(self, kind: bytes, payload: bytes) -> None:
-        """Write one frame."""
-
-    def receive(self) -> tuple[bytes, bytes]:
-        """Wait for one frame."""
-
-
-@dataclass(slots=True)
-class Segment:
+class Segment(NamedTuple):
     """Frames in order as (from the code, kind, payload); `marks` are the judge's next numbers at its beginning,
     `shared` the indexes of frames exchanged while a fixture of a wider scope was set up."""
 
-    frames: list[tuple[bool, bytes, bytes]] = field(default_factory=list)
-    marks: tuple[int, ...] = ()
-    shared: set[int] = field(default_factory=set)
+    frames: list[tuple[bool, bytes, bytes]]
+    marks: tuple[int, ...]
+    shared: set[int]
 
 
-class Recording:
-    """Passes frames on to `channel` and keeps them in `log`, while a segment is under way."""
+class Spot(NamedTuple):
+    """A frame from the code: its place in the segment, and the `group` of those that ask and say the same."""
 
-    def __init__(self, channel: Channel, marks: Callable[[], tuple[int, ...]]) -> None:
-        self.channel = channel
-        self.log: dict[str, Segment] = {}
-        self.shared = False
-        self.whole = True
-        self._marks = marks
-        self._left = _MOST_BYTES
-        self._current: Segment | None = None
-
-    @property
-    def asked(self) -> bool:
-        """Whether the code was asked something in this segment."""
-        return self._current is not None and bool(self._current.frames)
-
-    def begin(self, name: str | None) -> None:
-        """Begin a segment; None: what follows is not kept."""
-        self._current = None
-        if name is not None:
-            self._current = self.log[name] = Segment(marks=self._marks())
-
-    def send(self, kind: bytes, payload: bytes) -> None:
-        """Write one frame."""
-        self.channel.send(kind, payload)
-        self._keep(False, kind, payload)
-
-    def receive(self) -> tuple[bytes, bytes]:
-        """Wait for one frame."""
-        kind, payload = self.channel.receive()
-        self._keep(True, kind, payload)
-        return kind, payload
-
-    def _keep(self, from_code: bool, kind: bytes, payload: bytes) -> None:
-        if self._current is None:
-            return
-        self._left -= len(payload)
-        if self._left < 0:
-            self.whole = False
-            return
-        if self.shared:
-            self._current.shared.add(len(self._current.frames))
-        self._current.frames.append((from_code, kind, payload))
-
-    def digest(self) -> str:
-        """The SHA-256 of everything that was kept."""
-        total = hashlib.sha256()
-        for name, segment in self.log.items():
-            total.update(json.dumps([name, len(segment.frames)]).encode())
-            for from_code, kind, payload in segment.frames:
-                total.update(b"%d%b%d:" % (from_code, kind, len(payload)) + payload)
-        return total.hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """A frame from the code: its `index` in the segment and the `group` of those that ask and say the same."""
-
-    index: int
+    at: int
     group: str
     asked: str
     """The question, as text for a user."""
@@ -110,21 +39,20 @@ class Spot:
     shared: bool
 
 
-class Reader:
+class Reader(Known):
     """Reads a log from its beginning, keeping what the frames so far have told."""
 
     def __init__(self) -> None:
-        self._containers: dict[int, tuple[str, Tree, list[Tree]]] = {}
+        super().__init__()
         self._named: dict[int, Any] = {}
         self._said: dict[int, str] = {}
-        self._others: defaultdict[int, list[int]] = defaultdict(list)
-        self._classes: dict[int, int] = {}
         self._open: list[int] = []
 
     def spots(self, segment: Segment) -> list[Spot]:
         """The answers in a segment and the calls of the tests' own functions, in order."""
         found: list[Spot] = []
         asked: list[tuple[str, Tree]] = []
+        question: tuple[str, Tree]
         for index, (from_code, kind, payload) in enumerate(segment.frames):
             what, parts, *printed = json.loads(payload)
             if not from_code:
@@ -134,13 +62,13 @@ class Reader:
                 continue
             if kind == ASK:
                 said = self._canonical(parts, "callback")
-                changes, question = of_callback(payload), asked[-1] if asked else ("", ["", []])
+                changes = of_callback(payload)
+                question = asked[-1] if asked else ("", ["", []])
             elif kind == ANSWER and asked:
                 question = asked.pop()
                 said = f"{what}{self._canonical(parts, question[0])}{printed}"
-                known = Known(self._containers, self._others, self._classes)
                 try:
-                    changes = of_answer(payload, known, _containers_in(question[1][1]))
+                    changes = of_answer(payload, self, _containers_in(question[1][1]))
                 except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):
                     changes = []  # a value of a kind that nothing is known of
                 if "__next__" in question[1][1] and what == "return":
@@ -148,16 +76,15 @@ class Reader:
                 self._learn_name(question[1], parts[0])
             else:
                 continue
-            digest = hashlib.blake2b(f"{question[0]}|{said}".encode("utf-8", "surrogatepass"), digest_size=12)
-            tree = parts[0]
-            if question[1][0] == "names":
+            key, (asking, asked_of) = question
+            if asking == "names":
                 continue  # asked by a star import
-            if question[1][0] == "get" and str(question[1][1][-1]).startswith("_") and what == "raise":
+            if asking == "get" and str(asked_of[-1]).startswith("_") and what == "raise":
                 continue  # pytest and the standard library look for such names in any object
-            plainly = kind == ANSWER and not (isinstance(tree, list) and tree[0] in ("o", "K", "y", "T"))
-            text = self._question(*question[1])
-            shared = index in segment.shared
-            found.append(Spot(index, digest.hexdigest(), text, tuple(changes), plainly, shared))
+            group = hashlib.blake2b(f"{key}|{said}".encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+            is_value = kind == ANSWER and not (isinstance(parts[0], list) and parts[0][0] in ("o", "K", "y", "T"))
+            text = self._question(asking, asked_of)
+            found.append(Spot(index, group, text, tuple(changes), is_value, index in segment.shared))
         return found
 
     # --- comparing -----------------------------------------------------------------------------------------
@@ -166,9 +93,8 @@ class Reader:
         """A body with contents in place of the numbers of containers, and with an object's origin for its own."""
         tree, containers, _ = parts
         for number, kind, extra, *items in containers:
-            before = self._containers.get(number, ("list", None, []))
-            self._containers[number] = (before[0], before[1], items) if kind is None else (kind, extra, items)
-        self._count = 0
+            before = self.containers.get(number, ("list", None, []))
+            self.containers[number] = (before[0], before[1], items) if kind is None else (kind, extra, items)
         changed = [self._walked(["@", entry[0]], origin) for entry in containers if entry[1] is None]
         return json.dumps([self._walked(tree, origin), changed])
 
@@ -176,25 +102,21 @@ class Reader:
         if not isinstance(node, list) or not node:
             return node
         tag = node[0]
-        if tag == "@" and node[1] in self._containers:
+        if tag == "@" and node[1] in self.containers:
             if node[1] in self._open:
                 return ["@", self._open.index(node[1])]
             self._open.append(node[1])
-            kind, extra, items = self._containers[node[1]]
+            kind, extra, items = self.containers[node[1]]
             walked = ["@", kind, self._walked(extra, origin), *(self._walked(item, origin) for item in items)]
             self._open.pop()
             return walked
         if tag in ("o", "K") and len(node) > 2:
             rest = [self._walked(part, origin) for part in node[2:]]
-            self._count += 1
-            self._named[node[1]] = (
-                [origin, rest]
-                if origin == "judge"
-                else hashlib.sha256(f"{origin}{rest}".encode("utf-8", "replace")).hexdigest()
-            )
+            origins = hashlib.sha256(f"{origin}{rest}".encode("utf-8", "replace"))
+            self._named[node[1]] = [origin, rest] if origin == "judge" else origins.hexdigest()
             if tag == "o" and isinstance(node[2], list) and node[2][0] in ("K", "y"):
-                self._classes[node[1]] = node[2][1]
-                self._others[node[2][1]].append(node[1])
+                self.classes[node[1]] = node[2][1]
+                self.others[node[2][1]].append(node[1])
             return [tag, self._named[node[1]]]
         if tag in ("o", "K", "y") and len(node) == 2 and isinstance(node[1], int):
             return [tag if tag == "K" else "o", self._named.get(node[1], node[1])]
@@ -210,13 +132,12 @@ class Reader:
         """What was asked, as text for a user: `f(1)`, `a Stack.pop()`."""
         if not isinstance(tree, list) or len(tree) < 2:
             return what
-        known = Known(self._containers, self._others, self._classes)
         target = tree[1]
         name = self._said.get(target[1], "") if isinstance(target, list) and target[0] == "y" else ""
         of = "" if target == ["y", 1] else f"{name or 'an object'}."
         strings = [part for part in tree[1:] if isinstance(part, str)]
         tuples = [part[1:] for part in tree[2:] if isinstance(part, list) and part[:1] == ["t"]]
-        arguments = ", ".join(shown(part, known) for part in tuples[0]) if tuples else ""
+        arguments = ", ".join(shown(part, self.containers) for part in tuples[0]) if tuples else ""
         if what == "get":
             return f"{of}{strings[0]}" if strings else of
         if what == "call" or "__call__" in strings[:1]:
@@ -236,12 +157,5 @@ def key_of(payload: bytes) -> tuple[str, ...]:
     """What is asked of which target, without the arguments."""
     what, (tree, *_), *_ = json.loads(payload)
     parts = tree[1:] if isinstance(tree, list) else []
-    return (what, *(_key(part) for part in parts if isinstance(part, str) or _is_target(part)))
-
-
-def _is_target(part: Tree) -> bool:
-    return isinstance(part, list) and part[:1] == ["y"]
-
-
-def _key(part: Tree) -> str:
-    return part if isinstance(part, str) else str(part[1] % NEW)
+    words = [str(part[1] % NEW) if isinstance(part, list) and part[:1] == ["y"] else part for part in parts]
+    return (what, *(word for word in words if isinstance(word, str)))

@@ -17,9 +17,8 @@ import pytest
 
 from .asserts import Asserts
 from .caller import Caller
-from .exchanges import Recording
 from .frames import HELLO, RECORD, STORAGE, FrameSocket
-from .measuring import CrossingAnswers, Measuring, marks_of
+from .measuring import CrossingAnswers, Measuring
 from .remote_module import RemoteModule
 from .reporter import Reporter
 
@@ -96,9 +95,9 @@ def _choose_modules(
 
     answers: Any
     if task["isolated"]:
-        recording = Recording(channel, lambda: marks_of(caller.crossing))
+        answers = CrossingAnswers(channel)
         caller = Caller(
-            cast(FrameSocket, recording),
+            cast(FrameSocket, answers),
             frozenset([Path(task["tests_file"]).stem]),
             reporter.tell,
             lambda stream, text: print(text, end="", file=sys.stderr if stream == 2 else sys.stdout),
@@ -108,7 +107,7 @@ def _choose_modules(
         reporter.between_tests = caller.capabilities.end_test
         reporter.after_collection = caller.capabilities.keep
         plugins.append(caller.capabilities)
-        answers = CrossingAnswers(recording, caller.crossing)
+        answers.crossing = caller.crossing
     else:
         from .wrapping import CallAnswers, load  # what only tests in one process need
 

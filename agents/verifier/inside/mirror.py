@@ -8,56 +8,23 @@ import datetime
 import sys
 import types
 from collections.abc import Generator
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .describe import SPECIALS, Description, base_named, words
 from .plain import Malformed
 from .shared import CONTAINERS
 
+if TYPE_CHECKING:
+    from .caller import Caller
+    from .subject import Responder
 
-class Remote(Protocol):
-    """What a mirrored class needs of its peer; every call may raise whatever the other side raised."""
-
-    def get(self, target: object, name: str) -> Any:
-        """An attribute over there."""
-
-    def set(self, target: object, name: str, value: object) -> None:
-        """Set an attribute over there."""
-
-    def delete(self, target: object, name: str) -> None:
-        """Delete an attribute over there."""
-
-    def names(self, target: object) -> list[str]:
-        """`dir` over there."""
-
-    def call(self, target: object, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
-        """Call it over there."""
-
-    def method(self, target: object, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
-        """Call a method over there."""
-
-    def special(self, target: object, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
-        """Apply an operator over there."""
-
-    def operate(self, name: str, *args: object) -> Any:
-        """One of a few functions, applied over there."""
-
-    def on_class(self, target: type, name: str, *args: object) -> Any:
-        """Apply an operator to a class over there."""
-
-    def is_local(self, target: type, name: str) -> bool:
-        """Whether a method of a subclass of plain data is that of the plain base."""
-
-    def subclass(
-        self, made: type, name: str, bases: tuple[type, ...], body: dict[str, Any], kwargs: dict[str, Any]
-    ) -> None:
-        """Make a subclass over there."""
+    Peer: TypeAlias = Caller | Responder
 
 
 class RemoteType(type):
     """The class of mirrored classes. A class statement with one as a base makes a subclass over there, too."""
 
-    _greenloop: Remote
+    _greenloop: Peer
     _greenloop_checks: bool
 
     def __new__(mcls, name: str, bases: tuple[type, ...], body: dict[str, Any], /, **kwargs: Any) -> Any:
@@ -129,7 +96,7 @@ class _Methods:
     """Behaviour of every proxy that is not of one class; mixed into the root class of a peer's mirrors."""
 
     __slots__ = ()
-    _greenloop: Remote
+    _greenloop: Peer
     _greenloop_local = False
 
     def __getattr__(self, name: str) -> Any:
@@ -165,7 +132,7 @@ del _Methods.__annotations__  # an object of the code's has its own
 
 
 class BoundMethod:  # noqa: D101 - a method of a remote object, called in one step, with the method's own docstring
-    def __init__(self, peer: Remote, target: object, name: str, first: tuple[object, ...] = ()) -> None:
+    def __init__(self, peer: Peer, target: object, name: str, first: tuple[object, ...] = ()) -> None:
         self._peer = peer
         self._target = target
         self._name = name
@@ -188,7 +155,7 @@ class BoundMethod:  # noqa: D101 - a method of a remote object, called in one st
 class _Method:
     """A function in a mirrored class."""
 
-    def __init__(self, peer: Remote, name: str) -> None:
+    def __init__(self, peer: Peer, name: str) -> None:
         self._peer = peer
         self.name = name
         self.owner: Any = None
@@ -205,7 +172,7 @@ class _Method:
         return BoundMethod(self._peer, instance, self.name)
 
 
-def _forwarding(peer: Remote, name: str, owner: list[type]) -> Any:
+def _forwarding(peer: Peer, name: str, owner: list[type]) -> Any:
     def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
         if type(self)._greenloop_local:
             return peer.method(owner[0], name, (self, *args), kwargs)
@@ -218,7 +185,7 @@ def _forwarding(peer: Remote, name: str, owner: list[type]) -> Any:
 class RemoteCoroutine(collections.abc.Coroutine[Any, Any, Any]):
     """An awaitable of the other side: awaiting it runs it there to its end."""
 
-    def __init__(self, peer: Remote) -> None:
+    def __init__(self, peer: Peer) -> None:
         self._peer = peer
         self.gives_item = False
         """Whether it is the next item of an asynchronous iterator, which may end a loop."""
@@ -249,8 +216,8 @@ def _completed(coroutine: RemoteCoroutine) -> Generator[Any, Any, Any]:
 class Mirrors:
     """Makes mirrored classes for one peer."""
 
-    def __init__(self, peer: Remote) -> None:
-        self._peer = self.remote = peer
+    def __init__(self, peer: Peer) -> None:
+        self._peer = peer
         self._meta = type("RemoteType", (RemoteType,), {"_greenloop": peer})
         self.root: type = type.__new__(
             self._meta, "Remote", (_Methods,), {"__slots__": (), "_greenloop": peer, "_greenloop_checks": False}
@@ -294,14 +261,17 @@ class Mirrors:
             "__doc__": _Docstring(description["doc"]),
             "__slots__": (),
         }
-        made = self._made(name, self._bases(description, bases), body)
+        try:
+            made: type = type.__new__(self._meta, name, self._bases(description, bases), body)
+        except TypeError as error:
+            raise Malformed(f"a class {name[:80]} cannot be made here") from error
         owner.append(made)
         for method in methods:
             method.owner = made
         return made
 
     def _bases(self, description: Description, bases: list[type]) -> tuple[type, ...]:
-        wanted = [base for base in bases if issubclass(base, self.root)]
+        wanted = [base for base in bases if issubclass(base, self.root)] or [self.root]
         native: type | None = None
         if description["value"] is not None:
             native = base_named(description["value"])
@@ -312,17 +282,9 @@ class Mirrors:
             native = errors[0] if errors else _builtin_error(str(description["error"]))
         elif description["tzinfo"]:  # datetime takes no other
             native = datetime.tzinfo
-        if not wanted:
-            wanted = [self.root]
         if native is not None and not any(issubclass(base, native) for base in wanted):
             wanted.append(native)
         return tuple(wanted)
-
-    def _made(self, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
-        try:
-            return type.__new__(self._meta, name, bases, body)
-        except TypeError as error:
-            raise Malformed(f"a class {name[:80]} cannot be made here") from error
 
 
 def _builtin_error(name: str) -> type[BaseException]:

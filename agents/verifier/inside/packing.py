@@ -6,7 +6,7 @@ import gc
 import types
 from collections import deque
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from . import plain
 from .describe import describe_class, describe_function, native_fields, plain_value, value_base
@@ -16,33 +16,18 @@ from .shared import KINDS, VIEWS, extra_of
 
 if TYPE_CHECKING:
     from .crossing import Crossing
+    from .mirror import Peer
 
 FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType)
 _DEEPEST_CONTEXT = 20
 
 
-class Sending(Protocol):
-    """What differs between the two processes in what they hand out."""
-
-    describes_functions: bool
-    """Whether functions are described so that the other process makes real ones."""
-
-    def name_of(self, value: object) -> Tree | None:
-        """What stands for a class or function that the other process has too; None where it has none."""
-
-    def admit(self, value: object) -> None:
-        """Raise Unshareable where the other process may not have a reference to `value`."""
-
-    def where(self, error: BaseException) -> str:
-        """The line of the code that an exception came from; empty where that is unknown."""
-
-
 class Packer:
     """Packs one frame."""
 
-    def __init__(self, crossing: Crossing, sending: Sending) -> None:
+    def __init__(self, crossing: Crossing, peer: Peer) -> None:
         self._crossing = crossing
-        self._sending = sending
+        self._peer = peer
         self._fresh: deque[int] = deque()
         self._seen: dict[int, tuple[int, Any]] = {}
 
@@ -97,23 +82,23 @@ class Packer:
             return None
         if kind is BoundMethod:
             return self.tree(value.resolved(), depth)
-        if (name := self._sending.name_of(value)) is not None:
+        if (name := self._peer.name_of(value)) is not None:
             return name
         if isinstance(value, type):
             return self._class(value, depth)
-        if isinstance(value, BaseException) and self._sending.name_of(kind) is not None:
+        if isinstance(value, BaseException) and self._peer.name_of(kind) is not None:
             return ["x", self._class(kind, depth), self._error_parts(value, depth)]
         return self._exported(value, kind, depth)
 
     def _exported(self, value: Any, kind: type, depth: int) -> Tree:
         fresh = not self._crossing.is_exported(value)
         if fresh:
-            self._sending.admit(value)
+            self._peer.admit(value)
         number = self._crossing.export(value)
         if not fresh:
-            again = self._sending.describes_functions and isinstance(value, types.FunctionType) and vars(value)
+            again = self._peer.describes_functions and isinstance(value, types.FunctionType) and vars(value)
             return ["o", number, self._attributes(value, depth)] if again else ["o", number]
-        if self._sending.describes_functions and isinstance(value, FUNCTIONS):
+        if self._peer.describes_functions and isinstance(value, FUNCTIONS):
             return ["o", number, ["F", describe_function(value), self._attributes(value, depth)], None]
         return ["o", number, self._class(kind, depth, of_object=True), self._extra(value, kind, depth)]
 
@@ -137,15 +122,15 @@ class Packer:
         crossing = self._crossing
         if (number := crossing.remote_number(value)) is not None:
             return ["y", number]
-        if not of_object and (name := self._sending.name_of(value)) is not None:
+        if not of_object and (name := self._peer.name_of(value)) is not None:
             return name
         fresh = not crossing.is_exported(value)
         if fresh and not of_object:
-            self._sending.admit(value)
+            self._peer.admit(value)
         number = crossing.export(value)
         if not fresh:
             return ["K", number]
-        mirrored = [base for base in value.__bases__ if base is not object and self._sending.name_of(base) is None]
+        mirrored = [base for base in value.__bases__ if base is not object and self._peer.name_of(base) is None]
         errors = [base for base in value.__bases__ if issubclass(base, BaseException) and base not in mirrored]
         bases = [self._class(base, depth, of_object=base in mirrored) for base in (*mirrored, *errors)]
         return ["K", number, describe_class(value, mirrored), bases]
@@ -160,7 +145,7 @@ class Packer:
         return [
             arguments,
             fields,
-            self._sending.where(value),
+            self._peer.where(value),
             self._error(value.__cause__, depth),
             self._error(context, depth),
             value.__suppress_context__,

@@ -14,8 +14,7 @@ import select
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, BinaryIO, Literal, Protocol
+from typing import Any, BinaryIO, Literal
 
 from _pytest.tmpdir import tmppath_result_key
 
@@ -27,6 +26,9 @@ Result = Literal["noticed", "missed", "left", "unknown"]
 log has no answer to."""
 Order = dict[str, tuple[str, int]]
 """For each segment the group whose frames change, and which of their changes it is."""
+
+Try = tuple[Spot, int]
+"""A change: its frame, and which of the changes of that frame it is."""
 
 MOST_TRIED = 14
 MOST_TRIED_UNNOTICED = 40
@@ -51,9 +53,10 @@ class ForkServer:
     """A child that stands still where it was forked, and forks a child of its own for each pass."""
 
     def __init__(self, apart: Callable[[], None], take: Callable[[Any], None]) -> None:
-        """Fork it: there `apart` is called, and `take` with what it is given. In the process of a pass this
-        returns with `order` set."""
+        """Fork it: there `apart` is called, and `take` with what is `given` before the first order. In the
+        process of a pass this returns with `order` set."""
         self.order: Any = None
+        self.given: Any = None
         self._take = take
         ours_in, theirs_out = os.pipe()
         theirs_in, ours_out = os.pipe()
@@ -93,26 +96,18 @@ class ForkServer:
             os.waitpid(pid, 0)
             os.write(results, marshal.dumps(told))
 
-    def give(self, given: Any) -> None:
-        """Tell it what all passes have to know."""
-        self._order(None, given)
-
-    def _order(self, seconds: float | None, order: Any) -> None:
+    def run(self, order: Order, seconds: float) -> dict[str, str]:
+        """What a pass told within `seconds`: a result for each item; what it was kept from telling is not
+        there."""
         try:
+            if self.given is not None:
+                marshal.dump((None, self.given), self._out)
+                self.given = None
             marshal.dump((seconds, order), self._out)
             self._out.flush()
-        except OSError:  # it is gone; what it is asked for has no result then
-            return
-
-    def run(self, order: Any, seconds: float) -> list[tuple[str, str]]:
-        """What a pass told within `seconds`; what it was kept from telling is not there."""
-        try:
-            self._order(seconds, order)
-            told = marshal.load(self._in)
+            return dict(map(json.loads, marshal.load(self._in).splitlines()))
         except (OSError, EOFError, ValueError, TypeError):
-            return []
-        lines = told.split(b"\n")[:-1]
-        return [(str(name), str(result)) for name, result in map(json.loads, lines)]
+            return {}
 
     def tell(self, name: str, result: str) -> None:
         """In a pass: tell one result."""
@@ -180,18 +175,17 @@ def _out_of_time(*_: object) -> None:
 # --- all of them -------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
 class Tally:
-    """What one item of the tests noticed. `noticed` and `tried` count changes of values, `weak` those noticed of
-    type alone; `missed` are texts of changes that passed; `left` says that it does not do the same again."""
+    """What one item of the tests noticed, and its changes by rank that are still to be tried. `noticed` and
+    `tried` count changes of values, `weak` those noticed of type alone; `missed` is the first that passed; `left`
+    says that it does not do the same again. It is a part of `test`."""
 
-    noticed: int = 0
-    tried: int = 0
-    weak: int = 0
-    missed: list[str] = field(default_factory=list)
-    left: int = 0
-    asked: int = 0
-    unmeasured: bool = False
+    def __init__(self, test: str, spots: Sequence[Spot] = (), unmeasured: bool = False) -> None:
+        self.test = test
+        self.ranks = _spread(spots)
+        self.noticed = self.tried = self.weak = self.left = self.asked = 0
+        self.missed = ""
+        self.unmeasured = unmeasured
 
     def count(self, result: str, spot: Spot, change: Change) -> None:
         """Count a change that reached the test. What tests rarely look at counts where it was noticed."""
@@ -200,33 +194,28 @@ class Tally:
         self.noticed += noticed and change.rank != TYPE
         self.tried += change.rank == VALUE or (noticed and change.rank == ASIDE)
         if result == "missed" and change.rank == VALUE:
-            self.missed.append(f"{spot.asked} {change.text}")
+            self.missed = self.missed or f"{spot.asked} {change.text}"
 
-
-@dataclass(slots=True)
-class _Plan:
-    ranks: list[list[tuple[Spot, int]]]
-    tally: Tally
-    test: str
-
-    def next(self, settled: bool) -> tuple[Spot, int] | None:
+    def next(self, settled: bool) -> Try | None:
         """The next change to try, by what was noticed so far; `settled` says that the test has noticed one."""
-        most = MOST_TRIED if self.tally.noticed or settled else MOST_TRIED_UNNOTICED
         values, aside, types = self.ranks
-        if values and self.tally.tried + self.tally.left < most:
+        if values and self.tried + self.left < (MOST_TRIED if settled else MOST_TRIED_UNNOTICED):
             return values.pop(0)
-        if not self.tally.noticed and not settled:
-            if aside:
-                return aside.pop(0)
-            if types and not self.tally.weak:
-                return types.pop(0)
+        if aside and not settled:
+            return aside.pop(0)
+        if types and not settled and not self.weak:
+            return types.pop(0)
         return None
 
+    def record(self) -> dict[str, Any]:
+        """What the host is told."""
+        return {name: value for name, value in vars(self).items() if name not in ("test", "ranks")}
 
-def _spread(spots: Sequence[Spot]) -> list[list[tuple[Spot, int]]]:
+
+def _spread(spots: Sequence[Spot]) -> list[list[Try]]:
     """The changes of each rank, those of a group once: the first of each group before the second of any."""
     groups = {spot.group: spot for spot in reversed(spots)}
-    chosen: list[list[tuple[Spot, int]]] = [[], [], []]
+    chosen: list[list[Try]] = [[], [], []]
     for rank, found in enumerate(chosen):
         changes = [
             [(groups[key], n) for n, change in enumerate(groups[key].changes) if change.rank == rank]
@@ -234,13 +223,6 @@ def _spread(spots: Sequence[Spot]) -> list[list[tuple[Spot, int]]]:
         ]
         found += [one for turn in itertools.zip_longest(*changes) for one in turn if one is not None]
     return chosen
-
-
-class Server(Protocol):
-    """Runs one pass."""
-
-    def run(self, order: Order, seconds: float) -> dict[str, str]:
-        """The result of each item that has one."""
 
 
 class Passes:
@@ -251,7 +233,7 @@ class Passes:
         spots: Mapping[str, Sequence[Spot]],
         tests: Mapping[str, str],
         seconds: Mapping[str, float],
-        end: float = float("inf"),
+        end: float,
     ) -> None:
         """`tests` names for each item the test that it is part of, `seconds` what it took; no pass goes on after
         `end`, a time of the monotonic clock."""
@@ -263,14 +245,13 @@ class Passes:
             if (name == COLLECTION and spot.is_value) or spot.shared
         ]
         groups = {spot.group for _, spot in common}
-        self.tallies = {item: Tally(asked=len(spots.get(item, ()))) for item in tests}
-        self._plans = {}
+        self.tallies = {}
         for item, test in tests.items():
             own = [spot for spot in spots.get(item, ()) if spot.group not in groups]
-            ranks = _spread(own)
+            tally = self.tallies[item] = Tally(test, own)
+            tally.asked = len(spots.get(item, ()))
             if len({spot.group for spot in own}) > MOST_TRIED_UNNOTICED:
-                ranks[VALUE].insert(_SOME, (_ALL, 0))
-            self._plans[item] = _Plan(ranks, self.tallies[item], test)
+                tally.ranks[VALUE].insert(_SOME, (_ALL, 0))
         self._common = _spread([spot for _, spot in common])
         self._seconds = seconds
         self._begun = time.monotonic()
@@ -278,7 +259,7 @@ class Passes:
 
     @property
     def _settled(self) -> set[str]:
-        return {plan.test for plan in self._plans.values() if plan.tally.noticed}
+        return {tally.test for tally in self.tallies.values() if tally.noticed}
 
     def _may_go_on(self, needed: bool) -> bool:
         taken = time.monotonic() - self._begun
@@ -288,17 +269,17 @@ class Passes:
             return taken < _MOST_SECONDS or self._passes < _LEAST_PASSES
         return taken < min(_MOST_SECONDS, max(_LEAST_SECONDS, _SHARE * sum(self._seconds.values())))
 
-    def run(self, server: Server) -> None:
+    def run(self, server: ForkServer) -> None:
         """Pass after pass of changes in the tests' own segments."""
-        alone: list[tuple[str, tuple[Spot, int]]] = []
+        alone: list[tuple[str, Try]] = []
         while True:
             settled = self._settled
             chosen = {
                 item: change
-                for item, plan in self._plans.items()
-                if (change := plan.next(plan.test in settled)) is not None
+                for item, tally in self.tallies.items()
+                if (change := tally.next(tally.test in settled)) is not None
             }
-            needed = any(self._plans[item].test not in settled for item in chosen)
+            needed = any(self.tallies[item].test not in settled for item in chosen)
             if not chosen:
                 break
             if not self._may_go_on(needed):
@@ -307,10 +288,10 @@ class Passes:
                 break
             alone += self._pass(server, chosen)
         for item, change in alone:  # what a test before it did differently may have thrown it off
-            if self._plans[item].test not in self._settled and self._may_go_on(needed=True):
+            if self.tallies[item].test not in self._settled and self._may_go_on(needed=True):
                 self._pass(server, {item: change})
 
-    def _pass(self, server: Server, chosen: Mapping[str, tuple[Spot, int]]) -> list[tuple[str, tuple[Spot, int]]]:
+    def _pass(self, server: ForkServer, chosen: Mapping[str, Try]) -> list[tuple[str, Try]]:
         """One pass; the changes that were not reached."""
         self._passes += 1
         order = {item: (spot.group, number) for item, (spot, number) in chosen.items()}
@@ -330,19 +311,19 @@ class Passes:
                 tally.unmeasured = True
         return left
 
-    def check(self, server: Server) -> None:
+    def check(self, server: ForkServer) -> None:
         """A pass without a change: a test that fails in it does not do the same when it is run again."""
         results = server.run({}, _MOST_SECONDS)
-        for item, plan in self._plans.items():
+        for item, tally in self.tallies.items():
             if results.get(item) == "noticed":
-                plan.ranks, plan.tally.left = [[], [], []], 1
+                tally.ranks, tally.left = [[], [], []], 1
 
-    def run_common(self, server: Server) -> None:
+    def run_common(self, server: ForkServer) -> None:
         """Changes of answers that several tests build on, in all of them at once: whoever fails noticed it."""
         full, aside, weak = self._common
         for spot, number in [*full[:MOST_TRIED_UNNOTICED], *aside[:MOST_TRIED], *weak[:MOST_TRIED]]:
             settled = self._settled
-            wanting = [item for item, plan in self._plans.items() if plan.test not in settled]
+            wanting = [item for item, tally in self.tallies.items() if tally.test not in settled]
             if not wanting or not self._may_go_on(needed=True):
                 return
             self._passes += 1

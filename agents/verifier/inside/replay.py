@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
-from .changes import VALUE
+from .changes import NEW, VALUE
+from .crossing import Crossing
 from .exchanges import COLLECTION, EVERY, Segment, Spot, key_of
 from .frames import ANSWER, ASK
 from .plain import Tree
@@ -18,6 +19,7 @@ log has no answer to."""
 
 _ANSWERS = dict.fromkeys(("__repr__", "__str__"), b'["return", ["an object", [], []], []]')
 """An explanation of a failed assertion asks for these where the run had no need to."""
+_EMPTY = Segment([], (), set())
 _COMPARED = 8
 """Bytes at the beginning of a frame that say what it is: most that differ do so there."""
 _NO_ATTRIBUTE = (
@@ -32,8 +34,8 @@ class OffTheLog(BaseException):
 class Replay:
     """The channel of a caller that replays `log`; `changes` by segment are (group, index of the change).
 
-    `learn` makes objects known that a frame defines and a test may not get to see; `restore` sets the judge's
-    next numbers; `together` says that tests share what is changed: after it, none follows the log for sure.
+    Tests share what is changed of the collection: after it, none follows the log for sure. `failed` says that the
+    test has failed: what it asks from now on says no more (hypothesis tries an example again).
     """
 
     def __init__(
@@ -41,56 +43,46 @@ class Replay:
         log: Mapping[str, Segment],
         spots: Mapping[str, Sequence[Spot]],
         changes: Mapping[str, tuple[str, int]],
-        learn: Callable[[Tree], object],
-        restore: Callable[[Sequence[int]], None],
-        together: bool,
+        crossing: Crossing,
     ) -> None:
         self._log = log
         self._changes = changes
-        self._learn = learn
-        self._restore = restore
-        self._segment = Segment()
+        self._crossing = crossing
+        self._segment = _EMPTY
         self._at = 0
         self._learnt: set[int] = set()
         self._changed: dict[int, bytes | None] = {}
         self._made_up: list[bytes] = []
         self._probes: dict[tuple[str, ...], bytes] = {}
         self.followed: Followed = "before"
-        self._failed = False
-        self._together = together
+        self.failed = False
+        self._together = COLLECTION in changes
         self._spots = spots
 
     def begin(self, name: str) -> None:
         """Begin a segment; what the last one defined and was not asked for is made known."""
-        self._finish()
-        self._segment = self._log.get(name, Segment())
+        for index, (from_code, *_) in enumerate(self._segment.frames):
+            if from_code:
+                self._teach(index)
+        self._segment = self._log.get(name, _EMPTY)
         self._at = 0
         self._learnt = set()
         if self._segment.marks:
-            self._restore(self._segment.marks)
+            self._crossing.next, self._crossing.shared.next = self._segment.marks
         group, number = self._changes.get(COLLECTION if self._together else name, ("", 0))
         self._changed = {
-            spot.index: spot.changes[number].payload
+            spot.at: spot.changes[number].payload
             for spot in self._spots.get(name, ())
             if spot.group == group or (group == EVERY and spot.changes and spot.changes[0].rank == VALUE)
         }
         reached = self.followed in ("delivered", "unknown")
         self.followed = "delivered" if self._together and reached else "before"
-        self._failed = False
-
-    def fail(self) -> None:
-        """The test has failed: what it asks from now on says no more (hypothesis tries an example again)."""
-        self._failed = True
+        self.failed = False
 
     def _lose(self) -> None:
         """From here on the log has answers to other questions only: a failure may come of that."""
-        if not self._failed:
+        if not self.failed:
             self.followed = "unknown"
-
-    def _finish(self) -> None:
-        for index, (from_code, _, payload) in enumerate(self._segment.frames):
-            if from_code and index not in self._learnt and (defined := _definitions(payload)):
-                self._learn(defined)
 
     # --- the channel ---------------------------------------------------------------------------------------
 
@@ -112,7 +104,7 @@ class Replay:
             self._at += 1  # what a test answers to the code no longer matters
 
     def _probed(self, payload: bytes) -> bytes | None:
-        """The answer to what is asked about any object, whenever it is made known here."""
+        """The answer to what Python and pytest ask of any object, as when a failed assertion is explained."""
         what, *_, name = key = key_of(payload)
         if what != "get" or not name.startswith("__"):
             return None
@@ -132,15 +124,14 @@ class Replay:
             if _alike(self._segment.frames[index], kind, payload):
                 return index
         wanted = key_of(payload)
-        alike = [index for index in asks if key_of(self._segment.frames[index][2]) == wanted]
+        alike = [index for index in later if key_of(self._segment.frames[index][2]) == wanted]
         if not alike and (answer := _ANSWERS.get(wanted[-1])):
             self._made_up.append(answer)
             return self._at - 1
-        if not alike:
-            self._lose()
-            raise OffTheLog
         self._lose()
-        return next((index for index in alike if index >= self._at), alike[-1])
+        if not alike:
+            raise OffTheLog
+        return alike[0] if alike[0] >= self._at else alike[-1]
 
     def receive(self) -> tuple[bytes, bytes]:
         """The next frame from the code."""
@@ -152,16 +143,15 @@ class Replay:
             _, kind, payload = frames[index]
             self._at += 1
             if index not in self._changed:
-                return kind, self._once(index, payload)
+                if index in self._learnt:
+                    payload = _bare(payload)
+                self._learnt.add(index)
+                return kind, payload
             if self.followed == "before":
                 self.followed = "delivered"
-            changed = self._changed[index]
-            if changed is not None:
-                if definitions := _definitions(payload):
-                    self._teach(index, definitions)
-                    changed = _bare(changed)
-                return kind, changed
-            self._teach(index, _definitions(payload))
+            self._teach(index)
+            if (changed := self._changed[index]) is not None:
+                return kind, _bare(changed)
             self._skip_answer()
         if self.followed == "before":
             self.followed = "left"
@@ -177,16 +167,10 @@ class Replay:
             depth += (kind == ASK) - (kind == ANSWER)
             self._at += 1
 
-    def _once(self, index: int, payload: bytes) -> bytes:
-        """A frame as it is; where it was delivered before, without what it defines."""
-        if index in self._learnt:
-            return _bare(payload)
-        self._learnt.add(index)
-        return payload
-
-    def _teach(self, index: int, definitions: Tree | None) -> None:
-        if definitions and index not in self._learnt:
-            self._learn(definitions)
+    def _teach(self, index: int) -> None:
+        """Make known what a frame defines, unless it was delivered before."""
+        if index not in self._learnt and (definitions := _definitions(self._segment.frames[index][2])):
+            self._crossing.unpack(definitions)
         self._learnt.add(index)
 
 
@@ -226,7 +210,7 @@ def _bare(payload: bytes) -> bytes:
     def walked(node: Any) -> Any:
         if not isinstance(node, list):
             return node
-        if node[:1] in (["o"], ["K"]) and len(node) > 2 and node[1] < 10**9:
+        if node[:1] in (["o"], ["K"]) and len(node) > 2 and node[1] < NEW:
             return node[:2]
         return [walked(part) for part in node]
 

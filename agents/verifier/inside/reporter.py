@@ -7,7 +7,7 @@ import re
 import sys
 import time
 import types
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping
 from typing import Any
 
 import pytest
@@ -27,7 +27,7 @@ class Reporter:
     def __init__(self, tell: Tell, tests_file: str, wanted: Collection[str] | None) -> None:
         self._tell = tell
         self._tests_file = tests_file
-        self._wanted = wanted
+        self._wanted = None if wanted is None else set(wanted)
         self._compared: Comparison | None = None
         self._begun = 0.0
         self._current = ""
@@ -67,10 +67,7 @@ class Reporter:
     def pytest_runtestloop(self, session: pytest.Session) -> None:
         """The moment before the first test."""
         if self.measuring is not None:
-            self.measuring.begin_test = self._begin_again
-            self.measuring.failed_within = self.failed.__contains__
-            self.measuring.collection_failed = lambda: bool(session.testsfailed)
-            self.measuring.at_tests(session.items)
+            self.measuring.at_tests(session, self._begin_again, self.failed)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, object, object]:
@@ -98,27 +95,20 @@ class Reporter:
         """Record what was collected, then keep what is wanted."""
         self._tell({"is": "collected", "ids": [item.nodeid for item in items]})
         if self.properties is not None:
-            self._take_over(items)
+            found = {item.nodeid: self.properties.taken_over(item) for item in items}
+            self._taken_over = {node_id: test for node_id, test in found.items() if test is not None}
         self.after_collection()
         if self.measuring is not None:
             self.measuring.after_collection()
         if self._wanted is not None:
             prefix = self._tests_file + "::"
+            names = [item.nodeid.removeprefix(prefix) for item in items]
+            # Each by its whole id, or by the function or class that it belongs to.
             items[:] = [
                 item
-                for item in items
-                if not item.nodeid.startswith(prefix) or self._is_wanted(item.nodeid.removeprefix(prefix))
+                for item, name in zip(items, names, strict=True)
+                if name == item.nodeid or {name, re.split(r"::|\[", name)[0]} & self._wanted
             ]
-
-    def _take_over(self, items: Sequence[pytest.Item]) -> None:
-        for item in items:
-            found = self.properties.taken_over(item)
-            if found is not None:
-                self._taken_over[item.nodeid] = found
-
-    def _is_wanted(self, name: str) -> bool:
-        """Whether a test was asked for, by its whole id or by the function or class that it belongs to."""
-        return self._wanted is None or name in self._wanted or re.split(r"::|\[", name)[0] in self._wanted
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Record a file that could not be collected."""
@@ -220,11 +210,5 @@ class Reporter:
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Record pytest's own totals."""
-        self._tell(
-            {
-                "is": "finish",
-                "collected": session.testscollected,
-                "failed": session.testsfailed,
-                "exit": int(exitstatus),
-            }
-        )
+        collected, failed = session.testscollected, session.testsfailed
+        self._tell({"is": "finish", "collected": collected, "failed": failed, "exit": int(exitstatus)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from .describe import words
 
@@ -37,23 +37,15 @@ _MOST_ITEMS = 1000
 _NO_MEMBER = "no honest object contains this text: greenloop asks for it to see whether membership means anything"
 
 
-class Asking(Protocol):
-    """What a ruling asks the code for."""
-
-    crossing: Any
-
-    def forward(self, target: object, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
-        """Apply an operator as the object's class defines it."""
-
-    def operate(self, name: str, *args: object) -> Any:
-        """Apply one of a few functions in the code's process."""
+if TYPE_CHECKING:
+    from .caller import Caller
 
 
 class Rulings:
     """Decides operators; `tell` takes a note. A class that the tests name is itself under test, so that its own
     operators count; what is no more than the type of an answer gets no say in how the answer compares."""
 
-    def __init__(self, code: Asking, tell: Callable[[str], None]) -> None:
+    def __init__(self, code: Caller, tell: Callable[[str], None]) -> None:
         self._code = code
         self._tell = tell
         self._named: set[int] = set()

@@ -6,7 +6,6 @@ from __future__ import annotations
 import sys
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from operator import is_
 from typing import Any
 
@@ -25,20 +24,22 @@ VIEWS: dict[type, str] = {type({}.keys()): "keys", type({}.values()): "values", 
 """Views of a dict, which cross with it, by the method that makes them."""
 _OF_THE_TABLE = 2
 """References to a container that only the table holds: its entry's, and the argument of `getrefcount`."""
-_MAPPINGS = frozenset(["dict", "OrderedDict", "defaultdict", "Counter"])
+MAPPINGS = frozenset(["dict", "OrderedDict", "defaultdict", "Counter"])
 
 
-@dataclass(slots=True)
 class Entry:
     """A shared container and the items that the other side knows of."""
 
-    value: Any
-    kind: str
-    known: list[object]
+    __slots__ = ("kind", "known", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.kind = KINDS[type(value)]
+        self.known: list[object] = []
 
     def items(self) -> list[object]:
         """The container's items, flat: keys and values in turn for a mapping."""
-        if self.kind in _MAPPINGS:
+        if self.kind in MAPPINGS:
             return [part for pair in self.value.items() for part in pair]
         return list(self.value)
 
@@ -53,7 +54,7 @@ class Entry:
         """Put `items` in place of what the container held."""
         value = self.value
         value.clear()
-        if self.kind in _MAPPINGS:
+        if self.kind in MAPPINGS:
             for key, item in zip(items[::2], items[1::2], strict=True):
                 value[key] = item
         elif self.kind == "set":
@@ -101,7 +102,7 @@ class SharedTable:
 
     def place(self, number: int, value: object) -> None:
         """Enter a container under `number`."""
-        self._entries[number] = Entry(value, KINDS[type(value)], [])
+        self._entries[number] = Entry(value)
         self._numbers[id(value)] = number
 
     def entry(self, number: int) -> Entry:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import importlib
 import io
+import itertools
 import json
 import linecache
 import operator
@@ -21,7 +22,6 @@ from .awaiting import Awaiting
 from .crossing import Crossing
 from .describe import make_function, named_type
 from .frames import ANSWER, ASK, HELLO, ChannelClosed, FrameSocket, FrameTooLong
-from .mirror import Mirrors
 from .plain import Malformed, Tree, Unshareable
 from .shared import CONTAINERS
 
@@ -87,12 +87,10 @@ class Code:
         sys.stdout.flush()
         sys.stderr.flush()
         pieces, self._pieces = self._pieces, []
-        merged: list[tuple[int, bytes]] = []
-        for stream_number, data in pieces:
-            if merged and merged[-1][0] == stream_number:
-                data = merged.pop()[1] + data
-            merged.append((stream_number, data))
-        return [(stream_number, data.decode("utf-8", "replace")) for stream_number, data in merged]
+        return [
+            (stream, b"".join(data for _, data in parts).decode("utf-8", "replace"))
+            for stream, parts in itertools.groupby(pieces, operator.itemgetter(0))
+        ]
 
     def _keep(self, stream: int, data: bytes) -> None:
         taken = data[: self._left]
@@ -127,9 +125,8 @@ class Responder:
         self._channel = channel
         self._code = code
         self._lock = threading.RLock()
-        self._mirrors = Mirrors(self)
         self._awaiting = Awaiting()
-        self._crossing = Crossing(self, self._mirrors, first=1)
+        self._crossing = Crossing(self, first=1)
         self._crossing.export(_Module(code), number=MODULE_NUMBER)
 
     # --- answering -----------------------------------------------------------------------------------------
@@ -175,18 +172,6 @@ class Responder:
 
     # --- what is asked -------------------------------------------------------------------------------------
 
-    def _names(self, target: Any) -> tuple[str, ...]:
-        return tuple(dir(target))
-
-    def _call(self, target: Any, args: Any, kwargs: Any) -> Any:
-        return target(*args, **dict(kwargs))
-
-    def _method(self, target: Any, name: str, args: Any, kwargs: Any) -> Any:
-        return getattr(target, name)(*args, **dict(kwargs))
-
-    def _special(self, target: Any, name: str, args: Any, kwargs: Any) -> Any:
-        return getattr(type(target), name)(target, *args, **dict(kwargs))
-
     def _operate(self, name: str, args: Any) -> Any:
         if name.startswith("await"):
             return self._awaiting.run(args[0])
@@ -203,10 +188,12 @@ class Responder:
         "get": lambda _, target, name: getattr(target, name),
         "set": lambda _, target, name, value: setattr(target, name, value),
         "delete": lambda _, target, name: delattr(target, name),
-        "names": _names,
-        "call": _call,
-        "method": _method,
-        "special": _special,
+        "names": lambda _, target: tuple(dir(target)),
+        "call": lambda _, target, args, kwargs: target(*args, **dict(kwargs)),
+        "method": lambda _, target, name, args, kwargs: getattr(target, name)(*args, **dict(kwargs)),
+        "special": lambda _, target, name, args, kwargs: getattr(type(target), name)(
+            target, *args, **dict(kwargs)
+        ),
         "operate": _operate,
         "subclass": _subclass,
     }

@@ -6,7 +6,7 @@ import datetime
 import types
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from . import plain
 from .describe import native_fields, value_of_subclass
@@ -16,27 +16,15 @@ from .shared import KINDS, VIEWS, empty
 
 if TYPE_CHECKING:
     from .crossing import Crossing
-
-
-class Receiving(Protocol):
-    """What differs between the two processes in what they take."""
-
-    def resolve(self, parts: list[Tree]) -> Any:
-        """What the other process names. Raises Malformed."""
-
-    def make_function(self, parts: list[Tree]) -> Any:
-        """A real function by its description. Raises Malformed where none is made."""
-
-    def rebuild(self, parts: list[Any]) -> Any:
-        """A value by its constructor and arguments. Raises Malformed where none is made."""
+    from .mirror import Peer
 
 
 class Unpacker:
     """Unpacks one frame, believing nothing in it; `changed` says that it changed a container made here."""
 
-    def __init__(self, crossing: Crossing, receiving: Receiving, mirrors: Mirrors) -> None:
+    def __init__(self, crossing: Crossing, peer: Peer, mirrors: Mirrors) -> None:
         self._crossing = crossing
-        self._receiving = receiving
+        self._peer = peer
         self._mirrors = mirrors
         self._seen: list[object] = []
         self.changed = False
@@ -136,10 +124,10 @@ class Unpacker:
     def _type(self, parts: list[Tree], depth: int) -> object:
         if not 2 <= len(parts) <= 3 or not all(isinstance(part, str) for part in parts):
             raise Malformed("a name has two parts")
-        return self._receiving.resolve(parts)
+        return self._peer.resolve(parts)
 
     def _rebuilt(self, parts: list[Tree], depth: int) -> object:
-        return self._receiving.rebuild(self._many(parts, depth))
+        return self._peer.rebuild(self._many(parts, depth))
 
     def _class(self, parts: list[Tree], depth: int) -> object:
         if len(parts) == 1:
@@ -164,13 +152,13 @@ class Unpacker:
             raise Malformed("an object has a number, a class and a value")
         number, kind, extra = parts
         if kind[0] == "F":
-            function = self._receiving.make_function(kind[1:])
+            function = self._peer.make_function(kind[1:])
             return self._crossing.adopt(number, self._with_attributes(function, kind[2], depth))
         made = self.tree(kind, depth)
         if not isinstance(made, type):
             raise Malformed("the class of an object is none")
         if any("__await__" in vars(base) for base in made.__mro__) and not issubclass(made, BaseException):
-            return self._crossing.adopt(number, RemoteCoroutine(self._mirrors.remote))
+            return self._crossing.adopt(number, RemoteCoroutine(self._peer))
         return self._crossing.adopt(number, self._instance(made, extra, depth))
 
     def _with_attributes(self, function: Any, attributes: dict[str, Tree], depth: int) -> Any:

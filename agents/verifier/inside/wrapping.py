@@ -51,7 +51,6 @@ class CallAnswers:
         self._keys: Mapping[str, frozenset[str]] = {}
         self._expected: frozenset[str] | None = None
         self._order: Order | None = None
-        self._together = False
         self._wanted = ("", 0)
         self._inside = threading.local()
 
@@ -69,9 +68,10 @@ class CallAnswers:
         """A segment begins."""
         self._current = None if name is None else self._spots.setdefault(name, [])
         if self._order is not None and name is not None:
-            self._wanted = self._order.get(COLLECTION if self._together else name, ("", 0))
-            self._expected = None if self._together else self._keys.get(name)
-            if not self._together or self.followed != "delivered":
+            together = COLLECTION in self._order
+            self._wanted = self._order.get(COLLECTION if together else name, ("", 0))
+            self._expected = None if together else self._keys.get(name)
+            if not together or self.followed != "delivered":
                 self.followed = "before"
 
     def digest(self) -> str | None:
@@ -86,9 +86,9 @@ class CallAnswers:
         """Know what was asked."""
         self._keys = {name: frozenset(keys) for name, keys in given}
 
-    def change(self, order: Order, together: bool) -> None:
+    def change(self, order: Order) -> None:
         """Change answers from now on."""
-        self._order, self._together = order, together
+        self._order = order
 
     def spots(self) -> Mapping[str, Sequence[Spot]]:
         """The calls, by segment."""
@@ -294,13 +294,13 @@ def _of_container(value: Any, depth: int) -> Iterator[Any]:
         return
     if isinstance(value, dict):
         flat = [part for pair in value.items() for part in pair]
-        for _, items in of_items(flat, first, 2):
+        for items in of_items(flat, first, 2):
             other = copy.copy(value)
             other.clear()
             dict.update(other, zip(items[::2], items[1::2], strict=True))
             yield other
         return
-    for _, items in of_items(list(value), first):
+    for items in of_items(list(value), first):
         try:
             other = type(value)(items)
         except (TypeError, ValueError):
