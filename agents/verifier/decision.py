@@ -74,7 +74,7 @@ def _residue(found: Findings, strengths: Sequence[TestStrength]) -> list[str]:
         f"{strength.test_id} notices {strength.noticed} of {strength.tried} changed answers: "
         f"{strength.missed} would pass it."
         for strength in strengths
-        if strength.missed and 0 < 2 * strength.noticed < strength.tried
+        if strength.missed and 0 < 2 * strength.noticed <= strength.tried
     ]
     asked = sum(item.asked for item in (found.noticed or {}).values())
     if found.noticed is not None and asked < _FEW:

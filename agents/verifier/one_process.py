@@ -19,10 +19,10 @@ _FIXTURES = _words(
 )
 _MODULES = _words(
     """abc asyncio builtins concurrent concurrent.futures contextvars enum gc glob inspect logging os pathlib
-    pickle shutil sys tempfile threading traceback types unittest unittest.mock warnings weakref"""
+    pickle shutil sqlite3 sys tempfile threading traceback types unittest unittest.mock warnings weakref"""
 )
 _HARMLESS = {
-    "asyncio": _words("run gather TimeoutError CancelledError iscoroutine new_event_loop"),
+    "asyncio": _words("run TimeoutError CancelledError iscoroutine new_event_loop"),
     "enum": _words("auto unique"),
     "abc": _words("abstractmethod"),
     "types": _words("SimpleNamespace MappingProxyType"),
@@ -35,6 +35,7 @@ _HARMLESS = {
 }
 _SHARING = {
     "dataclasses": _words("asdict astuple fields replace"),
+    "decimal": _words("localcontext getcontext setcontext"),
     "os.path": _words("exists isfile isdir getsize getmtime expanduser"),
     "collections.abc": _words("Generator AsyncGenerator Coroutine Awaitable"),
     "typing": _words("Generator AsyncGenerator Coroutine Awaitable"),

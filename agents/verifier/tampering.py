@@ -25,13 +25,15 @@ def _words(text: str) -> frozenset[str]:
 
 
 _MODULES = _words(
-    """__future__ abc argparse array ast asyncio base64 binascii bisect builtins calendar cmath collections
-    collections.abc concurrent concurrent.futures contextlib contextvars copy csv dataclasses datetime decimal
+    """__future__ abc argparse array ast asyncio base64 binascii bisect builtins calendar cmath codecs collections
+    collections.abc colorsys concurrent concurrent.futures configparser contextlib contextvars copy csv
+    dataclasses datetime decimal email email.message http
     difflib enum errno fnmatch fractions functools gc glob graphlib gzip hashlib heapq hmac html html.parser
     importlib importlib.util inspect io ipaddress itertools json keyword logging math numbers operator os os.path
     pathlib pickle platform pprint pytest queue random re secrets shlex shutil sqlite3 stat statistics string
-    struct sys tempfile textwrap threading time timeit traceback types typing unicodedata unittest unittest.mock
-    urllib urllib.parse uuid warnings weakref xml xml.etree xml.etree.ElementTree zlib zoneinfo"""
+    struct sys tempfile textwrap threading time timeit traceback types typing unicodedata tarfile tomllib unittest
+    unittest.mock urllib urllib.parse uuid warnings weakref xml xml.etree
+    xml.etree.ElementTree zipfile zlib zoneinfo"""
 )
 _ATTRIBUTES_OF = {
     (words := line.split())[0].rstrip(":"): frozenset(words[1:])
@@ -213,7 +215,8 @@ class Tampering:
         names = [second] if not first else [""]
         if by == "multiple":
             names = [keyword.arg or "" for keyword in node.keywords]
-        if not first and node.args[0] and _last(node.args[0]) in self._user_names and second:
+        fake = second in self._called_names or _last(node.args[0]) == second
+        if not first and _last(node.args[0]) in self._user_names and second and fake:
             yield f"it replaces {second} of {_last(node.args[0])}, which is under test"
         top, *rest = first.split(".")
         root = [*self._names.get(top, top).split("."), *rest] if first else self._path(node.args[0])

@@ -162,6 +162,8 @@ class Caller:
         what, (number, arguments) = self._opened(payload, self.capabilities.uses, self._target)
         how = "return"
         try:
+            if number is None:
+                raise TypeError("only what a test passed to the code can be used")
             body = self.crossing.pack(self.capabilities.use(what, number, arguments))
         except ChannelClosed:
             raise
@@ -169,11 +171,11 @@ class Caller:
             how, body = "raise", self._packed_error(error)
         self._send(ANSWER, how, body)
 
-    def _target(self, body: Tree) -> tuple[int, tuple[Any, ...]]:
+    def _target(self, body: Tree) -> tuple[int | None, tuple[Any, ...]]:
         tree = body[0] if isinstance(body, list) and body else None
         target = tree[1] if isinstance(tree, list) and tree[:1] == ["t"] and len(tree) > 1 else None
         if not isinstance(target, list) or len(target) != 2 or target[0] != "y" or type(target[1]) is not int:
-            raise Malformed("only what a test passed to the code can be used")
+            return None, ()
         return target[1], self.crossing.unpack(body)[0][1:]
 
     def _packed_error(self, error: BaseException) -> Tree:

@@ -23,6 +23,7 @@ _ENDS = frozenset(["StopIteration", "StopAsyncIteration"])
 _MOST_ITEMS = 6
 _DEEPEST = 8
 
+_COMPARED = (bool, int, float, str, bytes, list)
 VALUE, ASIDE, TYPE = range(3)
 """Ranks of changes: of a value; of what tests rarely look at, such as which object it is or what a procedure
 returns; of a value's type, or an exception in its place."""
@@ -82,6 +83,11 @@ def _of_others(value: Any) -> list[Any]:
     return []
 
 
+def _same(one: Any, other: Any) -> bool:
+    """Whether two items are one or equal, without asking objects of the tests, which may record it."""
+    return one is other or (type(one) is type(other) in _COMPARED and one == other)
+
+
 def of_items(items: Sequence[T], first: Callable[[T], list[T]], width: int = 1) -> Iterator[list[T]]:
     """Other contents of a container: items changed, fewer, none, reversed, more. A mapping's `width` is 2."""
     whole = list(items)
@@ -95,7 +101,7 @@ def of_items(items: Sequence[T], first: Callable[[T], list[T]], width: int = 1) 
         yield whole[:-width]
     if count > 1:
         yield []
-    if width == 1 and whole != whole[::-1]:
+    if width == 1 and not all(map(_same, whole, reversed(whole))):
         yield whole[::-1]
     if width == 1:
         yield [*whole, whole[-1] if whole else None]  # type: ignore[list-item]
@@ -248,13 +254,22 @@ def _of_object(tree: Tree, known: Known) -> Iterator[tuple[str, Tree, list[Tree]
     if made is None:
         return
     if extra is not None:
-        for other in _plain(extra)[:2]:
+        items = (
+            [[extra[0], *items] for items in of_items(extra[1:], lambda part: _plain(part)[:1])]
+            if _fixed(extra)
+            else []
+        )
+        for other in items[: len(extra)] or _plain(extra)[:2]:
             yield "another value", ["o", number + NEW, ["K", made], other], []
         return
     others = (other for other in known.others[made] if other != number)
     for other in itertools.islice(others, 1):
         yield "another object", ["o", other], []
     yield "another object", ["o", number + NEW, ["K", made], None], []
+
+
+def _fixed(tree: Tree) -> bool:
+    return isinstance(tree, list) and tree[:1] in (["t"], ["f"])
 
 
 def _plain(tree: Tree) -> list[Tree]:

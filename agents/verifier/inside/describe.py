@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections.abc
 import importlib
 import inspect
 import sys
@@ -29,6 +30,8 @@ SPECIALS = frozenset(
     )
 )
 VALUE_TYPES: tuple[type, ...] = (int, float, complex, str, bytes, tuple, frozenset)
+ABCS = ("Set", "MutableSet", "Mapping", "MutableMapping", "Sequence", "MutableSequence")
+"""Of `collections.abc`, those that no method shows."""
 _REDUCED = words("date datetime time timedelta Decimal")
 """Types of the standard library whose subclasses cross with their value, made anew from `__reduce__`."""
 _PLAIN_METACLASSES = words("type ABCMeta EnumMeta EnumType NamedTupleMeta _ProtocolMeta")
@@ -128,6 +131,7 @@ def describe_class(value: type, mirrored: list[type]) -> Description:
         "error": error.__name__ if issubclass(value, BaseException) else None,
         "like": like,
         "compares": "__eq__" in vars(value),
+        "abcs": [name for name in ABCS if issubclass(value, getattr(collections.abc, name))],
         "checks": type(value).__name__ in ("ABCMeta", "_ProtocolMeta") or "__instancecheck__" in meta,
         "truth": not meta.isdisjoint(("__bool__", "__len__")),
     }

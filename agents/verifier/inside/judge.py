@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import random
 import re
 import sys
 import time
@@ -59,6 +60,7 @@ def main(descriptor: int) -> None:
     records = Records(channel, task["nonce"])
     source = Path(sys.path[0])  # this module may come from a warm worker, the tests never do
     sys.dont_write_bytecode = True
+    _seed_entropy()
     gc.freeze()
     gc.set_threshold(_COLLECT_EVERY)
     reporter = Reporter(records.tell, task["tests_file"], task["wanted"])
@@ -76,6 +78,13 @@ def main(descriptor: int) -> None:
     _measure(reporter, records, task["tests_file"])
     records.tell({"is": "end", "exit": int(code)})
     os._exit(0)
+
+
+def _seed_entropy() -> None:
+    """Draw what the tests take for random bytes from a generator: a pass, which is a fork, draws the same."""
+    drawn = random.Random(os.urandom(16)).randbytes
+    os.urandom = drawn  # of uuid4
+    vars(random)["_urandom"] = drawn  # of secrets and SystemRandom
 
 
 def _choose_modules(

@@ -10,7 +10,7 @@ import types
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from .describe import SPECIALS, Description, base_named, words
+from .describe import ABCS, SPECIALS, Description, base_named, words
 from .plain import Malformed
 from .shared import CONTAINERS
 
@@ -266,6 +266,8 @@ class Mirrors:
         except TypeError as error:
             raise Malformed(f"a class {name[:80]} cannot be made here") from error
         owner.append(made)
+        for abstract in set(description["abcs"]) & set(ABCS):
+            getattr(collections.abc, abstract).register(made)
         for method in methods:
             method.owner = made
         return made

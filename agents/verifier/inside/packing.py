@@ -140,7 +140,8 @@ class Packer:
         given = (value.message, tuple(value.exceptions)) if isinstance(value, BaseExceptionGroup) else value.args
         arguments = [self._or_text(argument, depth) for argument in given]
         kept = {name: getattr(value, name, None) for name in native_fields(type(value))} | vars(value)
-        fields = {name: self._or_text(field, depth) for name, field in kept.items() if name[:1] != "_"}
+        shown = {name: field for name, field in kept.items() if name[:1] != "_" and field is not None}
+        fields = {name: self._or_text(field, depth) for name, field in shown.items()}
         context = value.__context__ if depth <= _DEEPEST_CONTEXT else None
         return [
             arguments,

@@ -10,6 +10,7 @@ import itertools
 import json
 import marshal
 import os
+import random
 import select
 import signal
 import time
@@ -60,7 +61,7 @@ class ForkServer:
         self._take = take
         ours_in, theirs_out = os.pipe()
         theirs_in, ours_out = os.pipe()
-        self._pid = os.fork()
+        self._pid = _fork()
         if self._pid:
             os.close(theirs_in)
             os.close(theirs_out)
@@ -83,7 +84,7 @@ class ForkServer:
                 self._take(order)
                 continue
             ours, theirs = os.pipe()
-            pid = os.fork()
+            pid = _fork()
             if not pid:
                 os.close(ours)
                 os.close(results)
@@ -120,6 +121,15 @@ class ForkServer:
     def wait(self) -> None:
         """Wait until it is gone."""
         os.waitpid(self._pid, 0)
+
+
+def _fork() -> int:
+    """Fork. The child keeps the state of `random`, which otherwise seeds itself anew there."""
+    state = random.getstate()
+    pid = os.fork()
+    if not pid:
+        random.setstate(state)
+    return pid
 
 
 def _read(descriptor: int, end: float) -> bytes:
@@ -185,10 +195,14 @@ class Tally:
         self.ranks = _spread(spots)
         self.noticed = self.tried = self.weak = self.left = self.asked = 0
         self.missed = ""
+        self.unknown = 0
         self.unmeasured = unmeasured
 
     def count(self, result: str, spot: Spot, change: Change) -> None:
         """Count a change that reached the test. What tests rarely look at counts where it was noticed."""
+        if result == "unknown":
+            self.unknown += 1
+            return
         noticed = result == "noticed"
         self.weak += noticed and change.rank == TYPE
         self.noticed += noticed and change.rank != TYPE
@@ -199,7 +213,7 @@ class Tally:
     def next(self, settled: bool) -> Try | None:
         """The next change to try, by what was noticed so far; `settled` says that the test has noticed one."""
         values, aside, types = self.ranks
-        if values and self.tried + self.left < (MOST_TRIED if settled else MOST_TRIED_UNNOTICED):
+        if values and self.tried + self.left + self.unknown < (MOST_TRIED if settled else MOST_TRIED_UNNOTICED):
             return values.pop(0)
         if aside and not settled:
             return aside.pop(0)
@@ -213,13 +227,14 @@ class Tally:
 
 
 def _spread(spots: Sequence[Spot]) -> list[list[Try]]:
-    """The changes of each rank, those of a group once: the first of each group before the second of any."""
+    """The changes of each rank, those of a group once: the first of each group before the second of any. The last
+    answers come first: after a change of an earlier one a test may ask what nobody has answered."""
     groups = {spot.group: spot for spot in reversed(spots)}
     chosen: list[list[Try]] = [[], [], []]
     for rank, found in enumerate(chosen):
         changes = [
             [(groups[key], n) for n, change in enumerate(groups[key].changes) if change.rank == rank]
-            for key in dict.fromkeys(spot.group for spot in spots)
+            for key in dict.fromkeys(spot.group for spot in reversed(spots))
         ]
         found += [one for turn in itertools.zip_longest(*changes) for one in turn if one is not None]
     return chosen
@@ -317,6 +332,8 @@ class Passes:
         for item, tally in self.tallies.items():
             if results.get(item) == "noticed":
                 tally.ranks, tally.left = [[], [], []], 1
+                tally.noticed = tally.tried = tally.weak = 0
+                tally.missed = ""
 
     def run_common(self, server: ForkServer) -> None:
         """Changes of answers that several tests build on, in all of them at once: whoever fails noticed it."""

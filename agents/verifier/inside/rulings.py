@@ -49,6 +49,7 @@ class Rulings:
         self._code = code
         self._tell = tell
         self._named: set[int] = set()
+        self._differences: set[int] = set()
 
     def name(self, value: object) -> None:
         """The tests name this class."""
@@ -81,8 +82,8 @@ class Rulings:
             self._note(f"how objects of {kind.__name__} compare")
         elif name in _ARITHMETIC and not other:
             return self._with_plain(proxy, name, args)
-        elif name in _UNARY and not self.is_named(kind):
-            raise TypeError(f"the tests do not name the class {kind.__name__}, so {name} of it does not count")
+        elif name in _UNARY and id(proxy) in self._differences:
+            raise TypeError(f"{name} of a difference that {kind.__name__} makes itself does not count")
         elif name == "__str__" and isinstance(proxy, BaseException):
             self._note(f"the message of {kind.__name__}")
         elif name == "__bool__":
@@ -143,13 +144,15 @@ class Rulings:
         """Arithmetic with plain data. A difference from a number that is expected lets the code's own operator
         see it, and make it nothing."""
         kind = type(proxy)
-        if not self.is_named(kind):
-            return NotImplemented
         result = self._code.forward(proxy, name, args, {})
-        plain = isinstance(result, _NUMBERS) and not self._is_remote(result)
-        if plain and name in _COMPARING and isinstance(args[0], _NUMBERS):
+        number = name in _COMPARING and isinstance(args[0], _NUMBERS)
+        if self._is_remote(result):
+            if number:
+                self._differences.add(id(result))
+            return result
+        if number and isinstance(result, _NUMBERS):
             raise TypeError(f"{name} of {kind.__name__} makes a plain number of one, which does not count")
-        return result
+        return result if self.is_named(kind) else NotImplemented
 
     def _truth(self, target: Any, name: str) -> bool:
         first, again = (bool(self._code.operate("bool", target)) for _ in range(2))

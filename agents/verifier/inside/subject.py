@@ -125,6 +125,7 @@ class Responder:
         self._channel = channel
         self._code = code
         self._lock = threading.RLock()
+        self._asked_for = 0
         self._awaiting = Awaiting()
         self._crossing = Crossing(self, first=1)
         self._crossing.export(_Module(code), number=MODULE_NUMBER)
@@ -142,6 +143,7 @@ class Responder:
 
     def _answer(self, payload: bytes) -> None:
         how = "return"
+        self._asked_for += 1
         try:
             what, body, _ = json.loads(payload)
             arguments, _ = self._crossing.unpack(body)
@@ -151,10 +153,12 @@ class Responder:
             raise
         except BaseException as error:  # whatever it is, it belongs to whoever asked
             how, answer = "raise", self._pack_error(error)
-        try:
-            self._send(ANSWER, how, answer)
-        except FrameTooLong as error:
-            self._send(ANSWER, "raise", self._pack_error(ValueError(f"the result is too long: {error}")))
+        with self._lock:  # no thread of the code's asks from here on
+            self._asked_for -= 1
+            try:
+                self._send(ANSWER, how, answer)
+            except FrameTooLong as error:
+                self._send(ANSWER, "raise", self._pack_error(ValueError(f"the result is too long: {error}")))
 
     def _pack(self, value: object) -> Tree:
         with self._lock:
@@ -203,6 +207,8 @@ class Responder:
     def _ask(self, what: str, target: object, *arguments: object) -> Any:
         """Use what a test has passed: the result, or what it raises. Raises ChannelClosed."""
         with self._lock:
+            if not self._asked_for:
+                raise RuntimeError("the tests can be used only while they wait for an answer")
             self._send(ASK, what, self._pack((target, *arguments)))
             while True:
                 kind, payload = self._channel.receive()

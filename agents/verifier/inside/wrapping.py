@@ -24,8 +24,10 @@ from .passes import Order
 from .shared import KINDS
 
 _UNSEEN = words(
-    "__new__ __repr__ __str__ __format__ __hash__ __del__ __getattribute__ __setattr__ __class_getitem__"
+    """__new__ __repr__ __str__ __format__ __hash__ __del__ __getattribute__ __setattr__ __class_getitem__ __eq__
+    __ne__ __lt__ __le__ __gt__ __ge__ __contains__ __bool__ __sub__ __rsub__ __abs__ __mod__"""
 )
+"""What says nothing of a value: texts, and operators by which an object may agree with anything."""
 _CHANGING = re.compile(r"0x[0-9a-f]+|id='\d+'|pytest-\d+")
 """Addresses, and the folders of tmp_path: another in each process."""
 _MOST_TEXT = 300
