@@ -125,7 +125,7 @@ TYPES = [
 ]  # fmt: skip
 NAMES = [
     "__globals__", "__closure__", "__code__", "__self__", "__func__", "__class__", "__dict__", "__builtins__",
-    "_private", "__init__", "__subclasses__", "__reduce_ex__", "__getattribute__", "gi_frame", "f_back", "mro", "",
+    "__init__", "__subclasses__", "__reduce_ex__", "__getattribute__", "gi_frame", "f_back", "mro", "",
     "a.b", "__doc__",
 ]  # fmt: skip
 FORBIDDEN: list[bytes] = [

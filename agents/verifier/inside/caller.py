@@ -122,6 +122,7 @@ class Caller:
     def _ask(self, what: str, *arguments: object) -> Any:
         """The answer, or what the code raised. Raises ChannelClosed when its process is gone, Unshareable."""
         with self._lock:
+            self.crossing.shared.trim()  # each frame looks through all that are left
             try:
                 body = self.crossing.pack(arguments)
             except Unshareable as error:

@@ -33,7 +33,7 @@ _OF_STREAMS = words(
     seekable tell truncate writable write writelines"""
 )
 _OBJECTS = {"random": words("Random"), "types": words("SimpleNamespace"), "argparse": words("Namespace")}
-_HIDDEN = ("_", "gi_", "cr_", "ag_", "f_", "tb_", "co_", "func_", "mro")
+_HIDDEN = ("__", "gi_", "cr_", "ag_", "f_", "tb_", "co_", "func_", "mro")
 _NAMED_FUNCTIONS = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
 _REBUILT = (operator.itemgetter, operator.attrgetter, operator.methodcaller, re.Pattern)
 _OPERATIONS: dict[str, Callable[..., Any]] = {
@@ -120,13 +120,13 @@ class Capabilities:
         return getattr(target, name)
 
     def _set(self, kind: str, target: Any, name: Any, value: Any) -> None:
-        if kind != "object":
+        if kind != "object" or name == "__dict__":
             raise AttributeError(name)
         self._check(kind, target, name)
         setattr(target, name, value)
 
     def _delete(self, kind: str, target: Any, name: Any) -> None:
-        if kind != "object":
+        if kind != "object" or name == "__dict__":
             raise AttributeError(name)
         self._check(kind, target, name)
         delattr(target, name)
@@ -167,7 +167,7 @@ class Capabilities:
 
     def _is_open(self, kind: str, target: Any, name: str) -> bool:
         if kind == "object":
-            return name.isidentifier() and not name.startswith(_HIDDEN)
+            return name == "__dict__" or (name.isidentifier() and not name.startswith(_HIDDEN))
         if kind == "class":
             own = {key for base in target.__mro__ if base.__module__ in self._test_modules for key in vars(base)}
             return name in own and not name.startswith("_")

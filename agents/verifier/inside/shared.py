@@ -22,6 +22,7 @@ KINDS: dict[type, str] = {
 CONTAINERS = {name: kind for kind, name in KINDS.items()}
 VIEWS: dict[type, str] = {type({}.keys()): "keys", type({}.values()): "values", type({}.items()): "items"}
 """Views of a dict, which cross with it, by the method that makes them."""
+_FEW = 64
 _OF_THE_TABLE = 2
 """References to a container that only the table holds: its entry's, and the argument of `getrefcount`."""
 MAPPINGS = frozenset(["dict", "OrderedDict", "defaultdict", "Counter"])
@@ -88,6 +89,7 @@ class SharedTable:
         self._entries: dict[int, Entry] = {}
         self._numbers: dict[int, int] = {}
         self._forgotten: list[int] = []
+        self._most = _FEW
 
     def number_of(self, value: object) -> int | None:
         """The number of a container that is shared already."""
@@ -115,6 +117,12 @@ class SharedTable:
         for number, entry in list(self._entries.items()):
             if number not in skipped and (items := entry.changed()) is not None:
                 yield number, items
+
+    def trim(self) -> None:
+        """Let go once there are twice as many containers as were left the last time."""
+        if len(self._entries) > self._most:
+            self.let_go()
+            self._most = max(_FEW, 2 * len(self._entries))
 
     def let_go(self) -> None:
         """Forget containers that nothing but this table refers to, once their changes were carried over: no one

@@ -307,8 +307,12 @@ def _of_container(value: Any, depth: int) -> Iterator[Any]:
             other = type(value)(items)
         except (TypeError, ValueError):
             continue
-        if other != value:
+        if not isinstance(value, set | frozenset) or other != value:  # items of the tests may record comparisons
             yield other
+
+
+def _words_of(slots: Any) -> Sequence[str]:
+    return (slots,) if isinstance(slots, str) else tuple(slots)
 
 
 def _of_attributes(value: Any) -> Iterator[_Variant]:
@@ -318,9 +322,13 @@ def _of_attributes(value: Any) -> Iterator[_Variant]:
             if other is not value:
                 yield str(other), VALUE, functools.partial(_same, other)
                 return
-    names = list(getattr(value, "__dict__", ())) or [
-        field.name for field in (dataclasses.fields(value) if dataclasses.is_dataclass(value) else ())
-    ]
+    if isinstance(value, tuple) and hasattr(value, "_replace"):
+        for index, other in enumerate(_of_container(tuple(value), 1)):
+            if len(other) == len(value) and index < len(value):
+                yield _text(other), VALUE, functools.partial(_same, type(value)(*other))
+        return
+    slots = [name for base in type(value).__mro__ for name in _words_of(vars(base).get("__slots__", ()))]
+    names = [name for name in (*getattr(value, "__dict__", ()), *slots) if hasattr(value, name)]
     for name in names:
         held = getattr(value, name, None)
         for text, _, made in itertools.islice(_variants(held, True, 1), 1):
