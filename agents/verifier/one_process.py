@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ..imports import USER_MODULE
 from ..records import Test
 from ..source import parse
 
@@ -64,10 +65,27 @@ def why_one_process(test: Test) -> str | None:
             path = [*names.get(first, "").split("."), *others]
             if _shares(".".join(path[:-1]), path[-1]):
                 return f"it uses {'.'.join(path)}"
+        if isinstance(node, ast.ClassDef) and (reason := _shared_class(node, names)):
+            return reason
         if isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             if name in _CALLS:
                 return f"it calls {name}"
+    return None
+
+
+def _shared_class(node: ast.ClassDef, names: dict[str, str]) -> str | None:
+    """Why the code has to have a class of the tests itself: it is a dataclass, which code looks into, or is made by the
+    code's own decorators or descriptors."""
+    for part in (
+        *node.decorator_list,
+        *(item for item in node.body if isinstance(item, ast.Assign | ast.AnnAssign)),
+    ):
+        for inner in ast.walk(part):
+            if isinstance(inner, ast.Name) and names.get(inner.id, "").startswith(f"{USER_MODULE}."):
+                return f"its class {node.name} is made with {inner.id}"
+            if isinstance(inner, ast.Name) and names.get(inner.id) == "dataclasses.dataclass":
+                return f"its class {node.name} is a dataclass"
     return None
 
 

@@ -87,12 +87,7 @@ class Session:
     """Runs one task; every deadline is in seconds."""
 
     def __init__(
-        self,
-        terms: Terms,
-        task: Task,
-        call_seconds: float,
-        test_seconds: float,
-        known: Callable[[str], bool],
+        self, terms: Terms, task: Task, call_seconds: float, test_seconds: float, known: Callable[[str], bool]
     ) -> None:
         """`known` says whether the host knows what the tests notice of answers with a digest."""
         self._sandbox = terms.sandbox

@@ -36,7 +36,7 @@ def noticed_of(record: Mapping[str, Any]) -> Noticed:
     if any(type(count) is not int or count < 0 for count in counts) or record["noticed"] > record["tried"]:
         raise ValueError("counts of changes do not fit together")
     noticed, tried, weak, asked, left = counts
-    missed = clean(str(record["missed"] or ""))[:_MOST_TEXT]
+    missed = clean(str(record["missed"][0]))[:_MOST_TEXT] if record["missed"] else ""
     return Noticed(
         noticed, tried, weak, asked, left, record["unmeasured"] is True, record["caught"] is True, missed
     )

@@ -187,14 +187,14 @@ def _out_of_time(*_: object) -> None:
 
 class Tally:
     """What one item of the tests noticed, and its changes by rank that are still to be tried. `noticed` and
-    `tried` count changes of values, `weak` those noticed of type alone; `missed` is the first that passed; `left`
+    `tried` count changes of values, `weak` those noticed of type alone; `missed` has the first that passed; `left`
     says that it does not do the same again. It is a part of `test`."""
 
     def __init__(self, test: str, spots: Sequence[Spot] = (), unmeasured: bool = False) -> None:
         self.test = test
         self.ranks = _spread(spots)
         self.noticed = self.tried = self.weak = self.left = self.asked = 0
-        self.missed = ""
+        self.missed: list[str] = []
         self.unknown = 0
         self.unmeasured = unmeasured
 
@@ -208,7 +208,7 @@ class Tally:
         self.noticed += noticed and change.rank != TYPE
         self.tried += change.rank == VALUE or (noticed and change.rank == ASIDE)
         if result == "missed" and change.rank == VALUE:
-            self.missed = self.missed or f"{spot.asked} {change.text}"
+            self.missed = self.missed or [f"{spot.asked} {change.text}"]
 
     def next(self, settled: bool) -> Try | None:
         """The next change to try, by what was noticed so far; `settled` says that the test has noticed one."""
@@ -333,7 +333,7 @@ class Passes:
             if results.get(item) == "noticed":
                 tally.ranks, tally.left = [[], [], []], 1
                 tally.noticed = tally.tried = tally.weak = 0
-                tally.missed = ""
+                tally.missed = []
 
     def run_common(self, server: ForkServer) -> None:
         """Changes of answers that several tests build on, in all of them at once: whoever fails noticed it."""
