@@ -75,8 +75,8 @@ def why_one_process(test: Test) -> str | None:
 
 
 def _shared_class(node: ast.ClassDef, names: dict[str, str]) -> str | None:
-    """Why the code has to have a class of the tests itself: it is a dataclass, which code looks into, or is made by the
-    code's own decorators or descriptors."""
+    """Why the code has to have a class of the tests itself: it is a dataclass, which code looks into, or made by
+    the code's own decorators or descriptors."""
     for part in (
         *node.decorator_list,
         *(item for item in node.body if isinstance(item, ast.Assign | ast.AnnAssign)),

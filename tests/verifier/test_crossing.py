@@ -221,6 +221,14 @@ def test_an_exception_of_a_callback_returns_as_itself(store: Any) -> None:
     assert caught.value.args == ("gone", 3)
 
 
+def test_the_message_of_an_error_of_the_system_stays(store: Any) -> None:
+    def fail() -> None:
+        raise FileNotFoundError("no such thing")
+
+    with pytest.raises(FileNotFoundError, match=r"^no such thing$"):
+        store.call(fail)
+
+
 def test_what_may_not_be_handed_over_is_said(store: Any) -> None:
     with socket.socket() as value, pytest.raises(Unshareable):
         store.echo(value)

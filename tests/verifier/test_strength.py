@@ -21,6 +21,24 @@ COUNTS = {
         "def test_a():\n    with pytest.raises(KeyError):\n        f()\n",
     ),
     "a property of two answers": (ADD, "def test_a():\n    assert add(1, 2) == add(2, 1)\n"),
+    "many calls, each on the answer of the last": (
+        ADD,
+        "def test_a():\n    x = 0\n    for _ in range(60):\n        x = add(x, 1)\n    assert x == 60\n",
+    ),
+    "random values": (
+        ADD,
+        "import random, uuid\ndef test_a():\n    n = random.randrange(99) + uuid.uuid4().int\n"
+        "    assert add(n, 1) == n + 1\n",
+    ),
+    "a named tuple": (
+        "from typing import NamedTuple\nclass P(NamedTuple):\n    x: int\n    y: int\ndef f(): return P(1, 2)\n",
+        "def test_a():\n    assert f() == (1, 2)\n",
+    ),
+    "what a mock has recorded": (
+        "def f(send): send('a')\n",
+        "from unittest.mock import Mock, call\ndef test_a():\n    m = Mock()\n    f(m)\n"
+        "    assert m.mock_calls == [call('a')]\n",
+    ),
     "an attribute": (
         "class P:\n    def __init__(self, x): self.x = x\n",
         "def test_a():\n    assert P(3).x == 3\n",
@@ -97,7 +115,7 @@ SHOWS_NOTHING = {
     "the same in the cases": (
         "TABLE = {n: add(n, n) for n in range(3)}\n@pytest.mark.parametrize('n, want', TABLE.items())\n"
         "def test_a(n, want):\n    assert add(n, n) == want\n",
-        "add(0, 0) returning 1 would pass it",
+        "add(2, 2) returning 5 would pass it",
     ),
     "a type": ("def test_a():\n    assert isinstance(add(1, 2), int)\n", "add(1, 2) returning 4 would pass it"),
     "what always holds": ("def test_a():\n    assert add(1, 2) == 3 or True\n", "would pass it"),
@@ -107,8 +125,8 @@ SHOWS_NOTHING = {
         "an assertion of it failed and was caught",
     ),
     "it behaves well only when it runs again": (
-        "import random\ndef test_a():\n    if random.SystemRandom().random() < 2 ** -40:\n"
-        "        assert add(1, 2) == 3\n    add(random.SystemRandom().random(), 0)\n",
+        "import time\ndef test_a():\n    if time.time_ns() == 0:\n"
+        "        assert add(1, 2) == 3\n    add(time.time_ns(), 0)\n",
         "something else when it is run again",
     ),
     "the same twice in one process": (

@@ -4,7 +4,6 @@ and changed where a pass wants that. Attributes that the tests read directly are
 from __future__ import annotations
 
 import copy
-import dataclasses
 import enum
 import functools
 import hashlib
