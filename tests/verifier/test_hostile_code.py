@@ -108,6 +108,8 @@ class Hostile:
             self._theirs.send(ANSWER, self._answer)
         except BaseException:  # the caller has had enough
             return
+        finally:  # one who says no more would be waited for: to end that is the host's part
+            self._theirs._socket.shutdown(socket.SHUT_WR)
 
 
 def framed(what: str, *trees: Any) -> bytes:
