@@ -46,10 +46,10 @@ class Entry:
 
     def changed(self) -> list[object] | None:
         """The items, where they are no longer those that the other side knows of."""
-        now = self.items()
+        now = self.items() if self.kind in MAPPINGS else self.value
         if len(now) == len(self.known) and all(map(is_, now, self.known)):
             return None
-        return now
+        return self.items()
 
     def fill(self, items: list[object]) -> None:
         """Put `items` in place of what the container held."""
