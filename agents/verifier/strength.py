@@ -65,7 +65,7 @@ def strength_of(test_id: str, items: Iterable[Noticed]) -> tuple[TestStrength | 
     """What a test notices, all its items together, and why it shows nothing (empty where it shows something)."""
     found = list(items)
     if not found:
-        return None, "how much it notices could not be measured"
+        return None, "there was no time to measure how much it notices: give the run more"
     missed = next((item.missed for item in found if item.missed), "")
     strength = TestStrength(
         test_id, sum(item.noticed for item in found), sum(item.tried for item in found), missed
@@ -83,4 +83,4 @@ def strength_of(test_id: str, items: Iterable[Noticed]) -> tuple[TestStrength | 
         return strength, f"it notices no wrong answer{would}"
     if any(item.left for item in found):
         return strength, "it does something else when it is run again"
-    return strength, "how much it notices could not be measured"
+    return strength, "there was no time to measure how much it notices: give the run more"
