@@ -174,6 +174,7 @@ def _noticed(
     found: dict[str, Noticed] = {}
     digests = [str(record["digest"]) for record in records if record["is"] == "answers"]
     kinds = [record["is"] for record in records]
+    ran = [record["id"] for record in records if record["is"] == "start" and record["id"] in asked]
     for record in records:
         if record["is"] == "noticed":
             if record["id"] not in asked or record["id"] in found or not digests:
@@ -181,9 +182,10 @@ def _noticed(
             found[record["id"]] = noticed_of(record)
     if kinds[-1] != "end":  # it was cut off: nothing is measured
         found, digests = {}, digests and [""]
-    elif found and set(found) != set(asked):
+    elif found and list(found) != ran:
         raise _Disagreement("incomplete", "what some tests notice was not told")
-    if len(digests) > 1 or any(kind in ("answers", "noticed") for kind in kinds[: kinds.index("finish")]):
+    early = "noticed" in kinds and kinds.index("noticed") < kinds.index("answers")
+    if early or len(digests) > 1 or any(kind in ("answers", "noticed") for kind in kinds[: kinds.index("finish")]):
         raise _Disagreement("forged", "what the tests notice was told before they had run, or twice")
     never = [frozenset(map(int, record["never"])) for record in records if record["is"] == "answers"]
     return found, digests[0] if digests else "", never[0] if never else None
