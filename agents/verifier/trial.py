@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ..imports import USER_MODULE
 from ..records import Refusal, Test
@@ -41,7 +42,7 @@ class Trial:
     def has_common_answers(self) -> bool:
         """Whether tests may build on what was asked before they began: while they were imported, or in a fixture
         of several tests."""
-        return "scope" in self.source or _asks_at_import(parse(self.source))
+        return "scope" in self.source or _asks_at_import(self.source)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -49,10 +50,11 @@ class Trial:
         return tuple(test.id for test in self.tests)
 
 
-def _asks_at_import(tree: ast.Module) -> bool:
+@lru_cache(maxsize=64)
+def _asks_at_import(source: str) -> bool:
     """Whether the code is used outside of functions, or anything imported from it other than by a call or for its
     attributes: a constant is asked for once, at the import."""
-    nodes = list(ast.walk(tree))
+    nodes = list(ast.walk(parse(source)))
     names, modules = set(), set()
     for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.module == USER_MODULE:
