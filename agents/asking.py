@@ -44,8 +44,9 @@ def _correction(request: Request, reply: Reply, reason: str) -> Request:
     complaint = (
         f"That reply can't be used: {reason}. Answer again, with one complete file in one Python code block."
     )
+    asked = request.messages[:-1] if request.messages[-1].role == "assistant" else request.messages
     said = (Message("assistant", cut), Message("user", complaint))
-    return replace(request, messages=(*request.messages, *said), seed=request.seed + 1)
+    return replace(request, messages=(*asked, *said), seed=request.seed + 1)
 
 
 def together(calls: Sequence[Callable[[], T]], at_once: int) -> list[T]:

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .asking import Ask, ReplyLengths, answered
-from .records import Candidate, CandidateOrigin, Reply, Request, Spec, fingerprint
+from .beginning import beginning, whole
+from .records import Candidate, CandidateOrigin, Message, Reply, Request, Spec, fingerprint
 from .reply import read_code
 from .templates import messages, told_in_full
 
 
 class CodeWriter:
-    """Drafts `user_code.py` from the spec alone: the first draft at temperature 0, the others warmer."""
+    """Drafts `user_code.py` from the spec alone: the first draft at temperature 0, the others warmer.
 
-    def __init__(self, ask: Ask, lengths: ReplyLengths, *, temperature: float, seed: int) -> None:
+    With `begin` the reply is begun for the model (see beginning.py), which only goes on with it.
+    """
+
+    def __init__(
+        self, ask: Ask, lengths: ReplyLengths, *, temperature: float, seed: int, begin: bool = False
+    ) -> None:
         self._ask = ask
+        self._begin = begin
         self._lengths = lengths
         self._temperature = temperature
         self._seed = seed
@@ -23,17 +32,23 @@ class CodeWriter:
         Raises ReplyError when no module can be read out of the replies.
         """
         told = spec if round_number == 1 else told_in_full(spec)
+        begun = beginning(told) if self._begin else ""
         request = Request(
             role="code_writer",
-            messages=messages(told, "code_writer"),
+            messages=messages(told, "code_writer") + ((Message("assistant", begun),) if begun else ()),
             max_tokens=self._lengths.code,
             temperature=0.0 if number == 0 else self._temperature,
             seed=self._seed + number,
             purpose=f"draft {number + 1}",
         )
         origin: CandidateOrigin = "draft" if round_number == 1 else "redraft"
+
+        def ask(request: Request) -> Reply:
+            reply = self._ask(request)
+            return replace(reply, text=whole(begun, reply.text)) if request.messages[-1].role == "assistant" else reply
+
         return answered(
-            self._ask, request, lambda reply: read_candidate(reply, spec, origin, round_number, f"draft{number}")
+            ask, request, lambda reply: read_candidate(reply, spec, origin, round_number, f"draft{number}")
         )
 
 

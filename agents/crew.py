@@ -149,6 +149,7 @@ class Models:
             self._lengths("code_writer"),
             temperature=self._settings.temperature,
             seed=self._seed,
+            begin=is_small(self._choices["code_writer"].model_id),
         )
 
     def test_writer(self) -> TestWriter:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from jinja2 import Template
 
-from .records import Message, Spec
+from .records import Example, Message, Spec
 
 
 @cache
@@ -32,10 +32,18 @@ def messages(spec: Spec, task: str, **variables: object) -> tuple[Message, ...]:
 
     What requests have in common comes first, byte for byte: a model's prompt cache keeps only a common prefix.
     """
-    told = [example for example in spec.examples if example.told]
-    unsaid = [example for example in told if example.source_line not in spec.text]
-    asked = f"{render('spec', spec=spec, unsaid=unsaid)}\n\n{render(task, spec=spec, **variables)}"
+    asked = f"{render('spec', spec=spec, unsaid=unsaid(spec))}\n\n{render(task, spec=spec, **variables)}"
     return (Message("system", render("system")), Message("user", asked))
+
+
+def unsaid(spec: Spec) -> tuple[Example, ...]:
+    """The examples that prompts show and the text of the spec does not, in whatever layout."""
+    text = " ".join(spec.text.split())
+    return tuple(
+        example
+        for example in spec.examples
+        if example.told and " ".join(example.source_line.split()) not in text
+    )
 
 
 def told_in_full(spec: Spec) -> Spec:

@@ -1,0 +1,62 @@
+"""The beginning of a reply: the module as far as the spec gives it, for models that go on with a last assistant
+message (llama.cpp's server does).
+
+A small model that has to write the signature and the docstring again spends its tokens on them, and opens the body
+with checks that nobody asked for; one that goes on after the spec writes the body (docs/benchmark.md).
+"""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+
+from .imports import supplied
+from .records import Signature, Spec
+from .source import parse
+from .templates import unsaid
+
+FENCE = "```"
+LONGEST_DOCSTRING = 2000
+"""Characters; a longer spec stays in the prompt alone."""
+
+
+def beginning(spec: Spec) -> str:
+    """What the reply to `spec` begins with: an open code block, and in it what the spec says of the module."""
+    opened = f"{FENCE}python\n"
+    if spec.signature is None:
+        return opened
+    return opened + (_stub(spec.text, spec.signature) or _with_docstring(spec, spec.signature))
+
+
+def whole(begun: str, text: str) -> str:
+    """The reply that begins with `begun`, whether the server sent `text` as its continuation, repeated the
+    beginning, or answered anew."""
+    return text if text.lstrip().startswith(FENCE) else begun + text
+
+
+def _stub(text: str, signature: Signature) -> str | None:
+    """`text` where it is Python that ends in a docstring of the entry point, as a benchmark's stubs do."""
+    try:
+        body = parse(text).body
+    except ValueError:
+        return None
+    match body:
+        case [*_, ast.FunctionDef(name=name, body=[ast.Expr(value=ast.Constant(value=str()))])] if (
+            name == signature.name
+        ):
+            return text.strip("\n") + "\n"
+    return None
+
+
+def _with_docstring(spec: Spec, signature: Signature) -> str:
+    """The header of the entry point, the imports that its types need, and the spec as its docstring."""
+    shown = "\n".join([spec.text.strip(), *(example.source_line for example in unsaid(spec))])
+    quoted = shown.replace('"""', "'''")
+    raw = "r" if "\\" in shown else ""
+    docstring = f'{raw}"""{quoted}\n"""\n' if len(shown) <= LONGEST_DOCSTRING else ""
+    header = f"{signature.text.rstrip().removesuffix(':')}:\n"
+    try:
+        module, _ = supplied(f"{header}    pass\n")
+    except ValueError:
+        return ""
+    return module.removesuffix("    pass\n") + textwrap.indent(docstring, "    ")

@@ -1,0 +1,216 @@
+"""Drafts alone: how often a draft is right on the hidden tests, and how often a choice among several would be.
+
+A measurement of the whole loop moves by five points from one task to the next; this one, with several drafts of
+each task, by half of that. It is what a prompt or a sampler is chosen by.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Any
+
+from ..budget import Budget
+from ..crew import Backends, Models
+from ..errors import ReplyError
+from ..events import unheard
+from ..probes import LONGEST_INPUT, probe
+from ..records import Board, Candidate, Spec, Test
+from ..rig import Rig
+from ..sandbox import Sandbox
+from ..suite import example_tests
+from .hidden_tests import HiddenTests
+from .journal import Journal
+from .results import Hidden
+from .runner import Measurement
+from .statistics import Difference, Share, difference_of, share_of
+from .tasks import Task, solution_of, task_spec
+
+PLURALITIES = (3, 5, 8)
+_COMPARED = 24
+"""Hidden inputs on which the drafts of a task are compared: the base tests' first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Draft `number` of a task, `solution` as the hidden tests take it (empty: the reply was no module).
+
+    `examples` is how many trusted tests it passes; drafts of one `behaviour` return the same on hidden inputs."""
+
+    number: int
+    solution: str
+    tokens: int
+    hidden: Hidden
+    examples: int = 0
+    behaviour: tuple[str | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDrafts:
+    """The drafts of one task with one seed, in the order in which they were asked for."""
+
+    task_id: str
+    seed: int
+    drafts: tuple[Draft, ...]
+
+
+class Drafting:
+    """Drafts every task of a measurement, and judges what came once no model decodes any more."""
+
+    def __init__(
+        self,
+        measurement: Measurement,
+        count: int,
+        backends: Backends,
+        sandbox: Sandbox,
+        hidden: HiddenTests,
+        journal: Journal,
+    ) -> None:
+        self._measurement = measurement
+        self._count = count
+        self._backends = backends
+        self._sandbox = sandbox
+        self._hidden = hidden
+        self._journal = journal
+
+    def run(self, at_once: int, tell: Callable[[str], None]) -> list[TaskDrafts]:
+        """The drafts of all tasks and seeds; `tell` hears of each task twice, from any thread.
+
+        Raises ModelError where the model can't be reached, SandboxBroken, and OSError; replies are kept.
+        """
+        cells = list(self._measurement.cells())
+        with ThreadPoolExecutor(at_once, thread_name_prefix="drafts") as pool:
+            drafted = list(pool.map(lambda cell: self._drafted(*cell, tell), cells))
+        with ThreadPoolExecutor(self._hidden.jobs, thread_name_prefix="judging") as pool:
+            return list(pool.map(lambda cell, made: self._judged(*cell, made, tell), cells, drafted))
+
+    def _drafted(self, task: Task, seed: int, tell: Callable[[str], None]) -> list[tuple[Candidate | None, int]]:
+        """The candidate of each draft, and the tokens that it took."""
+        spec = task_spec(task, self._measurement.strip_examples)
+        settings = replace(self._measurement.settings, seed=seed)
+        made: list[tuple[Candidate | None, int]] = []
+        for number in range(self._count):
+            budget = Budget()
+            with Models(self._backends, settings, budget, self._journal.replies, unheard) as models:
+                candidate = _candidate(models, spec, number)
+            made.append((candidate, budget.usage.completion_tokens))
+        tell(f"{task.task_id} drafted")
+        return made
+
+    def _judged(
+        self, task: Task, seed: int, made: Sequence[tuple[Candidate | None, int]], tell: Callable[[str], None]
+    ) -> TaskDrafts:
+        spec = task_spec(task, self._measurement.strip_examples)
+        candidates = [candidate for candidate, _ in made if candidate is not None]
+        probes = tuple(_probes(task, self._hidden))
+        with closing(Rig(self._sandbox)) as rig:
+            examples = rig.board(candidates, example_tests(spec))
+            behaviours = rig.board(candidates, probes)
+        drafts = []
+        for number, (candidate, tokens) in enumerate(made):
+            if candidate is None:
+                drafts.append(Draft(number, "", tokens, Hidden(base=False, plus=False)))
+                continue
+            solution = solution_of(task, candidate.code)
+            hidden = self._hidden.judge(task.task_id, solution)
+            passed = sum(outcome.status == "passed" for outcome in examples.verdict(candidate.id).outcomes)
+            drafts.append(Draft(number, solution, tokens, hidden, passed, _returned(behaviours, candidate, probes)))
+        tell(f"{task.task_id}: {sum(draft.hidden.plus for draft in drafts)} of {len(drafts)} right")
+        return TaskDrafts(task.task_id, seed, tuple(drafts))
+
+
+def _candidate(models: Models, spec: Spec, number: int) -> Candidate | None:
+    try:
+        return models.code_writer().draft(spec, number, 1)
+    except ReplyError:
+        return None
+
+
+def _probes(task: Task, hidden: HiddenTests) -> Iterator[Test]:
+    """Calls on hidden inputs that can be written as text."""
+    problem = hidden.problems[task.task_id]
+    preamble = f"from user_code import {task.entry_point}"
+    calls = (_call(task.entry_point, arguments) for arguments in (*problem.base_input, *problem.plus_input))
+    written = [call for call in calls if call is not None][:_COMPARED]
+    return (probe(number, call, preamble) for number, call in enumerate(written, 1))
+
+
+def _call(name: str, arguments: Sequence[Any]) -> str | None:
+    call = f"{name}({', '.join(map(repr, arguments))})"
+    try:
+        ast.literal_eval(repr(tuple(arguments)))
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return call if len(call) <= LONGEST_INPUT else None
+
+
+def _returned(board: Board, candidate: Candidate, probes: Sequence[Test]) -> tuple[str | None, ...]:
+    verdict = board.verdict(candidate.id)
+    return tuple(verdict.outcome(test.id).actual for test in probes)
+
+
+# --- figures ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class DraftFigures:
+    """What the drafts of a measurement come to. Shares are of drafts or of tasks; intervals go by tasks."""
+
+    tasks: int
+    drafts: int
+    first: Share
+    """Right at temperature 0."""
+    warm: Share
+    """Right at the sampling temperature."""
+    any_right: Share
+    """Tasks of which one draft is right."""
+    pluralities: Mapping[int, Share]
+    """By the number of drafts: the first of the most frequent behaviour of those that pass the most examples is
+    right."""
+    tokens: float
+    """Generated, mean of a draft."""
+    unusable: int
+
+
+def draft_figures(found: Sequence[TaskDrafts]) -> DraftFigures:
+    """The figures of `found`, which is not empty."""
+    drafts = [(task.task_id, draft) for task in found for draft in task.drafts]
+    count = min(len(task.drafts) for task in found)
+    return DraftFigures(
+        tasks=len({task.task_id for task in found}),
+        drafts=len(drafts),
+        first=share_of([(task_id, draft.hidden.plus) for task_id, draft in drafts if draft.number == 0]),
+        warm=share_of([(task_id, draft.hidden.plus) for task_id, draft in drafts if draft.number > 0]),
+        any_right=share_of([(task.task_id, any(draft.hidden.plus for draft in task.drafts)) for task in found]),
+        pluralities={
+            number: share_of([(task.task_id, chosen(task.drafts[:number]).hidden.plus) for task in found])
+            for number in PLURALITIES
+            if number <= count
+        },
+        tokens=fmean(draft.tokens for _, draft in drafts),
+        unusable=sum(not draft.solution for _, draft in drafts),
+    )
+
+
+def chosen(drafts: Sequence[Draft]) -> Draft:
+    """The first draft of the most frequent behaviour among those that pass the most examples."""
+    most = max(draft.examples for draft in drafts if draft.solution or not any(d.solution for d in drafts))
+    voters = [draft for draft in drafts if draft.examples == most]
+    votes = Counter(draft.behaviour for draft in voters)
+    return max(voters, key=lambda draft: votes[draft.behaviour])  # the first of several
+
+
+def draft_difference(found: Sequence[TaskDrafts], other: Sequence[TaskDrafts]) -> Difference | None:
+    """How much more often a draft of `found` is right than the same draft of `other`; None without a pair."""
+    return difference_of(_rights(found), _rights(other))
+
+
+def _rights(found: Sequence[TaskDrafts]) -> dict[tuple[str, int], bool]:
+    return {
+        (task.task_id, task.seed * 1000 + draft.number): draft.hidden.plus for task in found for draft in task.drafts
+    }
