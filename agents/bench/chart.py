@@ -130,7 +130,7 @@ def _bar(panel: _Panel, y: float, share: Share, kind: str, without: str = "no re
 
 
 def _legend(y: float) -> str:
-    kinds = (("base", "HumanEval's own tests"), ("plus", "with HumanEval+'s"), ("false", "of what is claimed"))
+    kinds = (("base", "base tests"), ("plus", "all hidden tests"), ("false", "of what is claimed"))
     places = (118, 282, 510)
     return "\n".join(
         f'<rect class="{kind}" x="{x}" y="{y - 10:g}" width="12" height="12" rx="2"/>'

@@ -36,12 +36,12 @@ class Judged:
 
     @property
     def base_passed(self) -> bool:
-        """Whether HumanEval's own tests pass."""
+        """Whether the benchmark's own tests pass."""
         return self.base == _RIGHT
 
     @property
     def plus_passed(self) -> bool:
-        """Whether they and HumanEval+'s pass."""
+        """Whether they and EvalPlus's pass."""
         return self.base_passed and self.plus == _RIGHT
 
     @property
@@ -80,6 +80,8 @@ def ask_evalplus(
     """
     nonce = secrets.token_hex(16)
     task = {
+        "dataset": problem.dataset.lower().removesuffix("+"),
+        "task_id": problem.task_id,
         "entry_point": problem.entry_point,
         "reference": problem.reference,
         "atol": problem.atol,

@@ -17,7 +17,7 @@ BASELINE: Strategy = "single"
 @dataclass(frozen=True, slots=True)
 class StrategyFigures:
     """One strategy. Shares are of the results that the hidden tests have judged; `right` means that they pass,
-    HumanEval+'s included. Means are a task and seed, over all results; usage counts replayed replies as asked for.
+    EvalPlus's included. Means are a task and seed, over all results; usage counts replayed replies as asked for.
     """
 
     strategy: Strategy

@@ -1,4 +1,4 @@
-"""Judges solutions of HumanEval+ by EvalPlus's own code, each in a sandbox job of its own.
+"""Judges solutions of HumanEval+ and MBPP+ by EvalPlus's own code, each in a sandbox job of its own.
 
 EvalPlus runs a solution in the process that holds the expected values and writes the outcome, so a solution may
 find both there. Whatever passes is therefore run once more in another job, against expectations of which some are
@@ -40,8 +40,10 @@ class HiddenTests:
     """Judges solutions; every method may be called from several threads, and none judges the same text twice."""
 
     def __init__(self, data: Path, sandbox: Sandbox, jobs: int | None = None) -> None:
-        """`data` is a HumanEval+ file; at most `jobs` sandbox jobs run at once (by default one a processor).
-        The sandbox stays its owner's. Raises UsageError without EvalPlus, and for a file of another kind."""
+        """`data` is a HumanEval+ or MBPP+ file; at most `jobs` sandbox jobs run at once (by default one a
+        processor). The sandbox stays its owner's.
+
+        Raises UsageError without EvalPlus, and for a file of another kind."""
         require_evalplus()
         self.problems = read_problems(data)
         self._sandbox = sandbox

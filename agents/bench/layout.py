@@ -10,9 +10,10 @@ from .statistics import CONFIDENCE, Difference, Share
 _NONE = "–"
 _HOW = (
     f"Shares have {CONFIDENCE:.0%} intervals (Wilson's) in brackets; differences are in points, with Newcombe's "
-    "interval for pairs. Where a task has several seeds, the intervals go by tasks. *False success*: the strategy "
-    "says that it is right, and HumanEval+'s hidden tests fail. *Right, unclaimed*: they pass, and it does not "
-    "say so. *Lost to repair*: the first draft was right, and what is handed over is a repair that is not. Tokens "
+    "interval for pairs. Where a task has several seeds, the intervals go by tasks. *Base tests* are the "
+    "benchmark's own; *all hidden tests* are those and EvalPlus's. *False success*: the strategy says that it is "
+    "right, and the hidden tests fail. *Right, unclaimed*: they pass, and it does not say so. *Lost to repair*: "
+    "the first draft was right, and what is handed over is a repair that is not. Tokens "
     "(generated), calls and seconds are means a task and seed; replayed replies count as if they had been asked "
     "for, except in the wall time."
 )
@@ -80,7 +81,7 @@ def _rates(report: Report) -> Table:
         )
         for figures in report.strategies
     ]
-    head = ("strategy", "results", "right: HumanEval", "right: HumanEval+", "claims to be right")
+    head = ("strategy", "results", "right: base tests", "right: all hidden tests", "claims to be right")
     return Table("Hidden tests", head, tuple(rows))
 
 
@@ -134,14 +135,17 @@ def _comparisons(report: Report) -> Table:
         )
         for row in report.comparisons
     ]
-    head = ("strategy", "pairs", "HumanEval", "HumanEval+", "won : lost")
+    head = ("strategy", "pairs", "base tests", "all hidden tests", "won : lost")
     return Table(f"Against {BASELINE}, on the same tasks and seeds", head, tuple(rows))
 
 
 def _grades(report: Report) -> Table:
     rows = [(row.strategy, row.grade, _of(row.given), _of(row.right)) for row in report.grades]
     return Table(
-        "Of results with a grade", ("strategy", "grade", "results", "right: HumanEval+"), tuple(rows), labels=2
+        "Of results with a grade",
+        ("strategy", "grade", "results", "right: all hidden tests"),
+        tuple(rows),
+        labels=2,
     )
 
 

@@ -1,22 +1,30 @@
-"""The tasks of a HumanEval+ file, as its lines have them."""
+"""The tasks of a HumanEval+ or MBPP+ file, as its lines have them."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ..errors import UsageError
+from .stripping import header
+
+Dataset = Literal["HumanEval+", "MBPP+"]
+LEFT_OUT = ("Mbpp/164", "Mbpp/295")
+"""Tasks of MBPP that measure nothing. EvalPlus takes any answer to the first for right, and to the second 0 for
+all inputs, while what that task's asserts say fails."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One task: `prompt` is a stub with a docstring, `reference` a whole module that solves it; an element of
-    `base_input` and `plus_input` holds the arguments of one call; results may be off by `atol`."""
+    """One task: `stub` becomes a whole module by a body, `reference` is one that solves it; an element of
+    `base_input` and `plus_input` holds the arguments of one call, as JSON has them; results may be off by `atol`.
+    """
 
+    dataset: Dataset
     task_id: str
-    prompt: str
+    stub: str
     entry_point: str
     reference: str
     base_input: tuple[Any, ...]
@@ -29,7 +37,9 @@ def read_problems(data: Path) -> dict[str, Problem]:
     try:
         lines = data.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The benchmark's data cannot be read ({error}): give a HumanEval+ file.") from error
+        raise UsageError(
+            f"The benchmark's data cannot be read ({error}): give EvalPlus's HumanEval+ or MBPP+ file."
+        ) from error
     found = {}
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -38,19 +48,22 @@ def read_problems(data: Path) -> dict[str, Problem]:
             problem = _problem(json.loads(line))
         except (ValueError, KeyError, TypeError) as error:
             raise UsageError(
-                f"Line {number} of {data} is no task of HumanEval+ ({type(error).__name__}: {error}): "
+                f"Line {number} of {data} is no task of HumanEval+ or MBPP+ ({type(error).__name__}: {error}): "
                 "give the file as EvalPlus publishes it."
             ) from error
-        found[problem.task_id] = problem
+        if problem.task_id not in LEFT_OUT:
+            found[problem.task_id] = problem
     if not found:
-        raise UsageError(f"{data} holds no task: give a HumanEval+ file as EvalPlus publishes it.")
+        raise UsageError(f"{data} holds no task: give a HumanEval+ or MBPP+ file as EvalPlus publishes it.")
     return found
 
 
 def _problem(row: dict[str, Any]) -> Problem:
+    in_prose = "assertion" in row
     return Problem(
+        dataset="MBPP+" if in_prose else "HumanEval+",
         task_id=row["task_id"],
-        prompt=row["prompt"],
+        stub=f"{header(row['canonical_solution'], row['entry_point'])}\n" if in_prose else row["prompt"],
         entry_point=row["entry_point"],
         reference=row["prompt"] + row["canonical_solution"],
         base_input=tuple(row["base_input"]),

@@ -14,10 +14,10 @@ from .hidden_tests import HiddenTests
 from .problems import Problem
 
 BROKEN: Mapping[str, Callable[[Problem], str]] = {
-    "does nothing": lambda problem: problem.prompt + "    pass\n",
-    "raises": lambda problem: problem.prompt + "    raise NotImplementedError\n",
-    "returns a text of its own": lambda problem: problem.prompt + "    return 'no result of this task'\n",
-    "cannot be read": lambda problem: problem.prompt + "    return (\n",
+    "does nothing": lambda problem: problem.stub + "    pass\n",
+    "raises": lambda problem: problem.stub + "    raise NotImplementedError\n",
+    "returns a text of its own": lambda problem: problem.stub + "    return 'no result of this task'\n",
+    "cannot be read": lambda problem: problem.stub + "    return (\n",
 }
 """Ways to be wrong on every task, by name."""
 

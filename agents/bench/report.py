@@ -56,7 +56,8 @@ def samples(results: Iterable[TaskResult]) -> str:
     """One JSON object a line, as `evalplus.evaluate --samples` reads it: one line for each seed of a task.
 
     EvalPlus takes several lines of a task for several samples; its pass@1 is then the mean over seeds. It wants
-    every task of its dataset: of a part, by HUMANEVAL_OVERRIDE_PATH, which names a file of that part.
+    every task of its dataset: of a part, by HUMANEVAL_OVERRIDE_PATH or MBPP_OVERRIDE_PATH, which names a file of
+    that part.
     """
     ordered = sorted(results, key=lambda result: result.seed)
     return "".join(

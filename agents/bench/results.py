@@ -12,7 +12,7 @@ __all__ = ["STRATEGIES", "Hidden", "Strategy", "TaskResult"]
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """What the hidden tests say of one solution: HumanEval's own (`base`), and those and HumanEval+'s (`plus`)."""
+    """What the hidden tests say of a solution: the benchmark's own (`base`), and those and EvalPlus's (`plus`)."""
 
     base: bool
     plus: bool

@@ -15,7 +15,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from ..source import parse
+from ..source import parse, unparse
 from ..spec.doctests import shown
 from ..spec.literals import expression, is_value
 from ..spec.signature import closing
@@ -46,6 +46,17 @@ def definition(stub: str, name: str) -> Function:
         if isinstance(node, Function) and node.name == name:
             return node
     raise ValueError(f"it defines no function {name}")
+
+
+def header(code: str, name: str) -> str:
+    """The line, colon included, that begins the module-level function `name` of `code`.
+
+    Raises ValueError where there is none.
+    """
+    function = definition(code, name)
+    word = "async def" if isinstance(function, ast.AsyncFunctionDef) else "def"
+    returns = f" -> {unparse(function.returns)}" if function.returns else ""
+    return f"{word} {name}({unparse(function.args)}){returns}:"
 
 
 def without_examples(stub: str, entry_point: str) -> str:

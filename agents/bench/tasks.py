@@ -1,104 +1,114 @@
-"""Benchmark tasks: read from a file in HumanEval+'s format, and put to greenloop as specs."""
+"""Benchmark tasks: read from a file of EvalPlus's, and put to greenloop as specs."""
 
 from __future__ import annotations
 
 import ast
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import UsageError
-from ..records import Signature, Spec
-from ..source import bound, parse, segment, unbound, unparse
+from ..records import Spec
+from ..source import bound, parse, segment, unbound
 from ..spec import read_spec
 from ..spec.examples import examples
 from ..spec.signature import stated
-from .stripping import definition, without_examples
+from .problems import LEFT_OUT, Dataset
+from .stripping import header, without_examples
 
-_FIELDS = ("task_id", "prompt", "entry_point")
+_FIELDS: Mapping[Dataset, Sequence[str]] = {
+    "HumanEval+": ("task_id", "prompt", "entry_point"),
+    "MBPP+": ("task_id", "prompt", "entry_point", "canonical_solution", "assertion"),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One task: `prompt` is a stub, Python whose function `entry_point` has a docstring and no body."""
+    """One task: `prompt` is a stub, Python whose function `entry_point` has no body.
+
+    HumanEval's has a docstring. MBPP's has none: `prose` says what it does, and `example` is an assertion.
+    """
 
     task_id: str
     prompt: str
     entry_point: str
+    prose: str = ""
+    example: str = ""
 
 
-def read_tasks(path: Path) -> tuple[Task, ...]:
-    """The tasks in a JSON Lines file, in its order; fields other than a task's own are left alone.
+def read_tasks(path: Path, dataset: Dataset = "HumanEval+") -> tuple[Task, ...]:
+    """The tasks in a JSON Lines file of `dataset`, in its order; fields other than a task's own are left alone.
 
     Raises UsageError, with the file and the line, where it can't be read or a line is no task.
     """
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except OSError as error:
-        raise UsageError(
-            f"{path} can't be read ({error.strerror}); give the path of a HumanEval+ file."
-        ) from error
+        raise UsageError(f"{path} can't be read ({error.strerror}); give EvalPlus's {dataset} file.") from error
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is not UTF-8; give a HumanEval+ file as EvalPlus publishes it.") from error
+        raise UsageError(f"{path} is not UTF-8; give EvalPlus's {dataset} file.") from error
     tasks: dict[str, Task] = {}
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            task = _task(line)
+            task = _task(line, dataset)
             if task.task_id in tasks:
                 raise ValueError(f"it has the task {task.task_id} again")
         except ValueError as error:
-            raise UsageError(
-                f"{path}, line {number}: {error}; give a HumanEval+ file in EvalPlus's form."
-            ) from error
+            raise UsageError(f"{path}, line {number}: {error}; give EvalPlus's {dataset} file.") from error
         tasks[task.task_id] = task
     if not tasks:
-        raise UsageError(f"{path} holds no task; give a HumanEval+ file in EvalPlus's form.")
-    return tuple(tasks.values())
+        raise UsageError(f"{path} holds no task; give EvalPlus's {dataset} file.")
+    return tuple(task for task in tasks.values() if task.task_id not in LEFT_OUT)
 
 
-def _task(line: str) -> Task:
+def _task(line: str, dataset: Dataset) -> Task:
     """The task in one line. Raises ValueError with a reason."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"it is not JSON ({error})") from error
-    fields = [row.get(name) if isinstance(row, dict) else None for name in _FIELDS]
-    missing = [
-        name for name, value in zip(_FIELDS, fields, strict=True) if not isinstance(value, str) or not value
-    ]
+    found = row if isinstance(row, dict) else {}
+    wanted = _FIELDS[dataset]
+    missing = [name for name in wanted if not isinstance(found.get(name), str) or not found[name]]
     if missing:
         raise ValueError(f"it has no text for {' and '.join(missing)}")
-    task = Task(*map(str, fields))
+    task = Task(found["task_id"], found["prompt"], found["entry_point"])
     try:
-        definition(task.prompt, task.entry_point)
+        if dataset == "MBPP+":
+            return _in_prose(task, found["canonical_solution"], found["assertion"])
+        header(task.prompt, task.entry_point)
     except ValueError as error:
-        raise ValueError(f"the prompt of {task.task_id} is no stub of its entry point ({error})") from error
+        raise ValueError(f"{task.task_id} makes no spec of its entry point ({error})") from error
     return task
 
 
-def task_spec(task: Task, strip_examples: bool = False) -> Spec:
-    """The spec that a task makes; its text is the whole stub, helper functions included.
+def _in_prose(task: Task, solution: str, assertion: str) -> Task:
+    """An MBPP task, of which the prompt is a text between quotes. Raises ValueError with a reason."""
+    stub = f"{header(solution, task.entry_point)} ..."
+    prose = ast.get_docstring(parse(task.prompt))
+    example = next((node for node in parse(assertion).body if isinstance(node, ast.Assert)), None)
+    if not prose or example is None:
+        raise ValueError("its prompt is no text between quotes" if not prose else "it asserts nothing")
+    return replace(task, prompt=stub, prose=prose, example=segment(assertion.split("\n"), example))
 
-    With `strip_examples` the docstring has no example left, and the spec none that is trusted.
+
+def task_spec(task: Task, strip_examples: bool = False) -> Spec:
+    """The spec that a task makes; its text has the whole stub, helper functions included.
+
+    With `strip_examples` the text has no example left, and the spec none that is trusted.
     """
-    text = without_examples(task.prompt, task.entry_point) if strip_examples else task.prompt
-    spec = read_spec(text, origin=task.task_id)
+    stub = without_examples(task.prompt, task.entry_point) if strip_examples else task.prompt
+    parts = (task.prose, stub, "" if strip_examples else task.example)
+    spec = read_spec("\n\n".join(filter(None, parts)), origin=task.task_id)
     if spec.signature is None or spec.signature.name != task.entry_point:
-        signature = _signature(task)
+        signature = stated(header(task.prompt, task.entry_point))
         spec = replace(spec, signature=signature, examples=examples(spec.text, signature))
     identifier = re.sub(r"[^a-z0-9]+", "-", task.task_id.lower()).strip("-")
     return replace(spec, id=identifier, examples=() if strip_examples else spec.examples)
-
-
-def _signature(task: Task) -> Signature:
-    function = definition(task.prompt, task.entry_point)
-    word = "async def" if isinstance(function, ast.AsyncFunctionDef) else "def"
-    returns = f" -> {unparse(function.returns)}" if function.returns else ""
-    return stated(f"{word} {function.name}({unparse(function.args)}){returns}")
 
 
 def solution_of(task: Task, code: str) -> str:

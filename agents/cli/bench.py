@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,7 @@ from ..settings import STRATEGIES, Count, Effort, Positive, SandboxName, Setting
 
 if TYPE_CHECKING:
     from ..bench.journal import Journal
+    from ..bench.problems import Dataset
     from ..bench.results import TaskResult
     from ..bench.runner import Measurement
     from ..sandbox import Sandbox
@@ -42,68 +44,71 @@ def verifier(*, rounds: Annotated[int, Parameter(validator=Number(gte=1))] = 9) 
     return 0
 
 
-def humaneval(
-    *,
-    data: Path,
-    limit: Count | None = None,
-    strategy: Annotated[list[Strategy] | None, Parameter(negative="")] = None,
-    seeds: Count = 1,
-    strip_examples: Annotated[bool, Parameter(negative="")] = False,
-    out: Path = Path("bench_dir"),
-    again: Annotated[bool, Parameter(negative="")] = False,
-    jobs: Count | None = None,
-    model: str | None = None,
-    api_base: str | None = None,
-    weights: Path | None = None,
-    effort: Effort = "medium",
-    temperature: Positive = 0.8,
-    sandbox: SandboxName = "auto",
-) -> int:
-    """Measure strategies on HumanEval+ tasks against EvalPlus's hidden tests; stopped, it goes on where it was.
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a benchmark can be told."""
 
-    Parameters
-    ----------
-    data
-        A HumanEval+ file in EvalPlus's form, JSON Lines.
-    limit
-        Only the first so many tasks.
-    strategy
-        What is measured; may be given several times. All four by default.
-    seeds
-        How often each task is done, with other seeds.
-    strip_examples
-        Take the examples out of the specs, so that own tests are all there is.
-    out
-        Where results, tables, samples and recorded replies are kept.
-    again
-        Do everything anew on the recorded replies: after a change of the judge.
-    jobs
-        Tasks at once; by default as many as the model answers at once.
-    model
-        A LiteLLM id, `embedded`, or `recorded:DIR`.
-    api_base
-        Base URL of an OpenAI-compatible server.
-    weights
-        A GGUF file for the embedded model.
-    effort
-        How much greenloop drafts and votes.
-    temperature
-        Sampling temperature of every draft but the first.
-    sandbox
-        Where untrusted code runs.
-    """
+    data: Path
+    """The benchmark's file in EvalPlus's form, JSON Lines."""
+    limit: Count | None = None
+    """Only the first so many tasks."""
+    strategy: Annotated[list[Strategy] | None, Parameter(negative="")] = None
+    """What is measured; may be given several times. All four by default."""
+    seeds: Count = 1
+    """How often each task is done, with other seeds."""
+    strip_examples: Annotated[bool, Parameter(negative="")] = False
+    """Take the examples out of the specs, so that own tests are all there is."""
+    out: Path = Path("bench_dir")
+    """Where results, tables, samples and recorded replies are kept."""
+    again: Annotated[bool, Parameter(negative="")] = False
+    """Do everything anew on the recorded replies: after a change of the judge."""
+    jobs: Count | None = None
+    """Tasks at once; by default as many as the model answers at once."""
+    model: str | None = None
+    """A LiteLLM id, `embedded`, or `recorded:DIR`."""
+    api_base: str | None = None
+    """Base URL of an OpenAI-compatible server."""
+    weights: Path | None = None
+    """A GGUF file for the embedded model."""
+    effort: Effort = "medium"
+    """How much greenloop drafts and votes."""
+    temperature: Positive = 0.8
+    """Sampling temperature of every draft but the first."""
+    sandbox: SandboxName = "auto"
+    """Where untrusted code runs."""
+
+
+def humaneval(*, options: Options) -> int:
+    """Measure strategies on HumanEval+ tasks against EvalPlus's hidden tests; stopped, it goes on where it was."""
+    return _measured("HumanEval+", options)
+
+
+def mbpp(*, options: Options) -> int:
+    """Measure strategies on MBPP+ tasks against EvalPlus's hidden tests; stopped, it goes on where it was."""
+    return _measured("MBPP+", options)
+
+
+def _measured(dataset: Dataset, options: Options) -> int:
     from ..bench.runner import Measurement
     from ..bench.tasks import read_tasks
 
     settings = Settings(
-        model=model, api_base=api_base, weights=weights, effort=effort, temperature=temperature, sandbox=sandbox
+        model=options.model,
+        api_base=options.api_base,
+        weights=options.weights,
+        effort=options.effort,
+        temperature=options.temperature,
+        sandbox=options.sandbox,
     )
-    chosen = tuple(name for name in STRATEGIES if name in (strategy or STRATEGIES))
-    measurement = Measurement(read_tasks(data)[:limit], chosen, settings, seeds, strip_examples)
-    return _measured(measurement, data, out, again=again, jobs=jobs)
+    tasks = read_tasks(options.data, dataset)[: options.limit]
+    chosen = tuple(name for name in STRATEGIES if name in (options.strategy or STRATEGIES))
+    measurement = Measurement(tasks, chosen, settings, options.seeds, options.strip_examples)
+    title = f"{dataset} {'without' if options.strip_examples else 'with'} examples"
+    return _reported(measurement, options, title)
 
 
-def _measured(measurement: Measurement, data: Path, out: Path, *, again: bool, jobs: int | None) -> int:
+def _reported(measurement: Measurement, options: Options, title: str) -> int:
     from ..bench.figures import tables
     from ..bench.hidden_tests import HiddenTests
     from ..bench.journal import Journal
@@ -119,16 +124,17 @@ def _measured(measurement: Measurement, data: Path, out: Path, *, again: bool, j
         sandbox = open_sandbox(settings.sandbox)
         held.callback(sandbox.close)
         choices = {role: choose(settings, os.environ, probe_ollama, role) for role in ROLES}
-        hidden = HiddenTests(data, sandbox)
+        hidden = HiddenTests(options.data, sandbox)
         models = sorted({choice.model_id or choice.api_base or "" for choice in choices.values()})
-        journal = Journal(out, {**_plan(measurement, data), "models": models}, again=again)
-        console.lines([journal.proof or _proved(journal, data, sandbox)])
+        plan = {**_plan(measurement, options.data), "models": models}
+        journal = Journal(options.out, plan, again=options.again)
+        console.lines([journal.proof or _proved(journal, options.data, sandbox)])
         backends = held.enter_context(Backends(choices, settings.weights, console.tell))
         runner = Runner(measurement, backends, sandbox, hidden, journal)
         with console.counting(measurement.size, "results") as count:
-            results = runner.run(jobs or backends.parallel, lambda result: count(_told(result)))
-    report = tables(results, _title(measurement))
-    written = write_report(report, results, out)
+            results = runner.run(options.jobs or backends.parallel, lambda result: count(_told(result)))
+    report = tables(results, title)
+    written = write_report(report, results, options.out)
     for table in printed(report):
         console.table(table.title, table.head, table.rows, table.labels)
     console.lines([f"Written: {', '.join(str(path) for path in written)}"])
@@ -160,7 +166,3 @@ def _plan(measurement: Measurement, data: Path) -> dict[str, object]:
 def _told(result: TaskResult) -> str:
     right = "not judged" if result.hidden is None else "right" if result.hidden.plus else "wrong"
     return f"{result.task_id} by {result.strategy}: {result.grade or result.error}, {right}"
-
-
-def _title(measurement: Measurement) -> str:
-    return "HumanEval+ without examples" if measurement.strip_examples else "HumanEval+ with examples"

@@ -18,7 +18,7 @@ from ..errors import GreenloopError, Interrupted, UsageError
 from ..help_text import ColumnFormatter
 from .batch import batch
 from .batch_results import merge, status
-from .bench import humaneval, verifier
+from .bench import humaneval, mbpp, verifier
 from .models import fetch, list_models
 from .run import run
 from .sandbox import check
@@ -52,6 +52,7 @@ models_app.command(fetch)
 app.command(bench_app)
 bench_app.command(verifier)
 bench_app.command(humaneval, name="humaneval+")
+bench_app.command(mbpp, name="mbpp+")
 app.command(sandbox_app)
 sandbox_app.command(check)
 

@@ -111,7 +111,7 @@ def test_a_reference_solution_passes_and_a_stub_fails(task_id: str, sandbox: San
     tests = HiddenTests(SHARED, sandbox)
     problem = tests.problems[task_id]
     assert tests.judge(task_id, problem.reference) == RIGHT
-    assert tests.judge(task_id, problem.prompt + "    pass\n") == WRONG
+    assert tests.judge(task_id, problem.stub + "    pass\n") == WRONG
 
 
 @needs_evalplus

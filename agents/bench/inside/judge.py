@@ -12,8 +12,10 @@ from it when the solutions are done, and returned with what EvalPlus found.
 
 from __future__ import annotations
 
+import ast
 import ctypes
 import gc
+import importlib.util
 import json
 import os
 import random
@@ -21,10 +23,17 @@ import socket
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from evalplus.eval import FAIL, PASS, untrusted_check
+from evalplus.eval._special_oracle import (
+    MBPP_OUTPUT_NOT_NONE_TASKS,
+    MBPP_OUTPUT_SET_EQ_TASKS,
+    _digit_distance_nums,
+    _surface_Area,
+)
 from evalplus.gen.util import trusted_exec
 
 _PR_SET_DUMPABLE = 4
@@ -32,6 +41,11 @@ _NONCE_BYTES = 1024
 _MOST_DRAWS = 20
 _ROOT_FINDER = "find_zero"
 """The one task of HumanEval whose results EvalPlus puts into an equation, and compares with nothing."""
+_SECOND_ANSWERS: Mapping[str, Callable[..., Any]] = {
+    "digit_distance_nums": _digit_distance_nums,
+    "surface_Area": _surface_Area,
+}
+"""Tasks of MBPP of which EvalPlus takes another answer than the reference's for right too."""
 _RANDOM = random.SystemRandom()
 _TRIAL = "def one():\n    return 1\n"
 
@@ -40,16 +54,23 @@ class Part:
     """The base or the plus tests of a task: inputs, what the reference returns, and its seconds for each."""
 
     def __init__(self, task: dict[str, Any], inputs: Sequence[Any]) -> None:
-        self.inputs = inputs
+        self.dataset: str = task["dataset"]
+        self.inputs = _deserialized(task["task_id"], inputs) if self.dataset == "mbpp" else inputs
         self.entry_point: str = task["entry_point"]
         self.atol: float = task["atol"]
-        self.expected, self.seconds = trusted_exec(task["reference"], inputs, self.entry_point, record_time=True)
+        self.expected, self.seconds = trusted_exec(
+            task["reference"],
+            self.inputs,
+            self.entry_point,
+            record_time=True,
+            output_not_none=self.dataset == "mbpp" and self.entry_point in MBPP_OUTPUT_NOT_NONE_TASKS,
+        )
 
     def check(self, solution: str, *, fast: bool) -> tuple[str, Sequence[bool], float]:
         """EvalPlus's status (pass, fail, timeout), what it says of each input, and the seconds it took; `fast`
         ends at the first failure."""
         begun = time.monotonic()
-        status, details = self._ask("humaneval", solution, len(self.inputs), fast)
+        status, details = self._ask(self.dataset, solution, len(self.inputs), fast)
         if self._is_unrecorded_pass(status, details, solution):
             status, details = PASS, [True] * len(self.inputs)
         return status, details, time.monotonic() - begun
@@ -67,11 +88,24 @@ class Part:
         )
         return status, [bool(detail) for detail in details]
 
+    def is_wrong(self, index: int, value: Any) -> bool:
+        """Whether EvalPlus takes no right answer to an input for `value`."""
+        if self.dataset == "mbpp" and self.entry_point in MBPP_OUTPUT_SET_EQ_TASKS:
+            return set(value) != set(self.expected[index])
+        second = _SECOND_ANSWERS.get(self.entry_point)
+        right = [self.expected[index], *([second(*self.inputs[index])] if second else [])]
+        return all(differ(answer, value) for answer in right)
+
+    @property
+    def is_root(self) -> bool:
+        """Whether results are put into an equation."""
+        return self.dataset == "humaneval" and self.entry_point == _ROOT_FINDER
+
     def _is_unrecorded_pass(self, status: str, details: Sequence[bool], solution: str) -> bool:
         """EvalPlus 0.3.1 forgets to record each root that it finds right, and so fails every solution of that
         task. A wrong root it does record: no record at all means that all were right, or that the solution
         could not be loaded; then there is none either where its result would be compared as other tasks' are."""
-        if self.entry_point != _ROOT_FINDER or status != FAIL or details:
+        if not self.is_root or status != FAIL or details:
             return False
         return bool(self._ask("mbpp", solution, 1, True)[1])
 
@@ -91,16 +125,19 @@ def falsify(parts: dict[str, Part], share: float = 0.25) -> dict[str, list[int]]
     """Put wrong expectations in place of some right ones; the indices in each part.
 
     A wrong one is what the reference returns for another input, and only inputs that occur once get one: nothing
-    but the right answer tells the two kinds apart. Raises ValueError where no input can get one.
+    but the right answer tells the two kinds apart. Where it returns the same for all inputs, a wrong one is the
+    other truth value, or a list of the right one. Raises ValueError where no input can get one.
     """
     once = Counter(repr(given) for part in parts.values() for given in part.inputs)
     pool = [value for part in parts.values() for value in part.expected]
     chosen = {}
     for name, part in parts.items():
-        if part.entry_point == _ROOT_FINDER:
+        if part.is_root:
             part.atol = -1.0  # no absolute value is as small
             chosen[name] = list(range(len(part.inputs)))
             continue
+        if part.entry_point in _SECOND_ANSWERS:
+            part.dataset = "humaneval"  # EvalPlus has no second answers there
         single = [index for index, given in enumerate(part.inputs) if once[repr(given)] == 1]
         wanted = max(1, round(share * len(part.inputs)))
         chosen[name] = _replace(part, _RANDOM.sample(single, len(single)), pool, wanted)
@@ -112,10 +149,11 @@ def falsify(parts: dict[str, Part], share: float = 0.25) -> dict[str, list[int]]
 def _replace(part: Part, indices: Iterable[int], pool: Sequence[Any], wanted: int) -> list[int]:
     replaced: list[int] = []
     for index in indices:
-        wrong = next((value for value in _drawn(pool) if differ(part.expected[index], value)), None)
-        if wrong is not None:
-            part.expected[index] = wrong
-            replaced.append(index)
+        for value in _drawn(pool):
+            if part.is_wrong(index, value):
+                part.expected[index] = value
+                replaced.append(index)
+                break
         if len(replaced) == wanted:
             break
     return replaced
@@ -124,6 +162,7 @@ def _replace(part: Part, indices: Iterable[int], pool: Sequence[Any], wanted: in
 def _drawn(pool: Sequence[Any]) -> Iterator[Any]:
     yield from _RANDOM.choices(pool, k=_MOST_DRAWS)
     yield from pool
+    yield not pool[0] if isinstance(pool[0], bool) else [pool[0]]
 
 
 def differ(one: Any, other: Any) -> bool:
@@ -159,9 +198,18 @@ def _found(parts: dict[str, Part], task: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def _deserialized(task_id: str, inputs: Sequence[Any]) -> list[Any]:
+    """MBPP's inputs as EvalPlus makes them of JSON; the module that does imports what judging does not need."""
+    (package,) = importlib.util.find_spec("evalplus").submodule_search_locations  # type: ignore[union-attr, misc]
+    source = Path(package, "data", "mbpp.py").read_text("utf-8")
+    name = "mbpp_deserialize_inputs"
+    code = next(node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef) and node.name == name)
+    return list(trusted_exec(ast.unparse(code), [(task_id, inputs)], name)[0])
+
+
 def _prepared(task: dict[str, Any]) -> dict[str, Part]:
     """The parts that are asked for. Raises whatever keeps EvalPlus from working here."""
-    trial = Part({"entry_point": "one", "atol": 0, "reference": _TRIAL}, [[]])
+    trial = Part({"dataset": "humaneval", "entry_point": "one", "atol": 0, "reference": _TRIAL}, [[]])
     if trial.check(_TRIAL, fast=True)[0] != PASS:
         raise RuntimeError("EvalPlus fails a function that is right")
     parts = {name: Part(task, inputs) for name, inputs in task["inputs"].items()}
