@@ -50,13 +50,14 @@ def _stub(text: str, signature: Signature) -> str | None:
 
 def _with_docstring(spec: Spec, signature: Signature) -> str:
     """The header of the entry point, the imports that its types need, and the spec as its docstring."""
-    shown = "\n".join([spec.text.strip(), *(example.source_line for example in unsaid(spec))])
-    quoted = shown.replace('"""', "'''")
+    header = signature.text.rstrip().removesuffix(":")
+    lines = [line for line in spec.text.split("\n") if line.strip().rstrip(" :.") != header]
+    shown = "\n".join([*lines, *(example.source_line for example in unsaid(spec))]).replace('"""', "'''").strip()
+    end = "\n" if "\n" in shown or shown.endswith(('"', "\\")) else ""
     raw = "r" if "\\" in shown else ""
-    docstring = f'{raw}"""{quoted}\n"""\n' if len(shown) <= LONGEST_DOCSTRING else ""
-    header = f"{signature.text.rstrip().removesuffix(':')}:\n"
+    docstring = f'{raw}"""{shown}{end}"""\n' if 0 < len(shown) <= LONGEST_DOCSTRING else ""
     try:
-        module, _ = supplied(f"{header}    pass\n")
+        module, _ = supplied(f"{header}:\n    pass\n")
     except ValueError:
         return ""
     return module.removesuffix("    pass\n") + textwrap.indent(docstring, "    ")

@@ -45,7 +45,11 @@ class CodeWriter:
 
         def ask(request: Request) -> Reply:
             reply = self._ask(request)
-            return replace(reply, text=whole(begun, reply.text)) if request.messages[-1].role == "assistant" else reply
+            return (
+                replace(reply, text=whole(begun, reply.text))
+                if request.messages[-1].role == "assistant"
+                else reply
+            )
 
         return answered(
             ask, request, lambda reply: read_candidate(reply, spec, origin, round_number, f"draft{number}")

@@ -40,9 +40,7 @@ def unsaid(spec: Spec) -> tuple[Example, ...]:
     """The examples that prompts show and the text of the spec does not, in whatever layout."""
     text = " ".join(spec.text.split())
     return tuple(
-        example
-        for example in spec.examples
-        if example.told and " ".join(example.source_line.split()) not in text
+        example for example in spec.examples if example.told and " ".join(example.source_line.split()) not in text
     )
 
 

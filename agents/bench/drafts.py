@@ -12,13 +12,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from ..atomic import write_atomically
 from ..budget import Budget
 from ..crew import Backends, Models
-from ..errors import ReplyError
+from ..errors import ReplyError, UsageError
 from ..events import unheard
+from ..json_form import dumped, loaded
 from ..probes import LONGEST_INPUT, probe
 from ..records import Board, Candidate, Spec, Test
 from ..rig import Rig
@@ -26,6 +29,7 @@ from ..sandbox import Sandbox
 from ..suite import example_tests
 from .hidden_tests import HiddenTests
 from .journal import Journal
+from .layout import Table, markdown_table, points_cell, share_cell
 from .results import Hidden
 from .runner import Measurement
 from .statistics import Difference, Share, difference_of, share_of
@@ -34,6 +38,7 @@ from .tasks import Task, solution_of, task_spec
 PLURALITIES = (3, 5, 8)
 _COMPARED = 24
 """Hidden inputs on which the drafts of a task are compared: the base tests' first."""
+_FILE = "drafts.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +90,14 @@ class Drafting:
         """
         cells = list(self._measurement.cells())
         with ThreadPoolExecutor(at_once, thread_name_prefix="drafts") as pool:
-            drafted = list(pool.map(lambda cell: self._drafted(*cell, tell), cells))
+            drafting = [pool.submit(self._drafted, task, seed, tell) for task, seed in cells]
+            drafted = [each.result() for each in drafting]
         with ThreadPoolExecutor(self._hidden.jobs, thread_name_prefix="judging") as pool:
-            return list(pool.map(lambda cell, made: self._judged(*cell, made, tell), cells, drafted))
+            judging = [
+                pool.submit(self._judged, task, seed, made, tell)
+                for (task, seed), made in zip(cells, drafted, strict=True)
+            ]
+            return [each.result() for each in judging]
 
     def _drafted(self, task: Task, seed: int, tell: Callable[[str], None]) -> list[tuple[Candidate | None, int]]:
         """The candidate of each draft, and the tokens that it took."""
@@ -119,7 +129,9 @@ class Drafting:
             solution = solution_of(task, candidate.code)
             hidden = self._hidden.judge(task.task_id, solution)
             passed = sum(outcome.status == "passed" for outcome in examples.verdict(candidate.id).outcomes)
-            drafts.append(Draft(number, solution, tokens, hidden, passed, _returned(behaviours, candidate, probes)))
+            drafts.append(
+                Draft(number, solution, tokens, hidden, passed, _returned(behaviours, candidate, probes))
+            )
         tell(f"{task.task_id}: {sum(draft.hidden.plus for draft in drafts)} of {len(drafts)} right")
         return TaskDrafts(task.task_id, seed, tuple(drafts))
 
@@ -212,5 +224,59 @@ def draft_difference(found: Sequence[TaskDrafts], other: Sequence[TaskDrafts]) -
 
 def _rights(found: Sequence[TaskDrafts]) -> dict[tuple[str, int], bool]:
     return {
-        (task.task_id, task.seed * 1000 + draft.number): draft.hidden.plus for task in found for draft in task.drafts
+        (task.task_id, task.seed * 1000 + draft.number): draft.hidden.plus
+        for task in found
+        for draft in task.drafts
     }
+
+
+# --- on disk ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class DraftReport:
+    """A measurement of drafts, as it is kept in `drafts.json`."""
+
+    title: str
+    tasks: tuple[TaskDrafts, ...]
+
+
+def read_report(directory: Path) -> DraftReport:
+    """The report in `directory`. Raises UsageError where there is none."""
+    path = directory / _FILE
+    try:
+        report: DraftReport = loaded(DraftReport, path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} can't be read; --against takes the --out of a measurement of drafts.") from error
+    return report
+
+
+def write_report(report: DraftReport, table: Table, directory: Path) -> tuple[Path, ...]:
+    """Write the report and its table into `directory`; the files' paths. Raises OSError."""
+    texts = {
+        _FILE: dumped(report, indent=1) + "\n",
+        "drafts.md": f"# {report.title}\n\n{markdown_table(table)}\n",
+    }
+    for name, text in texts.items():
+        write_atomically(directory / name, text)
+    return tuple(directory / name for name in texts)
+
+
+def draft_table(report: DraftReport, against: DraftReport | None = None) -> Table:
+    """The figures of `report`, and what its drafts gain over the same drafts of `against`."""
+    figures = draft_figures(report.tasks)
+    rows = [
+        ("right at temperature 0 (pass@1)", share_cell(figures.first)),
+        ("right at the sampling temperature", share_cell(figures.warm)),
+        ("tasks of which any draft is right", share_cell(figures.any_right)),
+        *(
+            (f"plurality of {number}, after the examples", share_cell(share))
+            for number, share in figures.pluralities.items()
+        ),
+        ("tokens a draft", f"{figures.tokens:.0f}"),
+        ("replies that are no module", str(figures.unusable)),
+    ]
+    difference = draft_difference(report.tasks, against.tasks) if against else None
+    if against and difference:
+        rows.append((f"against {against.title}, draft by draft", points_cell(difference)))
+    return Table(f"{figures.drafts} drafts of {figures.tasks} tasks", ("", report.title), tuple(rows))

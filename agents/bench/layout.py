@@ -40,7 +40,7 @@ def markdown(report: Report) -> str:
     parts = [
         f"# {_cell(report.title)}",
         sample(report),
-        *map(_markdown_table, printed(report)),
+        *map(markdown_table, printed(report)),
         *notes(report),
         _HOW,
     ]
@@ -77,7 +77,7 @@ def _rates(report: Report) -> Table:
             str(figures.judged),
             _percent(figures.base),
             _percent(figures.plus),
-            _of(figures.claimed),
+            share_cell(figures.claimed),
         )
         for figures in report.strategies
     ]
@@ -89,10 +89,10 @@ def _trust(report: Report) -> Table:
     rows = [
         (
             figures.strategy,
-            _of(figures.false_of_claims),
-            _of(figures.false_of_results),
-            _of(figures.right_unclaimed),
-            _of(figures.lost_to_repair),
+            share_cell(figures.false_of_claims),
+            share_cell(figures.false_of_results),
+            share_cell(figures.right_unclaimed),
+            share_cell(figures.lost_to_repair),
         )
         for figures in report.strategies
     ]
@@ -129,8 +129,8 @@ def _comparisons(report: Report) -> Table:
         (
             row.strategy,
             str(row.plus.pairs),
-            _points(row.base),
-            _points(row.plus),
+            points_cell(row.base),
+            points_cell(row.plus),
             f"{row.plus.gained} : {row.plus.lost}",
         )
         for row in report.comparisons
@@ -140,7 +140,7 @@ def _comparisons(report: Report) -> Table:
 
 
 def _grades(report: Report) -> Table:
-    rows = [(row.strategy, row.grade, _of(row.given), _of(row.right)) for row in report.grades]
+    rows = [(row.strategy, row.grade, share_cell(row.given), share_cell(row.right)) for row in report.grades]
     return Table(
         "Of results with a grade",
         ("strategy", "grade", "results", "right: all hidden tests"),
@@ -155,13 +155,15 @@ def _percent(share: Share) -> str:
     return f"{share.share:.1%} ({share.interval.low * 100:.1f}–{share.interval.high * 100:.1f})"
 
 
-def _of(share: Share) -> str:
+def share_cell(share: Share) -> str:
+    """`2 of 3: 66.7% (20.8–93.9)`."""
     if not share.total:
         return f"0 of 0: {_NONE}"
     return f"{share.count} of {share.total}: {_percent(share)}"
 
 
-def _points(difference: Difference) -> str:
+def points_cell(difference: Difference) -> str:
+    """`+1.5 (-0.5 to +3.5)`, in points."""
     low, high = difference.interval.low, difference.interval.high
     return f"{difference.difference * 100:+.1f} ({low * 100:+.1f} to {high * 100:+.1f})"
 
@@ -170,7 +172,8 @@ def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _markdown_table(table: Table) -> str:
+def markdown_table(table: Table) -> str:
+    """A table as Markdown, its title as a heading."""
     rule = ["---" if column < table.labels else "--:" for column in range(len(table.head))]
     rows = [table.head, rule, *table.rows]
     lines = ["| " + " | ".join(map(_cell, row)) + " |" for row in rows]

@@ -18,6 +18,7 @@ from ..settings import STRATEGIES, Count, Effort, Positive, SandboxName, Setting
 
 if TYPE_CHECKING:
     from ..bench.journal import Journal
+    from ..bench.layout import Table
     from ..bench.problems import Dataset
     from ..bench.results import TaskResult
     from ..bench.runner import Measurement
@@ -57,6 +58,10 @@ class Options:
     """What is measured; may be given several times. All four by default."""
     seeds: Count = 1
     """How often each task is done, with other seeds."""
+    drafts: Count | None = None
+    """Run no strategy: so many drafts of each task, each judged by the hidden tests."""
+    against: Path | None = None
+    """With --drafts: the --out of another such measurement, to compare with draft by draft."""
     strip_examples: Annotated[bool, Parameter(negative="")] = False
     """Take the examples out of the specs, so that own tests are all there is."""
     out: Path = Path("bench_dir")
@@ -109,6 +114,7 @@ def _measured(dataset: Dataset, options: Options) -> int:
 
 
 def _reported(measurement: Measurement, options: Options, title: str) -> int:
+    from ..bench import drafts
     from ..bench.figures import tables
     from ..bench.hidden_tests import HiddenTests
     from ..bench.journal import Journal
@@ -120,6 +126,7 @@ def _reported(measurement: Measurement, options: Options, title: str) -> int:
 
     console = Console()
     settings = measurement.settings
+    against = drafts.read_report(options.against) if options.against else None
     with ExitStack() as held:
         sandbox = open_sandbox(settings.sandbox)
         held.callback(sandbox.close)
@@ -130,13 +137,22 @@ def _reported(measurement: Measurement, options: Options, title: str) -> int:
         journal = Journal(options.out, plan, again=options.again)
         console.lines([journal.proof or _proved(journal, options.data, sandbox)])
         backends = held.enter_context(Backends(choices, settings.weights, console.tell))
-        runner = Runner(measurement, backends, sandbox, hidden, journal)
-        with console.counting(measurement.size, "results") as count:
-            results = runner.run(options.jobs or backends.parallel, lambda result: count(_told(result)))
-    report = tables(results, title)
-    written = write_report(report, results, options.out)
-    for table in printed(report):
-        console.table(table.title, table.head, table.rows, table.labels)
+        at_once = options.jobs or backends.parallel
+        if options.drafts:
+            drafting = drafts.Drafting(measurement, options.drafts, backends, sandbox, hidden, journal)
+            with console.counting(2 * len(list(measurement.cells())), "steps") as count:
+                found = drafts.DraftReport(title, tuple(drafting.run(at_once, count)))
+            table = drafts.draft_table(found, against)
+            shown: tuple[Table, ...] = (table,)
+            written = drafts.write_report(found, table, options.out)
+        else:
+            runner = Runner(measurement, backends, sandbox, hidden, journal)
+            with console.counting(measurement.size, "results") as count:
+                results = runner.run(at_once, lambda result: count(_told(result)))
+            report = tables(results, title)
+            shown, written = printed(report), write_report(report, results, options.out)
+    for each in shown:
+        console.table(each.title, each.head, each.rows, each.labels)
     console.lines([f"Written: {', '.join(str(path) for path in written)}"])
     return 0
 
