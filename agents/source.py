@@ -149,8 +149,8 @@ def used(nodes: ast.AST | Iterable[ast.AST]) -> frozenset[str]:
     return frozenset(names)
 
 
-def unbound(text: str) -> frozenset[str]:
-    """Global names that `text` reads and never binds, builtins left out.
+def unbound(text: str, own: str | None = None) -> frozenset[str]:
+    """Global names that `text` reads and never binds, builtins left out unless they are `own`.
 
     A star import may bind any of them. Raises ValueError for text that isn't Python.
     """
@@ -175,7 +175,7 @@ def unbound(text: str) -> frozenset[str]:
                 assigned.add(symbol.get_name())
             if symbol.is_referenced() and (table is module or symbol.is_global()):
                 read.add(symbol.get_name())
-    return frozenset(read - assigned - BUILTINS)
+    return frozenset(read - assigned - (BUILTINS - {own}))
 
 
 def text_of(node: object) -> str:

@@ -230,7 +230,7 @@ def _from_user_code(imports: Sequence[Import], entry: str | None, spec: Spec) ->
 
 def _entry_imports(imports: Sequence[Import], body: str, entry: str | None) -> list[Import]:
     """Imports from `user_code` that the tests lack; without a signature, every name that is unknown elsewhere."""
-    missing = unbound(f"{written(imports)}\n{body}")
+    missing = unbound(f"{written(imports)}\n{body}", entry)
     names = missing & {entry} if entry else missing - KNOWN.keys()
     return [Import(0, USER_MODULE, name, None) for name in sorted(names)]
 

@@ -63,7 +63,8 @@ def _answer(statement: str, spec: Spec, where: str) -> Example:
     except ValueError as error:
         remedy = "" if "; write" in str(error) else f"; write it as `{_called(spec.signature)} == value`"
         raise UsageError(f"{where}: {error}{remedy}.") from error
-    outside = sorted(unbound(example.code) - MAKERS - {"pytest"})
+    own = spec.signature.name if spec.signature else None
+    outside = sorted(unbound(example.code, own) - MAKERS - {"pytest"})
     defined = [name for name in outside if _defines(spec, name)]
     strange = [name for name in outside if name not in defined and name not in KNOWN]
     if strange:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..records import Example, Signature
-from ..source import BUILTINS, bound, parse, parses, unbound, used
+from ..source import bound, parse, parses, unbound, used
 from .doctests import checks, shown
 from .literals import MAKERS, exception, expression, is_value, value
 from .pairs import stated_pairs
@@ -266,7 +266,7 @@ def _is_certain(code: str, signature: Signature | None) -> bool:
     """Whether `code` parses, uses the entry point, and depends on nothing that the spec does not give."""
     if not _checks(code):
         return False
-    outside = unbound(code) - MAKERS - {"pytest"}
+    outside = unbound(code, signature.name if signature else None) - MAKERS - {"pytest"}
     tree = parse(code)
     if signature is None:
         called = {
@@ -275,8 +275,7 @@ def _is_certain(code: str, signature: Signature | None) -> bool:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         }
         return bool(outside) and outside <= called
-    own = {signature.name}
-    return outside | (own & BUILTINS) == own and not _is_trivial(tree, signature.name)
+    return outside == {signature.name} and not _is_trivial(tree, signature.name)
 
 
 def _is_trivial(tree: ast.Module, name: str) -> bool:

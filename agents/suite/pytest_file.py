@@ -82,7 +82,7 @@ def _example_test(number: int, example: Example, spec: Spec) -> Test:
     name = f"test_spec_example_{number}"
     entry = spec.signature.name if spec.signature else None
     lines = []
-    for missing in sorted(unbound(example.code)):
+    for missing in sorted(unbound(example.code, entry)):
         known = KNOWN.get(missing) if missing != entry else None
         lines.append(known or f"from {USER_MODULE} import {missing}")
     imports = [entry for line in lines for node in parse(line).body for entry in _imports(node)]

@@ -14,7 +14,7 @@ import pytest
 
 from agents.bench.evalplus_job import Judged, require_evalplus
 from agents.bench.hidden_tests import HiddenTests
-from agents.bench.problems import read_problems
+from agents.bench.problems import LEFT_OUT, read_problems
 from agents.bench.results import Hidden
 from agents.errors import SandboxBroken, UsageError
 from agents.sandbox import Job, Running, Sandbox
@@ -26,7 +26,7 @@ SHARED = Path(__file__).parents[2].parent / "shared" / "benchmarks" / "humaneval
 HANDFUL = ("HumanEval/0", "HumanEval/2", "HumanEval/32", "HumanEval/100")
 RIGHT = Hidden(base=True, plus=True)
 WRONG = Hidden(base=False, plus=False)
-DOUBLE = {
+DOUBLE: dict[str, Any] = {
     "task_id": "Own/0",
     "prompt": 'def double(x):\n    """Twice x."""\n',
     "entry_point": "double",
@@ -44,6 +44,47 @@ ROOT = {
     "plus_input": [[[n, 5]] for n in range(5)],
     "atol": 1e-4,
 }
+COMMON: dict[str, Any] = {
+    "task_id": "Own/2",
+    "prompt": "'''\nWrite a function to find what is in both tuples.\n'''",
+    "entry_point": "similar_elements",
+    "canonical_solution": "\ndef similar_elements(one, two):\n    return tuple(set(one + ()) & set(two))\n",
+    "base_input": [[[1, 2], [2, 3]], [[4, 5, 6], [6, 5]], [[1], [2]]],
+    "plus_input": [[list(range(n)), list(range(3, 9))] for n in range(9)],
+    "atol": 0,
+    "assertion": "\nassert set(similar_elements((1, 2), (2, 3))) == {2}\n"
+    "assert similar_elements((1,), (2,)) == ()\n",
+}
+"""EvalPlus makes tuples of the inputs of MBPP's task 2, and sets of what a function of this name returns."""
+DISTANCE: dict[str, Any] = {
+    **COMMON,
+    "task_id": "Own/558",
+    "entry_point": "digit_distance_nums",
+    "canonical_solution": "\ndef digit_distance_nums(n1, n2):\n"
+    "    return sum(abs(int(a) - int(b)) for a, b in zip(str(n1), str(n2)))\n",
+    "base_input": [[1, 2], [23, 56], [123, 256]],
+    "plus_input": [[n, 3 * n + 90] for n in range(40)],
+    "assertion": "assert digit_distance_nums(1, 2) == 1",
+}
+"""EvalPlus takes the distance of equally long numbers, zeros before the shorter one, for right too."""
+ALWAYS: dict[str, Any] = {
+    **COMMON,
+    "task_id": "Own/901",
+    "entry_point": "is_text",
+    "canonical_solution": "\ndef is_text(text: str) -> bool:\n    return True\n",
+    "base_input": [["a"], ["b"]],
+    "plus_input": [["c"], ["d"]],
+    "assertion": "assert is_text('a') == True",
+}
+MATCHED: dict[str, Any] = {
+    **ALWAYS,
+    "task_id": "Own/902",
+    "entry_point": "check_str",
+    "canonical_solution": "\nimport re\n\ndef check_str(text):\n    return re.match('[aeiou]', text)\n",
+    "assertion": "assert check_str('a')",
+}
+"""EvalPlus asks of what a function of this name returns whether it is None."""
+PROSE = (COMMON, DISTANCE, ALWAYS, MATCHED)
 
 needs_evalplus = pytest.mark.skipif(
     importlib.util.find_spec("evalplus") is None, reason="EvalPlus is not installed (pip install -e .[bench])"
@@ -102,6 +143,40 @@ def test_right_passes_and_wrong_fails(name: BackendName, own: Path) -> None:
         ]
     )
     assert list(judged.values()) == [RIGHT, Hidden(base=True, plus=False), *[WRONG] * 5]
+
+
+@needs_evalplus
+@pytest.mark.parametrize(
+    ("task_id", "right", "wrong"),
+    [
+        ("Own/2", "sorted(set(one + ()) & set(two), reverse=True)", "one + ()"),
+        ("Own/558", "sum(abs(int(a) - int(b)) for a, b in zip(f'{one:09}', f'{two:09}'))", "abs(one - two)"),
+        ("Own/901", "len(one) == 1", "one == 'a'"),
+        ("Own/902", "one[0] in 'aeiou'", "not one"),
+    ],
+)
+def test_mbpp_is_judged_by_evalplus_rules_for_it(
+    task_id: str, right: str, wrong: str, tmp_path: Path, sandbox: Sandbox
+) -> None:
+    tests = HiddenTests(written(tmp_path, *PROSE), sandbox)
+    names = {row["task_id"]: row["entry_point"] for row in PROSE}
+    judged = [
+        tests.examine(task_id, f"def {names[task_id]}(one, two=None):\n    return {value}\n").hidden.base
+        for value in (right, wrong)
+    ]
+    assert judged == [True, False]
+
+
+@needs_evalplus
+def test_what_passes_mbpp_by_reaching_into_evalplus_is_found_out(tmp_path: Path, sandbox: Sandbox) -> None:
+    prose = {**DOUBLE, "canonical_solution": DOUBLE["prompt"] + DOUBLE["canonical_solution"], "assertion": "-"}
+    finding = HiddenTests(written(tmp_path, prose), sandbox).examine("Own/0", next(iter(CLEVER.values())))
+    assert finding.forged
+
+
+def test_a_task_that_measures_nothing_is_left_out(tmp_path: Path) -> None:
+    rows = [{**COMMON, "task_id": name} for name in (*LEFT_OUT, "Mbpp/2")]
+    assert list(read_problems(written(tmp_path, *rows))) == ["Mbpp/2"]
 
 
 @needs_evalplus

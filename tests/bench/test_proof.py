@@ -6,15 +6,17 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from agents.bench.hidden_tests import HiddenTests
 from agents.bench.problems import read_problems
 from agents.bench.proof import BROKEN, ProofReport, prove
 from agents.sandbox import Sandbox
 
 from ..sandbox.backends import open_or_skip
-from .test_hidden_tests import DOUBLE, ROOT, needs_evalplus, written
+from .test_hidden_tests import DISTANCE, DOUBLE, PROSE, ROOT, needs_evalplus, written
 
 HOLDS = ProofReport(tasks=2, broken=8, failing=(), passing=(), unmoved=(), seconds=3.2)
 
@@ -31,6 +33,24 @@ def test_references_that_pass_and_stubs_that_fail_are_a_proof(tmp_path: Path, sa
     report = prove(written(tmp_path, DOUBLE, ROOT), sandbox)
     assert replace(report, seconds=3.2) == HOLDS
     assert report.holds
+
+
+@needs_evalplus
+def test_prose_is_proven_too_where_all_answers_are_the_same_or_two_are_right(
+    tmp_path: Path, sandbox: Sandbox
+) -> None:
+    report = prove(written(tmp_path, *PROSE), sandbox)
+    assert replace(report, seconds=3.2) == replace(HOLDS, tasks=4, broken=16)
+
+
+@needs_evalplus
+def test_wrong_expectations_are_met_by_no_right_answer(tmp_path: Path, sandbox: Sandbox) -> None:
+    tests = HiddenTests(written(tmp_path, *PROSE), sandbox)
+    padded = DISTANCE["canonical_solution"].replace("str(n1), str(n2)", "f'{n1:09}', f'{n2:09}'")
+    for row in PROSE:
+        answer = tests.rehearse(row["task_id"], [padded if row is DISTANCE else row["canonical_solution"]])
+        assert answer.judged[0].plus_passed
+        assert answer.accepted == (0,)
 
 
 @needs_evalplus
@@ -63,8 +83,9 @@ def test_the_report_says_what_was_seen(report: ProofReport, said: str) -> None:
     assert report.holds is (report is HOLDS)
 
 
-def test_the_broken_solutions_are_what_they_are_called(tmp_path: Path) -> None:
-    problem = read_problems(written(tmp_path, DOUBLE))["Own/0"]
+@pytest.mark.parametrize("row", [DOUBLE, *PROSE])
+def test_the_broken_solutions_are_what_they_are_called(tmp_path: Path, row: dict[str, Any]) -> None:
+    (problem,) = read_problems(written(tmp_path, row)).values()
     texts = {way: broken(problem) for way, broken in BROKEN.items()}
     with pytest.raises(SyntaxError):
         ast.parse(texts.pop("cannot be read"))

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import ast
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from agents.bench.problems import LEFT_OUT, read_problems
 from agents.bench.tasks import Task, read_tasks, solution_of, task_spec
 from agents.errors import UsageError
 from agents.sandbox import Job, open_sandbox
 
 from ..conformance.humaneval import DATA
+from .test_hidden_tests import COMMON
 
+MBPP = DATA.with_name("mbpp_plus_dev.jsonl")
 needs_data = pytest.mark.skipif(not DATA.exists(), reason=f"no benchmark data at {DATA}")
 PROMPT = '''from typing import List
 import math
@@ -72,7 +76,7 @@ def test_tasks_come_in_the_files_order_and_blank_lines_are_no_tasks(tmp_path: Pa
         ("[]", "line 2: it has no text for task_id and prompt and entry_point"),
         (row(task_id="b", prompt=3), "line 2: it has no text for prompt"),
         (row(task_id="b", entry_point=""), "line 2: it has no text for entry_point"),
-        (row(task_id="b", prompt="def f(:"), "line 2: the prompt of b is no stub of its entry point"),
+        (row(task_id="b", prompt="def f(:"), "line 2: b makes no spec of its entry point"),
         (row(task_id="b", entry_point="g"), "defines no function g"),
         (row(), "line 2: it has the task HumanEval/12 again"),
     ],
@@ -88,8 +92,47 @@ def test_a_line_that_is_no_task_is_named_with_its_file(tmp_path: Path, line: str
 def test_a_file_that_cannot_be_read_is_a_usage_error(tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
     for path in (tmp_path / "none", tmp_path, tmp_path / "binary", file_of(tmp_path, "")):
-        with pytest.raises(UsageError, match=r"; give (a|the path of a) HumanEval\+ file"):
+        with pytest.raises(UsageError, match=r"; give EvalPlus's HumanEval\+ file"):
             read_tasks(path)
+
+
+def test_prose_makes_a_spec_with_its_signature_and_its_first_assert(tmp_path: Path) -> None:
+    (task,) = read_tasks(file_of(tmp_path, json.dumps(COMMON)), "MBPP+")
+    example = "assert set(similar_elements((1, 2), (2, 3))) == {2}"
+    asked = "Write a function to find what is in both tuples.\n\ndef similar_elements(one, two): ..."
+    spec, stripped = task_spec(task), task_spec(task, strip_examples=True)
+    assert (spec.id, spec.text, stripped.text) == ("own-2", f"{asked}\n\n{example}", asked)
+    assert spec.signature is not None
+    assert spec.signature.text == "def similar_elements(one, two)"
+    assert spec.signature == stripped.signature
+    assert [found.code for found in spec.examples] == [example]
+    assert stripped.examples == ()
+    for code in (COMMON["canonical_solution"], "from typing import List\n"):
+        assert solution_of(task, code) == code
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"assertion": "import math"}, "it asserts nothing"),
+        ({"prompt": "Write a function."}, "makes no spec of its entry point"),
+        ({"prompt": "x = 1"}, "its prompt is no text between quotes"),
+        ({"entry_point": "other"}, "it defines no function other"),
+        ({"canonical_solution": ""}, "it has no text for canonical_solution"),
+    ],
+)
+def test_a_line_that_is_no_prose_task_is_named(tmp_path: Path, changes: dict[str, str], reason: str) -> None:
+    path = file_of(tmp_path, json.dumps({**COMMON, **changes}))
+    with pytest.raises(UsageError) as error:
+        read_tasks(path, "MBPP+")
+    assert str(error.value).startswith(f"{path}, line 1: ")
+    assert reason in str(error.value)
+    assert str(error.value).endswith("; give EvalPlus's MBPP+ file.")
+
+
+def test_a_task_that_measures_nothing_is_left_out(tmp_path: Path) -> None:
+    rows = [json.dumps({**COMMON, "task_id": name}) for name in (*LEFT_OUT, "Mbpp/2")]
+    assert [task.task_id for task in read_tasks(file_of(tmp_path, *rows), "MBPP+")] == ["Mbpp/2"]
 
 
 def test_a_task_makes_a_spec_with_its_examples() -> None:
@@ -138,14 +181,35 @@ def test_every_task_of_the_development_half_makes_a_spec_of_its_entry_point() ->
 
 @needs_data
 def test_trusted_examples_hold_for_the_reference_solutions() -> None:
-    rows = {row["task_id"]: row for row in map(json.loads, DATA.read_text("utf-8").splitlines())}
+    tasks = read_tasks(DATA)
+    assert sum(len(task_spec(task).examples) for task in tasks) == 234
+    assert failing(tasks, DATA) == CONTRADICTORY
+
+
+@pytest.mark.skipif(not MBPP.exists(), reason=f"no benchmark data at {MBPP}")
+def test_every_prose_task_has_its_signature_and_one_example_that_holds() -> None:
+    tasks = read_tasks(MBPP, "MBPP+")
+    assert len(tasks) == 200 - len(LEFT_OUT)
+    for task in tasks:
+        spec, stripped = task_spec(task), task_spec(task, strip_examples=True)
+        assert spec.signature is not None
+        assert f"{spec.signature.text}: ..." == task.prompt
+        assert stripped.signature == spec.signature
+        assert [example.code for example in spec.examples] == [task.example]
+        assert stripped.examples == ()
+    assert not failing(tasks, MBPP)
+
+
+def failing(tasks: Sequence[Task], data: Path) -> set[str]:
+    """The tasks of which an example does not hold for the reference."""
+    problems = read_problems(data)
     given = [
         (
             task.task_id,
-            task.prompt + rows[task.task_id]["canonical_solution"],
+            f"import math\n{problems[task.task_id].reference}",
             [e.code for e in task_spec(task).examples],
         )
-        for task in read_tasks(DATA)
+        for task in tasks
     ]
     job = Job(["-I", "/src/holds.py"], {"holds.py": HOLDS.encode()}, stdin=json.dumps(given).encode())
     sandbox = open_sandbox("none")
@@ -153,8 +217,7 @@ def test_trusted_examples_hold_for_the_reference_solutions() -> None:
         ended = running.wait()
     sandbox.close()
     assert ended.exit_code == 0, ended.stderr
-    assert sum(len(examples) for _, _, examples in given) == 234
-    assert set(ended.stdout.decode().split()) == CONTRADICTORY
+    return set(ended.stdout.decode().split())
 
 
 def test_a_module_that_stands_alone_is_handed_over_as_it_is() -> None:

@@ -1,4 +1,4 @@
-"""`bench humaneval+` as a process: what a user gets wrong ends in one sentence and exit code 2."""
+"""`bench humaneval+` and `bench mbpp+`: what a user gets wrong ends in one sentence and exit code 2."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import pytest
 from agents.errors import SandboxUnavailable
 from agents.sandbox import open_sandbox
 
-from ..bench.test_hidden_tests import needs_evalplus
+from ..bench.test_hidden_tests import COMMON, needs_evalplus
 from ..bench.written import HALVED, data_file
 from ..commands import greenloop
 
 
-def bench(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return greenloop(directory, "bench", "humaneval+", *arguments)
+def bench(directory: Path, *arguments: str, on: str = "humaneval+") -> subprocess.CompletedProcess[str]:
+    return greenloop(directory, "bench", on, *arguments)
 
 
 def sentence(ended: subprocess.CompletedProcess[str]) -> str:
@@ -45,7 +45,7 @@ def test_without_data_the_option_is_named(tmp_path: Path) -> None:
 def test_data_that_is_not_there_is_named_with_what_to_give(tmp_path: Path) -> None:
     said = sentence(bench(tmp_path, "--data", "none.jsonl"))
     assert "none.jsonl" in said
-    assert "give the path of a HumanEval+ file" in said
+    assert "give EvalPlus's HumanEval+ file" in said
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,18 @@ def test_data_of_another_kind_is_refused_with_the_reason(tmp_path: Path, content
     said = sentence(bench(tmp_path, "--data", "tasks.jsonl"))
     assert reason in said
     assert "HumanEval+ file" in said
+
+
+@pytest.mark.parametrize(
+    ("on", "row", "said"),
+    [
+        ("mbpp+", HALVED, "it has no text for assertion; give EvalPlus's MBPP+ file."),
+        ("humaneval+", COMMON, "it defines no function similar_elements); give EvalPlus's HumanEval+ file."),
+    ],
+)
+def test_the_other_benchmarks_data_is_refused(tmp_path: Path, on: str, row: dict[str, Any], said: str) -> None:
+    data = data_file(tmp_path, {"canonical_solution": "pass", **row})
+    assert said in sentence(bench(tmp_path, "--data", str(data), on=on))
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,13 @@ def test_an_answer_becomes_a_trusted_example_after_those_of_the_spec(tmp_path: P
     assert [test.origin for test in example_tests(spec)] == ["spec", "spec"]
 
 
+def test_an_entry_point_named_like_a_builtin_is_the_specs(tmp_path: Path) -> None:
+    spec = answered(
+        tmp_path, "sum(10, 15) == 6", read_spec("Implement sum(a: int, b: int) -> int.", origin="argument")
+    )
+    assert codes(spec) == ["assert sum(10, 15) == 6"]
+
+
 def test_several_answers_keep_their_order_and_come_once(tmp_path: Path) -> None:
     text = "slugify('b') == 'b'\nslugify('a') == 'a'\nslugify('b')  ==  'b'\nslugify('A b') == 'a-b'\n"
     assert codes(answered(tmp_path, text))[1:] == ["assert slugify('b') == 'b'", "assert slugify('a') == 'a'"]

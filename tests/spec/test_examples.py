@@ -151,6 +151,12 @@ def test_what_is_not_certain_is_ignored(text: str) -> None:
     assert kept == []
 
 
+def test_an_entry_point_named_like_a_builtin_has_examples() -> None:
+    assert codes("assert sum(10, 15) == 6", Signature("sum", "function", "def sum(a, b)")) == [
+        "assert sum(10, 15) == 6"
+    ]
+
+
 def test_examples_of_a_class_keep_the_statements_before_them() -> None:
     text = ">>> s = Stack()\n>>> s.push(1)\n>>> s.pop()\n1\n>>> s.pop()\nTraceback (most recent call last):\nIndexError: empty\n"
     assert codes(text, STACK) == [

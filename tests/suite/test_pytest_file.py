@@ -262,9 +262,10 @@ def test_an_example_gets_the_imports_that_it_needs() -> None:
     assert test.preamble == "import math\nimport pytest\nfrom user_code import decode, slugify"
 
 
-def test_an_entry_point_named_like_a_library_function_comes_from_the_code() -> None:
-    (test,) = example_tests(spec("assert sqrt(4) == 2", name="sqrt"))
-    assert test.preamble == "from user_code import sqrt"
+@pytest.mark.parametrize("name", ["sqrt", "sum"])
+def test_an_entry_point_named_like_a_library_function_comes_from_the_code(name: str) -> None:
+    (test,) = example_tests(spec(f"assert {name}(4) == 2", name=name))
+    assert test.preamble == f"from user_code import {name}"
 
 
 def test_multi_line_strings_in_an_example_keep_their_text() -> None:
