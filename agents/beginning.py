@@ -18,20 +18,25 @@ from .templates import unsaid
 FENCE = "```"
 LONGEST_DOCSTRING = 2000
 """Characters; a longer spec stays in the prompt alone."""
+_INDENT = "   "
+"""Where the body begins, so that the block can't be closed before it: three spaces, since the tokens of the Qwen
+family (as of others) have the fourth at the beginning of the next word."""
 
 
 def beginning(spec: Spec) -> str:
-    """What the reply to `spec` begins with: an open code block, and in it what the spec says of the module."""
+    """What the reply to `spec` begins with: an open code block, and in it what the spec says of the module, up to
+    the indentation of its body."""
     opened = f"{FENCE}python\n"
-    if spec.signature is None:
-        return opened
-    return opened + (_stub(spec.text, spec.signature) or _with_docstring(spec, spec.signature))
+    module = spec.signature and (_stub(spec.text, spec.signature) or _with_docstring(spec, spec.signature))
+    return f"{opened}{module}{_INDENT}" if module else opened
 
 
 def whole(begun: str, text: str) -> str:
     """The reply that begins with `begun`, whether the server sent `text` as its continuation, repeated the
     beginning, or answered anew."""
-    return text if text.lstrip().startswith(FENCE) else begun + text
+    if text.lstrip().startswith(FENCE):
+        return text
+    return begun + (" " if begun.endswith(_INDENT) and not text[:1].isspace() else "") + text
 
 
 def _stub(text: str, signature: Signature) -> str | None:

@@ -139,6 +139,6 @@ def read_result(run: runs.RunDirectory, record: RunRecord, ruling: Ruling | None
 
 
 def _track_record(record: RunRecord) -> TrackRecord | None:
-    if record.settings.get("strategy", "greenloop") != "greenloop":
+    if record.grade is None or record.settings.get("strategy", "greenloop") != "greenloop":
         return None
     return track_record(tuple(record.models.values()), record.grade)

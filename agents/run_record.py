@@ -65,17 +65,26 @@ class Strength:
 
 @dataclass(frozen=True, slots=True)
 class TrackRecord:
-    """Of `results` that greenloop gave `grade` with `model`, `right` passed hidden tests that no role had seen."""
+    """Of `results` on `benchmarks` that greenloop gave `grade` with `model`, `right` passed hidden tests that no
+    role had seen: between `low` and `high` of all such results (0 to 1; exact binomial interval, 95 %).
+
+    A model that was not measured has no results and no interval."""
 
     model: str
     grade: Grade
-    right: int
-    results: int
+    right: int = 0
+    results: int = 0
+    low: float | None = None
+    high: float | None = None
+    benchmarks: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        if self.low is None or self.high is None:
+            return f"How often `{self.grade}` is right with {self.model} was not measured (docs/benchmark.md)."
         return (
-            f"Of results graded `{self.grade}` with this model, {self.right} of {self.results} were right on "
-            "hidden tests (docs/benchmark.md)."
+            f"Of results graded `{self.grade}` with this model, {self.right} of {self.results} were right on the "
+            f"hidden tests of {' and '.join(self.benchmarks)}: {self.low:.0%} to {self.high:.0%} "
+            "(95 % interval; docs/benchmark.md)."
         )
 
 
@@ -153,4 +162,4 @@ class RunResult:
     strength: Strength | None = None
     """Of the surviving suite; None where it was not measured."""
     track_record: TrackRecord | None = None
-    """What the benchmark found of this grade with this model; None for a model that was not measured."""
+    """What the benchmark found of this grade with this model; None without a grade, and for other strategies."""

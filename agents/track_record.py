@@ -10,17 +10,22 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
+from typing import Any
 
 from .records import Grade
 from .run_record import TrackRecord
 
 
-def track_record(models: Sequence[str], grade: Grade | None) -> TrackRecord | None:
-    """The record of `grade` where all roles run on one model that was measured, whoever serves it; else None."""
+def track_record(models: Sequence[str], grade: Grade) -> TrackRecord:
+    """The record of `grade` where all roles run on one model, whoever serves it; an empty one where that model, or
+    the mixture, was not measured."""
     families = {_family(model) for model in models}
     measured = _measured().get(families.pop() or "") if len(families) == 1 else None
-    found = measured.get(grade) if measured and grade else None
-    return TrackRecord(models[0], grade, *found) if found and grade else None
+    found = measured["grades"].get(grade) if measured else None
+    name = " and ".join(dict.fromkeys(models))
+    if measured is None or found is None:
+        return TrackRecord(name, grade)
+    return TrackRecord(name, grade, **found, benchmarks=tuple(measured["benchmarks"]))
 
 
 def _family(model_id: str) -> str | None:
@@ -33,9 +38,8 @@ EMBEDDED_FAMILY = "qwen2.5-coder-1.5b"
 
 
 @cache
-def _measured() -> dict[str, dict[Grade, tuple[int, int]]]:
+def _measured() -> dict[str, Any]:
+    """By family: the benchmarks, and for each grade the fields of its record."""
     text = resources.files(__package__).joinpath("track_record.json").read_text(encoding="utf-8")
-    return {
-        family: {grade: (right, results) for grade, (right, results) in grades.items()}
-        for family, grades in json.loads(text).items()
-    }
+    measured: dict[str, Any] = json.loads(text)
+    return measured

@@ -41,15 +41,21 @@ def batch_schema() -> str:
 
 def track_record() -> str:
     """How often each grade was right, over the published results of greenloop's own strategy."""
+    from agents.bench.statistics import clopper_pearson
     from agents.track_record import EMBEDDED_FAMILY
 
-    counted: dict[str, list[int]] = {}
-    for path in sorted((DOCS / "benchmark").glob("*/results.json")):
-        for result in json.loads(path.read_text(encoding="utf-8"))["results"]:
-            if result["strategy"] == "greenloop" and result["grade"] and result["hidden"]:
-                right, results = counted.get(result["grade"], [0, 0])
-                counted[result["grade"]] = [right + result["hidden"]["plus"], results + 1]
-    return json.dumps({EMBEDDED_FAMILY: counted}, indent=1, sort_keys=True) + "\n"
+    reports = [json.loads(path.read_text("utf-8")) for path in sorted((DOCS / "benchmark").glob("*/results.json"))]
+    right: dict[str, list[bool]] = {}
+    for result in (result for report in reports for result in report["results"]):
+        if result["strategy"] == "greenloop" and result["grade"] and result["hidden"]:
+            right.setdefault(result["grade"], []).append(result["hidden"]["plus"])
+    grades = {}
+    for grade, found in right.items():
+        interval = clopper_pearson(sum(found), len(found))
+        bounds = {"low": round(interval.low, 4), "high": round(interval.high, 4)}
+        grades[grade] = {"right": sum(found), "results": len(found), **bounds}
+    measured = {"benchmarks": [report["title"] for report in reports], "grades": grades}
+    return json.dumps({EMBEDDED_FAMILY: measured}, indent=1, sort_keys=True) + "\n"
 
 
 GENERATED = {

@@ -21,7 +21,7 @@ def module(text: str) -> str:
     """What stands after the opened block."""
     fence, _, code = beginning(spec(text)).partition("\n")
     assert fence == "```python"
-    return code
+    return code.removesuffix("   ")
 
 
 STUB = '''from typing import List
@@ -77,13 +77,13 @@ def test_without_a_signature_only_the_block_is_opened() -> None:
 
 
 BEGUN = beginning(spec("Implement double(x: int) -> int."))
-BODY = "    return 2 * x\n```"
+BODY = " return 2 * x\n```"
 
 
 @pytest.mark.parametrize(
     "sent",
-    [BODY, BEGUN + BODY, "```python\ndef double(x: int) -> int:\n    return 2 * x\n```"],
-    ids=["continued", "repeated by the server", "answered anew"],
+    [BODY, BODY[1:], BEGUN + BODY, "```python\ndef double(x: int) -> int:\n    return 2 * x\n```"],
+    ids=["continued", "stripped by the server", "repeated by the server", "answered anew"],
 )
 def test_the_module_is_read_whatever_a_server_makes_of_a_begun_reply(sent: str) -> None:
     def ask(request: Request) -> Reply:
@@ -103,12 +103,12 @@ def test_a_correction_shows_the_whole_reply_and_ends_with_the_user() -> None:
 
     def ask(request: Request) -> Reply:
         asked.append(request)
-        return Reply("    return (\n```" if len(asked) == 1 else f"```python\ndef double(x):\n{BODY}", "stop")
+        return Reply(" return (\n```" if len(asked) == 1 else f"```python\ndef double(x):\n   {BODY}", "stop")
 
     writer = CodeWriter(ask, SMALL_MODEL, temperature=0.8, seed=0, begin=True)
     writer.draft(spec("Implement double(x: int) -> int."), 0, 1)
     assert [message.role for message in asked[1].messages] == ["system", "user", "assistant", "user"]
-    assert asked[1].messages[2].content == BEGUN + "    return (\n```"
+    assert asked[1].messages[2].content == BEGUN + " return (\n```"
 
 
 def test_whole_adds_the_beginning_to_a_continuation_alone() -> None:

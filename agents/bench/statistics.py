@@ -8,7 +8,7 @@ is replaced by the number of independent ones that carry as much.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean
 
@@ -56,6 +56,30 @@ def wilson(share: float, trials: float) -> Interval:
     middle = (share + square / 2) / (1 + square)
     half = _Z * math.sqrt(share * (1 - share) / trials + square / (4 * trials)) / (1 + square)
     return Interval(middle - half if share else 0.0, middle + half if share < 1 else 1.0)
+
+
+def clopper_pearson(count: int, trials: int) -> Interval:
+    """The exact interval of a proportion of which `count` of `trials` independent observations hold.
+
+    C. J. Clopper and E. S. Pearson, The Use of Confidence or Fiducial Limits, Biometrika 26 (1934) 404-413.
+    """
+    tail = (1 - CONFIDENCE) / 2
+
+    def at_most(most: int, share: float) -> float:
+        return sum(math.comb(trials, k) * share**k * (1 - share) ** (trials - k) for k in range(most + 1))
+
+    low = _root(lambda share: 1 - at_most(count - 1, share) - tail) if count else 0.0
+    high = _root(lambda share: tail - at_most(count, share)) if count < trials else 1.0
+    return Interval(low, high)
+
+
+def _root(rising: Callable[[float], float]) -> float:
+    """Where a rising function on 0 to 1 passes 0."""
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if rising(middle) < 0 else (low, middle)
+    return low
 
 
 def share_of(observations: Sequence[tuple[Hashable, bool]]) -> Share:
