@@ -174,7 +174,7 @@ def test_what_passes_mbpp_by_reaching_into_evalplus_is_found_out(tmp_path: Path,
     assert finding.forged
 
 
-def test_a_task_that_measures_nothing_is_left_out(tmp_path: Path) -> None:
+def test_a_task_that_says_nothing_of_a_solution_is_left_out(tmp_path: Path) -> None:
     rows = [{**COMMON, "task_id": name} for name in (*LEFT_OUT, "Mbpp/2")]
     assert list(read_problems(written(tmp_path, *rows))) == ["Mbpp/2"]
 

@@ -130,7 +130,7 @@ def test_a_line_that_is_no_prose_task_is_named(tmp_path: Path, changes: dict[str
     assert str(error.value).endswith("; give EvalPlus's MBPP+ file.")
 
 
-def test_a_task_that_measures_nothing_is_left_out(tmp_path: Path) -> None:
+def test_a_task_that_says_nothing_of_a_solution_is_left_out(tmp_path: Path) -> None:
     rows = [json.dumps({**COMMON, "task_id": name}) for name in (*LEFT_OUT, "Mbpp/2")]
     assert [task.task_id for task in read_tasks(file_of(tmp_path, *rows), "MBPP+")] == ["Mbpp/2"]
 
