@@ -34,7 +34,7 @@ class Classic:
             board = bench.run_board(number)
             ruling = plain_ruling(board, bench.pool[-1])
             claimed = _own_pass(board, ruling)
-            bench.keep(RoundRecord(number, board, None, ruling, {}, time.monotonic() - started))
+            bench.keep(RoundRecord(number, board, None, ruling, time.monotonic() - started))
             if claimed or number > CRITIC_ROUNDS:
                 break
             before = len(bench.pool)
