@@ -46,6 +46,8 @@ def _alone(agreement: Agreement, test: Test, thresholds: Thresholds) -> str | No
     counted = count(each for each in ballots if each is not None)
     if not counted or same_value(counted[0][0], claim.expected):
         return None
+    if not others and any(agreement.passes(peer, test) for peer in peers):
+        return None  # nothing else speaks for the drafts that fail it
     value, votes = counted[0]
     if votes < thresholds.agreeing_drafts or 2 * votes <= len(peers):
         return None

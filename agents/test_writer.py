@@ -14,10 +14,9 @@ class TestWriter:
 
     __test__ = False
 
-    def __init__(self, ask: Ask, lengths: ReplyLengths, *, temperature: float, seed: int) -> None:
+    def __init__(self, ask: Ask, lengths: ReplyLengths, *, seed: int) -> None:
         self._ask = ask
         self._lengths = lengths
-        self._temperature = temperature
         self._seed = seed
 
     def draft(self, spec: Spec, count: int) -> tuple[Test, ...]:
