@@ -36,8 +36,8 @@ _LOW = Plan(drafts=3, more_drafts=1, doubtful_drafts=3, most_drafts=4, tests=6, 
 _MEDIUM = Plan(drafts=3, more_drafts=2, doubtful_drafts=5, most_drafts=8, tests=8, probes=24, max_rounds=5)
 _HIGH = Plan(
     drafts=5,
-    more_drafts=5,
-    doubtful_drafts=10,
+    more_drafts=3,
+    doubtful_drafts=8,
     most_drafts=16,
     tests=12,
     probes=48,

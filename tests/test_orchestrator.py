@@ -305,13 +305,17 @@ def test_the_critic_is_shown_a_candidate_once() -> None:
     assert steps(archive) == ["repair", "done"]
 
 
-def test_a_success_is_run_once_more_and_stands_only_if_it_comes_again() -> None:
+def test_a_success_is_run_once_more() -> None:
     rig = Rig()
     orchestrator, _ = loop(Model(draft=[RIGHT] * 5, tests=[suite(*GOOD_TESTS)]), rig=rig)
     assert orchestrator.run().ruling.grade == "consensus"
     assert rig.confirmed == [RIGHT]
-    orchestrator, archive = loop(Model(draft=[RIGHT] * 5, tests=[suite(*GOOD_TESTS)]), rig=Rig("failed"))
+
+
+@pytest.mark.parametrize(("cold", "grade"), [("failed", "failed"), ("stopped", "contested")])
+def test_a_success_that_does_not_come_again_is_none(cold: VerdictKind, grade: str) -> None:
+    orchestrator, archive = loop(Model(draft=[RIGHT] * 5, tests=[suite(*GOOD_TESTS)]), rig=Rig(cold))
     conclusion = orchestrator.run()
     ruling = conclusion.ruling
-    assert (ruling.grade, conclusion.claimed, archive.rounds[-1].ruling.grade) == ("failed", False, "failed")
+    assert (ruling.grade, conclusion.claimed, archive.rounds[-1].ruling.grade) == (grade, False, grade)
     assert "import missing" in ruling.why
