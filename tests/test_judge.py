@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agents.judge import Situation, failures
 from agents.judge import judge as judge_by
@@ -399,3 +401,57 @@ def test_a_probe_on_which_a_draft_raises_is_outside_the_spec() -> None:
     probes = _probed({A: "7", B: None, C: "7"})
     ruling = judge(board(EXPECTED, dict.fromkeys((A, B, C), RIGHT)), situation(probes=probes))
     assert (ruling.grade, ruling.done) == ("consensus", True)
+
+
+# --- on any board ---------------------------------------------------------------------------------------------
+
+VALUES = st.sampled_from(["1", "2", "3", "4", "9", "0", "raise ValueError", None])
+TABLES = st.lists(st.tuples(*[VALUES] * 5), min_size=1, max_size=6)
+
+
+def _judged(table: list[tuple[str | None, ...]], *, trusted: bool) -> tuple[Board, Ruling]:
+    tests = {TRUSTED: "9", **EXPECTED} if trusted else EXPECTED
+    drafts = {candidate(f"draft{n}"): values[-len(tests) :] for n, values in enumerate(table)}
+    judged = board(tests, drafts)
+    return judged, judge(judged, situation(**DRAFTED))
+
+
+@given(TABLES)
+def test_code_that_passes_the_trusted_tests_never_fails(table: list[tuple[str | None, ...]]) -> None:
+    judged, ruling = _judged(table, trusted=True)
+    passing = any(verdict.outcome(TRUSTED.id).status == "passed" for verdict in judged.verdicts)
+    assert (ruling.grade == "failed") == (not passing)
+
+
+@given(TABLES)
+def test_without_trusted_tests_only_code_that_ends_nothing_fails(table: list[tuple[str | None, ...]]) -> None:
+    judged, ruling = _judged(table, trusted=False)
+    statuses = {judged.verdict(ruling.leader or "").outcome(test.id).status for test in judged.tests}
+    assert (ruling.grade == "failed") == (statuses == {"error"})
+
+
+@given(TABLES, st.booleans())
+def test_success_takes_three_drafts_that_do_the_same_and_lead(
+    table: list[tuple[str | None, ...]], trusted: bool
+) -> None:
+    judged, ruling = _judged(table, trusted=trusted)
+    if ruling.grade in ("verified", "consensus"):
+        leader = judged.verdict(ruling.leader or "").outcomes
+        same = [
+            each for each in judged.verdicts if [o.actual for o in each.outcomes] == [o.actual for o in leader]
+        ]
+        assert len(same) >= 3
+        assert ruling.failed == 0
+
+
+@given(TABLES)
+def test_the_first_draft_leads_unless_more_of_its_like_follow_another(
+    table: list[tuple[str | None, ...]],
+) -> None:
+    judged, ruling = _judged(table, trusted=False)
+    behaviours = [
+        tuple((outcome.status, outcome.actual) for outcome in verdict.outcomes) for verdict in judged.verdicts
+    ]
+    led = behaviours[[each.id for each in judged.candidates].index(ruling.leader or "")]
+    if led != behaviours[0]:
+        assert behaviours.count(led) > behaviours.count(behaviours[0])
