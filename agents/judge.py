@@ -17,7 +17,7 @@ from .lone_examples import lone_example
 from .probes import probed_call
 from .records import Board, Candidate, Dispute, Grade, LedgerEntry, NextStep, Outcome, Ruling, Test
 from .thresholds import MEASURED, Thresholds
-from .votes import ballot, tally
+from .votes import ballot, raises, tally
 
 SHOWN_DIFFERENCES = 3
 SUCCESSES: tuple[Grade, ...] = ("verified", "consensus")
@@ -158,7 +158,7 @@ class _View:
             given = ballot(self.agreement, candidate, entry.test, claim)
             if given is not None and given not in answers:
                 answers.append(given)
-        return Dispute(entry.test.id, claim.call, tuple(answers))
+        return Dispute(entry.test.id, claim.call, tuple(sorted(answers, key=raises)))
 
 
 def _leader(agreement: Agreement) -> Candidate | None:

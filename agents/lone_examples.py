@@ -10,7 +10,7 @@ from .agreement import RUNNABLE, Agreement, independent
 from .claims import claim_of, same_value
 from .records import Test
 from .thresholds import MEASURED, Thresholds
-from .votes import ballot, count
+from .votes import ballot, count, raises
 
 
 def lone_example(agreement: Agreement, thresholds: Thresholds = MEASURED) -> str | None:
@@ -51,7 +51,6 @@ def _alone(agreement: Agreement, test: Test, thresholds: Thresholds) -> str | No
     value, votes = counted[0]
     if votes < thresholds.agreeing_drafts or 2 * votes <= len(peers):
         return None
-    does = value if value.startswith("raises ") else f"return {value}"
-    does = does.replace("raises ", "raise ", 1)
+    does = value.replace("raises", "raise", 1) if raises(value) else f"return {value}"
     stated = f"`{claim.call} == {claim.expected}`"
     return f"The example {stated} stands alone: {votes} of {len(peers)} drafts {does} there."

@@ -54,7 +54,7 @@ def tally(agreement: Agreement, test: Test, thresholds: Thresholds = MEASURED) -
     counted = count([*author, *ballots])
     votes_for = sum(votes for value, votes in counted if same_value(value, claim.expected))
     value, votes = next(pair for pair in counted if not same_value(pair[0], claim.expected))
-    raising = sum(votes for value, votes in counted if value.startswith(_RAISES))
+    raising = sum(votes for value, votes in counted if raises(value))
     needed = thresholds.decisive * (len(author) + len(ballots))
     if votes_for >= needed:
         return Tally("upheld", votes_for, votes, claim.expected)
@@ -78,6 +78,11 @@ def ballot(agreement: Agreement, candidate: Candidate, test: Test, claim: Claim)
     if outcome.status == "failed":
         return ANOTHER_VALUE
     return _raised(outcome) if outcome.status == "error" else None
+
+
+def raises(vote: str) -> bool:
+    """Whether a ballot is for raising."""
+    return vote.startswith(_RAISES)
 
 
 def _raised(outcome: Outcome) -> str | None:
