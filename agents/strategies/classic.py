@@ -35,7 +35,7 @@ class Classic:
             ruling = plain_ruling(board, bench.pool[-1])
             claimed = _own_pass(board, ruling)
             bench.keep(RoundRecord(number, board, None, ruling, time.monotonic() - started))
-            if claimed or number > CRITIC_ROUNDS:
+            if claimed or not ruling.failed or number > CRITIC_ROUNDS:
                 break
             before = len(bench.pool)
             if (
