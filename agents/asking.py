@@ -11,6 +11,8 @@ from .errors import ReplyError
 from .records import Message, Reply, Request
 
 T = TypeVar("T")
+CORRECTION_TEMPERATURE = 0.8
+"""Of the correction of a reply at temperature 0: at 0 again, 56 of 63 recorded corrections were the same text."""
 Ask = Callable[[Request], Reply]
 
 
@@ -20,11 +22,10 @@ class ReplyLengths:
 
     code: int
     tests: int
-    value: int
 
 
-SMALL_MODEL = ReplyLengths(code=1024, tests=768, value=192)
-LARGE_MODEL = ReplyLengths(code=16_384, tests=16_384, value=8_192)
+SMALL_MODEL = ReplyLengths(code=1024, tests=768)
+LARGE_MODEL = ReplyLengths(code=16_384, tests=16_384)
 
 
 def answered(ask: Ask, request: Request, read: Callable[[Reply], T]) -> T:
@@ -46,7 +47,8 @@ def _correction(request: Request, reply: Reply, reason: str) -> Request:
     )
     asked = request.messages[:-1] if request.messages[-1].role == "assistant" else request.messages
     said = (Message("assistant", cut), Message("user", complaint))
-    return replace(request, messages=(*asked, *said), seed=request.seed + 1)
+    warmer = request.temperature or CORRECTION_TEMPERATURE
+    return replace(request, messages=(*asked, *said), temperature=warmer, seed=request.seed + 1)
 
 
 def together(calls: Sequence[Callable[[], T]], at_once: int) -> list[T]:

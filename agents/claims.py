@@ -64,6 +64,13 @@ def is_literal(text: str) -> bool:
     return _parsed(text) is not None
 
 
+def is_writable(text: str) -> bool:
+    """Whether `text` is a plain value that is still the same when it is read and written again; `inf` and `nan`
+    are none, nor is `1e999`, which is read as `inf`."""
+    parsed = _parsed(text)
+    return parsed is not None and is_literal(repr(parsed[0])) and same_value(repr(parsed[0]), text)
+
+
 def same_value(one: str, other: str) -> bool:
     """Whether two literals are the same value, types included (`1`, `1.0` and `True` are three values)."""
     left, right = _parsed(one), _parsed(other)

@@ -154,12 +154,7 @@ class Models:
 
     def test_writer(self) -> TestWriter:
         """The TestWriter on its model."""
-        return TestWriter(
-            self._ask("test_writer"),
-            self._lengths("test_writer"),
-            temperature=self._settings.temperature,
-            seed=self._seed,
-        )
+        return TestWriter(self._ask("test_writer"), self._lengths("test_writer"), seed=self._seed)
 
     def critic(self) -> Critic:
         """The Critic on its model."""

@@ -1,4 +1,4 @@
-"""How much a run may try: drafts, tests and opinions, by effort and by the user's own numbers."""
+"""How much a run may try: drafts and tests, by effort and by the user's own numbers."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ class Plan:
     """Drafts asked for at the start."""
     more_drafts: int
     """Drafts asked for at once where the board leaves a doubt."""
+    doubtful_drafts: int
+    """Drafts in all where one passes the trusted tests and the first are not alike. Fixed, since drafting until
+    some agree would make agreement cheap."""
     most_drafts: int
-    """Drafts in all, fresh starts included."""
+    """Drafts in all where none passes the trusted tests."""
     tests: int
     """Tests asked for."""
-    opinions: int
-    """Second opinions on each value in doubt."""
-    most_disputes: int
-    """Values in doubt that opinions are asked on, in one round."""
     probes: int
     """Calls of unknown answer on which drafts are compared."""
     max_rounds: int
@@ -33,17 +32,14 @@ class Plan:
     """Tests asked for at the end, for mutants that no test notices."""
 
 
-_LOW = Plan(drafts=2, more_drafts=1, most_drafts=4, tests=6, opinions=2, most_disputes=1, probes=16, max_rounds=5)
-_MEDIUM = Plan(
-    drafts=3, more_drafts=2, most_drafts=8, tests=8, opinions=4, most_disputes=2, probes=24, max_rounds=5
-)
+_LOW = Plan(drafts=3, more_drafts=1, doubtful_drafts=3, most_drafts=4, tests=6, probes=16, max_rounds=5)
+_MEDIUM = Plan(drafts=3, more_drafts=2, doubtful_drafts=5, most_drafts=8, tests=8, probes=24, max_rounds=5)
 _HIGH = Plan(
     drafts=5,
     more_drafts=3,
+    doubtful_drafts=8,
     most_drafts=16,
     tests=12,
-    opinions=6,
-    most_disputes=4,
     probes=48,
     max_rounds=6,
     properties=3,
@@ -59,6 +55,7 @@ def plan(settings: Settings, limits: SpecLimits) -> Plan:
     return replace(
         base,
         drafts=drafts,
+        doubtful_drafts=max(base.doubtful_drafts, drafts),
         most_drafts=max(base.most_drafts, drafts),
         max_rounds=limits.max_rounds or settings.max_rounds,
     )

@@ -1,7 +1,7 @@
 """The judge: Board -> Ruling. Pure: no I/O, no clock, no chance.
 
-Trusted tests decide first. Generated tests count unless the votes rule them out (votes.py); what the votes leave
-open is reported as a dispute and keeps the grade at `contested`. Independent candidates are those written from the
+Trusted tests decide first, and only they fail code that runs: a generated test that the code fails is a doubt.
+Generated tests count unless the votes rule them out (votes.py). Independent candidates are those written from the
 spec alone; repairs have seen the tests, so their agreement with them proves nothing.
 """
 
@@ -9,47 +9,48 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from .agreement import RUNNABLE, Agreement, independent
+from .agreement import RUNNABLE, Agreement
 from .claims import claim_of
-from .inquiry import inquiries
 from .ledger import ledger
+from .lone_examples import lone_example
 from .probes import probed_call
 from .records import Board, Candidate, Dispute, Grade, LedgerEntry, NextStep, Outcome, Ruling, Test
 from .thresholds import MEASURED, Thresholds
-from .votes import Opinions, Tally, tally
+from .votes import ballot, raises, tally
 
 SHOWN_DIFFERENCES = 3
-LONGEST_REPAIR = 2
-"""Repairs in a line before a fresh draft: most of a small model's ability to debug is gone after two or three."""
 SUCCESSES: tuple[Grade, ...] = ("verified", "consensus")
 CRASHES = ("error", "stopped", "missing")
-"""Outcomes that a critic can mend from the facts; a wrong value is redrafted first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What the judge must know beside the board: opinions asked for, and what may still be done."""
+    """What the judge must know beside the board: what may still be done."""
 
-    opinions: Opinions
     probes: Board | None = None
     """What the candidates return for calls of unknown answer: those that differ there are not alike."""
-    repairs_in_line: int = 0
     last_round: bool = False
-    most_drafts: int = 8
+    may_draft: bool = True
+    """Whether there may be more drafts where none passes the trusted tests."""
+    may_compare: bool = True
+    """Whether there may be more drafts where one passes them."""
     tests_written: bool = True
     """Whether the TestWriter has been asked."""
+    repaired: frozenset[str] = frozenset()
+    """The candidates that the Critic was shown: it is never asked for the same twice."""
 
 
 def judge(board: Board, situation: Situation, thresholds: Thresholds = MEASURED) -> Ruling:
     """The ruling on `board`: leader, ledger, grade and next step."""
+    if not board.tests:
+        return Ruling("contested", board.candidates[0].id, "done", "There is no test, so nothing is known of it.")
     agreement = Agreement(board, situation.probes)
-    tallies = {test.id: tally(agreement, test, situation.opinions, thresholds) for test in board.tests}
-    leader = _leader(agreement, tallies)
+    leader = _leader(agreement)
     if leader is None:
-        step: NextStep = "redraft" if _may_draft(board, situation) and not situation.last_round else "done"
+        step: NextStep = "redraft" if situation.may_draft and not situation.last_round else "done"
         return Ruling("failed", None, step, "No candidate could be run.")
+    tallies = {test.id: tally(agreement, test, thresholds) for test in board.tests}
     view = _View(agreement, leader, ledger(agreement, leader, tallies))
     grade, why = _grade(view, thresholds)
     return Ruling(
@@ -113,6 +114,22 @@ class _View:
         voters = self.agreement.voters
         return self.agreeing / len(voters) if voters else 0.0
 
+    @property
+    def crashes(self) -> bool:
+        """Whether the leader comes to an end of its own in no test."""
+        outcomes = [self.outcome(entry) for entry in self.ledger if entry.standing != "refused"]
+        return bool(outcomes) and all(outcome.status in CRASHES for outcome in outcomes)
+
+    @property
+    def own(self) -> list[LedgerEntry]:
+        """The generated tests that could be run."""
+        return [entry for entry in self.ledger if entry.test.origin == "generated" and entry.standing != "refused"]
+
+    @property
+    def stood(self) -> list[LedgerEntry]:
+        """The generated tests that stand as they were written, and that the leader passes."""
+        return [entry for entry in self.passed if entry.test.origin == "generated"]
+
     def disputes(self, grade: Grade) -> tuple[Dispute, ...]:
         """What is open: contested tests, and without a success also what drafts differ on beyond the tests."""
         contested = [self._dispute(entry) for entry in self.contested]
@@ -138,24 +155,19 @@ class _View:
             return Dispute(entry.test.id, entry.test.source.strip(), (outcome.detail,))
         answers = [claim.expected]
         for candidate in self.agreement.board.candidates:
-            actual = self.agreement.board.verdict(candidate.id).outcome(entry.test.id).actual
-            if actual is not None and actual not in answers:
-                answers.append(actual)
-        return Dispute(entry.test.id, claim.call, tuple(answers))
+            given = ballot(self.agreement, candidate, entry.test, claim)
+            if given is not None and given not in answers:
+                answers.append(given)
+        return Dispute(entry.test.id, claim.call, tuple(sorted(answers, key=raises)))
 
 
-def _leader(agreement: Agreement, tallies: dict[str, Tally | None]) -> Candidate | None:
-    """Most trusted tests passed; then most tests passed that the votes uphold; then CodeT's score, the root of the
-    like-minded independent drafts times the generated tests passed that are not ruled out; then the earliest, so
-    that a repair must be better to lead."""
+def _leader(agreement: Agreement) -> Candidate | None:
+    """Most trusted tests passed; then most like-minded independent drafts; then the earliest, since the first
+    draft, at temperature 0, is right more often than another, and a repair must be better to lead."""
 
-    def rank(item: tuple[int, Candidate]) -> tuple[int, int, float, int, int]:
+    def rank(item: tuple[int, Candidate]) -> tuple[int, int, int]:
         index, candidate = item
-        passed = [t for t in agreement.board.tests if not t.trusted and agreement.passes(candidate, t)]
-        upheld = sum(_decided(tallies[test.id], "upheld") for test in passed)
-        standing = sum(not _decided(tallies[test.id], "ruled out") for test in passed)
-        alike = max(1, len(agreement.following(candidate)))
-        return agreement.trusted_passed(candidate), upheld, alike**0.5 * (1 + standing), standing, -index
+        return agreement.trusted_passed(candidate), len(agreement.following(candidate)), -index
 
     runnable = [
         (index, candidate)
@@ -165,74 +177,53 @@ def _leader(agreement: Agreement, tallies: dict[str, Tally | None]) -> Candidate
     return max(runnable, key=rank)[1] if runnable else None
 
 
-def _decided(counted: Tally | None, decision: Literal["upheld", "ruled out"]) -> bool:
-    return counted is not None and counted.decision == decision
-
-
 def _grade(view: _View, thresholds: Thresholds) -> tuple[Grade, str]:
+    lone = lone_example(view.agreement, thresholds)
     if view.broken:
-        return "failed", f"It fails {view.broken} of {len(view.trusted)} trusted tests."
-    if view.failed:
-        return "failed", f"It fails {len(view.failed)} of {len(view.counting)} tests that count."
+        fails = f"It fails {view.broken} of {len(view.trusted)} trusted tests."
+        return "failed", f"{fails} {lone}" if lone else fails
+    if view.crashes:
+        return "failed", f"It ends none of its {len(view.ledger)} tests without an error."
     if not view.passed:
-        return "failed", "No test counts, so nothing is known of it."
-    if view.contested:
-        return "contested", f"{len(view.contested)} tests are in dispute, and the votes don't settle them."
-    return _verified(view, thresholds) if view.trusted else _consensus(view, thresholds)
-
-
-def _verified(view: _View, thresholds: Thresholds) -> tuple[Grade, str]:
-    passed = f"All {len(view.trusted)} trusted tests pass"
-    voters = len(view.agreement.voters)
-    agreement = f"{view.agreeing} of {voters} independent drafts that do best on them behave alike"
-    if view.agreeing >= thresholds.agreeing_drafts and view.share >= thresholds.verified_share:
-        return "verified", f"{passed}, no dispute is open, and {agreement}."
-    return "contested", f"{passed}, but only {agreement}."
-
-
-def _consensus(view: _View, thresholds: Thresholds) -> tuple[Grade, str]:
-    voters = len(view.agreement.voters)
-    own = [entry for entry in view.ledger if entry.test.origin == "generated" and entry.standing != "refused"]
-    stood = [entry for entry in own if entry.standing == "counts"]
-    agreement = f"{view.agreeing} of {voters} independent drafts agree on {len(view.passed)} tests"
+        return "contested", "It passes no test that counts, so nothing is known of it."
+    if lone:
+        return "contested", lone
     enough = (
-        view.agreeing >= thresholds.agreeing_drafts
-        and view.share >= thresholds.consensus_share
-        and len(view.passed) >= thresholds.passed_tests
-        and len(stood) >= thresholds.stood_share * len(own)
+        not view.failed
+        and view.agreeing >= thresholds.agreeing_drafts
+        and view.share >= thresholds.agreeing_share
+        and len(view.stood) >= thresholds.stood_share * len(view.own)
+        and (bool(view.trusted) or len(view.passed) >= thresholds.passed_tests)
     )
-    if enough:
-        return "consensus", f"{agreement}; {len(stood)} of {len(own)} tests stand as they were written."
-    return "contested", f"It passes its own tests, but they don't prove enough: {agreement}."
+    success: Grade = "verified" if view.trusted else "consensus"
+    return success if enough else "contested", _why(view, enough=enough)
+
+
+def _why(view: _View, *, enough: bool) -> str:
+    """The facts that a grade rests on."""
+    does_best = " that do best on them" if view.trusted else ""
+    facts = [
+        *([f"all {len(view.trusted)} trusted tests pass"] if view.trusted else []),
+        f"{view.agreeing} of {len(view.agreement.voters)} independent drafts{does_best} behave alike",
+        f"{len(view.stood)} of {len(view.own)} generated tests stand as they were written",
+        *([f"{len(view.failed)} tests that count fail"] if view.failed else []),
+    ]
+    said = f"{', '.join(facts[:-1])}, and {facts[-1]}."
+    return said[0].upper() + said[1:] if enough else f"Not enough is known of it: {said}"
 
 
 def _next_step(view: _View, grade: Grade, situation: Situation, thresholds: Thresholds) -> NextStep:
+    """Fresh drafts before repairs: a small model repairs little (docs/decisions/011-what-grades-rest-on.md)."""
     if situation.last_round:
         return "done"
-    if not view.broken and not situation.tests_written:
+    if grade == "failed":
+        if situation.may_draft:
+            return "redraft"
+        return "repair" if view.failed and view.leader.id not in situation.repaired else "done"
+    if not situation.tests_written:
         return "test"
-    may_draft = _may_draft(view.agreement.board, situation)
-    if view.failed or view.broken:
-        return _after_failure(view, situation, may_draft)
-    doubtful = view.share < 1 or view.agreeing < thresholds.certain_drafts
-    if doubtful and may_draft:
-        return "redraft"
-    if grade in SUCCESSES:
-        return "done"
-    return "settle" if inquiries(view.agreement, view.ledger, situation.opinions) else "done"
-
-
-def _may_draft(board: Board, situation: Situation) -> bool:
-    return len(independent(board.candidates)) < situation.most_drafts
-
-
-def _after_failure(view: _View, situation: Situation, may_draft: bool) -> NextStep:
-    """Crashes go to the critic first, wrong values to a fresh draft first; neither is repaired often in a line."""
-    crash = any(view.outcome(entry).status in CRASHES for entry in view.failed)
-    may_repair = bool(view.failed) and situation.repairs_in_line < LONGEST_REPAIR
-    if may_repair and (crash or not may_draft):
-        return "repair"
-    return "redraft" if may_draft else "done"
+    doubtful = view.share < 1 or view.agreeing < thresholds.agreeing_drafts
+    return "redraft" if doubtful and situation.may_compare else "done"
 
 
 def failures(board: Board, ruling: Ruling) -> Sequence[tuple[Test, Outcome]]:

@@ -35,7 +35,8 @@ def _voted(test: Test, counted: Tally) -> LedgerEntry:
     votes = f"{counted.votes_for} to {counted.votes_against}"
     if counted.decision == "upheld":
         return LedgerEntry(test, "counts", counted.votes_for, counted.votes_against, f"upheld, {votes}")
-    if counted.decision == "ruled out":
+    if counted.decision == "ruled out" or test.origin == "settled":
+        # What votes have settled is a test no longer once they don't uphold it.
         reason = f"the votes went against it, {votes}, for {counted.value}"
         return LedgerEntry(test, "ruled out", counted.votes_for, counted.votes_against, reason)
     reason = f"the votes are split, {votes}"

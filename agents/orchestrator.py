@@ -5,12 +5,9 @@ from __future__ import annotations
 import time
 from functools import partial
 
-from .agreement import Agreement, independent
-from .asking import together
-from .claims import Claim
+from .agreement import Agreement
 from .errors import BudgetSpent
 from .events import Note
-from .inquiry import Inquiry, inquiries, settled_by_inquiry
 from .judge import SUCCESSES, Situation, judge
 from .probes import probes
 from .records import Board, Ruling, Test
@@ -26,8 +23,7 @@ class Orchestrator:
     def __init__(self, bench: Workbench) -> None:
         self._bench = bench
         self._plan = bench.plan
-        self._opinions: dict[str, tuple[str | None, ...]] = {}
-        self._repairs_in_line = 0
+        self._repaired: frozenset[str] = frozenset()
         self._tests_written = False
         self._tests_added = False
         self._probes: tuple[Test, ...] = ()
@@ -45,7 +41,7 @@ class Orchestrator:
             last = not going_on or number == self._plan.max_rounds
             ruling = self._bench.confirmed(judge(board, self._situation(probed, last)))
             seconds = time.monotonic() - started
-            self._bench.keep(RoundRecord(number, board, probed, ruling, dict(self._opinions), seconds))
+            self._bench.keep(RoundRecord(number, board, probed, ruling, seconds))
             if ruling.done and (last or not self._strengthened(ruling)):
                 break
             if not ruling.done:
@@ -106,43 +102,24 @@ class Orchestrator:
         return self._bench.crew.rig.board(self._bench.pool, self._probes) if self._probes else None
 
     def _situation(self, probed: Board | None, last: bool) -> Situation:
-        unusable = self._bench.drafts_asked - len(independent(self._bench.pool))
+        asked, plan = self._bench.drafts_asked, self._plan
         return Situation(
-            opinions=self._opinions,
             probes=probed,
-            repairs_in_line=self._repairs_in_line,
             last_round=last,
-            most_drafts=self._plan.most_drafts - unusable,
+            may_draft=asked < plan.most_drafts,
+            may_compare=asked < plan.doubtful_drafts,
             tests_written=self._tests_written,
+            repaired=self._repaired,
         )
 
     def _next(self, ruling: Ruling, agreement: Agreement, round_number: int) -> None:
         match ruling.next_step:
             case "test":
                 self._write_tests()
-            case "settle":
-                self._settle(ruling, agreement)
             case "repair":
-                self._repairs_in_line += 1
+                self._repaired |= {ruling.leader or ""}
                 self._bench.repair(ruling, agreement.board, round_number)
             case _:
-                self._repairs_in_line = 0
-                missing = self._plan.most_drafts - self._bench.drafts_asked
-                self._bench.draft(min(self._plan.more_drafts, missing), round_number)
-        self._bench.suite += settlements(agreement, self._opinions)
-
-    def _settle(self, ruling: Ruling, agreement: Agreement) -> None:
-        """Ask for opinions on values in doubt; those that the votes decide become settled tests."""
-        for inquiry in inquiries(agreement, ruling.ledger, self._opinions)[: self._plan.most_disputes]:
-            self._opinions[inquiry.call] = self._opinions_on(inquiry)
-        self._bench.suite += settled_by_inquiry(agreement, self._opinions)
-
-    def _opinions_on(self, inquiry: Inquiry) -> tuple[str | None, ...]:
-        writer, spec = self._bench.crew.test_writer, self._bench.spec
-        if inquiry.rivals:
-            ask = partial(writer.choose, spec, inquiry.call, inquiry.rivals)
-        else:
-            ask = partial(writer.predict, spec, Claim(inquiry.call, "None"))
-        return tuple(
-            together([partial(ask, number) for number in range(self._plan.opinions)], self._bench.crew.at_once)
-        )
+                most = self._plan.most_drafts if ruling.grade == "failed" else self._plan.doubtful_drafts
+                self._bench.draft(min(self._plan.more_drafts, most - self._bench.drafts_asked), round_number)
+        self._bench.suite += settlements(agreement)

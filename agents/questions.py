@@ -29,9 +29,16 @@ def answer_lines(dispute: Dispute) -> tuple[str, ...]:
     """The rival answers as lines of an answers file; those that can't be written as one are left out."""
     if expression(dispute.question) is None:
         return _stated(dispute.question)
-    values = [answer for answer in dispute.answers if _is_whole(answer)]
-    signs = {"None": "is", "True": "is", "False": "is"}
-    return tuple(f"{dispute.question} {signs.get(answer, '==')} {answer}" for answer in values)
+    said = [_said(answer) for answer in dispute.answers]
+    return tuple(f"{dispute.question} {each}" for each in said if each)
+
+
+def _said(answer: str) -> str | None:
+    """What is said of a call by `answer`; None where it fits no line."""
+    if answer.startswith("raises "):
+        return answer if exception(answer.removeprefix("raises ")) else None
+    sign = "is" if answer in ("None", "True", "False") else "=="
+    return f"{sign} {answer}" if _is_whole(answer) else None
 
 
 def how_to_answer(disputes: Sequence[Dispute]) -> str:

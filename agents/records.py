@@ -231,6 +231,7 @@ class Dispute:
 
 
 NextStep = Literal["done", "test", "repair", "redraft", "settle"]
+"""What the loop does next; `settle` is found in runs of earlier versions alone, which `show` still reads."""
 
 
 @dataclass(frozen=True, slots=True)

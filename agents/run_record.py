@@ -90,14 +90,13 @@ class TrackRecord:
 
 @dataclass(frozen=True, slots=True)
 class RoundRecord:
-    """One round as it is kept: board, what the candidates return on the probes (None where there were none),
-    ruling, and the opinions asked for so far (by call)."""
+    """One round as it is kept: board, what the candidates return on the probes (None where there were none), and
+    ruling."""
 
     number: int
     board: Board
     probes: Board | None
     ruling: Ruling
-    opinions: dict[str, tuple[str | None, ...]]
     seconds: float
 
 

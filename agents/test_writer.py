@@ -1,16 +1,11 @@
-"""TestWriter: spec -> tests, blind to every candidate; and its independent second opinions on expected values."""
+"""TestWriter: spec -> tests, blind to every candidate."""
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Sequence
-
 from .asking import Ask, ReplyLengths, answered
-from .claims import Claim, is_literal
 from .errors import ReplyError
 from .records import Message, Reply, Request, Spec, Test
 from .reply import read_properties, read_tests
-from .source import parse
 from .templates import messages, render
 
 
@@ -19,10 +14,9 @@ class TestWriter:
 
     __test__ = False
 
-    def __init__(self, ask: Ask, lengths: ReplyLengths, *, temperature: float, seed: int) -> None:
+    def __init__(self, ask: Ask, lengths: ReplyLengths, *, seed: int) -> None:
         self._ask = ask
         self._lengths = lengths
-        self._temperature = temperature
         self._seed = seed
 
     def draft(self, spec: Spec, count: int) -> tuple[Test, ...]:
@@ -67,35 +61,6 @@ class TestWriter:
 
         return answered(self._ask, request, read)
 
-    def predict(self, spec: Spec, claim: Claim, number: int) -> str | None:
-        """Opinion `number` (from 0) on what `claim.call` returns, as a literal; None when it gives none.
-
-        The question shows the call alone: neither the test's value nor any candidate's.
-        """
-        request = Request(
-            role="test_writer",
-            messages=messages(spec, "expected_value", call=claim.call),
-            max_tokens=self._lengths.value,
-            temperature=0.0 if number == 0 else self._temperature,
-            seed=self._seed + number,
-            purpose=f"opinion {number + 1} on {claim.call}",
-        )
-        return read_value(self._ask(request).text)
-
-    def choose(self, spec: Spec, call: str, rivals: Sequence[str], number: int) -> str | None:
-        """Opinion `number` on which of two `rivals` `call` returns, shown in both orders in turns; a third value
-        may be the answer too. None when it gives none."""
-        first, second = rivals[:2] if number % 2 == 0 else (rivals[1], rivals[0])
-        request = Request(
-            role="test_writer",
-            messages=messages(spec, "rivals", call=call, first=first, second=second),
-            max_tokens=self._lengths.value,
-            temperature=0.0 if number < 2 else self._temperature,
-            seed=self._seed + number,
-            purpose=f"choice {number + 1} on {call}",
-        )
-        return read_value(self._ask(request).text)
-
 
 def _asked_for(spec: Spec, count: int) -> dict[str, object]:
     names = spec.signature.name if spec.signature else "the names that the spec gives"
@@ -108,28 +73,3 @@ def _tests(reply: Reply, spec: Spec) -> tuple[Test, ...]:
     if not tests:
         raise ReplyError("it holds no test function with an assertion")
     return tests
-
-
-def read_value(text: str) -> str | None:
-    """The literal in a reply of the form `result = <literal>`, with or without fence and name; else None."""
-    lines = [line.strip().strip("`").strip() for line in text.splitlines()]
-    lines = [line for line in lines if line and line != "python"]
-    stated = (_assigned("\n".join(lines)), *(_assigned(line) for line in lines))
-    bare = ("\n".join(lines), *(line for line in lines if not line.endswith(",")))
-    return next((value for value in (*stated, *bare) if value is not None and is_literal(value)), None)
-
-
-def _assigned(source: str) -> str | None:
-    """The right side of an assignment, or of a comparison `call == value`."""
-    try:
-        body = parse(source).body
-    except ValueError:
-        return None
-    match body:
-        case [ast.Assign(value=value)] | [ast.AnnAssign(value=ast.expr() as value)]:
-            return ast.unparse(value)
-        case [ast.Expr(value=ast.Compare(ops=[ast.Eq()], comparators=[value]))]:
-            return ast.unparse(value)
-        case [ast.Assert(test=ast.Compare(ops=[ast.Eq()], comparators=[value]))]:
-            return ast.unparse(value)
-    return None

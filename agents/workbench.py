@@ -100,16 +100,11 @@ class Workbench:
             )
 
     def add_tests(self, write: Callable[[], Iterable[Test]]) -> None:
-        """Add what `write` asks the TestWriter for. Raises ModelError when there is still no test at all."""
+        """Add what `write` asks the TestWriter for; a reply that can't be used is told."""
         try:
             self.suite += renamed(write(), self.suite)
         except ReplyError as reason:
             self.tell(Note(f"The tests can't be used: {reason}.", warning=True))
-        if not self.suite:
-            raise ModelError(
-                "unusable_reply",
-                "The model wrote no test that can be used; put examples in the spec, or try another --model.",
-            )
 
     def repair(self, ruling: Ruling, board: Board, round_number: int) -> None:
         """Ask the Critic for a replacement of the leader."""
@@ -128,14 +123,16 @@ class Workbench:
         return self.crew.rig.board(self.pool, self.suite)
 
     def confirmed(self, ruling: Ruling) -> Ruling:
-        """A success once more, cold; one that does not come again is none."""
+        """A success once more, cold; one that does not come again is none.
+
+        A limit overrun there is a doubt and no failure: a busy machine is enough for it."""
         if ruling.grade not in ("verified", "consensus"):
             return ruling
         verdict = self.crew.rig.confirm(self.leader(ruling), surviving(ruling))
         if verdict.kind == "passed":
             return ruling
         why = f"It passed, and then did not in a fresh sandbox: {verdict.kind}, {verdict.reason}."
-        return replace(ruling, grade="failed", why=why)
+        return replace(ruling, grade="contested" if verdict.kind == "stopped" else "failed", why=why)
 
     def keep(self, record: RoundRecord) -> None:
         """Keep one round, and the leader with the surviving suite, before anything else happens."""

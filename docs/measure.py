@@ -26,7 +26,7 @@ SPEC = (
     "Implement slugify(text: str) -> str that lowercases, ascii-folds, replaces spaces with dashes "
     "and strips punctuation."
 )
-ASKED = ("draft 1", "draft 2", "tests", "opinion 1", "replacement")
+ASKED = ("draft 1", "draft 2", "tests", "replacement")
 VARIANTS = {
     "as shipped": {},
     "without speculation": {"speculation": False},

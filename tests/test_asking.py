@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
-from agents.asking import answered, together
+from agents.asking import CORRECTION_TEMPERATURE, answered, together
 from agents.errors import ReplyError
 from agents.records import Message, Reply, Request
 
@@ -44,6 +45,13 @@ def test_an_unusable_reply_is_asked_for_again_with_the_reason() -> None:
     assert [message.role for message in second.messages[2:]] == ["assistant", "user"]
     assert second.messages[2].content == "bad"
     assert "it holds no code" in second.messages[3].content
+
+
+def test_it_is_never_asked_for_again_at_temperature_0_where_the_same_text_would_come_back() -> None:
+    for before, after in ((0.0, CORRECTION_TEMPERATURE), (0.5, 0.5)):
+        model = Model("bad", "good now")
+        answered(model, replace(REQUEST, temperature=before), read)
+        assert model.asked[1].temperature == after
 
 
 def test_it_is_asked_again_only_once() -> None:

@@ -17,9 +17,9 @@ A, B, C = (candidate(name) for name in "abc")
 RAISING = Test("test_raises", "def test_raises():\n    with pytest.raises(OSError):\n        f(0)\n", "generated")
 
 
-def entries(judged: Board, *opinions: str) -> list[LedgerEntry]:
-    agreement, asked = Agreement(judged), {"f(1)": opinions}
-    tallies = {test.id: tally(agreement, test, asked, TWO_THIRDS) for test in judged.tests}
+def entries(judged: Board) -> list[LedgerEntry]:
+    agreement = Agreement(judged)
+    tallies = {test.id: tally(agreement, test, TWO_THIRDS) for test in judged.tests}
     return list(ledger(agreement, judged.candidates[0], tallies))
 
 
@@ -30,7 +30,7 @@ def test_every_test_has_an_entry_in_the_boards_order() -> None:
 
 def test_a_trusted_test_counts_whatever_the_drafts_return() -> None:
     judged = board({TRUSTED: "9"}, dict.fromkeys((A, B, C), ("8",)))
-    assert entries(judged, "8", "8", "8") == [LedgerEntry(TRUSTED, "counts")]
+    assert entries(judged) == [LedgerEntry(TRUSTED, "counts")]
 
 
 def test_a_test_that_nobody_doubts_counts_without_votes() -> None:
@@ -70,3 +70,14 @@ def test_a_test_without_a_claim_is_contested_where_most_drafts_and_two_at_least_
 
 def test_a_users_test_counts_though_it_claims_no_value_and_all_drafts_fail_it() -> None:
     assert claimless("failed", "failed", test=replace(RAISING, origin="user")) == "counts"
+
+
+def test_a_settled_test_that_the_votes_no_longer_uphold_is_ruled_out() -> None:
+    settled = value_test("test_1_settled", "f(1)", "2", "settled")
+    turned, split = (
+        entries(board({settled: "2"}, {A: ("3",), B: ("3",), C: (other,)}))[0] for other in ("3", "2")
+    )
+    assert (turned.standing, turned.votes_against) == ("ruled out", 3)
+    assert entries(board({settled: "2"}, {A: ("3",), B: ("2",)}))[0].standing == "ruled out"
+    assert split.standing == "ruled out"
+    assert entries(board({settled: "2"}, {A: ("2",), B: ("2",), C: ("3",)}))[0].standing == "counts"

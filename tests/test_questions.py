@@ -55,6 +55,9 @@ def test_a_test_that_fits_no_line_is_still_one_line_of_a_question(body: str) -> 
         ("Decimal('1')", "f(1) == Decimal('1')"),
         ("<Point object>", None),
         ("nan", None),
+        ("raises ValueError", "f(1) raises ValueError"),
+        ("raises an exception", None),
+        ("another value", None),
         (repr("a" * 140 + "..." + "a" * 140), None),
     ],
 )
@@ -66,7 +69,7 @@ def test_only_a_value_that_can_be_written_is_offered(answer: str, line: str | No
     "dispute",
     [
         VALUES,
-        Dispute("p", "f([1, 2])", ("None", "True", "1.5", "{1: 'x'}")),
+        Dispute("p", "f([1, 2])", ("None", "True", "1.5", "{1: 'x'}", "raises ValueError")),
         *(from_source(b) for b, _ in SOURCES.values()),
     ],
 )

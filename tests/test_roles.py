@@ -7,13 +7,12 @@ from dataclasses import replace
 import pytest
 
 from agents.asking import SMALL_MODEL
-from agents.claims import Claim
 from agents.code_writer import CodeWriter
 from agents.critic import LONGEST_DETAIL, Critic, describe
 from agents.errors import ReplyError
 from agents.records import Candidate, Example, Outcome, Reply, Request
 from agents.spec import read_spec
-from agents.test_writer import TestWriter, read_value
+from agents.test_writer import TestWriter
 
 from .boards import value_test
 
@@ -40,7 +39,7 @@ def writer(model: Model) -> CodeWriter:
 
 
 def blind_writer(model: Model) -> TestWriter:
-    return TestWriter(model, SMALL_MODEL, temperature=0.8, seed=3)
+    return TestWriter(model, SMALL_MODEL, seed=3)
 
 
 def candidate(code: str = "def slugify(text: str) -> str:\n    return text\n") -> Candidate:
@@ -62,11 +61,9 @@ def test_all_roles_share_the_beginning_of_their_prompts_up_to_the_task() -> None
     blind_writer(Model(TESTS)).draft(SPEC, 8)
     tests = Model(TESTS)
     blind_writer(tests).draft(SPEC, 8)
-    opinions = Model("result = 'b'")
-    blind_writer(opinions).predict(SPEC, Claim("slugify('B')", "'b'"), 0)
     repairs = Model(OTHER)
     Critic(repairs, SMALL_MODEL, seed=0).replace(SPEC, candidate(), [], 2, frozenset())
-    asked = [m.asked[0].messages for m in (model, tests, opinions, repairs)]
+    asked = [m.asked[0].messages for m in (model, tests, repairs)]
     assert len({messages[0] for messages in asked}) == 1
     assert len({messages[1].content.partition("# Task")[0] for messages in asked}) == 1
 
@@ -97,40 +94,6 @@ def test_a_redraft_is_told_of_answers_that_a_first_draft_was_not() -> None:
     assert ["'é'" in request.messages[1].content for request in model.asked] == [False, True]
 
 
-def test_an_opinion_is_asked_without_the_value_that_is_in_dispute() -> None:
-    model = Model("result = 'b'")
-    assert blind_writer(model).predict(SPEC, Claim("slugify('B')", "'not-this'"), 1) == "'b'"
-    assert "not-this" not in str(model.asked[0].messages)
-
-
-def test_rivals_are_shown_in_both_orders_in_turns() -> None:
-    model = Model("result = 'b'")
-    writer = blind_writer(model)
-    assert [writer.choose(SPEC, "slugify('B')", ("'b'", "'B'", "'c'"), number) for number in range(4)] == [
-        "'b'"
-    ] * 4
-    asked = [request.messages[1].content for request in model.asked]
-    orders = [text.index("`'b'`") < text.index("`'B'`") for text in asked]
-    assert orders == [True, False, True, False]
-    assert all("slugify('B')" in text and "'c'" not in text for text in asked), "the two most frequent rivals"
-
-
-def test_the_first_choice_in_each_order_is_cold_and_all_are_other_samples() -> None:
-    model = Model("result = 'b'")
-    for number in range(4):
-        blind_writer(model).choose(SPEC, "slugify('B')", ("'b'", "'B'"), number)
-    assert [request.temperature for request in model.asked] == [0.0, 0.0, 0.8, 0.8]
-    assert len({(request.messages, request.seed) for request in model.asked}) == 4
-
-
-def test_a_choice_may_be_a_third_value_or_none() -> None:
-    chosen = [
-        blind_writer(Model(text)).choose(SPEC, "slugify('B')", ("'b'", "'B'"), 0)
-        for text in ("# lowercase, and doubled\nresult = 'bb'", "Neither of them.")
-    ]
-    assert chosen == ["'bb'", None]
-
-
 def test_tests_written_from_the_code_are_shown_the_code_and_nothing_of_the_spec() -> None:
     model = Model(TESTS)
     tests = blind_writer(model).draft_from_code(replace(SPEC, text="Secret wish."), candidate().code, 8)
@@ -147,25 +110,6 @@ def test_tests_of_the_code_that_cannot_be_read_are_asked_for_again_and_then_refu
     assert blind_writer(model).draft_from_code(SPEC, candidate().code, 8)
     with pytest.raises(ReplyError):
         blind_writer(Model("I would rather not.")).draft_from_code(SPEC, candidate().code, 8)
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("```python\nresult = [1, 2]\n```", "[1, 2]"),
-        ("result: int = -3", "-3"),
-        ("True", "True"),
-        ("`'a'`", "'a'"),
-        ("```python\nassert f(1) == {'a': 1}\n```", "{'a': 1}"),
-        ("The call returns:\n```python\nresult = None\n```", "None"),
-        ("```python\nresult = [\n    1,\n    2,\n]\n```", "[1, 2]"),
-        ("It depends.", None),
-        ("result = f(1)", None),
-        ("", None),
-    ],
-)
-def test_a_value_is_read_from_what_a_model_says(text: str, value: str | None) -> None:
-    assert read_value(text) == value
 
 
 def test_the_critic_sees_the_file_and_the_facts() -> None:

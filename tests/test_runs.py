@@ -42,17 +42,26 @@ def test_rounds_come_back_as_they_were_and_in_order(tmp_path: Path) -> None:
     from agents.judge import Situation, judge
 
     run = runs.create(tmp_path, record())
-    ruling = judge(ROUND_BOARD, Situation({}))
-    kept = [RoundRecord(number, ROUND_BOARD, None, ruling, {"test_1": ("1", None)}, 0.5) for number in (2, 1, 10)]
+    ruling = judge(ROUND_BOARD, Situation())
+    kept = [RoundRecord(number, ROUND_BOARD, None, ruling, 0.5) for number in (2, 1, 10)]
     for each in kept:
         run.append(each)
     assert [each.number for each in run.rounds()] == [1, 2, 10]
     assert run.rounds()[1] == kept[0]
 
 
+def test_a_round_of_a_version_that_asked_for_opinions_can_be_read(tmp_path: Path) -> None:
+    run = runs.create(tmp_path, record())
+    kept = RoundRecord(1, ROUND_BOARD, None, Ruling("contested", "a", "settle", "why"), 0.5)
+    run.append(kept)
+    path = run.path / "rounds" / "01" / "round.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "opinions": {"f(1)": ["1", None]}}))
+    assert run.rounds() == [kept]
+
+
 def round_with(*disputes: Dispute) -> RoundRecord:
     ruling = Ruling("contested", "a", "done", "why", disputes=disputes)
-    return RoundRecord(1, ROUND_BOARD, None, ruling, {}, 0.5)
+    return RoundRecord(1, ROUND_BOARD, None, ruling, 0.5)
 
 
 def test_open_questions_lie_in_a_file_for_as_long_as_there_are_any(tmp_path: Path) -> None:

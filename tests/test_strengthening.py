@@ -1,4 +1,4 @@
-"""Tests for surviving mutants, on the real verifier and a model that answers as it is told."""
+"""Tests for surviving mutants, on the real verifier."""
 
 from __future__ import annotations
 
@@ -32,10 +32,9 @@ SPEC = read_spec(
 PLAN = Plan(
     drafts=2,
     more_drafts=1,
+    doubtful_drafts=4,
     most_drafts=4,
     tests=4,
-    opinions=3,
-    most_disputes=1,
     probes=8,
     max_rounds=5,
     killing_calls=2,
@@ -51,52 +50,42 @@ def rig() -> Iterator[Rig]:
     sandbox.close()
 
 
-class Oracle:
-    """Answers what a call returns by the spec, or always the same."""
-
-    def __init__(self, always: str | None = None) -> None:
-        self.always = always
-        self.asked: list[str] = []
-
-    def __call__(self, request: Request) -> Reply:
-        self.asked.append(request.messages[-1].content)
-        points = int(request.purpose.partition("grade(")[2].rstrip(")"))
-        value = self.always or repr("pass" if points >= 50 else "fail")
-        return Reply(f"```python\nresult = {value}\n```", "stop")
+def silent(request: Request) -> Reply:
+    raise AssertionError(f"nothing is asked: {request.purpose}")
 
 
-def bench(model: Oracle, rig: Rig) -> Workbench:
+def bench(rig: Rig, *codes: str) -> Workbench:
+    """A workbench with these drafts in its pool, and no model."""
     crew = Crew(
-        CodeWriter(model, SMALL_MODEL, temperature=0.8, seed=0),
-        TestWriter(model, SMALL_MODEL, temperature=0.8, seed=0),
-        Critic(model, SMALL_MODEL, seed=0),
+        CodeWriter(silent, SMALL_MODEL, temperature=0.8, seed=0),
+        TestWriter(silent, SMALL_MODEL, seed=0),
+        Critic(silent, SMALL_MODEL, seed=0),
         at_once=1,
         rig=rig,
     )
-    return Workbench(SPEC, PLAN, crew, Archive(), lambda event: None)
+    made = Workbench(SPEC, PLAN, crew, Archive(), lambda event: None)
+    made.pool += [Candidate(f"draft{number}", code, "draft", 1) for number, code in enumerate(codes)]
+    return made
 
 
-def test_opinions_that_are_what_the_code_returns_make_tests(rig: Rig) -> None:
-    model = Oracle()
-    found = killing_tests(bench(model, rig), LEADER, [WEAK], rig)
+SAME = (CODE, CODE + "\n# in other words\n", CODE + "\n# and again\n")
+OTHER = "def grade(points: int) -> str:\n    return 'none'\n"
+
+
+def test_calls_on_which_enough_drafts_return_what_the_leader_does_make_tests(rig: Rig) -> None:
+    found = killing_tests(bench(rig, *SAME), LEADER, [WEAK], rig)
     assert 1 <= len(found) <= PLAN.killing_calls
     stronger = [WEAK, *found]
     assert rig.board([LEADER], stronger).verdicts[0].kind == "passed"
     assert measure(CODE, stronger, rig).killed > measure(CODE, [WEAK], rig).killed
-    assert all(test.origin == "generated" for test in found)
+    assert all(test.origin == "settled" for test in found)
 
 
-def test_the_code_is_never_shown(rig: Rig) -> None:
-    model = Oracle()
-    killing_tests(bench(model, rig), LEADER, [WEAK], rig)
-    assert model.asked
-    assert not any("if points" in question for question in model.asked)
-
-
-def test_opinions_that_are_something_else_make_none(rig: Rig) -> None:
-    assert killing_tests(bench(Oracle("None"), rig), LEADER, [WEAK], rig) == []
+def test_calls_on_which_too_few_drafts_do_so_make_none(rig: Rig) -> None:
+    assert killing_tests(bench(rig, *SAME[:2]), LEADER, [WEAK], rig) == []
+    assert killing_tests(bench(rig, *SAME, *[OTHER] * 3), LEADER, [WEAK], rig) == []
 
 
 def test_a_suite_that_does_not_pass_makes_none(rig: Rig) -> None:
     wrong = Candidate("w", CODE.replace(">=", "<"), "draft", 1)
-    assert killing_tests(bench(Oracle(), rig), wrong, [WEAK], rig) == []
+    assert killing_tests(bench(rig, *SAME), wrong, [WEAK], rig) == []

@@ -10,8 +10,8 @@ FRONT_MATTER = "---\nexamples:\n  - f(1) == 2\n---\nImplement f(x: int) -> int. 
 
 
 def test_a_missing_variable_is_an_error() -> None:
-    with pytest.raises(UndefinedError, match="call"):
-        render("expected_value")
+    with pytest.raises(UndefinedError, match="names"):
+        render("properties")
 
 
 def test_examples_are_shown_once_wherever_they_were_given() -> None:

@@ -6,7 +6,7 @@ import ast
 import re
 import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..source import parse, parses
 
@@ -43,10 +43,11 @@ class Mended:
     reason: str = ""
 
 
-def mended(text: str, *, cut_off: bool) -> Mended:
+def mended(text: str, *, cut_off: bool, keep_begun: bool = False) -> Mended:
     """`text` as a module that parses, unchanged where it does. `cut_off` says that its end is missing.
 
-    Statements that can't be mended are left out; `lost` names the definitions among them.
+    Statements that can't be mended are left out; `lost` names the definitions among them. With `keep_begun` the
+    whole statements of a function that was cut off stay: of a test they are checks, of other code a wrong program.
     """
     notes: list[str] = []
     code = re.sub(r"\A\s*(?:python3?|py)[ \t]*\n", "", text, flags=re.IGNORECASE)
@@ -62,7 +63,10 @@ def mended(text: str, *, cut_off: bool) -> Mended:
                 if better:
                     break
     if cut_off:
-        return _without_the_cut_end(code, notes, reason)
+        found = _without_the_cut_end(code, notes, reason)
+        return (
+            replace(found, code=found.code + _begun(code, found.lost[-1])) if found.lost and keep_begun else found
+        )
     if parses(code):
         return Mended(code, tuple(notes), reason=reason)
     kept, lost = _whole_statements(code)
@@ -99,6 +103,20 @@ def _without_the_cut_end(code: str, notes: list[str], reason: str) -> Mended:
     if lost:
         notes = [*notes, "cut after the last whole definition"]
     return Mended(kept, tuple(notes), tuple(filter(None, lost)), reason)
+
+
+def _begun(code: str, name: str) -> str:
+    """The whole statements of the function `name` that `code` ends in; empty where there are none.
+
+    The last line may have been cut anywhere; a decorated function may need what its decorators give.
+    """
+    lines = code.split("\n")[:-1]
+    starts = [number for number, line in enumerate(lines) if re.match(rf"def {name}\(", line)]
+    first = starts[-1] if starts else 0
+    if not starts or lines[first - 1].startswith("@"):
+        return ""
+    cuts = ("\n".join(lines[first:end]) + "\n" for end in range(len(lines), first + 1, -1))
+    return next((cut for cut in cuts if parses(cut)), "")
 
 
 def _is_followed(node: ast.stmt, kept: str, code: str) -> bool:

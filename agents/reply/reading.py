@@ -62,7 +62,7 @@ def read_tests(
 
     Raises ReplyError where the reply holds no test with an assertion on the spec's entry point.
     """
-    drafts = _drafts(text, truncated=truncated)
+    drafts = _drafts(text, truncated=truncated, keep_begun=True)
     testing = [draft for draft in drafts if any(is_test(node) or asserts(node) for node in parse(draft.code).body)]
     if not testing:
         cause = " before its first test was whole" if truncated else ", or none that is Python"
@@ -74,12 +74,12 @@ def read_tests(
     return tests, tuple(dict.fromkeys([*(note for draft in testing for note in draft.notes), *borrowed, *notes]))
 
 
-def _drafts(text: str, *, truncated: bool) -> list[Mended]:
+def _drafts(text: str, *, truncated: bool, keep_begun: bool = False) -> list[Mended]:
     """The blocks of a reply, mended; those that hold no statement are left out."""
     if len(text) > MAX_CHARACTERS:
         raise ReplyError(f"the reply is longer than {MAX_CHARACTERS} characters; answer with the code alone")
     found = blocks(text.replace("\0", ""), truncated=truncated)
-    drafts = [mended(block.text, cut_off=truncated and not block.closed) for block in found]
+    drafts = [mended(block.text, cut_off=truncated and not block.closed, keep_begun=keep_begun) for block in found]
     return [draft for draft in drafts if draft.lost or parse(draft.code).body]
 
 

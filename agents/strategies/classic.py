@@ -34,8 +34,8 @@ class Classic:
             board = bench.run_board(number)
             ruling = plain_ruling(board, bench.pool[-1])
             claimed = _own_pass(board, ruling)
-            bench.keep(RoundRecord(number, board, None, ruling, {}, time.monotonic() - started))
-            if claimed or number > CRITIC_ROUNDS:
+            bench.keep(RoundRecord(number, board, None, ruling, time.monotonic() - started))
+            if claimed or not ruling.failed or number > CRITIC_ROUNDS:
                 break
             before = len(bench.pool)
             if (

@@ -27,7 +27,7 @@ class Sampling:
             board, max(board.candidates, key=lambda candidate: _trusted_passed(board, candidate))
         )
         ruling = self._bench.confirmed(ruling)
-        self._bench.keep(RoundRecord(1, board, None, ruling, {}, time.monotonic() - started))
+        self._bench.keep(RoundRecord(1, board, None, ruling, time.monotonic() - started))
         return Conclusion(ruling, ruling.grade == "verified")
 
     def _draft(self) -> None:

@@ -1,7 +1,6 @@
 """Calls on which the code and its surviving mutants part: where a suite has its gaps, told without showing code.
 
-Whoever writes tests blind to the code can be asked what such a call returns; an answer that is the code's own
-makes a test that kills, and any other answer is a doubt about the code.
+Where other drafts return what the code returns, such a call makes a test that kills.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ LONGEST_ANSWER = 200
 class KillingCall:
     """A call, with what the code returns for it, on which `kills` surviving mutants do something else.
 
-    `claim.expected` is the code's own word: no test before somebody who has not seen the code says the same.
+    `claim.expected` is the code's own word: no test before other drafts return the same.
     `preamble` has the imports that the call needs."""
 
     claim: Claim

@@ -10,6 +10,7 @@ import types
 
 import pytest
 
+from agents.claims import claim_of
 from agents.errors import ReplyError
 from agents.records import Signature, Spec, Test
 from agents.reply import read_tests
@@ -308,6 +309,29 @@ def test_no_more_than_the_limit_is_kept() -> None:
 def test_a_cut_reply_keeps_the_whole_tests(end: str) -> None:
     code = f"{IMPORT}def test_a():\n    assert quicksort([2, 1]) == [1, 2]\n\n{end}"
     assert [test.id for test in read(code, truncated=True)] == ["test_a"]
+
+
+@pytest.mark.parametrize(
+    ("end", "calls"),
+    [
+        ("    assert quicksort([3, ", ["quicksort([1])", "quicksort([2, 1])"]),
+        ("    assert quicksort([3]) == [3", ["quicksort([1])", "quicksort([2, 1])"]),
+        ("    assert quicksort(\n        [3],\n", ["quicksort([1])", "quicksort([2, 1])"]),
+        ("    for n in (1, 2):\n", ["quicksort([1])", "quicksort([2, 1])"]),
+    ],
+)
+def test_a_reply_cut_off_in_its_only_test_keeps_the_whole_checks(end: str, calls: list[str]) -> None:
+    code = (
+        f"{IMPORT}def test_a():\n    assert quicksort([1]) == [1]\n    assert quicksort([2, 1]) == [1, 2]\n{end}"
+    )
+    tests = read(code, truncated=True)
+    assert [claim.call for test in tests if (claim := claim_of(test))] == calls
+
+
+def test_a_cut_test_with_parameters_is_left_out() -> None:
+    whole = f"{IMPORT}def test_a():\n    assert quicksort([1]) == [1]\n\n"
+    cut = "@pytest.mark.parametrize('n', [1])\ndef test_b(n):\n    assert quicksort([n]) == [n]\n    assert quick"
+    assert [test.id for test in read(whole + cut, truncated=True)] == ["test_a"]
 
 
 def test_a_cut_class_keeps_its_whole_methods() -> None:

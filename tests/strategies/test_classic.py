@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agents.errors import BudgetSpent, ModelError
-from agents.records import Reply, Request
+from agents.errors import BudgetSpent
+from agents.records import Reply, Request, Spec
 from agents.strategies import loop_of
 from agents.strategies.classic import CRITIC_ROUNDS, Classic
 
@@ -96,9 +96,9 @@ def test_a_budget_spent_before_the_tests_comes_out_with_the_draft_kept() -> None
     assert archive.code == [WRONG]
 
 
-def test_no_readable_test_is_an_error() -> None:
-    bench, _ = workbench(Model(draft=[WRONG], tests=["none", "none"]))
-    with pytest.raises(ModelError, match="no test"):
-        Classic(bench).run()
-    trusted_alone, _ = workbench(Model(draft=[RIGHT], tests=["none", "none"]), spec=WITH_EXAMPLE)
-    assert not Classic(trusted_alone).run().claimed, "it has no tests of its own to pass"
+@pytest.mark.parametrize("spec", [SPEC, WITH_EXAMPLE])
+def test_without_a_readable_test_it_ends_and_claims_nothing(spec: Spec) -> None:
+    model = Model(draft=[RIGHT], tests=["none", "none"])
+    bench, archive = workbench(model, spec=spec)
+    assert not Classic(bench).run().claimed, "it has no tests of its own to pass"
+    assert (archive.code[-1], "replacement" in model.asked) == (RIGHT, False)

@@ -125,4 +125,4 @@ def _round(
     board = Board(tuple(candidates), (test,), tuple(verdicts))
     entry = LedgerEntry(test, "counts", votes_for=number, votes_against=1, reason="Two of three agree.")
     ruling = Ruling(grade, candidates[-1].id, "repair" if number == 1 else "done", f"Why {number}.", (entry,))
-    return RoundRecord(number, board, None, ruling, {}, 1.25)
+    return RoundRecord(number, board, None, ruling, 1.25)
