@@ -8,6 +8,7 @@ from .asking import Ask, ReplyLengths, answered
 from .code_writer import read_candidate
 from .errors import ReplyError
 from .records import Candidate, Outcome, Reply, Request, Spec, Test
+from .source import program
 from .templates import messages
 
 SHOWN_FAILURES = 3
@@ -30,7 +31,7 @@ class Critic:
         round_number: int,
         known: frozenset[str],
     ) -> Candidate:
-        """A replacement for `candidate`. `known` holds the code of earlier candidates: a reply that repeats one is
+        """A replacement for `candidate`. `known` holds the earlier candidates as programs: a reply that repeats one is
         asked for again with that fact. Raises ReplyError when nothing new can be read out of the replies."""
         request = Request(
             role="critic",
@@ -50,7 +51,7 @@ class Critic:
             replacement = read_candidate(
                 reply, spec, "repair", round_number, f"repair{round_number}", candidate.id
             )
-            if replacement.code in known:
+            if program(replacement.code) in known:
                 raise ReplyError("it repeats a file that failed these tests before; change what makes them fail")
             return replacement
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import os
 from collections.abc import Sequence
 
 from .records import Board, Candidate, Test, Verdict
 from .sandbox import Sandbox
-from .source import parse
+from .source import program
 from .verifier import Verifier, Workers
 
 MOST_AT_ONCE = 4
@@ -29,7 +28,7 @@ class Rig:
         """Every candidate on every test; what was run before is not run again, nor the same program in another
         layout."""
         suite = tuple(tests)
-        forms = {candidate.id: _form(candidate.code) for candidate in candidates}
+        forms = {candidate.id: program(candidate.code) for candidate in candidates}
         new = {
             forms[candidate.id]: candidate
             for candidate in reversed(candidates)
@@ -62,11 +61,3 @@ class Rig:
 def boards_at_once() -> int:
     """Verifications that this machine does at the same time."""
     return min(MOST_AT_ONCE, os.cpu_count() or 1)
-
-
-def _form(code: str) -> str:
-    """What two texts share that are the same program: all but comments and layout; the text where it is none."""
-    try:
-        return ast.dump(parse(code))
-    except ValueError:
-        return code

@@ -47,6 +47,14 @@ def _tree(text: str, mode: Literal["exec", "eval"]) -> ast.AST:
         raise ValueError("the code nests too deeply to be parsed") from error
 
 
+def program(text: str) -> str:
+    """What two texts share that are the same program: all but comments and layout; the text where it is none."""
+    try:
+        return ast.dump(parse(text))
+    except ValueError:
+        return text
+
+
 def parses(text: str) -> bool:
     """Whether `text` is Python."""
     try:

@@ -16,6 +16,7 @@ from .events import BoardStarted, Note, Ruled, Tell
 from .judge import failures
 from .records import Board, Candidate, Ruling, Spec, Test, Verdict
 from .run_record import RoundRecord
+from .source import program
 from .strength import MutantRunner
 from .suite import example_tests, split
 from .test_writer import TestWriter
@@ -109,7 +110,7 @@ class Workbench:
     def repair(self, ruling: Ruling, board: Board, round_number: int) -> None:
         """Ask the Critic for a replacement of the leader."""
         leader = self.leader(ruling)
-        known = frozenset(candidate.code for candidate in self.pool)
+        known = frozenset(program(candidate.code) for candidate in self.pool)
         try:
             replacement = self.crew.critic.replace(self.spec, leader, failures(board, ruling), round_number, known)
         except ReplyError as reason:

@@ -11,6 +11,7 @@ from agents.code_writer import CodeWriter
 from agents.critic import LONGEST_DETAIL, Critic, describe
 from agents.errors import ReplyError
 from agents.records import Candidate, Example, Outcome, Reply, Request
+from agents.source import program
 from agents.spec import read_spec
 from agents.test_writer import TestWriter
 
@@ -124,7 +125,7 @@ def test_the_critic_sees_the_file_and_the_facts() -> None:
 
 
 def test_a_replacement_that_repeats_an_earlier_file_is_asked_for_again_and_then_refused() -> None:
-    known = frozenset({"def slugify(text: str) -> str:\n    return text.lower()\n"})
+    known = frozenset({program("def slugify(text: str) -> str:  # as before\n\n    return text.lower()\n")})
     model = Model(MODULE, OTHER)
     critic = Critic(model, SMALL_MODEL, seed=0)
     assert "strip" in critic.replace(SPEC, candidate(), [], 2, known).code
