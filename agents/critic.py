@@ -31,8 +31,8 @@ class Critic:
         round_number: int,
         known: frozenset[str],
     ) -> Candidate:
-        """A replacement for `candidate`. `known` holds the earlier candidates as programs: a reply that repeats one is
-        asked for again with that fact. Raises ReplyError when nothing new can be read out of the replies."""
+        """A replacement for `candidate`. `known` holds the earlier candidates as programs: a reply that repeats
+        one is asked for again with that fact. Raises ReplyError when nothing new can be read out of them."""
         request = Request(
             role="critic",
             messages=messages(
