@@ -8,6 +8,7 @@ with checks that nobody asked for; one that goes on after the spec writes the bo
 from __future__ import annotations
 
 import ast
+import re
 import textwrap
 
 from .imports import supplied
@@ -57,7 +58,8 @@ def _with_docstring(spec: Spec, signature: Signature) -> str:
     """The header of the entry point, the imports that its types need, and the spec as its docstring."""
     header = signature.text.rstrip().removesuffix(":")
     lines = [line for line in spec.text.split("\n") if line.strip().rstrip(" :.") != header]
-    shown = "\n".join([*lines, *(example.source_line for example in unsaid(spec))]).replace('"""', "'''").strip()
+    text = "\n".join([*lines, *(example.source_line for example in unsaid(spec))])
+    shown = re.sub(r"\n{3,}", "\n\n", text).replace('"""', "'''").strip()
     end = "\n" if "\n" in shown or shown.endswith(('"', "\\")) else ""
     raw = "r" if "\\" in shown else ""
     docstring = f'{raw}"""{shown}{end}"""\n' if 0 < len(shown) <= LONGEST_DOCSTRING else ""
