@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from ..console import Console
-from ..errors import SandboxBroken
+from ..errors import SandboxBroken, UsageError
 from ..settings import STRATEGIES, Count, Effort, Positive, SandboxName, Settings, Strategy
 
 if TYPE_CHECKING:
@@ -126,6 +126,8 @@ def _reported(measurement: Measurement, options: Options, title: str) -> int:
 
     console = Console()
     settings = measurement.settings
+    if options.against and not options.drafts:
+        raise UsageError("--against compares drafts with drafts; say how many of each task with --drafts.")
     against = drafts.read_report(options.against) if options.against else None
     with ExitStack() as held:
         sandbox = open_sandbox(settings.sandbox)
