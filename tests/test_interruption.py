@@ -26,7 +26,7 @@ def under_way(
     directory: Path, provider: Provider, *arguments: str
 ) -> AbstractContextManager[subprocess.Popen[str]]:
     """A run in the background, with `provider` as its model."""
-    model = ("--api-base", provider.api_base, "--model", "openai/embedded")
+    model = ("--api-base", provider.api_base, "--model", "openai/embedded-1.5b")
     return in_background(directory, *arguments, *model, extra={"OPENAI_API_KEY": "k"})
 
 
@@ -40,7 +40,7 @@ def resume(directory: Path, provider: Provider) -> subprocess.CompletedProcess[s
         "--api-base",
         provider.api_base,
         "--model",
-        "openai/embedded",
+        "openai/embedded-1.5b",
     )
     return greenloop(directory, *options, extra={"OPENAI_API_KEY": "k"})
 
@@ -132,7 +132,7 @@ def test_ctrl_c_leaves_the_terminal_as_it_was(tmp_path: Path) -> None:
         leader, follower = pty.openpty()
         before = termios.tcgetattr(follower)
         process = subprocess.Popen(
-            command(QUICKSORT, "--api-base", provider.api_base, "--model", "openai/embedded"),
+            command(QUICKSORT, "--api-base", provider.api_base, "--model", "openai/embedded-1.5b"),
             cwd=tmp_path,
             env=environment(tmp_path, {"OPENAI_API_KEY": "k", "TERM": "xterm-256color"}),
             stdin=follower,
@@ -174,7 +174,7 @@ def _printed_until_the_end(leader: int, process: subprocess.Popen[bytes]) -> byt
 def test_a_providers_fault_is_exit_code_3_and_can_be_resumed(tmp_path: Path) -> None:
     with playing(REPLAYS) as provider:
         provider.script(Fails(401, "Incorrect API key provided", "invalid_api_key"))
-        options = ("--api-base", provider.api_base, "--model", "openai/embedded", "--json")
+        options = ("--api-base", provider.api_base, "--model", "openai/embedded-1.5b", "--json")
         ended = greenloop(tmp_path, QUICKSORT, *options, extra={"OPENAI_API_KEY": "k"})
         document = json.loads(ended.stdout)
         assert (ended.returncode, document["error"]["kind"]) == (3, "bad_key")
