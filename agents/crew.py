@@ -142,6 +142,11 @@ class Models:
             seconds = sum(tokens / speed for tokens, speed in self._speeds)
             return sum(tokens for tokens, _ in self._speeds) / seconds if seconds else None
 
+    @property
+    def repairs(self) -> bool:
+        """Whether the Critic's model repairs more than a fresh draft does (docs/decisions/013)."""
+        return not is_small(self._choices["critic"].model_id)
+
     def code_writer(self) -> CodeWriter:
         """The CodeWriter on its model."""
         return CodeWriter(

@@ -131,7 +131,8 @@ def _work(job: Job, place: Workplace, keeper: Keeper, rig: Rig, halt: Halt) -> N
 
 def _concluded(job: Job, models: Models, keeper: Keeper, rig: Rig) -> tuple[Workbench, Conclusion]:
     mutants = rig if job.settings.mutation else None
-    crew = Crew(models.code_writer(), models.test_writer(), models.critic(), models.at_once, rig, mutants)
+    roles = (models.code_writer(), models.test_writer(), models.critic())
+    crew = Crew(*roles, models.at_once, rig, mutants, models.repairs)
     bench = Workbench(job.spec, plan(job.settings, job.spec.limits), crew, keeper, keeper.tell)
     return bench, loop_of(job.settings.strategy, bench).run()
 

@@ -37,6 +37,8 @@ class Situation:
     """Whether there may be more drafts where one passes them."""
     tests_written: bool = True
     """Whether the TestWriter has been asked."""
+    may_repair: bool = True
+    """Whether the Critic may be asked."""
     repaired: frozenset[str] = frozenset()
     """The candidates that the Critic was shown: it is never asked for the same twice."""
 
@@ -219,7 +221,8 @@ def _next_step(view: _View, grade: Grade, situation: Situation, thresholds: Thre
     if grade == "failed":
         if situation.may_draft:
             return "redraft"
-        return "repair" if view.failed and view.leader.id not in situation.repaired else "done"
+        unseen = view.leader.id not in situation.repaired
+        return "repair" if situation.may_repair and view.failed and unseen else "done"
     if not situation.tests_written:
         return "test"
     doubtful = view.share < 1 or view.agreeing < thresholds.agreeing_drafts

@@ -109,6 +109,7 @@ class Orchestrator:
             may_draft=asked < plan.most_drafts,
             may_compare=asked < plan.doubtful_drafts,
             tests_written=self._tests_written,
+            may_repair=self._bench.crew.repairs,
             repaired=self._repaired,
         )
 

@@ -56,6 +56,8 @@ class Crew:
     at_once: int
     rig: BoardRunner
     mutants: MutantRunner | None = None
+    repairs: bool = True
+    """Whether greenloop's own loop asks the Critic: a small model repairs less than its next draft does."""
 
 
 class Workbench:

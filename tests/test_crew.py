@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
 import subprocess
 import sys
@@ -14,10 +15,11 @@ import pytest
 
 from agents.budget import Budget
 from agents.crew import ROLES, Backends, Models
-from agents.errors import ModelError, UsageError
+from agents.errors import ModelError, ReplyError, UsageError
 from agents.events import Note
 from agents.llm_backends.choice import Choice
 from agents.settings import Settings
+from agents.spec import read_spec
 
 from .commands import QUICKSORT, REPLAYS, ROOT, environment, greenloop
 from .llm_backends.test_attempt import REQUEST, Scripted, end, text
@@ -122,6 +124,21 @@ def test_a_run_asks_the_embedded_model_for_one_reply_at_a_time_whatever_slots_th
         backends = Opened(choice).backends
         with Models(backends, Settings(), Budget(), tmp_path, lambda event: None) as models:
             assert (backends.parallel, models.at_once) == (parallel, at_once)
+
+
+@pytest.mark.parametrize(
+    ("model_id", "small"), [("embedded", True), ("ollama/llama3.2:3b", True), ("gpt-4o", False)]
+)
+def test_a_small_models_reply_is_begun_and_its_critic_not_asked(
+    tmp_path: Path, model_id: str, small: bool
+) -> None:
+    opened = Opened(Choice(model_id, ""))
+    with Models(opened.backends, Settings(), Budget(), tmp_path, lambda event: None) as models:
+        assert models.repairs is not small
+        with contextlib.suppress(ReplyError):  # the scripted reply is no module
+            models.code_writer().draft(read_spec("Implement f(x: int) -> int.", origin="argument"), 0, 1)
+    roles = [str(message.role.value) for message in opened.model.calls[0]["messages"]]
+    assert (roles[-1] == "assistant") is small
 
 
 # --- the same, as a user runs it: the recorded replies of the tests are a cache of the embedded model's ----------

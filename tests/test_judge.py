@@ -344,6 +344,7 @@ def test_a_trusted_test_that_fails_is_redrafted_first_and_then_repaired_once() -
         assert judge(failing, situation(may_compare=False)).next_step == "redraft"
         assert judge(failing, situation(**DRAFTED)).next_step == "repair"
         assert judge(failing, situation(**DRAFTED, repaired=frozenset({"a"}))).done
+        assert judge(failing, situation(**DRAFTED, may_repair=False)).done
 
 
 def test_the_last_round_is_the_last() -> None:

@@ -68,7 +68,8 @@ class Attempt:
         """
         started = time.monotonic()
         with Models(backends, self._settings, self._budget, replies, unheard) as models:
-            crew = Crew(models.code_writer(), models.test_writer(), models.critic(), 1, rig)
+            roles = (models.code_writer(), models.test_writer(), models.critic())
+            crew = Crew(*roles, 1, rig, repairs=models.repairs)
             bench = Workbench(self._spec, self._plan, crew, self, unheard)
             try:
                 conclusion = loop_of(self._settings.strategy, bench).run()
