@@ -117,12 +117,6 @@ class _View:
         return self.agreeing / len(voters) if voters else 0.0
 
     @property
-    def crashes(self) -> bool:
-        """Whether the leader comes to an end of its own in no test."""
-        outcomes = [self.outcome(entry) for entry in self.ledger if entry.standing != "refused"]
-        return bool(outcomes) and all(outcome.status in CRASHES for outcome in outcomes)
-
-    @property
     def own(self) -> list[LedgerEntry]:
         """The generated tests that could be run."""
         return [entry for entry in self.ledger if entry.test.origin == "generated" and entry.standing != "refused"]
@@ -164,12 +158,14 @@ class _View:
 
 
 def _leader(agreement: Agreement) -> Candidate | None:
-    """Most trusted tests passed; then most like-minded independent drafts; then the earliest, since the first
-    draft, at temperature 0, is right more often than another, and a repair must be better to lead."""
+    """Most trusted tests passed; then whatever ends a test at all; then most like-minded independent drafts; then
+    the earliest, since the first draft, at temperature 0, is right more often than another, and a repair must be
+    better to lead."""
 
-    def rank(item: tuple[int, Candidate]) -> tuple[int, int, int]:
+    def rank(item: tuple[int, Candidate]) -> tuple[int, bool, int, int]:
         index, candidate = item
-        return agreement.trusted_passed(candidate), len(agreement.following(candidate)), -index
+        alike = len(agreement.following(candidate))
+        return agreement.trusted_passed(candidate), not _crashes(agreement, candidate), alike, -index
 
     runnable = [
         (index, candidate)
@@ -179,12 +175,20 @@ def _leader(agreement: Agreement) -> Candidate | None:
     return max(runnable, key=rank)[1] if runnable else None
 
 
+def _crashes(agreement: Agreement, candidate: Candidate) -> bool:
+    """Whether `candidate` comes to an end of its own in no test that could be run."""
+    verdict = agreement.board.verdict(candidate.id)
+    refused = {refusal.test_id for refusal in verdict.refused}
+    outcomes = [verdict.outcome(test.id) for test in agreement.board.tests if test.id not in refused]
+    return bool(outcomes) and all(outcome.status in CRASHES for outcome in outcomes)
+
+
 def _grade(view: _View, thresholds: Thresholds) -> tuple[Grade, str]:
     lone = lone_example(view.agreement, thresholds)
     if view.broken:
         fails = f"It fails {view.broken} of {len(view.trusted)} trusted tests."
         return "failed", f"{fails} {lone}" if lone else fails
-    if view.crashes:
+    if _crashes(view.agreement, view.leader):
         return "failed", f"It ends none of its {len(view.ledger)} tests without an error."
     if not view.passed:
         return "contested", "It passes no test that counts, so nothing is known of it."

@@ -332,6 +332,11 @@ def test_a_draft_that_differs_calls_for_all_drafts_even_where_the_others_suffice
     assert judge(split, situation(may_compare=False)).done
 
 
+def test_what_runs_leads_before_any_number_of_drafts_that_end_no_test() -> None:
+    ruling = judge(board(EXPECTED, {**dict.fromkeys((A, B, C), CRASHING), REPAIR: RIGHT}), situation(**DRAFTED))
+    assert (ruling.leader, ruling.grade) == ("r", "contested")
+
+
 def test_a_doubt_alone_is_not_repaired() -> None:
     for values in (WRONG, CRASHING):
         assert judge(board(EXPECTED, dict.fromkeys((A, B), values)), situation(**DRAFTED)).done

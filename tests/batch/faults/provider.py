@@ -29,7 +29,6 @@ from .specs import KINDS, Task
 
 PIECES = 4
 _NAME = re.compile(rf"\b(?:{'|'.join(KINDS)})_(\d{{3}})\b")
-_CALL = re.compile(r"what does this call return\?\s+```python\n(.*?)\n```", re.DOTALL)
 
 
 def reply_to(body: Mapping[str, Any]) -> tuple[Task, str, str]:
@@ -38,10 +37,7 @@ def reply_to(body: Mapping[str, Any]) -> tuple[Task, str, str]:
     found = _NAME.search(prompt)
     assert found is not None, prompt
     task = Task(int(found[1]))
-    call = _CALL.search(prompt)
-    if call is not None:
-        wanted, text = "value", f"result = {task.value(call[1])}\n"
-    elif "Write pytest tests for this spec" in prompt:
+    if "Write pytest tests for this spec" in prompt:
         wanted, text = "tests", task.tests()
     elif "# Failing tests" in prompt:
         wanted, text = "replacement", task.right

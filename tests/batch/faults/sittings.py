@@ -114,7 +114,8 @@ class Sittings:
         """Every task ended once, with the grade and the code that a run without faults comes to."""
         results = self.results()
         ends = {(result["id"], result["status"], result["grade"]) for result in results}
-        assert ends == {(task.name, "finished", task.grade) for task in self.tasks}
+        wanted = {(task.name, "finished", task.grade) for task in self.tasks}
+        assert ends == wanted, (ends ^ wanted, results)
         assert len(results) == self.count
         for task in self.tasks:
             code = (self.out / "specs" / task.name / "user_code.py").read_text()

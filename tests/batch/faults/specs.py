@@ -16,7 +16,7 @@ GRADES: dict[Kind, str] = {
     "shift": "consensus",
     "Tally": "consensus",
     "slip": "contested",
-    "sign": "consensus",
+    "sign": "contested",
 }
 """What a run at low effort comes to: with an example, without one, a class, code that only the Critic makes run,
 and a first draft that is wrong."""
