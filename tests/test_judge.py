@@ -333,7 +333,7 @@ def test_a_draft_that_differs_calls_for_all_drafts_even_where_the_others_suffice
 
 
 def test_what_runs_leads_before_any_number_of_drafts_that_end_no_test() -> None:
-    ruling = judge(board(EXPECTED, {**dict.fromkeys((A, B, C), CRASHING), REPAIR: RIGHT}), situation(**DRAFTED))
+    ruling = judge(board(EXPECTED, {**dict.fromkeys((A, B, C), (None,) * 4), REPAIR: RIGHT}), situation(**DRAFTED))
     assert (ruling.leader, ruling.grade) == ("r", "contested")
 
 
