@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from agents.records import Grade
+from agents.run_record import TrackRecord
 from agents.track_record import EMBEDDED_FAMILY, track_record
 
 ROOT = Path(__file__).parent.parent
@@ -36,9 +37,16 @@ def test_a_model_or_a_mixture_that_was_not_measured_says_so(models: list[str]) -
     )
 
 
+def test_what_is_told_of_a_measured_grade() -> None:
+    found = TrackRecord("m", "verified", 29, 31, 0.7858, 0.9921, ("HumanEval+", "MBPP+"))
+    assert str(found) == (
+        "Of results graded `verified` with this model, 29 of 31 were right on the hidden tests of HumanEval+ and "
+        "MBPP+: 79% to 99% (95 % interval; docs/benchmark.md)."
+    )
+
+
 def test_the_record_counts_every_published_result_of_the_loop() -> None:
     published = sorted((ROOT / "docs" / "benchmark").glob("*/results.json"))
-    assert published
     results = [result for path in published for result in json.loads(path.read_text("utf-8"))["results"]]
     graded = [result for result in results if result["strategy"] == "greenloop" and result["grade"]]
     assert sum(found["results"] for found in MEASURED.values()) == len(graded)
