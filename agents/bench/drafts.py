@@ -6,7 +6,6 @@ each task, by half of that. It is what a prompt or a sampler is chosen by.
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,14 +15,16 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from ..agreement import Agreement
 from ..atomic import write_atomically
 from ..budget import Budget
-from ..crew import Backends, Models
+from ..claims import is_literal
+from ..crew import SEEDS_OF_A_RUN, Backends, Models
 from ..errors import ReplyError, UsageError
 from ..events import unheard
 from ..json_form import dumped, loaded
 from ..probes import LONGEST_INPUT, probe
-from ..records import Board, Candidate, Spec, Test
+from ..records import Candidate, Spec, Test
 from ..rig import Rig
 from ..sandbox import Sandbox
 from ..suite import example_tests
@@ -64,35 +65,27 @@ class TaskDrafts:
     drafts: tuple[Draft, ...]
 
 
+@dataclass(frozen=True, slots=True)
 class Drafting:
-    """Drafts every task of a measurement, and judges what came once no model decodes any more."""
+    """Drafts every task of a measurement `count` times, and judges what came once no model decodes any more."""
 
-    def __init__(
-        self,
-        measurement: Measurement,
-        count: int,
-        backends: Backends,
-        sandbox: Sandbox,
-        hidden: HiddenTests,
-        journal: Journal,
-    ) -> None:
-        self._measurement = measurement
-        self._count = count
-        self._backends = backends
-        self._sandbox = sandbox
-        self._hidden = hidden
-        self._journal = journal
+    measurement: Measurement
+    count: int
+    backends: Backends
+    sandbox: Sandbox
+    hidden: HiddenTests
+    journal: Journal
 
     def run(self, at_once: int, tell: Callable[[str], None]) -> list[TaskDrafts]:
         """The drafts of all tasks and seeds; `tell` hears of each task twice, from any thread.
 
         Raises ModelError where the model can't be reached, SandboxBroken, and OSError; replies are kept.
         """
-        cells = list(self._measurement.cells())
+        cells = list(self.measurement.cells())
         with ThreadPoolExecutor(at_once, thread_name_prefix="drafts") as pool:
             drafting = [pool.submit(self._drafted, task, seed, tell) for task, seed in cells]
             drafted = [each.result() for each in drafting]
-        with ThreadPoolExecutor(self._hidden.jobs, thread_name_prefix="judging") as pool:
+        with ThreadPoolExecutor(self.hidden.jobs, thread_name_prefix="judging") as pool:
             judging = [
                 pool.submit(self._judged, task, seed, made, tell)
                 for (task, seed), made in zip(cells, drafted, strict=True)
@@ -101,12 +94,12 @@ class Drafting:
 
     def _drafted(self, task: Task, seed: int, tell: Callable[[str], None]) -> list[tuple[Candidate | None, int]]:
         """The candidate of each draft, and the tokens that it took."""
-        spec = task_spec(task, self._measurement.strip_examples)
-        settings = replace(self._measurement.settings, seed=seed)
+        spec = task_spec(task, self.measurement.strip_examples)
+        settings = replace(self.measurement.settings, seed=seed)
         made: list[tuple[Candidate | None, int]] = []
-        for number in range(self._count):
+        for number in range(self.count):
             budget = Budget()
-            with Models(self._backends, settings, budget, self._journal.replies, unheard) as models:
+            with Models(self.backends, settings, budget, self.journal.replies, unheard) as models:
                 candidate = _candidate(models, spec, number)
             made.append((candidate, budget.usage.completion_tokens))
         tell(f"{task.task_id} drafted")
@@ -115,23 +108,20 @@ class Drafting:
     def _judged(
         self, task: Task, seed: int, made: Sequence[tuple[Candidate | None, int]], tell: Callable[[str], None]
     ) -> TaskDrafts:
-        spec = task_spec(task, self._measurement.strip_examples)
+        spec = task_spec(task, self.measurement.strip_examples)
         candidates = [candidate for candidate, _ in made if candidate is not None]
-        probes = tuple(_probes(task, self._hidden))
-        with closing(Rig(self._sandbox)) as rig:
-            examples = rig.board(candidates, example_tests(spec))
-            behaviours = rig.board(candidates, probes)
+        probes = tuple(_probes(task, self.hidden))
+        with closing(Rig(self.sandbox)) as rig:
+            seen = Agreement(rig.board(candidates, example_tests(spec)), rig.board(candidates, probes))
         drafts = []
         for number, (candidate, tokens) in enumerate(made):
             if candidate is None:
                 drafts.append(Draft(number, "", tokens, Hidden(base=False, plus=False)))
                 continue
             solution = solution_of(task, candidate.code)
-            hidden = self._hidden.judge(task.task_id, solution)
-            passed = sum(outcome.status == "passed" for outcome in examples.verdict(candidate.id).outcomes)
-            drafts.append(
-                Draft(number, solution, tokens, hidden, passed, _returned(behaviours, candidate, probes))
-            )
+            hidden = self.hidden.judge(task.task_id, solution)
+            returned = tuple(seen.returned(candidate, each) for each in probes)
+            drafts.append(Draft(number, solution, tokens, hidden, seen.trusted_passed(candidate), returned))
         tell(f"{task.task_id}: {sum(draft.hidden.plus for draft in drafts)} of {len(drafts)} right")
         return TaskDrafts(task.task_id, seed, tuple(drafts))
 
@@ -154,16 +144,7 @@ def _probes(task: Task, hidden: HiddenTests) -> Iterator[Test]:
 
 def _call(name: str, arguments: Sequence[Any]) -> str | None:
     call = f"{name}({', '.join(map(repr, arguments))})"
-    try:
-        ast.literal_eval(repr(tuple(arguments)))
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return None
-    return call if len(call) <= LONGEST_INPUT else None
-
-
-def _returned(board: Board, candidate: Candidate, probes: Sequence[Test]) -> tuple[str | None, ...]:
-    verdict = board.verdict(candidate.id)
-    return tuple(verdict.outcome(test.id).actual for test in probes)
+    return call if len(call) <= LONGEST_INPUT and is_literal(repr(tuple(arguments))) else None
 
 
 # --- figures ------------------------------------------------------------------------------------------------
@@ -211,7 +192,7 @@ def draft_figures(found: Sequence[TaskDrafts]) -> DraftFigures:
 
 def chosen(drafts: Sequence[Draft]) -> Draft:
     """The first draft of the most frequent behaviour among those that pass the most examples."""
-    most = max(draft.examples for draft in drafts if draft.solution or not any(d.solution for d in drafts))
+    most = max(draft.examples for draft in drafts)
     voters = [draft for draft in drafts if draft.examples == most]
     votes = Counter(draft.behaviour for draft in voters)
     return max(voters, key=lambda draft: votes[draft.behaviour])  # the first of several
@@ -224,7 +205,7 @@ def draft_difference(found: Sequence[TaskDrafts], other: Sequence[TaskDrafts]) -
 
 def _rights(found: Sequence[TaskDrafts]) -> dict[tuple[str, int], bool]:
     return {
-        (task.task_id, task.seed * 1000 + draft.number): draft.hidden.plus
+        (task.task_id, task.seed * SEEDS_OF_A_RUN + draft.number): draft.hidden.plus
         for task in found
         for draft in task.drafts
     }

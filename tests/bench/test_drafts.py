@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,24 +23,14 @@ from agents.bench.journal import Journal
 from agents.bench.results import Hidden
 from agents.bench.runner import Measurement
 from agents.bench.tasks import read_tasks
-from agents.errors import SandboxUnavailable, UsageError
-from agents.sandbox import Sandbox, open_sandbox
+from agents.errors import UsageError
+from agents.sandbox import Sandbox
 from agents.settings import Settings
 
 from .test_hidden_tests import needs_evalplus
 from .written import HALVED, INITIALS, RIGHT, WRONG, WrittenBackends, WrittenModel, data_file
 
 RIGHT_ONE, WRONG_ONE = Hidden(base=True, plus=True), Hidden(base=False, plus=False)
-
-
-@pytest.fixture
-def sandbox() -> Iterator[Sandbox]:
-    try:
-        opened = open_sandbox()
-    except SandboxUnavailable as unavailable:
-        pytest.skip(f"no sandbox here: {unavailable}")
-    yield opened
-    opened.close()
 
 
 def draft(number: int, *, right: bool, examples: int = 1, behaviour: str = "a") -> Draft:

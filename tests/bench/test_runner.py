@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,8 @@ from agents.bench.results import Hidden, Strategy, TaskResult
 from agents.bench.runner import Measurement, Runner
 from agents.bench.tasks import read_tasks
 from agents.crew import Backends
-from agents.errors import ModelError, SandboxUnavailable
-from agents.sandbox import Sandbox, open_sandbox
+from agents.errors import ModelError
+from agents.sandbox import Sandbox
 from agents.settings import STRATEGIES, Settings
 
 from ..sandbox.backends import open_or_skip
@@ -41,16 +41,6 @@ from .written import (
 AWAY = ModelError("network", "The model is away; start it.")
 ALL_AWAY = dict.fromkeys(RIGHT, AWAY)
 OF_WRONG = {name: [suite(name, cases)] for name, cases in TESTS_OF_WRONG.items()}
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    try:
-        opened = open_sandbox()
-    except SandboxUnavailable as unavailable:
-        pytest.skip(f"no sandbox here: {unavailable}")
-    yield opened
-    opened.close()
 
 
 class Bench:
