@@ -14,7 +14,7 @@ def result_schema() -> str:
     """The JSON schema of the document that `--json` prints."""
     from pydantic import TypeAdapter
 
-    from agents.run_record import RunResult
+    from agents.records import RunResult
 
     schema = TypeAdapter(RunResult).json_schema(mode="serialization")
     schema["title"] = "Result of a greenloop run (--json)"
@@ -42,7 +42,7 @@ def batch_schema() -> str:
 def track_record() -> str:
     """How often each grade was right, over the published results of greenloop's own strategy."""
     from agents.bench.statistics import clopper_pearson
-    from agents.track_record import EMBEDDED_FAMILY
+    from agents.judge.track_record import EMBEDDED_FAMILY
 
     reports = [json.loads(path.read_text("utf-8")) for path in sorted((DOCS / "benchmark").glob("*/results.json"))]
     right: dict[str, list[bool]] = {}
@@ -62,7 +62,7 @@ GENERATED = {
     "schema/result.json": result_schema,
     "schema/batch-result.json": batch_result_schema,
     "schema/batch.json": batch_schema,
-    "../agents/track_record.json": track_record,
+    "../agents/judge/track_record.json": track_record,
 }
 
 if __name__ == "__main__":

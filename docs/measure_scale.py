@@ -196,8 +196,8 @@ def driven(directory: Path, real: Path, count: int) -> dict[str, float]:
     from agents.batch.records import BatchFacts
     from agents.batch.reports import write_reports
     from agents.batch.totals import UNLIMITED, TotalBudget
+    from agents.run.resources import chosen
     from agents.settings import Settings
-    from agents.workplace import chosen
 
     out = directory / "out"
     shutil.copytree(real / "out" / "specs", out / "specs")

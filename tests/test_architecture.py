@@ -14,18 +14,32 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "agents"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-WORDS = {"records", "run_record", "errors", "events"}
-"""What everything may speak of."""
-LAYERS = (
-    ("main command", {"cli"}),
-    ("many runs", {"bench", "batch"}),
-    ("one run", {"job", "keeper", "crew", "rig", "workplace"}),
-    ("loop", {"orchestrator"}),
-    ("strength of a suite", {"strength"}),
-    ("roles and judge", {"code_writer", "test_writer", "critic", "judge", "votes", "probes", "asking", "effort"}),
-    ("execution", {"verifier"}),
-    ("outside world", {"llm_backends", "sandbox", "runs"}),
+FLOORS = (
+    "cli",
+    "terminal",
+    "batch",
+    "bench",
+    "run",
+    "loop",
+    "roles",
+    "strength",
+    "judge",
+    "verifier",
+    "llm_backends",
+    "storage",
+    "sandbox",
+    "reply",
+    "spec",
+    "suite",
+    "syntax",
+    "clean_text",
+    "settings",
+    "events",
+    "records",
+    "errors",
+    "__init__",
 )
+"""Every name in `agents/`, the topmost floor first: imports run down this list only."""
 MODELS = {"smolagents", "litellm", "xllamacpp", "openai", "huggingface_hub"}
 PROCESSES = {"subprocess", "multiprocessing", "pty"}
 
@@ -57,40 +71,79 @@ def files_that_call(function: str, but: set[Path]) -> set[str]:
     }
 
 
-def own_parts_used(file: Path) -> set[str]:
-    """The parts of the package that a file imports."""
+def module_of(file: Path) -> str:
+    """The dotted name of a file below the package; a folder stands for its `__init__`."""
+    return ".".join(file.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
+
+
+MODULES = {module_of(file) for file in FILES}
+
+
+def own_modules_used(file: Path) -> set[str]:
+    """The modules of the package that a file imports, those for type checking included."""
     used = set()
-    for module, level in imports_of(file):
-        depth = len(file.relative_to(PACKAGE).parts)
-        if level == depth:
-            used.add(module.split(".")[0])
-        elif 0 < level < depth:
-            used.add(name_of(file))
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            parts = file.relative_to(PACKAGE).parts
+            base = [*parts[: len(parts) - node.level], *(node.module or "").split(".")]
+            dotted = ".".join(part for part in base if part) or "__init__"
+            names = {f"{dotted}.{alias.name}".removeprefix("__init__.") for alias in node.names}
+            used |= names & MODULES or {dotted}
     return used
 
 
-def rank(name: str) -> int | None:
-    return next((index for index, (_, members) in enumerate(LAYERS) if name in members), None)
+def circles(arrows: dict[str, set[str]]) -> list[set[str]]:
+    """Modules that import each other, by Tarjan's strongly connected components."""
+    order: dict[str, int] = {}
+    low: dict[str, int] = {}
+    path: list[str] = []
+    found: list[set[str]] = []
+
+    def visit(module: str) -> None:
+        order[module] = low[module] = len(order)
+        path.append(module)
+        for used in arrows.get(module, ()):
+            if used not in order:
+                visit(used)
+                low[module] = min(low[module], low[used])
+            elif used in path:
+                low[module] = min(low[module], order[used])
+        if low[module] == order[module]:
+            component = set(path[path.index(module) :])
+            del path[path.index(module) :]
+            if len(component) > 1:
+                found.append(component)
+
+    for module in arrows:
+        if module not in order:
+            visit(module)
+    return found
+
+
+def test_every_name_in_the_package_has_a_floor() -> None:
+    assert {name_of(file) for file in FILES} == set(FLOORS)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
-def test_arrows_run_downward_only(file: Path) -> None:
-    here = rank(name_of(file))
-    for used in own_parts_used(file) - {name_of(file)} - WORDS:
-        there = rank(used)
-        if here is not None and there is not None:
-            assert there >= here, f"{name_of(file)} ({LAYERS[here][0]}) imports {used} ({LAYERS[there][0]})"
+def test_imports_run_downward_only(file: Path) -> None:
+    here = FLOORS.index(name_of(file))
+    for used in own_modules_used(file):
+        there = FLOORS.index(used.split(".")[0])
+        assert there >= here, f"{module_of(file)} imports {used}, which is above it"
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    assert circles({module_of(file): own_modules_used(file) for file in FILES}) == []
+
+
+def test_a_circle_would_be_seen() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == [{"b", "c"}]
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
 def test_inside_the_package_imports_are_relative(file: Path) -> None:
     absolute = {module.split(".")[0] for module, level in imports_of(file) if level == 0}
     assert not absolute & {"agents", "greenloop"}
-
-
-@pytest.mark.parametrize("name", sorted(WORDS))
-def test_the_words_import_nothing_but_words(name: str) -> None:
-    assert own_parts_used(PACKAGE / f"{name}.py") <= WORDS
 
 
 def test_only_the_backends_import_model_libraries() -> None:
@@ -101,7 +154,7 @@ def test_only_the_backends_import_model_libraries() -> None:
 def test_python_is_parsed_in_one_place_which_threads_can_share() -> None:
     """Before Python 3.11.8 two threads that call `ast.parse` at once get a SystemError now and then."""
     inside = {file for file in FILES if "inside" in file.parts}
-    assert files_that_call("parse", inside) == {"agents/source.py"}
+    assert files_that_call("parse", inside) == {"agents/syntax/source.py"}
 
 
 def test_only_the_sandbox_starts_processes_but_for_pip_and_the_baseline_of_a_measurement() -> None:

@@ -14,7 +14,7 @@ import yaml
 
 from agents.batch.shard import parse_shard
 
-from .commands import QUICKSORT, REPLAYS, ROOT, environment
+from .support.commands import QUICKSORT, REPLAYS, ROOT, environment
 
 INSTALLING = ("sudo ", "apt-get ", "pip install ")
 """Commands that change the machine; the tests' environment has what they install."""

@@ -15,9 +15,18 @@ from typing import Any
 
 import pytest
 
-from .commands import QUICKSORT, REPLAYS, SLUGIFY, command, environment, greenloop, in_background, processes_with
-from .llm_backends.provider import Fails, Provider
-from .playback import playing, wait_until
+from .support.commands import (
+    QUICKSORT,
+    REPLAYS,
+    SLUGIFY,
+    command,
+    environment,
+    greenloop,
+    in_background,
+    processes_with,
+)
+from .support.playback import playing, wait_until
+from .support.provider import Fails, Provider
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 

@@ -15,7 +15,7 @@ import pytest
 
 from agents.llm_backends.weights import cache_directory
 
-from .commands import QUICKSORT, SLUGIFY, SUDOKU, command
+from .support.commands import QUICKSORT, SLUGIFY, SUDOKU, command
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(1800)]
 QUICKSORT_SECONDS = 300

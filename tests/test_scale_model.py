@@ -6,7 +6,7 @@ import runpy
 
 import pytest
 
-from .commands import ROOT
+from .support.commands import ROOT
 
 throughput = runpy.run_path(str(ROOT / "docs" / "measure_scale.py"))["throughput"]
 

@@ -14,18 +14,18 @@ from typing import Protocol
 
 from ..errors import GreenloopError, StorageFailed, UsageError
 from ..events import Event
-from ..halt import Halt
-from ..job import plain
+from ..run.cancellation import Halt
+from ..run.resources import Workplace, chosen, open_workplace
+from ..run.run import plain
 from ..settings import RequiredGrade, Settings
-from ..workplace import Workplace, chosen, open_workplace
 from .digest import digest_of
 from .driver import Display, Driver, Stop
 from .executor import Executor, ThreadExecutor
 from .journal import Journal, title
+from .labels import standing
 from .outcome import BatchResult, exit_code_of, outcome, required_of
 from .records import BatchFacts, Entry, EntryResult
 from .reports import write_reports
-from .reports.standing import standing
 from .totals import UNLIMITED, TotalBudget, Totals
 from .worker import Worker
 
@@ -157,7 +157,7 @@ def _on_this_machine(
 def _on_a_cluster(
     batch: Batch, pending: int, total: TotalBudget, display: BatchDisplay
 ) -> Iterator[tuple[Executor, int]]:
-    from .ray_executor import Plan, for_the_cluster, ray_executor
+    from .ray.executor import Plan, for_the_cluster, ray_executor
 
     assert batch.ray is not None
     settings = for_the_cluster(batch.settings, chosen(batch.settings, batch.environ))

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from ..job import plain
-from ..llm_backends.choice import Choice
+from ..llm_backends.selection import Choice
 from ..records import Role, fingerprint
+from ..run.run import plain
 from ..settings import Settings
 from .records import Entry
 

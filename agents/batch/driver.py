@@ -19,7 +19,7 @@ from ..errors import (
     TotalSpent,
     UsageError,
 )
-from ..run_record import Failure
+from ..records import Failure
 from .executor import Executor
 from .journal import Journal, Task
 from .records import EntryResult

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TextIO
 
+from ..clean_text import clean
 from ..errors import UsageError
 from ..records import Spec, fingerprint
-from ..sandbox.text import clean
 from ..spec.front_matter import front_matter
 from ..spec.reading import LONGEST_SPEC, make_spec, take_apart
 from ..spec.source_file import read_text

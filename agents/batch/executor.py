@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol
 
-from ..halt import Halt
+from ..run.cancellation import Halt
 from .journal import Task
 from .records import EntryResult
 

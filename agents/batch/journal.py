@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from ..errors import StorageFailed, UsageError
-from ..json_form import dumped, loaded
 from ..records import Usage
+from ..storage.json_form import dumped, loaded
 from .migrations import MIGRATIONS
 from .records import Entry, EntryResult, EntryStatus
 

@@ -9,11 +9,10 @@ from functools import reduce
 from operator import add
 
 from ..errors import GreenloopError, ModelError, SandboxBroken, UsageError
-from ..records import Usage
-from ..run_record import Failure
+from ..records import Failure, Usage
 from ..settings import RequiredGrade, reaches
+from .labels import standing
 from .records import EntryResult
-from .reports.standing import standing
 
 SCHEMA_VERSION = 1
 OF_ALL = (0, UsageError.exit_code, ModelError.exit_code, SandboxBroken.exit_code)

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ..records import Dispute, Grade, Isolation, Outcome, Spec, Usage
-from ..run_record import Failure, Strength
+from ..records import Dispute, Failure, Grade, Isolation, Outcome, Spec, Strength, Usage
 
 if TYPE_CHECKING:
     from ..settings import RequiredGrade

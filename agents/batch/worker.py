@@ -8,13 +8,13 @@ from pathlib import Path
 
 from ..errors import GreenloopError, StorageFailed
 from ..events import Event, Ruled
-from ..halt import Halt
-from ..job import Job, run_job
-from ..judge import failures
-from ..run_record import Failure, RunResult
-from ..runs import RunDirectory
+from ..judge.judge import failures
+from ..records import Failure, RunResult
+from ..run.cancellation import Halt
+from ..run.resources import Workplace
+from ..run.run import Job, run_job
 from ..settings import Settings
-from ..workplace import Workplace
+from ..storage.run_directory import RunDirectory
 from .journal import Task, title
 from .records import EntryResult, EntryStatus
 from .totals import TotalBudget

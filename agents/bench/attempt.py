@@ -7,17 +7,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ..budget import Budget
-from ..crew import Backends, Models
-from ..effort import plan
 from ..errors import BudgetSpent, ModelError
 from ..events import unheard
-from ..records import Spec, Test, Usage
-from ..rig import Rig
-from ..run_record import RoundRecord
+from ..llm_backends.budget import Budget
+from ..loop.plan import plan
+from ..loop.state import Crew, Workbench
+from ..loop.strategies import loop_of
+from ..records import RoundRecord, Spec, Test, Usage
+from ..run.role_models import Backends, Models
 from ..settings import Settings
-from ..strategies import loop_of
-from ..workbench import Crew, Workbench
+from ..verifier.cached_verifier import Rig
 
 _MOST_DRAFTS = 100
 _FAULTS_OF_A_TASK = ("unusable_reply", "context_too_long", "refusal", "empty_reply")

@@ -15,19 +15,19 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from ..agreement import Agreement
-from ..atomic import write_atomically
-from ..budget import Budget
-from ..claims import is_literal
-from ..crew import SEEDS_OF_A_RUN, Backends, Models
 from ..errors import ReplyError, UsageError
 from ..events import unheard
-from ..json_form import dumped, loaded
-from ..probes import LONGEST_INPUT, probe
+from ..judge.agreement import Agreement
+from ..judge.probes import LONGEST_INPUT, probe
+from ..llm_backends.budget import Budget
 from ..records import Candidate, Spec, Test
-from ..rig import Rig
+from ..run.role_models import SEEDS_OF_A_RUN, Backends, Models
 from ..sandbox import Sandbox
+from ..storage.atomic import write_atomically
+from ..storage.json_form import dumped, loaded
 from ..suite import example_tests
+from ..syntax.literals import is_literal
+from ..verifier.cached_verifier import Rig
 from .hidden_tests import HiddenTests
 from .journal import Journal
 from .layout import Table, markdown_table, points_cell, share_cell

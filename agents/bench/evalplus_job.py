@@ -16,7 +16,7 @@ from ..errors import SandboxBroken, UsageError
 from ..sandbox import Ended, Job, Sandbox, SandboxLimits, clean
 from .problems import Problem
 
-_PROGRAM = Path(__file__).with_name("inside") / "judge.py"
+_PROGRAM = Path(__file__).with_name("inside") / "evalplus_process.py"
 _NEEDED = ("evalplus", "numpy", "psutil")
 _RIGHT = "pass"
 _SHORTEST_LIMIT = 1.0  # EvalPlus's for one call

@@ -8,10 +8,10 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..atomic import write_atomically
 from ..errors import UsageError
-from ..json_form import dumped, loaded
 from ..settings import Strategy
+from ..storage.atomic import write_atomically
+from ..storage.json_form import dumped, loaded
 from .results import TaskResult
 
 _PLAN_FILE = "measurement.json"

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ..atomic import write_atomically
+from ..storage.atomic import write_atomically
 from .chart import svg
 from .figures import Report, tables
 from .layout import Table, markdown, printed

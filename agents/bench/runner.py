@@ -11,10 +11,10 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass, replace
 
-from ..crew import Backends
-from ..rig import Rig
+from ..run.role_models import Backends
 from ..sandbox import Sandbox
 from ..settings import Settings, Strategy
+from ..verifier.cached_verifier import Rig
 from .attempt import Attempt
 from .hidden_tests import HiddenTests
 from .journal import Journal

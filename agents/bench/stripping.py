@@ -15,10 +15,10 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from ..source import parse, unparse
 from ..spec.doctests import shown
-from ..spec.literals import expression, is_value
 from ..spec.signature import closing
+from ..syntax.literals import expression, is_value
+from ..syntax.source import parse, unparse
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from ..errors import UsageError
 from ..records import Spec
-from ..source import bound, parse, segment, unbound
 from ..spec import read_spec
 from ..spec.examples import examples
 from ..spec.signature import stated
+from ..syntax.source import bound, parse, segment, unbound
 from .problems import LEFT_OUT, Dataset
 from .stripping import header, without_examples
 

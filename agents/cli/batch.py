@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 from cyclopts import Parameter
 
 from ..batch.totals import UNLIMITED, Totals
-from ..console import Console
 from ..errors import GreenloopError, Interrupted, UsageError
 from ..settings import Count, Settings
-from .batch_results import show_result
-from .document import document_alone
-from .resumed import with_recorded
+from ..terminal.console import Console
+from .batch_status import show_result
+from .json_output import document_alone
+from .resume_settings import with_recorded
 from .signals import handled
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _stored(
 
 @contextmanager
 def _showing(console: Console, pending: int, earlier: Counter[str]) -> Iterator[BatchDisplay]:
-    from ..batch.console import BatchConsole, BatchView
+    from ..terminal.batch_console import BatchConsole, BatchView
 
     display = BatchConsole(console, BatchView(pending, earlier))
     with display.progress():
@@ -151,7 +151,7 @@ def _interruptible(stop: Callable[[Stop], None]) -> AbstractContextManager[None]
 
 def _checked(entries: Sequence[Entry], console: Console, stream: TextIO | None) -> int:
     """List the entries; exit 2 when any of them is bad."""
-    from ..batch.console import entry_lines
+    from ..terminal.batch_console import entry_lines
 
     if stream is not None:
         console.document([asdict(entry) for entry in entries], stream)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from ..console import Console
 from ..errors import SandboxBroken, UsageError
 from ..settings import STRATEGIES, Count, Effort, Positive, SandboxName, Settings, Strategy
+from ..terminal.console import Console
 
 if TYPE_CHECKING:
     from ..bench.journal import Journal
@@ -120,8 +120,8 @@ def _reported(measurement: Measurement, options: Options, title: str) -> int:
     from ..bench.journal import Journal
     from ..bench.report import printed, write_report
     from ..bench.runner import Runner
-    from ..crew import ROLES, Backends
-    from ..llm_backends.choice import choose, probe_ollama
+    from ..llm_backends.selection import choose, probe_ollama
+    from ..run.role_models import ROLES, Backends
     from ..sandbox import open_sandbox
 
     console = Console()

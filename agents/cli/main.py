@@ -13,11 +13,11 @@ from cyclopts import App
 from cyclopts.config import Env
 
 from .. import __version__
-from ..console import Console
 from ..errors import GreenloopError, Interrupted, UsageError
-from ..help_text import ColumnFormatter
+from ..terminal.console import Console
+from ..terminal.help_layout import ColumnFormatter
 from .batch import batch
-from .batch_results import merge, status
+from .batch_status import merge, status
 from .bench import humaneval, mbpp, verifier
 from .models import fetch, list_models
 from .run import run

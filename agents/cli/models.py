@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ..console import Console
 from ..settings import Settings
+from ..terminal.console import Console
 
 
 def list_models(*, weights: Path | None = None) -> int:
@@ -17,7 +17,7 @@ def list_models(*, weights: Path | None = None) -> int:
     weights
         A GGUF file for the embedded model.
     """
-    from ..llm_backends.choice import choose, list_models, probe_ollama
+    from ..llm_backends.selection import choose, list_models, probe_ollama
     from ..llm_backends.weights import QWEN_CODER_1_5B, locate
 
     found = locate(weights)

@@ -7,17 +7,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..console import Console
 from ..errors import GreenloopError, Interrupted, UsageError
 from ..settings import Settings
-from .document import document_alone
-from .resumed import with_recorded
+from ..terminal.console import Console
+from .json_output import document_alone
+from .resume_settings import with_recorded
 from .signals import handled
 
 if TYPE_CHECKING:
-    from ..records import Spec
-    from ..run_record import RunResult
-    from ..runs import RunDirectory
+    from ..records import RunResult, Spec
+    from ..storage.run_directory import RunDirectory
 
 
 def run(
@@ -42,7 +41,7 @@ def run(
     resume
         Go on with a run that was stopped: its id or directory.
     """
-    from ..job import Job, run_job
+    from ..run.run import Job, run_job
 
     console = Console(quiet=settings.quiet, color=settings.color)
     with document_alone(settings.json) as stream, handled(dict.fromkeys(("SIGTERM", "SIGHUP"), _interrupt)):
@@ -59,7 +58,7 @@ def run(
         except GreenloopError as error:
             result = _failed(error)
         if settings.json:
-            from ..console import result_document
+            from ..terminal.console import result_document
 
             console.document(result_document(result), stream)
         else:
@@ -75,7 +74,7 @@ def _interrupt() -> None:
 def _find_run(settings: Settings, resume: str | None) -> RunDirectory | None:
     if resume is None:
         return None
-    from .. import runs
+    from ..storage import run_directory as runs
 
     return runs.find(settings.work_dir, resume)
 
@@ -97,7 +96,7 @@ def _read_spec(spec: str | None, file: Path | None, tests: Path | None) -> Spec:
 
 
 def _failed(error: GreenloopError) -> RunResult:
-    from ..run_record import Failure, RunResult
-    from ..runs import SCHEMA_VERSION
+    from ..records import Failure, RunResult
+    from ..storage.run_directory import SCHEMA_VERSION
 
     return RunResult(SCHEMA_VERSION, error.exit_code, error=Failure(error.kind, str(error)))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..console import Console
 from ..settings import SandboxName
+from ..terminal.console import Console
 
 
 def check(*, sandbox: SandboxName = "auto") -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..console import Console
+from ..terminal.console import Console
 
 
 def show(run: str | None = None, /, *, work_dir: Path = Path("work_dir"), color: bool = True) -> int:
@@ -19,10 +19,10 @@ def show(run: str | None = None, /, *, work_dir: Path = Path("work_dir"), color:
     color
         Use colours on a terminal.
     """
-    from .. import runs
-    from ..console import question_lines, summary_lines
-    from ..keeper import read_result
-    from ..replay import shown
+    from ..run.recorder import read_result
+    from ..storage import run_directory as runs
+    from ..terminal.console import question_lines, summary_lines
+    from ..terminal.transcript import shown
 
     console = Console(color=color)
     found = runs.find(work_dir, run)

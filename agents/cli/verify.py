@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from ..console import Console
 from ..errors import GreenloopError, Interrupted, UsageError
 from ..settings import SandboxName
-from .document import document_alone
+from ..terminal.console import Console
+from .json_output import document_alone
 
 if TYPE_CHECKING:
     from ..records import Verdict

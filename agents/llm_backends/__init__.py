@@ -7,18 +7,19 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..budget import Budget
 from ..errors import ModelError
 from ..events import Fetching, Note, Streamed, Tell
 from ..records import Request
-from .outline import RECORDED_PREFIX, is_embedded
+from .budget import Budget
+from .model_names import RECORDED_PREFIX, is_embedded
 
 if TYPE_CHECKING:
-    from .attempt import Caller, StreamingModel
     from .cache import ReplyCache
-    from .choice import Choice
+    from .call import Caller
     from .pacing import Pacer
     from .recorded import ReplyStore
+    from .selection import Choice
+    from .streaming_model import StreamingModel
 
 _SMALL_BILLIONS = 4.0
 _BILLIONS = re.compile(r"(?<![\d.a-z])(\d+(?:\.\d+)?)b(?![a-z\d])")
@@ -71,7 +72,7 @@ def get_caller(
     pacer: Pacer | None = None,
 ) -> Caller:
     """A caller for `model` whose replies are kept in `store`; without a model, one that only replays."""
-    from .attempt import Caller
+    from .call import Caller
 
     def on_text(request: Request, text: str) -> None:
         tell(Streamed(request, text))

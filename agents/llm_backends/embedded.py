@@ -20,7 +20,7 @@ from smolagents.models import ChatMessage, ChatMessageStreamDelta, Model, agglom
 from smolagents.monitoring import TokenUsage
 
 from ..errors import ModelError
-from .stream import FinalDelta
+from .streaming_model import FinalDelta
 from .weights import cache_directory
 
 CONTEXT_TOKENS = 8192

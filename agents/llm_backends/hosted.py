@@ -6,7 +6,6 @@ LiteLLM is imported when a model is built, never before: it takes seconds.
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import time
 from collections.abc import Iterator, Mapping
@@ -17,10 +16,11 @@ from smolagents.models import ChatMessage, ChatMessageStreamDelta, LiteLLMModel
 from smolagents.monitoring import TokenUsage
 
 from ..errors import ModelError, UsageError
-from .faults import explain
-from .outline import HOSTED_PARALLEL, with_provider
+from .explain_errors import explain
+from .litellm_import import load_litellm
+from .model_names import HOSTED_PARALLEL, with_provider
 from .providers import is_ollama, provider_of
-from .stream import FinalDelta
+from .streaming_model import FinalDelta
 
 CONNECT_SECONDS = 10.0
 READ_SECONDS = 180.0
@@ -31,19 +31,6 @@ OLLAMA_CONTEXT_TOKENS = 16384
 THINKING_TOKENS = 8192
 """What a reasoning model may think beyond the answer's length: providers count both against `max_tokens`."""
 SHORTEST_MEASURE = 0.05
-
-
-def load_litellm() -> Any:
-    """Import LiteLLM without its network fetch, its banners and its log lines."""
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-    import litellm
-
-    litellm.suppress_debug_info = True
-    litellm.disable_streaming_logging = True
-    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
-        # Its handler writes to standard output, where only the JSON document may stand.
-        logging.getLogger(name).handlers[:] = [logging.NullHandler()]
-    return litellm
 
 
 class HostedModel(LiteLLMModel):  # type: ignore[misc]

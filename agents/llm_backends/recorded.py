@@ -11,9 +11,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from ..atomic import write_atomically
 from ..errors import ModelError
 from ..records import Message, Reply, Request, Usage
+from ..storage.atomic import write_atomically
 
 SCHEMA = 1
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import copy
 
-from ..source import bound, parse
-from ..suite.collection import last_name
+from ..syntax.collection import last_name
+from ..syntax.source import bound, parse
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 from ..errors import ReplyError
 from ..records import Signature
-from ..source import bound, parse, used
-from ..suite.collection import is_test
+from ..syntax.collection import is_test
+from ..syntax.headers import parameters
+from ..syntax.source import bound, parse, used
 
 _LIKENESS = 0.6
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -31,17 +32,6 @@ def aligned(code: str, signature: Signature) -> tuple[str, tuple[str, ...]]:
         return f"{code.rstrip()}\n\n\n{wrapped}\n", (f"made the method {signature.name} a function",)
     functions = [node for node in tree.body if isinstance(node, _Function) and not is_test(node)]
     return _under_another_name(code, _meant(functions, signature), signature, [node.name for node in functions])
-
-
-def parameters(signature: Signature) -> ast.arguments | None:
-    """The parameters that a function's signature names; None where its text is not a Python header."""
-    if signature.kind == "class":
-        return None
-    try:
-        (node,) = parse(f"{signature.text}: ...").body
-    except ValueError:
-        return None
-    return node.args if isinstance(node, _Function) else None
 
 
 def _under_another_name(

@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import dataclass
 
-from ..source import parses
+from ..syntax.source import parses
 
 _FENCE = re.compile(r"^[ \t]*(?P<mark>`{3,}|~{3,})[ \t]*(?P<language>[\w+#.-]*)(?P<rest>.*)$")
 _THOUGHT = r"(?:think|thinking|thought|reasoning|scratchpad)"

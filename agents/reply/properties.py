@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from ..errors import ReplyError
 from ..records import Spec, Test
-from ..source import parse, parse_expression, unparse
-from ..suite.collection import is_property, last_name
+from ..syntax.collection import is_property, last_name
+from ..syntax.source import parse, parse_expression, unparse
 from .reading import read_tests
 
 _MOST_TESTS = 40

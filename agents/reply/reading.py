@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import ReplyError
-from ..imports import KNOWN, supplied
 from ..records import Spec, Test
-from ..source import bound, complaint, parse, segment, unbound
-from ..suite.collection import is_test
-from .cases import asserts
-from .demos import cut, without_demos
+from ..syntax.collection import is_test
+from ..syntax.imports import KNOWN, supplied
+from ..syntax.source import bound, complaint, parse, segment, unbound
+from .elisions import left_out
 from .entry import aligned
+from .extract_tests import harvested
 from .fences import blocks
-from .harvest import harvested
-from .mend import Mended, mended
-from .stubs import left_out
+from .parseable import Mended, mended
+from .split_cases import asserts
+from .strip_demos import cut, without_demos
 
 MAX_CHARACTERS = 200_000
 """Longer replies are refused: no role is given room to write so much."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ..clean_text import clean
 from .choice import open_sandbox, open_warm
 from .interface import Ended, Job, Running, Sandbox, SandboxLimits, SandboxName
-from .text import clean
 
 __all__ = [
     "Ended",

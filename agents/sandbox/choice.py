@@ -32,7 +32,7 @@ def open_sandbox(name: SandboxName = "auto") -> Sandbox:
     """
     refuse_other_systems(sys.platform)
     if name == "none":
-        from .none import NoSandbox
+        from .backends.none import NoSandbox
 
         return NoSandbox()
     return choose(_PREFERRED if name == "auto" else (name,), _tried)
@@ -44,7 +44,7 @@ def open_warm(sandbox: Sandbox, modules: Sequence[str] = ("pytest",)) -> Sandbox
     Close it after use; `sandbox` stays open. Raises SandboxUnavailable where the backend makes no namespaces
     (then use `sandbox` itself), SandboxBroken when the worker does not start.
     """
-    from .warm import WarmSandbox
+    from .backends.warm import WarmSandbox
 
     return WarmSandbox(sandbox, modules)
 
@@ -74,11 +74,11 @@ def _tried(name: str) -> Sandbox | str:
     try:
         sandbox: Sandbox
         if name == "bubblewrap":
-            from .bubblewrap import Bubblewrap
+            from .backends.bubblewrap import Bubblewrap
 
             sandbox = Bubblewrap()
         else:
-            from .native import Native
+            from .backends.native import Native
 
             sandbox = Native()
         return probe(sandbox) or sandbox

@@ -9,14 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ..claims import same_value
 from ..errors import UsageError
-from ..imports import KNOWN
 from ..records import Example, Signature, Spec
-from ..source import parse, unbound
+from ..syntax.imports import KNOWN
+from ..syntax.literals import MAKERS, same_value
+from ..syntax.source import parse, unbound
 from .examples import from_statement
 from .front_matter import listed
-from .literals import MAKERS
 from .source_file import read_text
 
 LONGEST_ANSWERS = 100_000

@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..source import bound, parse, segment, used
-from .literals import exception, expression, value
+from ..syntax.literals import exception, expression, value
+from ..syntax.source import bound, parse, segment, used
 
 _PROMPT = re.compile(r"^(?P<indent>[ \t]*(?:[*-] |\d+[.)] )?[ \t]*`?)>>> ?(?P<code>.*)$")
 _RAISED = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?::|\s*$)")

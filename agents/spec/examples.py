@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..records import Example, Signature
-from ..source import bound, parse, parses, unbound, used
+from ..syntax.literals import MAKERS, exception, expression, is_value, value
+from ..syntax.source import bound, parse, parses, unbound, used
 from .doctests import checks, shown
-from .literals import MAKERS, exception, expression, is_value, value
 from .pairs import stated_pairs
 from .signature import closing
 

@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 
 from ..records import Signature
-from ..reply.entry import parameters
-from ..source import parse
-from .literals import is_value, value
+from ..syntax.headers import parameters
+from ..syntax.literals import is_value, value
+from ..syntax.source import parse
 
 _SENTENCE = re.compile(
     r"^\s*[-*]?\s*(?:for|with|given)\s+`?(?P<given>[A-Za-z_]\w*\s*=.*?)`?,?\s+(?:the\s+)?"

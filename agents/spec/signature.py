@@ -6,8 +6,8 @@ import ast
 import re
 
 from ..records import Signature
-from ..reply.stubs import is_stub
-from ..source import parse, unparse
+from ..syntax.headers import is_stub
+from ..syntax.source import parse, unparse
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _ASKED = r"\b(?:implement|write|create|build|define|make|design|add|develop|code|provide|complete)\b"

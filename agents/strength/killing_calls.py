@@ -10,11 +10,11 @@ import random
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
-from ..claims import Claim, claim_of, is_literal, same_value
-from ..probes import argument_nodes, literal_call, probe, probed_call, probes, with_arguments
-from ..records import Board, Outcome, Test, fingerprint
-from ..run_record import Survivor
-from ..source import parse
+from ..judge.claims import Claim, claim_of
+from ..judge.probes import argument_nodes, literal_call, probe, probed_call, probes, with_arguments
+from ..records import Board, Outcome, Survivor, Test, fingerprint
+from ..syntax.literals import is_literal, same_value
+from ..syntax.source import parse
 from .measure import MutantRunner, as_candidate, passing, patience
 from .mutants import mutants_of
 

@@ -6,8 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from ..records import Board, Candidate, Test, Verdict, fingerprint
-from ..run_record import Strength
+from ..records import Board, Candidate, Strength, Test, Verdict, fingerprint
 from ..sandbox import Sandbox
 from .coverage_job import MOST_SECONDS as LONGEST_COVERAGE
 from .coverage_job import coverage_job

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import islice, zip_longest
 from types import CodeType
 
-from ..run_record import Survivor
-from ..source import compiled, parse, unparse
+from ..records import Survivor
+from ..syntax.source import compiled, parse, unparse
 from .operators import replacements
 from .sites import Site, sites
 

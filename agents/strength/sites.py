@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from ..suite.collection import is_main_guard, last_name
+from ..syntax.collection import is_main_guard, last_name
 
 LONGEST_TABLE = 6
 """Constants in a row of which each is a place of its own; of a longer table only the first and the last are."""

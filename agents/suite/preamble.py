@@ -7,10 +7,10 @@ import graphlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..imports import Import, taken_apart, written
 from ..records import Test
-from ..source import BUILTINS, bound, parse, segment, unbound, unparse, used
-from .collection import is_fixture, is_test
+from ..syntax.collection import is_fixture, is_test
+from ..syntax.imports import Import, taken_apart, written
+from ..syntax.source import BUILTINS, bound, parse, segment, unbound, unparse, used
 
 _Meaning = frozenset[str]
 """What a name stands for: the texts of all statements that it is made of."""

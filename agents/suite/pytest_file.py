@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..imports import KNOWN, USER_MODULE, Import, taken_apart, written
 from ..records import Example, Spec, Test, TestOrigin
-from ..source import bound, indented, parse, segment, unbound, used
-from .collection import is_fixture, is_main_guard, is_test
+from ..syntax.collection import is_fixture, is_main_guard, is_test
+from ..syntax.imports import KNOWN, USER_MODULE, Import, taken_apart, written
+from ..syntax.source import bound, indented, parse, segment, unbound, used
 from .preamble import merged
 
 _XUNIT = frozenset(

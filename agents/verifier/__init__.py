@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .gate import refuse
+from .static.gate import refuse
 from .verifier import Verifier
 from .workers import Workers
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ..clean_text import clean
 from ..records import Outcome
-from ..sandbox.text import clean
-from .detail import outcome_of
+from .failure_text import outcome_of
 from .session import Record, Transcript
 from .strength import Noticed, noticed_of
 

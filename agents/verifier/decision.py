@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from ..records import Isolation, Outcome, Refusal, Stopped, TestStrength, Verdict, VerdictKind
 from .audit import Trouble
+from .prepared_suite import Trial, belonging
 from .strength import Noticed, strength_of
-from .trial import Trial, belonging
 
 _FEW = 10
 """Questions to the code; with fewer, a pass says so."""

@@ -13,10 +13,10 @@ from typing import Self
 from ..errors import Interrupted, SandboxBroken
 from ..records import Board, Candidate, Test, Verdict
 from ..sandbox.interface import Sandbox, SandboxLimits
-from .run import Run
+from .prepared_suite import Trial, file_trial, suite_trial
 from .session import Interruption, Terms
 from .strength import Strengths
-from .trial import Trial, file_trial, suite_trial
+from .verification import Run
 from .workers import Workers
 
 _LIMITS = SandboxLimits()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 from ..sandbox.interface import Sandbox
-from .warmth import Warmth
+from .worker_choice import Warmth
 
 
 class Workers:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..llm_backends.provider import Answer, Handler, Provider, Streams, serving
+from ..support.provider import Answer, Handler, Provider, Streams, serving
 
 OPTIONS = ("--model", "openai/embedded", "--strategy", "single", "--no-mutation")
 KEY = {"OPENAI_API_KEY": "k"}

@@ -16,9 +16,9 @@ import pytest
 
 from agents.batch.journal import Journal
 
-from ..commands import greenloop, in_background, processes_with
-from ..llm_backends.provider import Fails, Provider
-from ..playback import wait_until
+from ..support.commands import greenloop, in_background, processes_with
+from ..support.playback import wait_until
+from ..support.provider import Fails, Provider
 from .adders import KEY, OPTIONS, Writer, write_specs, writing
 
 pytestmark = pytest.mark.timeout(600)

@@ -8,7 +8,7 @@ import pytest
 
 from agents.batch.digest import WITHOUT_EFFECT, digest_of
 from agents.batch.records import Entry
-from agents.llm_backends.choice import Choice
+from agents.llm_backends.selection import Choice
 from agents.records import Example, Signature, Spec, SpecLimits
 from agents.settings import Settings
 

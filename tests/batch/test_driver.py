@@ -16,8 +16,8 @@ from agents.batch.records import EntryResult
 from agents.batch.totals import TotalBudget, Totals
 from agents.batch.worker import stopped, unfinished
 from agents.errors import GreenloopError, Interrupted, ModelError, SandboxBroken, StorageFailed, TotalSpent
-from agents.halt import Halt
 from agents.records import Usage
+from agents.run.cancellation import Halt
 
 from .made import Kept, entry, planned, verified
 

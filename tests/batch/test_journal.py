@@ -12,7 +12,7 @@ from agents.batch.journal import JOURNAL_FILE, Journal
 from agents.batch.migrations import MIGRATIONS
 from agents.errors import StorageFailed, UsageError
 
-from ..commands import ROOT
+from ..support.commands import ROOT
 from .made import bad, bad_result, entry, planned, verified
 
 WRITER = """

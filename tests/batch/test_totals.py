@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from agents.batch.totals import TotalBudget, Totals
-from agents.budget import Budget
 from agents.errors import BudgetSpent, TotalSpent
+from agents.llm_backends.budget import Budget
 from agents.records import Usage
 
 

@@ -11,11 +11,11 @@ import pytest
 from agents.bench.attempt import Attempt
 from agents.bench.tasks import read_tasks, task_spec
 from agents.errors import ModelError, SandboxUnavailable
-from agents.rig import Rig
 from agents.sandbox import open_sandbox
 from agents.settings import Settings, Strategy
+from agents.verifier.cached_verifier import Rig
 
-from .written import (
+from ..support.written_model import (
     HALVED,
     RIGHT,
     TESTS_OF_WRONG,

@@ -27,8 +27,8 @@ from agents.errors import UsageError
 from agents.sandbox import Sandbox
 from agents.settings import Settings
 
+from ..support.written_model import HALVED, INITIALS, RIGHT, WRONG, WrittenBackends, WrittenModel, data_file
 from .test_hidden_tests import needs_evalplus
-from .written import HALVED, INITIALS, RIGHT, WRONG, WrittenBackends, WrittenModel, data_file
 
 RIGHT_ONE, WRONG_ONE = Hidden(base=True, plus=True), Hidden(base=False, plus=False)
 

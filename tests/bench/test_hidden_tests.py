@@ -19,7 +19,7 @@ from agents.bench.results import Hidden
 from agents.errors import SandboxBroken, UsageError
 from agents.sandbox import Job, Running, Sandbox
 
-from ..sandbox.backends import BackendName, open_or_skip
+from ..support.sandboxes import BackendName, open_or_skip
 from .forgeries import BLUNT, CLEVER
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "benchmarks" / "humaneval_plus_dev.jsonl"

@@ -15,7 +15,7 @@ from agents.bench.problems import read_problems
 from agents.bench.proof import BROKEN, ProofReport, prove
 from agents.sandbox import Sandbox
 
-from ..sandbox.backends import open_or_skip
+from ..support.sandboxes import open_or_skip
 from .test_hidden_tests import DISTANCE, DOUBLE, PROSE, ROOT, needs_evalplus, written
 
 HOLDS = ProofReport(tasks=2, broken=8, failing=(), passing=(), unmoved=(), seconds=3.2)

@@ -15,14 +15,13 @@ from agents.bench.journal import Journal
 from agents.bench.results import Hidden, Strategy, TaskResult
 from agents.bench.runner import Measurement, Runner
 from agents.bench.tasks import read_tasks
-from agents.crew import Backends
 from agents.errors import ModelError
+from agents.run.role_models import Backends
 from agents.sandbox import Sandbox
 from agents.settings import STRATEGIES, Settings
 
-from ..sandbox.backends import open_or_skip
-from .test_hidden_tests import needs_evalplus
-from .written import (
+from ..support.sandboxes import open_or_skip
+from ..support.written_model import (
     HALVED,
     INITIALS,
     RIGHT,
@@ -37,6 +36,7 @@ from .written import (
     recorded_backends,
     suite,
 )
+from .test_hidden_tests import needs_evalplus
 
 AWAY = ModelError("network", "The model is away; start it.")
 ALL_AWAY = dict.fromkeys(RIGHT, AWAY)

@@ -13,8 +13,8 @@ from agents.errors import SandboxUnavailable
 from agents.sandbox import open_sandbox
 
 from ..bench.test_hidden_tests import COMMON, needs_evalplus
-from ..bench.written import HALVED, data_file
-from ..commands import greenloop
+from ..support.commands import greenloop
+from ..support.written_model import HALVED, data_file
 
 
 def bench(directory: Path, *arguments: str, on: str = "humaneval+") -> subprocess.CompletedProcess[str]:

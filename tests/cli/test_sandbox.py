@@ -11,7 +11,7 @@ from agents.errors import SandboxUnavailable
 from agents.sandbox import open_sandbox
 from agents.sandbox.conformance import ATTACKS
 
-from ..commands import greenloop
+from ..support.commands import greenloop
 
 LINE = re.compile(r"^ *(\d+) .+: (stopped|known residual|unprovable)\b", re.MULTILINE)
 

@@ -15,9 +15,9 @@ import pytest
 
 from agents.errors import SandboxUnavailable
 from agents.sandbox import open_sandbox
-from agents.sandbox.processes import tree
+from agents.sandbox.host.processes import tree
 
-from ..commands import command, environment, greenloop
+from ..support.commands import command, environment, greenloop
 
 RIGHT = "def add(a, b):\n    return a + b\n"
 WRONG = "def add(a, b):\n    return a - b\n"

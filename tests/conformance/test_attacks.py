@@ -13,8 +13,8 @@ from agents.sandbox import Sandbox, open_sandbox
 from agents.sandbox.check import CheckResult, run_checks
 from agents.sandbox.conformance import ATTACKS, Attack, Bare
 
-from ..sandbox.backends import ISOLATING, BackendName, open_or_skip
-from .ordinary_user import told_by_ordinary_user
+from ..support.ordinary_user import told_by_ordinary_user
+from ..support.sandboxes import ISOLATING, BackendName, open_or_skip
 
 LIST = Path(__file__).parents[3] / "shared" / "conformance" / "attacks.md"
 

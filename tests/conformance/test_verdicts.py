@@ -15,7 +15,7 @@ from agents.records import Verdict
 from agents.sandbox import open_sandbox
 from agents.verifier import Verifier
 
-from .ordinary_user import told_by_ordinary_user
+from ..support.ordinary_user import told_by_ordinary_user
 
 CASES = Path(__file__).parents[2].parent / "shared" / "conformance"
 _cases: list[dict[str, Any]] = [

@@ -26,8 +26,8 @@ _SENT_INSIDE = ["agents.verifier.inside", "agents.verifier.inside.frames"]  # as
 with atheris.instrument_imports(include=["agents"], exclude=_SENT_INSIDE):
     from agents.verifier.inside.frames import HELLO, frame
 
-    from ..verifier.channels import Record, differing, telling, verdict_on
-    from ..verifier.scripted import Script
+    from ..support.channels import Record, differing, telling, verdict_on
+    from ..support.scripted_sandbox import Script
 
 _KINDS = (b"H", b"R", b"Q", b"A", b"x")
 _MOST_SECONDS = 5.0

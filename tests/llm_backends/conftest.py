@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from .provider import Provider, serving
+from ..support.provider import Provider, serving
 
 
 @pytest.fixture

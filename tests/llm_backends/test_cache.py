@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from agents.budget import Budget
 from agents.errors import Interrupted, ModelError
-from agents.llm_backends.attempt import Caller
+from agents.llm_backends.budget import Budget
 from agents.llm_backends.cache import Flights, ReplyCache
+from agents.llm_backends.call import Caller
 from agents.llm_backends.recorded import ReplyStore, request_key
 
-from .test_attempt import BAD_KEY, REQUEST, Scripted, end, text
+from .test_call import BAD_KEY, REQUEST, Scripted, end, text
 
 ROOT = Path(__file__).parents[2]
 

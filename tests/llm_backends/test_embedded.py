@@ -15,7 +15,7 @@ import pytest
 
 from agents.errors import ModelError
 from agents.llm_backends.embedded import EmbeddedModel
-from agents.llm_backends.stream import FinalDelta
+from agents.llm_backends.streaming_model import FinalDelta
 
 END = {
     "choices": [],

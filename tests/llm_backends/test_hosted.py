@@ -10,9 +10,9 @@ from smolagents.models import ChatMessage, MessageRole
 
 from agents.errors import ModelError, UsageError
 from agents.llm_backends.hosted import OLLAMA_CONTEXT_TOKENS, THINKING_TOKENS, HostedModel, hosted_model
-from agents.llm_backends.stream import FinalDelta
+from agents.llm_backends.streaming_model import FinalDelta
 
-from .provider import Provider, Streams, serving
+from ..support.provider import Provider, Streams, serving
 
 MESSAGES = [
     ChatMessage(role=MessageRole.SYSTEM, content=[{"type": "text", "text": "You write code."}]),

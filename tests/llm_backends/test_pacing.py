@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from agents.budget import Budget
 from agents.errors import BudgetSpent, Interrupted, ModelError
-from agents.llm_backends.attempt import Caller
+from agents.llm_backends.budget import Budget
+from agents.llm_backends.call import Caller
 from agents.llm_backends.hosted import hosted_model
 from agents.llm_backends.pacing import PATIENCE_SECONDS, Bounds, Pacer
 
-from .provider import Fails, Handler, Provider, Streams
-from .test_attempt import BUSY, REQUEST, Scripted, Waits, end, text
+from ..support.provider import Fails, Handler, Provider, Streams
+from .test_call import BUSY, REQUEST, Scripted, Waits, end, text
 
 FREE = Bounds(lambda wait: None, lambda: None)
 LIMITED = ModelError("rate_limit", "Too fast; wait.", transient=True)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.llm_backends.hosted import load_litellm
+from agents.llm_backends.litellm_import import load_litellm
 from agents.llm_backends.providers import PROVIDERS, Provider, provider_of
 
 

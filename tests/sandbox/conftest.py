@@ -6,7 +6,7 @@ import pytest
 
 from agents.sandbox import Sandbox
 
-from .backends import ALL, open_or_skip
+from ..support.sandboxes import ALL, open_or_skip
 
 
 @pytest.fixture(params=ALL)

@@ -16,7 +16,7 @@ from pathlib import Path
 from agents.errors import SandboxUnavailable
 from agents.sandbox import Job, Sandbox
 
-from .backends import ALL, open_backend
+from ..support.sandboxes import ALL, open_backend
 
 TESTS = "\n".join(f"def test_{number}():\n    assert sorted([3, 1, {number}])[0] <= 1\n" for number in range(10))
 RUN_TESTS = ["-m", "pytest", "-q", "--disable-plugin-autoload", "-p", "no:cacheprovider", "/src/test_user_code.py"]

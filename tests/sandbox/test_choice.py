@@ -13,7 +13,7 @@ from agents.sandbox.choice import choose, probe, refuse_other_systems
 from agents.sandbox.conformance import Bare
 from agents.sandbox.remedies import remedy
 
-from .backends import ISOLATING, BackendName, open_or_skip
+from ..support.sandboxes import ISOLATING, BackendName, open_or_skip
 
 ROOT = Path(__file__).parents[2]
 WITHOUT_UNIX = """

@@ -18,9 +18,9 @@ import pytest
 import agents
 from agents.errors import SandboxBroken
 from agents.sandbox import Ended, Job, Sandbox, SandboxLimits
-from agents.sandbox.bubblewrap import Bubblewrap
+from agents.sandbox.backends.bubblewrap import Bubblewrap
 
-from .backends import ISOLATING, BackendName, open_or_skip
+from ..support.sandboxes import ISOLATING, BackendName, open_or_skip
 
 SLEEP = "import time; time.sleep(60)"
 

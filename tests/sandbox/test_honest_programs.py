@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from agents.sandbox import Job, Sandbox
-from agents.sandbox.native import Native
+from agents.sandbox.backends.native import Native
 
-from ..conformance.ordinary_user import told_by_ordinary_user
-from .backends import ISOLATING
+from ..support.ordinary_user import told_by_ordinary_user
+from ..support.sandboxes import ISOLATING
 
 PROGRAMS = {
     "asyncio": """

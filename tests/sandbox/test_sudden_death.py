@@ -16,7 +16,7 @@ import pytest
 
 from agents.sandbox import Job, Sandbox
 
-from .backends import ALL, ISOLATING, BackendName, open_or_skip
+from ..support.sandboxes import ALL, ISOLATING, BackendName, open_or_skip
 
 ROOT = Path(__file__).parents[2]
 TOOL = """

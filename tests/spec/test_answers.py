@@ -8,9 +8,9 @@ import pytest
 
 from agents.errors import UsageError
 from agents.records import Spec
+from agents.roles.prompt import messages, told_in_full
 from agents.spec import read_spec, with_answers
 from agents.suite import example_tests
-from agents.templates import messages, told_in_full
 
 SPEC = read_spec('Implement slugify(text: str) -> str. slugify("A b") == "a-b"', origin="argument")
 

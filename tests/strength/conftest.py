@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from agents.rig import Rig
 from agents.sandbox import open_sandbox
+from agents.verifier.cached_verifier import Rig
 
 
 @pytest.fixture(scope="module")

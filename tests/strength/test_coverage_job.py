@@ -6,9 +6,9 @@ import pytest
 
 from agents.errors import SandboxUnavailable
 from agents.records import Test
-from agents.rig import Rig
 from agents.sandbox import Ended, Sandbox, SandboxName, open_sandbox
 from agents.strength.coverage_job import Coverage, coverage_job
+from agents.verifier.cached_verifier import Rig
 
 from .modules import ABOVE, BELOW, CLAMP, INSIDE, suite
 

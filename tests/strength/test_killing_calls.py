@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from agents.records import Test
-from agents.rig import Rig
-from agents.run_record import Survivor
+from agents.records import Survivor, Test
 from agents.strength import KillingCall, killing_calls, mutants
 from agents.strength.measure import as_candidate
+from agents.verifier.cached_verifier import Rig
 
 from .modules import ABOVE, BELOW, CLAMP, INSIDE, suite
 

@@ -5,12 +5,11 @@ from itertools import count
 
 import pytest
 
-from agents.records import Board, Candidate, Outcome, Test, Verdict, VerdictKind
-from agents.rig import Rig
-from agents.run_record import Strength, Survivor
+from agents.records import Board, Candidate, Outcome, Strength, Survivor, Test, Verdict, VerdictKind
 from agents.sandbox import Sandbox, open_sandbox
 from agents.strength import measure, mutants
 from agents.strength.measure import passing, patience
+from agents.verifier.cached_verifier import Rig
 
 from .modules import ABOVE, AT_TOP, BELOW, CLAMP, INSIDE, suite
 

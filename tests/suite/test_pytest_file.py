@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agents.records import Example, Signature, Spec, Test
 from agents.suite import example_tests, render, split
-from agents.suite.collection import uncollected
+from agents.syntax.collection import uncollected
 
 MODULE = '''"""What the tests are about."""
 from __future__ import annotations

@@ -14,7 +14,7 @@ from agents.sandbox import open_sandbox
 from agents.sandbox.interface import SandboxName
 from agents.verifier import Verifier
 
-from .held import held, settled
+from ..support.held import held, settled
 
 APART = "from user_code import f\ndef test_a():\n    assert f(1) == 2\ndef test_b():\n    assert f(2) == 3\n"
 TOGETHER = APART + "def test_c(tmp_path):\n    (tmp_path / 'x').write_text('')\n    assert f(3) == 4\n"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from agents.sandbox import Job
 from agents.verifier.inside.frames import ASK, HELLO, frame
 
-from .channels import Record, differing, renumbered, telling, verdict_on
+from ..support.channels import Record, differing, renumbered, telling, verdict_on
 
 FUZZ = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

@@ -27,7 +27,7 @@ from agents.verifier.inside.caller import MODULE_NUMBER, Caller
 from agents.verifier.inside.frames import ANSWER, ASK, FrameSocket
 from agents.verifier.inside.plain import Malformed
 
-from ..sandbox.backends import ALL, open_or_skip
+from ..support.sandboxes import ALL, open_or_skip
 
 Frame = list[Any]
 _watched: list[str] = []

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from ..sandbox.backends import BackendName, open_or_skip
+from ..support.held import held, wait_until
+from ..support.sandboxes import BackendName, open_or_skip
 from .conftest import Left
-from .held import held, wait_until
 
 ROOT = Path(__file__).parents[2]
 COUNTS = [60, pytest.param(1000, marks=[pytest.mark.slow, pytest.mark.timeout(1800)])]

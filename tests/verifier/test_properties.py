@@ -16,13 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.internal import charmap
 
-from agents.critic import describe
 from agents.records import Board, Candidate, Test, TestOrigin
+from agents.roles.critic import describe
 from agents.sandbox import SandboxLimits, open_sandbox
 from agents.suite import render
 from agents.verifier import Verifier
+from agents.verifier.hypothesis_tables import hypothesis_tables
 from agents.verifier.inside.properties import EXAMPLES, Property, counterexample
-from agents.verifier.storage import hypothesis_tables
 
 PREAMBLE = (
     "from user_code import f\nfrom hypothesis import given, settings, example, assume\n"

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from agents.sandbox.processes import tree
+from agents.sandbox.host.processes import tree
 
-from ..sandbox.backends import BackendName, open_or_skip
+from ..support.held import wait_until
+from ..support.sandboxes import BackendName, open_or_skip
 from .conftest import Left
-from .held import wait_until
 
 ROOT = Path(__file__).parents[2]
 BACKENDS: tuple[BackendName, ...] = ("bubblewrap", "native", "native without namespaces", "none")

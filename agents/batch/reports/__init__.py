@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from ...atomic import write_pieces_atomically
+from ...storage.atomic import write_pieces_atomically
 from ..records import BatchFacts, EntryResult
 from .junit import junit
 from .lines import lines

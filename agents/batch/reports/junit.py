@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree as ET
 
-from ...sandbox.text import clean
+from ...clean_text import clean
+from ..labels import fact, has_reached, open_lines, reason, shortened, standing, tokens, totals
 from ..records import BatchFacts, EntryResult
-from .standing import fact, has_reached, open_lines, reason, shortened, standing, tokens, totals
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MOST_MESSAGE = 1_000

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from ..labels import has_reached
 from ..records import BatchFacts, EntryResult
-from .standing import has_reached
 
 SCHEMA_VERSION = 1
 

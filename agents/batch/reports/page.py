@@ -16,10 +16,10 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...sandbox.text import clean
+from ...clean_text import clean
+from ..labels import Totals, has_reached, one_line, standing, tokens, totals
 from ..records import BatchFacts, EntryResult
 from .plots import count_bars, grades_bar, histogram, slug
-from .standing import Totals, has_reached, one_line, standing, tokens, totals
 from .story import LEAST_BYTES, sentence, story
 
 if TYPE_CHECKING:

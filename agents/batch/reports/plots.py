@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
-from .standing import Standing
+from ..labels import Standing
 
 _WIDTH = 360
 _HEIGHT = 170

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...clean_text import clean
 from ...errors import GreenloopError
-from ...questions import how_to_answer, question_line
-from ...records import Candidate, LedgerEntry, Verdict
-from ...run_record import RoundRecord
-from ...runs import RunDirectory
-from ...sandbox.text import clean
+from ...records import Candidate, LedgerEntry, RoundRecord, Verdict
+from ...storage.questions import how_to_answer, question_line
+from ...storage.run_directory import RunDirectory
+from ..labels import one_line, reason, shortened
 from ..records import EntryResult
-from .standing import one_line, reason, shortened
 
 Json = dict[str, Any]
 LEAST_BYTES = 4_096

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
+from ..labels import Totals, fact, has_reached, one_line, open_lines, reason, standing, totals
 from ..records import BatchFacts, EntryResult
-from .standing import Totals, fact, has_reached, one_line, open_lines, reason, standing, totals
 
 MOST_BYTES = 900 * 1024
 _MOST_TEXT = 400

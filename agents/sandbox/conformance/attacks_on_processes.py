@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..processes import task_count
+from ..host.processes import task_count
 from .attack import CHECK_LIMITS, Attack, Trial
 from .ground import VARIABLE
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ..processes import proportional_bytes
+from ..host.processes import proportional_bytes
 
 VARIABLE = "GREENLOOP_CHECK_SECRET"
 _GONE = (FileNotFoundError, ProcessLookupError, PermissionError)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ...playback import wait_until
+from ...support.playback import wait_until
 
 PR_SET_CHILD_SUBREAPER = 36
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="adopts orphans with prctl(2)")

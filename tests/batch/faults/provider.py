@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...commands import ROOT
-from ...llm_backends.provider import Answer, Fails, Handler, Provider, SendsEvents, Streams, chunk
+from ...support.commands import ROOT
+from ...support.provider import Answer, Fails, Handler, Provider, SendsEvents, Streams, chunk
 from .specs import KINDS, Task
 
 PIECES = 4

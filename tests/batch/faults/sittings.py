@@ -15,7 +15,7 @@ from typing import Any
 from agents.batch.journal import JOURNAL_FILE, Journal
 from agents.errors import UsageError
 
-from ...commands import command, environment
+from ...support.commands import command, environment
 from .provider import Served
 from .specs import Task, tasks, write_specs
 

@@ -14,7 +14,7 @@ from typing import Literal
 
 import pytest
 
-from ...playback import wait_until
+from ...support.playback import wait_until
 from .orphans import Orphans, adopting_orphans, linux_only
 from .provider import provider_process
 from .sittings import Sittings

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from ...commands import environment
-from ...playback import wait_until
+from ...support.commands import environment
+from ...support.playback import wait_until
 from .orphans import adopting_orphans, linux_only
 from .provider import Served, provider_process
 from .sittings import KEY, Sittings

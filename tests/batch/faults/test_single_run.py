@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ...commands import command, environment, greenloop
-from ...playback import wait_until
+from ...support.commands import command, environment, greenloop
+from ...support.playback import wait_until
 from .orphans import adopting_orphans, linux_only
 from .provider import provider_process
 from .sittings import KEY, MODEL

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ...commands import environment
-from ...playback import wait_until
+from ...support.commands import environment
+from ...support.playback import wait_until
 from .provider import provider_process
 from .sittings import KEY, Sittings
 

@@ -10,17 +10,19 @@ from agents.records import (
     Board,
     Candidate,
     Dispute,
+    Failure,
     Grade,
     LedgerEntry,
     Outcome,
+    RoundRecord,
     Ruling,
+    RunRecord,
     Spec,
     Test,
     Usage,
     Verdict,
 )
-from agents.run_record import Failure, RoundRecord, RunRecord
-from agents.runs import SCHEMA_VERSION, RunDirectory
+from agents.storage.run_directory import SCHEMA_VERSION, RunDirectory
 
 FACTS = BatchFacts(required="consensus", exit_code=1, seconds=61.0, created="2026-01-31T12:00:00+00:00")
 USAGE = Usage(calls=3, prompt_tokens=1_000, completion_tokens=200, seconds=4.0, cost_usd=0.01)

@@ -7,9 +7,9 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+from agents.batch.labels import reason
 from agents.batch.records import EntryResult
 from agents.batch.reports.page import MOST_STORIES_BYTES, MOST_STORY_BYTES, page, story_bytes, told_whole
-from agents.batch.reports.standing import reason
 from agents.batch.reports.story import LEAST_BYTES, sentence
 
 from .batches import FACTS, hostile, keep_run, one_of_each, result

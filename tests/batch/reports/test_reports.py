@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agents.atomic import write_pieces_atomically
 from agents.batch.reports import write_reports
 from agents.batch.reports.page import page
+from agents.storage.atomic import write_pieces_atomically
 
 from .batches import FACTS, hostile, keep_run, one_of_each, result
 

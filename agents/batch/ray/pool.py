@@ -1,0 +1,169 @@
+"""The workers of a batch on a Ray cluster: hired, handed out one task at a time, replaced when they are lost."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from ... import __version__
+from ...clean_text import clean
+from ...errors import GreenloopError, Interrupted, SandboxBroken, SandboxUnavailable, UsageError
+from ...records import Failure
+from ...settings import Settings
+from ..executor import WorkerLost
+from .worker import Delivery, Order, RayWorker
+
+PATIENCE_SECONDS = 20.0
+"""After so long without a worker the user is told what is waited for."""
+CLOSING_SECONDS = 5.0
+MOST_LOST_OPENINGS = 3
+"""So many workers that end while they open, for each one wanted, are replaced."""
+
+
+class RayPool:
+    """`size` workers of one CPU each, as actors of the cluster that `ray` is connected to; for many threads.
+
+    An actor keeps its process, and so its sandbox, for the whole batch. A node on which no sandbox works costs the
+    pool its places there, and nothing else as long as one worker is left.
+    """
+
+    def __init__(self, ray: Any, settings: Settings, size: int) -> None:
+        self._ray = ray
+        self._settings = settings
+        self._actor = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0, max_concurrency=2)(RayWorker)
+        self._changed = threading.Condition()
+        self._all: set[Any] = set()
+        self._free: list[Any] = []
+        self._places = 0
+        """Workers that are there or on their way."""
+        self._openings_left = size * MOST_LOST_OPENINGS
+        self._refusal = Failure(SandboxUnavailable.kind, "The cluster has no worker.")
+        self._halted = False
+        for _ in range(size):
+            self._hire()
+
+    def wait(self, note: Callable[[str], None]) -> None:
+        """Wait for the first worker. Raises SandboxUnavailable or UsageError where no node can have one."""
+        with self._changed:
+            if not self._changed.wait_for(self._decided, PATIENCE_SECONDS):
+                note("Waiting for the cluster to start a worker; it may have no free CPU.")
+                self._changed.wait_for(self._decided)
+            if not self._free:
+                raise (UsageError if self._refusal.kind == UsageError.kind else SandboxUnavailable)(
+                    self._refusal.message
+                )
+
+    def do(self, order: Callable[[], Order]) -> Delivery:
+        """Have the next free worker do what `order` makes once there is one.
+
+        Raises WorkerLost, Interrupted after `halt`, and SandboxBroken where no worker is left and none will come.
+        """
+        worker = self._take()
+        errors = self._ray.exceptions
+        try:
+            delivery: Delivery = self._ray.get(worker.do.remote(order()))
+        except errors.RayTaskError as fault:
+            self._give_back(worker)
+            raise WorkerLost(_sentence(fault.cause or fault)) from fault
+        except errors.RayError as fault:
+            self._replace(worker)
+            raise WorkerLost(f"its process or its node ended ({type(fault).__name__})") from fault
+        except GreenloopError:
+            self._give_back(worker)
+            raise
+        self._give_back(worker)
+        return delivery
+
+    def halt(self) -> None:
+        """End what is running on all workers, and let nobody wait for one any longer."""
+        with self._changed:
+            self._halted = True
+            self._changed.notify_all()
+            workers = list(self._all)
+        for worker in workers:
+            worker.halt.remote()
+
+    def close(self) -> None:
+        """Let the workers close their sandboxes, and end them, also those that don't answer."""
+        self.halt()
+        with self._changed:
+            workers = list(self._all)
+            idle = [worker.close.remote() for worker in self._free]
+        if idle:
+            self._ray.wait(idle, num_returns=len(idle), timeout=CLOSING_SECONDS)
+        for worker in workers:
+            self._ray.kill(worker)
+
+    # --- hiring ------------------------------------------------------------------------------------------------
+
+    def _decided(self) -> bool:
+        return bool(self._free) or self._places == 0
+
+    def _take(self) -> Any:
+        with self._changed:
+            self._changed.wait_for(lambda: self._halted or self._decided())
+            if self._halted:
+                raise Interrupted("It was stopped before it began; run the same command again to go on.")
+            if not self._free:
+                raise SandboxBroken(self._refusal.message)
+            return self._free.pop()
+
+    def _give_back(self, worker: Any) -> None:
+        with self._changed:
+            self._free.append(worker)
+            self._changed.notify()
+
+    def _replace(self, worker: Any) -> None:
+        with self._changed:
+            self._all.discard(worker)
+            self._places -= 1
+            self._changed.notify_all()
+            halted = self._halted
+        self._ray.kill(worker)  # cut off is not ended: it would keep its CPU
+        if not halted:
+            self._hire()
+
+    def _hire(self) -> None:
+        """Ask for one more worker; it is there once the cluster has a CPU for it, so a thread waits for it."""
+        with self._changed:
+            self._places += 1
+        threading.Thread(target=self._open, name="hiring", daemon=True).start()
+
+    def _open(self) -> None:
+        worker = self._actor.remote(self._settings)
+        with self._changed:
+            self._all.add(worker)
+        try:
+            refusal: Failure | None = self._ray.get(worker.open.remote(__version__))
+        except Exception as fault:  # whatever Ray raises here, nobody else hears of it
+            refusal = Failure(
+                UsageError.kind, f"No worker can begin on the cluster: {_sentence(fault)}; {REMEDY}."
+            )
+            if self._again():
+                self._replace(worker)
+                return
+        with self._changed:
+            if refusal is None:
+                self._free.append(worker)
+            else:
+                self._all.discard(worker)
+                self._places -= 1
+                self._refusal = refusal
+            self._changed.notify_all()
+        if refusal is not None:
+            self._ray.kill(worker)
+
+    def _again(self) -> bool:
+        with self._changed:
+            self._openings_left -= 1
+            return self._openings_left >= 0 and not self._halted
+
+
+REMEDY = "install the same version of greenloop on every node, for the Python that runs Ray"
+
+
+def _sentence(fault: BaseException) -> str:
+    """The last line of what Ray tells, which names the error itself."""
+    lines = [line.strip() for line in clean(str(fault)).splitlines() if line.strip()]
+    return (lines[-1] if lines else type(fault).__name__).rstrip(".")[:300]

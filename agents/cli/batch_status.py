@@ -1,0 +1,86 @@
+"""Batches that were done, or are under way: how they stand, and shares of one joined."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TextIO
+
+from cyclopts import Parameter
+
+from ..errors import GreenloopError, UsageError
+from ..settings import RequiredGrade
+from ..terminal.console import Console
+from .json_output import document_alone
+
+if TYPE_CHECKING:
+    from ..batch.outcome import BatchResult
+
+
+def status(directory: Path, /, *, json: Annotated[bool, Parameter(negative="")] = False) -> int:
+    """Say how a batch stands, from any terminal, while it runs or afterwards.
+
+    Parameters
+    ----------
+    directory
+        The batch's --out.
+    json
+        Print one JSON document on standard output and nothing else.
+    """
+    from ..batch.status import standing
+    from ..terminal.batch_console import status_lines
+
+    found = standing(directory)
+    console = Console()
+    if json:
+        with document_alone(json) as stream:
+            console.document(asdict(found), stream)
+    else:
+        console.lines(status_lines(found))
+    return 0
+
+
+def merge(
+    *directories: Path,
+    out: Path,
+    require: RequiredGrade | None = None,
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Join the results of shards into one batch, with its reports; its exit code is that of the whole.
+
+    Parameters
+    ----------
+    directories
+        What each shard had as --out.
+    out
+        Where the whole is kept.
+    require
+        The lowest grade that ends in exit code 0; by default what the first shard required.
+    json
+        Print one JSON document on standard output and nothing else.
+    """
+    from ..batch import merge as batches
+    from ..batch.outcome import failed
+
+    console = Console()
+    with document_alone(json) as stream:
+        try:
+            if not directories:
+                raise UsageError("Give the directories of the shards.")
+            result = batches.merge(directories, out, require)
+        except GreenloopError as error:
+            if not json:
+                raise
+            result = failed(error)
+        show_result(result, console, stream if json else None)
+    return result.exit_code
+
+
+def show_result(result: BatchResult, console: Console, stream: TextIO | None) -> None:
+    """The end of a batch: as a JSON document on `stream`, or for a person where there is none."""
+    from ..terminal.batch_console import BatchConsole, BatchView
+
+    if stream is not None:
+        console.document(asdict(result), stream)
+    else:
+        BatchConsole(console, BatchView(0)).result(result)

@@ -1,0 +1,71 @@
+"""Agreement: which independent candidates behave alike, on the tests and beyond them.
+
+Choosing by agreement of executions goes back to CodeT (arXiv 2207.10397) and MBR-exec (arXiv 2204.11454); drafts
+that are the same program in other words have a vote each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..records import Board, Candidate, Outcome, Test
+
+RUNNABLE = ("passed", "failed", "stopped")
+"""Verdicts whose outcomes can be relied on."""
+
+
+def independent(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """The candidates written from the spec alone: they saw no test and no other candidate."""
+    return tuple(candidate for candidate in candidates if candidate.origin != "repair")
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """What candidates do on a board and, where there is one, on a board of probes (calls of unknown answer)."""
+
+    board: Board
+    probes: Board | None = None
+
+    @property
+    def voters(self) -> tuple[Candidate, ...]:
+        """The independent candidates that could be run and pass as many trusted tests as any candidate."""
+        able = [c for c in self.board.candidates if self.board.verdict(c.id).kind in RUNNABLE]
+        most = max((self.trusted_passed(candidate) for candidate in able), default=0)
+        return tuple(c for c in independent(able) if self.trusted_passed(c) == most)
+
+    def trusted_passed(self, candidate: Candidate) -> int:
+        """How many trusted tests `candidate` passes."""
+        return sum(self.passes(candidate, test) for test in self.board.tests if test.trusted)
+
+    def passes(self, candidate: Candidate, test: Test) -> bool:
+        """Whether `candidate` passes `test`."""
+        return self._outcome(candidate, test).status == "passed"
+
+    def following(self, candidate: Candidate) -> tuple[Candidate, ...]:
+        """The voters that behave as `candidate` does, itself included if it is one."""
+        return tuple(voter for voter in self.voters if self.alike(candidate, voter))
+
+    def alike(self, one: Candidate, other: Candidate) -> bool:
+        """Whether two candidates do the same on every test, and return the same on every probe where both return:
+        where one raises, the input may well lie outside the spec."""
+        if self.behaviour(one) != self.behaviour(other):
+            return False
+        if self.probes is None:
+            return True
+        pairs = [(self.returned(one, probe), self.returned(other, probe)) for probe in self.probes.tests]
+        return all(left is None or right is None or left == right for left, right in pairs)
+
+    def behaviour(self, candidate: Candidate) -> tuple[tuple[str, str | None], ...]:
+        """Status and returned value of `candidate` on every test."""
+        outcomes = [self._outcome(candidate, test) for test in self.board.tests]
+        return tuple((outcome.status, outcome.actual) for outcome in outcomes)
+
+    def returned(self, candidate: Candidate, probe: Test) -> str | None:
+        """What `candidate` returns for a probe; None where it raises or there are no probes."""
+        if self.probes is None:
+            return None
+        return self.probes.verdict(candidate.id).outcome(probe.id).actual
+
+    def _outcome(self, candidate: Candidate, test: Test) -> Outcome:
+        return self.board.verdict(candidate.id).outcome(test.id)

@@ -1,0 +1,246 @@
+"""The judge: Board -> Ruling. Pure: no I/O, no clock, no chance.
+
+Trusted tests decide first, and only they fail code that runs: a generated test that the code fails is a doubt.
+Generated tests count unless the votes rule them out (votes.py). Independent candidates are those written from the
+spec alone; repairs have seen the tests, so their agreement with them proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..records import Board, Candidate, Dispute, Grade, LedgerEntry, NextStep, Outcome, Ruling, Test
+from .agreement import RUNNABLE, Agreement
+from .claims import claim_of
+from .ledger import ledger
+from .lone_examples import lone_example
+from .probes import probed_call
+from .thresholds import MEASURED, Thresholds
+from .votes import ballot, raises, tally
+
+SHOWN_DIFFERENCES = 3
+SUCCESSES: tuple[Grade, ...] = ("verified", "consensus")
+CRASHES = ("error", "stopped", "missing")
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What the judge must know beside the board: what may still be done."""
+
+    probes: Board | None = None
+    """What the candidates return for calls of unknown answer: those that differ there are not alike."""
+    last_round: bool = False
+    may_draft: bool = True
+    """Whether there may be more drafts where none passes the trusted tests."""
+    may_compare: bool = True
+    """Whether there may be more drafts where one passes them."""
+    tests_written: bool = True
+    """Whether the TestWriter has been asked."""
+    may_repair: bool = True
+    """Whether the Critic may be asked."""
+    repaired: frozenset[str] = frozenset()
+    """The candidates that the Critic was shown: it is never asked for the same twice."""
+
+
+def judge(board: Board, situation: Situation, thresholds: Thresholds = MEASURED) -> Ruling:
+    """The ruling on `board`: leader, ledger, grade and next step."""
+    if not board.tests:
+        return Ruling("contested", board.candidates[0].id, "done", "There is no test, so nothing is known of it.")
+    agreement = Agreement(board, situation.probes)
+    leader = _leader(agreement)
+    if leader is None:
+        step: NextStep = "redraft" if situation.may_draft and not situation.last_round else "done"
+        return Ruling("failed", None, step, "No candidate could be run.")
+    tallies = {test.id: tally(agreement, test, thresholds) for test in board.tests}
+    view = _View(agreement, leader, ledger(agreement, leader, tallies))
+    grade, why = _grade(view, thresholds)
+    return Ruling(
+        grade=grade,
+        leader=leader.id,
+        next_step=_next_step(view, grade, situation, thresholds),
+        why=why,
+        ledger=view.ledger,
+        disputes=view.disputes(grade),
+        passed=len(view.passed),
+        failed=len(view.failed),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """The board as seen from its leader."""
+
+    agreement: Agreement
+    leader: Candidate
+    ledger: tuple[LedgerEntry, ...]
+
+    def outcome(self, entry: LedgerEntry) -> Outcome:
+        return self.agreement.board.verdict(self.leader.id).outcome(entry.test.id)
+
+    @property
+    def counting(self) -> list[LedgerEntry]:
+        return [entry for entry in self.ledger if entry.standing == "counts"]
+
+    @property
+    def passed(self) -> list[LedgerEntry]:
+        return [entry for entry in self.counting if self.outcome(entry).status == "passed"]
+
+    @property
+    def failed(self) -> list[LedgerEntry]:
+        return [entry for entry in self.counting if self.outcome(entry).status != "passed"]
+
+    @property
+    def contested(self) -> list[LedgerEntry]:
+        return [entry for entry in self.ledger if entry.standing == "contested"]
+
+    @property
+    def trusted(self) -> list[LedgerEntry]:
+        return [entry for entry in self.ledger if entry.test.trusted]
+
+    @property
+    def broken(self) -> int:
+        """Trusted tests that the leader fails, or that can't be run."""
+        failed = sum(entry.test.trusted for entry in self.failed)
+        return failed + sum(entry.standing == "refused" for entry in self.trusted)
+
+    @property
+    def agreeing(self) -> int:
+        """Independent drafts that behave as the leader does on every test and probe, the leader included if it is
+        one."""
+        return len(self.agreement.following(self.leader))
+
+    @property
+    def share(self) -> float:
+        """Share of the voters that behave as the leader does; 0 without voters."""
+        voters = self.agreement.voters
+        return self.agreeing / len(voters) if voters else 0.0
+
+    @property
+    def own(self) -> list[LedgerEntry]:
+        """The generated tests that could be run."""
+        return [entry for entry in self.ledger if entry.test.origin == "generated" and entry.standing != "refused"]
+
+    @property
+    def stood(self) -> list[LedgerEntry]:
+        """The generated tests that stand as they were written, and that the leader passes."""
+        return [entry for entry in self.passed if entry.test.origin == "generated"]
+
+    def disputes(self, grade: Grade) -> tuple[Dispute, ...]:
+        """What is open: contested tests, and without a success also what drafts differ on beyond the tests."""
+        contested = [self._dispute(entry) for entry in self.contested]
+        return (*contested, *(() if grade in SUCCESSES else self._differences()))
+
+    def _differences(self) -> list[Dispute]:
+        """The first probes on which drafts that pass the leader's tests return something else."""
+        if self.agreement.probes is None:
+            return []
+        mine = self.agreement.behaviour(self.leader)
+        rivals = [c for c in self.agreement.voters if self.agreement.behaviour(c) == mine]
+        found = []
+        for probe in self.agreement.probes.tests:
+            returned = [self.agreement.returned(candidate, probe) for candidate in (self.leader, *rivals)]
+            answers = tuple(dict.fromkeys(value for value in returned if value is not None))
+            if len(answers) > 1:
+                found.append(Dispute(probe.id, probed_call(probe), answers))
+        return found[:SHOWN_DIFFERENCES]
+
+    def _dispute(self, entry: LedgerEntry) -> Dispute:
+        claim, outcome = claim_of(entry.test), self.outcome(entry)
+        if claim is None:
+            return Dispute(entry.test.id, entry.test.source.strip(), (outcome.detail,))
+        answers = [claim.expected]
+        for candidate in self.agreement.board.candidates:
+            given = ballot(self.agreement, candidate, entry.test, claim)
+            if given is not None and given not in answers:
+                answers.append(given)
+        return Dispute(entry.test.id, claim.call, tuple(sorted(answers, key=raises)))
+
+
+def _leader(agreement: Agreement) -> Candidate | None:
+    """Most trusted tests passed; then whatever ends a test at all; then most like-minded independent drafts; then
+    the earliest, since the first draft, at temperature 0, is right more often than another, and a repair must be
+    better to lead."""
+
+    def rank(item: tuple[int, Candidate]) -> tuple[int, bool, int, int]:
+        index, candidate = item
+        alike = len(agreement.following(candidate))
+        return agreement.trusted_passed(candidate), not _crashes(agreement, candidate), alike, -index
+
+    runnable = [
+        (index, candidate)
+        for index, candidate in enumerate(agreement.board.candidates)
+        if agreement.board.verdict(candidate.id).kind in RUNNABLE
+    ]
+    return max(runnable, key=rank)[1] if runnable else None
+
+
+def _crashes(agreement: Agreement, candidate: Candidate) -> bool:
+    """Whether `candidate` comes to an end of its own in no test that could be run."""
+    verdict = agreement.board.verdict(candidate.id)
+    refused = {refusal.test_id for refusal in verdict.refused}
+    outcomes = [verdict.outcome(test.id) for test in agreement.board.tests if test.id not in refused]
+    return bool(outcomes) and all(outcome.status in CRASHES for outcome in outcomes)
+
+
+def _grade(view: _View, thresholds: Thresholds) -> tuple[Grade, str]:
+    lone = lone_example(view.agreement, thresholds)
+    if view.broken:
+        fails = f"It fails {view.broken} of {len(view.trusted)} trusted tests."
+        return "failed", f"{fails} {lone}" if lone else fails
+    if _crashes(view.agreement, view.leader):
+        return "failed", f"It ends none of its {len(view.ledger)} tests without an error."
+    if not view.passed:
+        return "contested", "It passes no test that counts, so nothing is known of it."
+    if lone:
+        return "contested", lone
+    enough = (
+        not view.failed
+        and view.agreeing >= thresholds.agreeing_drafts
+        and view.share >= thresholds.agreeing_share
+        and len(view.stood) >= thresholds.stood_share * len(view.own)
+        and (bool(view.trusted) or len(view.passed) >= thresholds.passed_tests)
+    )
+    success: Grade = "verified" if view.trusted else "consensus"
+    return success if enough else "contested", _why(view, enough=enough)
+
+
+def _why(view: _View, *, enough: bool) -> str:
+    """The facts that a grade rests on."""
+    does_best = " that do best on them" if view.trusted else ""
+    facts = [
+        *([f"all {len(view.trusted)} trusted tests pass"] if view.trusted else []),
+        f"{view.agreeing} of {len(view.agreement.voters)} independent drafts{does_best} behave alike",
+        f"{len(view.stood)} of {len(view.own)} generated tests stand as they were written",
+        *([f"{len(view.failed)} tests that count fail"] if view.failed else []),
+    ]
+    said = f"{', '.join(facts[:-1])}, and {facts[-1]}."
+    return said[0].upper() + said[1:] if enough else f"Not enough is known of it: {said}"
+
+
+def _next_step(view: _View, grade: Grade, situation: Situation, thresholds: Thresholds) -> NextStep:
+    """Fresh drafts before repairs: a small model repairs little (docs/decisions/011-what-grades-rest-on.md)."""
+    if situation.last_round:
+        return "done"
+    if grade == "failed":
+        if situation.may_draft:
+            return "redraft"
+        unseen = view.leader.id not in situation.repaired
+        return "repair" if situation.may_repair and view.failed and unseen else "done"
+    if not situation.tests_written:
+        return "test"
+    doubtful = view.share < 1 or view.agreeing < thresholds.agreeing_drafts
+    return "redraft" if doubtful and situation.may_compare else "done"
+
+
+def failures(board: Board, ruling: Ruling) -> Sequence[tuple[Test, Outcome]]:
+    """The tests that count and that the leader fails, trusted ones first, with what happened."""
+    if ruling.leader is None:
+        return ()
+    verdict = board.verdict(ruling.leader)
+    failed = [
+        (entry.test, verdict.outcome(entry.test.id))
+        for entry in ruling.ledger
+        if entry.standing == "counts" and verdict.outcome(entry.test.id).status != "passed"
+    ]
+    return sorted(failed, key=lambda pair: not pair[0].trusted)

@@ -1,0 +1,48 @@
+"""The ledger of a ruling: each test with its standing, its votes, and the reason where it does not count."""
+
+from __future__ import annotations
+
+from ..records import Candidate, LedgerEntry, Test
+from .agreement import Agreement
+from .claims import claim_of
+from .votes import Tally
+
+
+def ledger(agreement: Agreement, leader: Candidate, tallies: dict[str, Tally | None]) -> tuple[LedgerEntry, ...]:
+    """An entry for each test of the board, as seen from its leader."""
+    return tuple(_entry(agreement, test, leader, tallies[test.id]) for test in agreement.board.tests)
+
+
+def _entry(agreement: Agreement, test: Test, leader: Candidate, counted: Tally | None) -> LedgerEntry:
+    verdict = agreement.board.verdict(leader.id)
+    for refusal in verdict.refused:
+        if refusal.test_id == test.id:
+            return LedgerEntry(test, "refused", reason=refusal.reason)
+    if test.trusted:
+        return LedgerEntry(test, "counts")
+    if counted is not None:
+        return _voted(test, counted)
+    outcome = verdict.outcome(test.id)
+    failing = _failing(agreement, test)
+    doubted = failing >= 2 and 2 * failing > len(agreement.voters)
+    if outcome.status == "failed" and claim_of(test) is None and doubted:
+        reason = f"{failing} of {len(agreement.voters)} drafts don't do what it expects"
+        return LedgerEntry(test, "contested", 1, failing, reason)
+    return LedgerEntry(test, "counts")
+
+
+def _voted(test: Test, counted: Tally) -> LedgerEntry:
+    votes = f"{counted.votes_for} to {counted.votes_against}"
+    if counted.decision == "upheld":
+        return LedgerEntry(test, "counts", counted.votes_for, counted.votes_against, f"upheld, {votes}")
+    if counted.decision == "ruled out" or test.origin == "settled":
+        # What votes have settled is a test no longer once they don't uphold it.
+        reason = f"the votes went against it, {votes}, for {counted.value}"
+        return LedgerEntry(test, "ruled out", counted.votes_for, counted.votes_against, reason)
+    reason = f"the votes are split, {votes}"
+    return LedgerEntry(test, "contested", counted.votes_for, counted.votes_against, reason)
+
+
+def _failing(agreement: Agreement, test: Test) -> int:
+    """How many voters fail `test`."""
+    return sum(agreement.board.verdict(voter.id).outcome(test.id).status == "failed" for voter in agreement.voters)

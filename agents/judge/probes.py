@@ -1,0 +1,153 @@
+"""Probes: calls that nobody knows the answer of, to see whether candidates that pass the same tests are alike.
+
+Inputs are made from those of the tests by mutations that keep their types and, for grids, their shape. A probe is
+a test that can't pass, so that the verifier reports what each candidate returns.
+"""
+
+from __future__ import annotations
+
+import ast
+import random
+from collections.abc import Iterator, Sequence
+
+from ..records import Test, fingerprint
+from ..syntax.source import parse_expression
+from .claims import claim_of
+
+LONGEST_INPUT = 1500
+UNKNOWN = "..."
+"""No plain value equals it, and it is a plain expression."""
+_STRING_PARTS = ("é", " ", "  ", "-", "_", "!", "1", "A", "ß", ".", "\t")
+
+
+def probes(tests: Sequence[Test], count: int) -> tuple[Test, ...]:
+    """At most `count` probes on inputs near those of `tests`; the same tests give the same probes."""
+    calls = [literal for test in tests if (literal := literal_call(test)) is not None]
+    chance = random.Random(fingerprint("".join(ast.unparse(literal) for literal, _ in calls)))
+    known = {ast.unparse(literal) for literal, _ in calls}
+    made: dict[str, str] = {}
+    for _ in range(count * 8):
+        if not calls or len(made) == count:
+            break
+        call, preamble = chance.choice(calls)
+        source = _mutated_call(call, chance)
+        if source is not None and source not in known:
+            made.setdefault(source, preamble)
+    return tuple(probe(number, source, preamble) for number, (source, preamble) in enumerate(made.items(), 1))
+
+
+def probe(number: int, call: str, preamble: str) -> Test:
+    """The probe that makes `call`."""
+    name = f"test_probe_{number}"
+    return Test(name, f"def {name}():\n    assert {call} == {UNKNOWN}\n", "generated", preamble)
+
+
+def probed_call(probe: Test) -> str:
+    """The call that a probe makes."""
+    return probe.source.partition("assert ")[2].rpartition(f" == {UNKNOWN}")[0]
+
+
+def literal_call(test: Test) -> tuple[ast.Call, str] | None:
+    """The call of a plain-data test whose arguments are all literals, and the test's preamble."""
+    claim = claim_of(test)
+    if claim is None:
+        return None
+    node = parse_expression(claim.call)
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or not (node.args or node.keywords):
+        return None
+    try:
+        for value in argument_nodes(node):
+            ast.literal_eval(value)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return (node, test.preamble) if len(claim.call) <= LONGEST_INPUT else None
+
+
+def argument_nodes(call: ast.Call) -> list[ast.expr]:
+    """The arguments of a call, by position and by name."""
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def _mutated_call(call: ast.Call, chance: random.Random) -> str | None:
+    """`call` with one argument changed; None when its values can't be."""
+    values = [ast.literal_eval(node) for node in argument_nodes(call)]
+    index = chance.randrange(len(values))
+    changed = mutated(values[index], chance)
+    if changed == values[index] and type(changed) is type(values[index]):
+        return None
+    values[index] = changed
+    return with_arguments(call, values)
+
+
+def with_arguments(call: ast.Call, values: Sequence[object]) -> str | None:
+    """The source of `call` with other values for its arguments; None where it is too long."""
+    texts = [repr(value) for value in values]
+    named = [f"{kw.arg}={text}" for kw, text in zip(call.keywords, texts[len(call.args) :], strict=True)]
+    source = f"{ast.unparse(call.func)}({', '.join([*texts[: len(call.args)], *named])})"
+    return source if len(source) <= LONGEST_INPUT else None
+
+
+def mutated(value: object, chance: random.Random) -> object:
+    """A value of the same type near `value`; the same one where there is no near one."""
+    match value:
+        case bool():
+            return not value
+        case int():
+            return chance.choice([0, 1, -1, value + 1, value - 1, -value, 2 * value, value * 10 + 7])
+        case float():
+            return chance.choice([0.0, -value, value + 0.5, value / 2, value * 3])
+        case str():
+            return _mutated_text(value, chance)
+        case list():
+            return _mutated_items(value, chance)
+        case tuple():
+            return tuple(mutated(item, chance) if chance.random() < 0.5 else item for item in value)
+        case dict():
+            changed = chance.choice([*value, None])
+            return {key: mutated(item, chance) if key == changed else item for key, item in value.items()}
+        case set():
+            return set(_mutated_items(sorted(value, key=repr), chance))
+    return value
+
+
+def _mutated_text(text: str, chance: random.Random) -> str:
+    at = chance.randint(0, len(text))
+    part = chance.choice(_STRING_PARTS)
+    return chance.choice(
+        [text[:at] + part + text[at:], text[:at] + text[at + 1 :], text.swapcase(), text[::-1], text + text, part]
+    )
+
+
+def _mutated_items(items: list[object], chance: random.Random) -> list[object]:
+    if not items:
+        return items
+    at, other = chance.randrange(len(items)), chance.randrange(len(items))
+    if _is_grid(items):
+        return [_cell_changed(row, items, chance) if index == at else row for index, row in enumerate(items)]
+    swapped = list(items)
+    swapped[at], swapped[other] = swapped[other], swapped[at]
+    changed = [mutated(item, chance) if index == at else item for index, item in enumerate(items)]
+    kinds = list(_shapes(items, at))
+    return chance.choice([swapped, changed, changed, *kinds])
+
+
+def _shapes(items: list[object], at: int) -> Iterator[list[object]]:
+    yield []
+    yield items[at : at + 1]
+    yield items[::-1]
+    yield [*items, items[at]]
+    yield items[:at] + items[at + 1 :]
+
+
+def _is_grid(items: list[object]) -> bool:
+    """Rows of one length (a board, a matrix): its shape is likely part of what the spec asks for."""
+    rows = [item for item in items if isinstance(item, list)]
+    return len(rows) == len(items) > 1 and len({len(row) for row in rows}) == 1 and len(rows[0]) > 1
+
+
+def _cell_changed(row: object, rows: list[object], chance: random.Random) -> object:
+    """The row with one cell set to a value found elsewhere in the grid."""
+    assert isinstance(row, list)
+    cells = [cell for each in rows if isinstance(each, list) for cell in each]
+    at = chance.randrange(len(row))
+    return [chance.choice(cells) if index == at else cell for index, cell in enumerate(row)]

@@ -1,0 +1,44 @@
+"""How often a grade was right: what the benchmark found for a model, told with every result.
+
+`track_record.json` is made from the published results by `python docs/generate.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from ..records import Grade, TrackRecord
+
+
+def track_record(models: Sequence[str], grade: Grade) -> TrackRecord:
+    """The record of `grade` where all roles run on one model, whoever serves it; an empty one where that model, or
+    the mixture, was not measured."""
+    families = {_family(model) for model in models}
+    measured = _measured().get(families.pop() or "") if len(families) == 1 else None
+    found = measured["grades"].get(grade) if measured else None
+    name = " and ".join(dict.fromkeys(models))
+    if measured is None or found is None:
+        return TrackRecord(name, grade)
+    return TrackRecord(name, grade, **found, benchmarks=tuple(measured["benchmarks"]))
+
+
+def _family(model_id: str) -> str | None:
+    """The measured model that an id means: `embedded`, or its own name at any server."""
+    words = re.sub(r"[^a-z0-9.]+", "-", model_id.lower())
+    return EMBEDDED_FAMILY if model_id == "embedded" or EMBEDDED_FAMILY in words else None
+
+
+EMBEDDED_FAMILY = "qwen2.5-coder-1.5b"
+
+
+@cache
+def _measured() -> dict[str, Any]:
+    """By family: the benchmarks, and for each grade the fields of its record."""
+    text = resources.files(__package__).joinpath("track_record.json").read_text(encoding="utf-8")
+    measured: dict[str, Any] = json.loads(text)
+    return measured

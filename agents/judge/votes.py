@@ -1,0 +1,133 @@
+"""Votes on the value that a generated test expects: its author's, and those of the drafts.
+
+Drafts vote, each with what it does, since on the benchmark's recorded replies a value that most drafts return was
+right in 45 of 46 disputes with the test's author, and the author's in none (docs/benchmark.md). What raises has a
+vote like any other: a test whose input nobody takes is no evidence against anybody.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from ..records import Candidate, Outcome, Test
+from ..syntax.literals import is_writable, same_value
+from .agreement import Agreement
+from .claims import Claim, claim_of, settled_test
+from .thresholds import MEASURED, Thresholds
+
+LONGEST_WHOLE = 250
+"""Characters; a longer value may have been cut in its middle, and then it is another value."""
+ANOTHER_VALUE = "another value"
+"""The ballot of a draft that fails a test which does not report what was returned."""
+_RAISES = "raises "
+_SLIPS = ("NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError")
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How the votes on one value came out. `value` is the winning ballot where there is one."""
+
+    decision: Literal["upheld", "ruled out", "open"]
+    votes_for: int
+    votes_against: int
+    value: str | None = None
+
+
+def tally(agreement: Agreement, test: Test, thresholds: Thresholds = MEASURED) -> Tally | None:
+    """Count the votes on `test`; None where it claims no value, or nobody doubts it.
+
+    The test's author and each draft that passes the trusted tests has a vote. A ballot with a decisive share of
+    them wins, and so does raising, by whatever exceptions; without one the value stays open.
+    """
+    claim = claim_of(test)
+    if claim is None or test.trusted:
+        return None
+    decided = _trusted_value(agreement, claim)
+    if decided is not None:
+        return None if same_value(decided, claim.expected) else Tally("ruled out", 0, 1, decided)
+    ballots = [vote for voter in agreement.voters if (vote := ballot(agreement, voter, test, claim)) is not None]
+    if all(same_value(vote, claim.expected) for vote in ballots):
+        return None
+    author = [] if test.origin == "settled" else [claim.expected]
+    counted = count([*author, *ballots])
+    votes_for = sum(votes for value, votes in counted if same_value(value, claim.expected))
+    value, votes = next(pair for pair in counted if not same_value(pair[0], claim.expected))
+    raising = sum(votes for value, votes in counted if raises(value))
+    needed = thresholds.decisive * (len(author) + len(ballots))
+    if votes_for >= needed:
+        return Tally("upheld", votes_for, votes, claim.expected)
+    if votes >= needed:
+        return Tally("ruled out", votes_for, votes, value)
+    if raising >= needed:
+        return Tally("ruled out", votes_for, raising, f"{_RAISES}an exception")
+    return Tally("open", votes_for, votes)
+
+
+def ballot(agreement: Agreement, candidate: Candidate, test: Test, claim: Claim) -> str | None:
+    """What `candidate` does on the call of `claim`: the value that it returns, or `raises` and the exception.
+
+    None where the code is at fault whatever the input: it does not end, or uses a name that is not there.
+    """
+    outcome = agreement.board.verdict(candidate.id).outcome(test.id)
+    if outcome.status == "passed":
+        return claim.expected
+    if outcome.status in ("failed", "error") and outcome.actual is not None:
+        return outcome.actual
+    if outcome.status == "failed":
+        return ANOTHER_VALUE
+    return _raised(outcome) if outcome.status == "error" else None
+
+
+def raises(vote: str) -> bool:
+    """Whether a ballot is for raising."""
+    return vote.startswith(_RAISES)
+
+
+def _raised(outcome: Outcome) -> str | None:
+    name = re.match(r"[\w.]*", outcome.detail)
+    kind = name[0] if name and name[0] else "an exception"
+    return None if kind in _SLIPS else f"{_RAISES}{kind}"
+
+
+def _trusted_value(agreement: Agreement, claim: Claim) -> str | None:
+    """What a trusted test says of the same call."""
+    trusted = [claim_of(test) for test in agreement.board.tests if test.trusted]
+    return next((each.expected for each in trusted if each is not None and each.call == claim.call), None)
+
+
+def count(ballots: Iterable[str]) -> list[tuple[str, int]]:
+    """The ballots with their votes, most votes first; the earlier of two with as many."""
+    counted: list[tuple[str, int]] = []
+    for each in ballots:
+        for index, (value, votes) in enumerate(counted):
+            if same_value(value, each):
+                counted[index] = (value, votes + 1)
+                break
+        else:
+            counted.append((each, 1))
+    return sorted(counted, key=lambda pair: -pair[1])
+
+
+def settlements(agreement: Agreement, thresholds: Thresholds = MEASURED) -> tuple[Test, ...]:
+    """The tests that take the place of those ruled out, with the values that enough drafts return; none twice.
+
+    A value must be the same once it is written as a literal, or the test would fail everybody; so there is none
+    for what raises.
+    """
+    present = {test.id for test in agreement.board.tests}
+    settled: list[Test] = []
+    for test in agreement.board.tests:
+        counted, claim = tally(agreement, test, thresholds), claim_of(test)
+        if claim is None or counted is None or counted.decision != "ruled out" or counted.value is None:
+            continue
+        if counted.votes_against < thresholds.agreeing_drafts or test.origin == "settled":
+            continue
+        if not is_writable(counted.value) or len(counted.value) > LONGEST_WHOLE:
+            continue
+        replacement = settled_test(test, claim, counted.value)
+        if replacement.id not in present:
+            settled.append(replacement)
+    return tuple(settled)

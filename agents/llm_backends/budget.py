@@ -1,0 +1,95 @@
+"""What a run may spend on model calls: checked before each call, charged for failed calls too."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from ..errors import BudgetSpent
+from ..records import Usage
+
+
+class Purse(Protocol):
+    """What several budgets spend from together."""
+
+    def check(self, wait: float = 0.0) -> None:
+        """Raise if its limit is reached, or would be after waiting `wait` seconds."""
+
+    def charge(self, usage: Usage) -> None:
+        """Count `usage` too; never raises."""
+
+    def seconds_left(self) -> float | None:
+        """Seconds until its limit, at least 0; None without one."""
+
+
+class Budget:
+    """Limits on calls, generated tokens, wall seconds and cost (USD), shared by all threads of a run.
+
+    A limit that is None does not bind. Seconds count from the making of the budget, whatever is done in them; the
+    other three count what was charged. Calls that are under way when a limit is reached are not cut off by it,
+    except by `max_seconds`, so tokens and cost can pass their limit by what those calls still generate.
+    A budget with a `purse` is bound by it as well, and charges it for everything.
+    """
+
+    def __init__(
+        self,
+        max_calls: int | None = None,
+        max_tokens: int | None = None,
+        max_seconds: float | None = None,
+        max_cost: float | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        purse: Purse | None = None,
+    ) -> None:
+        self.max_calls = max_calls
+        self.max_tokens = max_tokens
+        self.max_seconds = max_seconds
+        self.max_cost = max_cost
+        self._clock = clock
+        self._purse = purse
+        self._started = clock()
+        self._lock = threading.Lock()
+        self._usage = Usage()
+
+    @property
+    def usage(self) -> Usage:
+        """Everything charged so far."""
+        with self._lock:
+            return self._usage
+
+    def charge(self, usage: Usage) -> None:
+        """Add `usage` to what is spent; never raises, so that nothing spent goes uncounted."""
+        with self._lock:
+            self._usage += usage
+        if self._purse is not None:
+            self._purse.charge(usage)
+
+    def check(self, wait: float = 0.0) -> None:
+        """Raise BudgetSpent if a limit is reached, or would be after waiting `wait` seconds; what the purse raises
+        goes first."""
+        if self._purse is not None:
+            self._purse.check(wait)
+        usage = self.usage
+        spent: tuple[tuple[str, float, float | None], ...] = (
+            ("seconds", self._elapsed() + wait, self.max_seconds),
+            ("tokens", usage.completion_tokens, self.max_tokens),
+            ("cost", usage.cost_usd or 0.0, self.max_cost),
+            ("calls", usage.calls, self.max_calls),
+        )
+        for limit, value, allowed in spent:
+            if allowed is not None and value >= allowed:
+                raise BudgetSpent(limit, value, allowed)
+
+    def seconds_left(self) -> float | None:
+        """Seconds until `max_seconds` or the purse's limit, at least 0; None without either."""
+        own = None if self.max_seconds is None else max(0.0, self.max_seconds - self._elapsed())
+        shared = None if self._purse is None else self._purse.seconds_left()
+        return min((left for left in (own, shared) if left is not None), default=None)
+
+    def tokens_left(self) -> int | None:
+        """Tokens that may still be generated, at least 0; None without that limit."""
+        return None if self.max_tokens is None else max(0, self.max_tokens - self.usage.completion_tokens)
+
+    def _elapsed(self) -> float:
+        return self._clock() - self._started

@@ -1,0 +1,305 @@
+"""One attempt: a Request answered by a model, with its retries, its price and its limits.
+
+The one way to a model, whatever the backend: embedded, hosted, or replies that were recorded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Any
+
+import tenacity
+
+from ..errors import GreenloopError, Interrupted, ModelError, UsageError
+from ..records import Reply, Request, Usage
+from .background_stream import DetachedStream
+from .budget import Budget
+from .cache import ReplyCache
+from .explain_errors import explain
+from .lazy_model import DeferredModel
+from .model_names import RECORDED_PARALLEL
+from .pacing import PATIENCE_SECONDS, Bounds, Pacer, backoff_seconds
+from .recorded import ReplyStore
+from .streamed_reply import Heard
+
+if TYPE_CHECKING:
+    from .streaming_model import StreamingModel
+
+TRIES = 6
+TRIES_OF_KIND = {"network": 3, "no_chat_reply": 3, "empty_reply": 2}
+"""Fewer where waiting seldom helps: nobody should wait half a minute to hear that no server runs."""
+JITTER = 1.0
+
+
+@dataclass
+class _Effort:
+    """What one reply has cost so far: each try's usage, and the seconds it was held back for others' sake."""
+
+    spent: list[Usage] = field(default_factory=list)
+    held_back: float = 0.0
+
+
+class Caller:
+    """Asks one model (`model` None: only `store` and `cache` answer), on a budget that all callers of a run share.
+
+    Transient faults are tried again with exponential backoff, or after the server's own wish; a fatal one is
+    raised at once. Every try is charged, by an estimate where the server gives no usage (see Heard.usage).
+    Replayed replies are charged like those they repeat, so that the limits of a resumed run cover the whole of it;
+    they take no time. `cache` and `pacer` are shared with other runs: an equal request that is under way is waited
+    for, and a provider's limit that one caller hears of holds back all. `on_text` gets each piece as it arrives,
+    `on_retry` each fault with the seconds to wait: the text that came before it is void. Both are called in the
+    thread that asks. Several threads may ask at once.
+
+    To get out of a call under way (Ctrl-C), call `cancel` from any thread: every `ask` raises Interrupted at once,
+    even one whose server is silent, and the connection is closed at its next piece (see DetachedStream).
+    """
+
+    def __init__(
+        self,
+        model: StreamingModel | None,
+        budget: Budget,
+        *,
+        store: ReplyStore | None = None,
+        cache: ReplyCache | None = None,
+        pacer: Pacer | None = None,
+        on_text: Callable[[Request, str], None] | None = None,
+        on_retry: Callable[[Request, ModelError, float], None] | None = None,
+        sleep: Callable[[float], None] | None = None,
+    ) -> None:
+        self._model = model
+        self._budget = budget
+        self._store = store
+        self._cache = cache
+        self._pacer = pacer
+        self._on_text = on_text
+        self._on_retry = on_retry
+        self._cancelled = threading.Event()
+        self._sleep = sleep or self._cancelled.wait
+        self._streams: set[DetachedStream[Any]] = set()
+        self._lock = threading.Lock()
+        self._bounds = Bounds(self._require_going_on, budget.seconds_left)
+
+    @property
+    def parallel(self) -> int:
+        """How many requests may be asked at the same time."""
+        return self._model.parallel if self._model else RECORDED_PARALLEL
+
+    def ask(self, request: Request) -> Reply:
+        """The reply to `request`; its usage covers all tries.
+
+        Raises ModelError, BudgetSpent, Interrupted, and UsageError where the budget limits the cost and the price
+        of the model that must be asked is unknown.
+        """
+        self._require_going_on()
+        reply = self._replayed(request)
+        if reply is not None:
+            return reply
+        if self._model is None:
+            raise self._missing(request)
+        if self._cache is None:
+            reply = self._live(self._model, request)
+        else:
+            with self._cache.alone(request, self._bounds):
+                reply = self._heard_meanwhile(self._cache, request)
+                reply = reply or self._cache.keep(request, self._live(self._model, request))
+        if self._store and self._store.model_id is not None:
+            self._store.save(request, reply)
+        return reply
+
+    def cancel(self) -> None:
+        """End every call under way and refuse further ones; for Ctrl-C."""
+        self._cancelled.set()
+        with self._lock:
+            running = list(self._streams)
+        for stream in running:
+            stream.abandon()
+        for held_back in (self._pacer, self._cache):
+            if held_back is not None:
+                held_back.wake()
+
+    def _replayed(self, request: Request) -> Reply | None:
+        """The reply that the run or the cache has; charged, and in the cache from now on."""
+        reply = self._store.find(request) if self._store else None
+        if reply is not None and self._cache is not None and self._model is not None:
+            self._cache.keep(request, reply)
+        elif reply is None and self._cache is not None:
+            reply = self._cache.find(request)
+        return self._repeat(request, reply) if reply is not None else None
+
+    def _heard_meanwhile(self, cache: ReplyCache, request: Request) -> Reply | None:
+        """The reply that another thread got while this one waited to ask for it."""
+        reply = cache.find(request)
+        return self._repeat(request, reply) if reply is not None else None
+
+    def _repeat(self, request: Request, reply: Reply) -> Reply:
+        self._budget.charge(reply.usage)
+        self._tell(request, reply.text)
+        return reply
+
+    def _missing(self, request: Request) -> Exception:
+        source = self._cache or self._store
+        return source.missing(request) if source else ValueError("neither a model nor a store")
+
+    def _prepare(self, model: StreamingModel) -> None:
+        """Open `model` where that is still to be done, in a thread that nobody is held up by."""
+
+        def opening() -> Iterator[None]:
+            assert isinstance(model, DeferredModel)
+            model.open()
+            yield None
+
+        if isinstance(model, DeferredModel) and not model.is_open:
+            with self._listening(opening) as stream:
+                while True:
+                    try:
+                        stream.next(self._budget.seconds_left())
+                    except StopIteration:
+                        break
+                    self._require_going_on()
+        if self._budget.max_cost is not None and model.cost_usd(1, 1) is None:
+            raise UsageError(
+                f"--max-cost can't be kept: LiteLLM lists no price for {model.model_id}; use --max-tokens instead."
+            )
+
+    def _live(self, model: StreamingModel, request: Request) -> Reply:
+        self._prepare(model)
+        effort = _Effort()
+        retrying = tenacity.Retrying(
+            retry=tenacity.retry_if_exception(lambda error: isinstance(error, ModelError) and error.transient),
+            stop=lambda state: _enough_tried(state, effort.held_back),
+            wait=_wait_seconds,
+            before_sleep=lambda state: self._announce(request, state),
+            sleep=self._pause,
+            reraise=True,
+        )
+        heard: Heard = retrying(self._paced, model, request, effort)
+        return Reply(
+            text=heard.answer(request.stop),
+            finish=heard.finish,
+            usage=reduce(add, effort.spent),
+            model=model.model_id,
+            tokens_per_second=heard.final.tokens_per_second if heard.final else None,
+        )
+
+    def _paced(self, model: StreamingModel, request: Request, effort: _Effort) -> Heard:
+        self._require_going_on()
+        if self._pacer is None:
+            return self._try(model, request, effort.spent)
+        with self._pacer.turn(self._bounds) as seconds:
+            effort.held_back += seconds
+            return self._try(model, request, effort.spent)
+
+    def _try(self, model: StreamingModel, request: Request, spent: list[Usage]) -> Heard:
+        heard = Heard()
+        started = time.monotonic()
+        with self._listening(lambda: _open(model, request)) as stream:
+            try:
+                for delta in self._deltas(stream, model):
+                    looping = heard.take(delta)
+                    if delta.content:
+                        self._tell(request, delta.content)
+                    if looping:
+                        break
+            finally:
+                usage = heard.usage(request, time.monotonic() - started)
+                counts = (usage.prompt_tokens, usage.completion_tokens, usage.cached_prompt_tokens)
+                spent.append(replace(usage, cost_usd=model.cost_usd(*counts)))
+                self._budget.charge(spent[-1])
+        heard.require_usable(model.model_id)
+        return heard
+
+    def _deltas(self, stream: DetachedStream[Any], model: StreamingModel) -> Iterator[Any]:
+        """The stream's deltas until its end or the last second of the budget; faults as ModelError."""
+        while True:
+            try:
+                delta = stream.next(self._budget.seconds_left())
+            except StopIteration:
+                return
+            except GreenloopError:
+                raise
+            except Exception as error:
+                fault = explain(error, model.model_id, api_base=getattr(model, "api_base", None))
+                # What a server says back may hold the key, and so would a traceback; a bug must stay traceable.
+                raise fault from (error if fault.kind == "runtime" else None)
+            if delta is None:
+                self._budget.check()
+            else:
+                yield delta
+
+    @contextlib.contextmanager
+    def _listening(self, open_stream: Callable[[], Iterator[Any]]) -> Iterator[DetachedStream[Any]]:
+        stream = DetachedStream(open_stream)
+        with self._lock:
+            self._streams.add(stream)
+        try:
+            if self._cancelled.is_set():  # cancel() may have looked just before the stream was listed
+                stream.abandon()
+            yield stream
+        finally:
+            stream.abandon()
+            with self._lock:
+                self._streams.discard(stream)
+
+    def _require_going_on(self, wait: float = 0.0) -> None:
+        if self._cancelled.is_set():
+            raise Interrupted("The call was cancelled; go on with --resume.")
+        self._budget.check(wait=wait)
+
+    def _announce(self, request: Request, state: tenacity.RetryCallState) -> None:
+        """Tell of the wait ahead. Raises BudgetSpent where the budget does not allow it."""
+        fault = _fault(state)
+        try:
+            self._budget.check(wait=state.upcoming_sleep)
+        except GreenloopError as spent:
+            raise spent from fault
+        if self._on_retry:
+            self._on_retry(request, fault, state.upcoming_sleep)
+
+    def _pause(self, seconds: float) -> None:
+        self._sleep(seconds)
+        self._require_going_on()
+
+    def _tell(self, request: Request, text: str) -> None:
+        if self._on_text:
+            self._on_text(request, text)
+
+
+def _open(model: StreamingModel, request: Request) -> Iterator[Any]:
+    from smolagents.models import ChatMessage, MessageRole
+
+    messages = [
+        ChatMessage(role=MessageRole(message.role), content=[{"type": "text", "text": message.content}])
+        for message in request.messages
+    ]
+    return model.generate_stream(
+        messages,
+        stop_sequences=list(request.stop) or None,
+        max_tokens=request.max_tokens,
+        temperature=request.temperature,
+        seed=request.seed,
+    )
+
+
+def _fault(state: tenacity.RetryCallState) -> ModelError:
+    error = state.outcome.exception() if state.outcome else None
+    assert isinstance(error, ModelError)
+    return error
+
+
+def _enough_tried(state: tenacity.RetryCallState, held_back: float) -> bool:
+    tries = TRIES_OF_KIND.get(_fault(state).kind, TRIES)
+    tried = (state.seconds_since_start or 0.0) - held_back
+    return state.attempt_number >= tries or tried + state.upcoming_sleep >= PATIENCE_SECONDS
+
+
+def _wait_seconds(state: tenacity.RetryCallState) -> float:
+    """The server's wish, else exponential backoff; with jitter, so that parallel calls do not return together."""
+    asked = _fault(state).retry_after
+    return (backoff_seconds(state.attempt_number) if asked is None else asked) + random.uniform(0, JITTER)

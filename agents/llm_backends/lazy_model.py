@@ -1,0 +1,95 @@
+"""A model that is opened by the first request that needs it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from ..errors import GreenloopError, ModelError
+from .model_names import is_embedded
+from .providers import is_ollama
+
+if TYPE_CHECKING:
+    from smolagents.models import ChatMessage, ChatMessageStreamDelta
+
+    from .streaming_model import StreamingModel
+
+
+class DeferredModel:
+    """Stands for a model until it is asked something; what is known beforehand is answered without opening it.
+
+    It is opened once, however many threads ask first, and all of its `companions` with it: what is wrong with one
+    model of a run shows before another is paid. A fault that waiting won't mend stays, so that a batch hears of it
+    in no time from then on.
+    """
+
+    def __init__(
+        self,
+        model_id: str | None,
+        parallel: int,
+        open_model: Callable[[], StreamingModel],
+        companions: list[DeferredModel],
+    ) -> None:
+        """`model_id` None means that only the opened model can tell; `companions` is kept, and joined."""
+        self.parallel = parallel
+        self._model_id = model_id
+        self._open_model = open_model
+        self._companions = companions
+        self._model: StreamingModel | None = None
+        self._fault: GreenloopError | None = None
+        self._lock = threading.Lock()
+        companions.append(self)
+
+    @property
+    def model_id(self) -> str:
+        """The model's id; opens the model where only that can tell."""
+        return self._model_id or self._opened().model_id
+
+    @property
+    def api_base(self) -> str | None:
+        """The address that the opened model calls, where it is not its provider's own."""
+        return getattr(self._model, "api_base", None)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is nothing left to open."""
+        return all(each._model is not None for each in self._companions)
+
+    def open(self) -> None:
+        """Open the model and its companions. Raises ModelError and UsageError."""
+        for each in self._companions:
+            each._opened()
+
+    def generate_stream(
+        self, messages: list[ChatMessage | dict[str, Any]], stop_sequences: list[str] | None = None, **params: Any
+    ) -> Iterator[ChatMessageStreamDelta]:
+        """Stream one reply of the model, which is opened for it."""
+        return self._opened().generate_stream(messages, stop_sequences, **params)
+
+    def cost_usd(self, prompt_tokens: int, completion_tokens: int, cached_prompt_tokens: int = 0) -> float | None:
+        """Price of so many tokens by the model's id; the model need not be open for that."""
+        if self._model_id is None or self._model is not None:
+            return self._opened().cost_usd(prompt_tokens, completion_tokens, cached_prompt_tokens)
+        if is_embedded(self._model_id) or is_ollama(self._model_id):
+            return 0.0
+        from .hosted import price_usd
+
+        return price_usd(self._model_id, prompt_tokens, completion_tokens, cached_prompt_tokens)
+
+    def close(self) -> None:
+        """Close the model if it was opened."""
+        getattr(self._model, "close", lambda: None)()
+
+    def _opened(self) -> StreamingModel:
+        with self._lock:
+            if self._fault is not None:
+                raise self._fault
+            if self._model is None:
+                try:
+                    self._model = self._open_model()
+                except GreenloopError as fault:
+                    if not (isinstance(fault, ModelError) and fault.transient):
+                        self._fault = fault
+                    raise
+            return self._model

@@ -1,0 +1,98 @@
+"""What came of one try: the text so far, why it ended, what it cost, and whether it is an answer at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from ..errors import ModelError
+from ..records import Request, Usage
+from .repetition import RepetitionWatch
+
+if TYPE_CHECKING:
+    from smolagents.models import ChatMessageStreamDelta
+
+    from .streaming_model import FinalDelta
+
+CHARACTERS_A_TOKEN = 4
+
+
+class Heard:
+    """Collects the deltas of one stream."""
+
+    def __init__(self) -> None:
+        self.final: FinalDelta | None = None
+        self._text = ""
+        self._pieces = 0
+        self._unrepeated: str | None = None
+        self._watch = RepetitionWatch()
+
+    def take(self, delta: ChatMessageStreamDelta) -> bool:
+        """Add `delta`; true once the text only repeats itself and nothing more need be heard."""
+        from .streaming_model import FinalDelta
+
+        if isinstance(delta, FinalDelta):
+            self.final = delta
+        if delta.content:
+            self._text += delta.content
+            self._pieces += 1
+            self._unrepeated = self._watch.feed(delta.content)
+        return self._unrepeated is not None
+
+    @property
+    def finish(self) -> Literal["stop", "length", "repetition"]:
+        """Why it ended, in the words of a Reply."""
+        if self._unrepeated is not None:
+            return "repetition"
+        return "length" if self.final and self.final.finish_reason == "length" else "stop"
+
+    def answer(self, stop: tuple[str, ...]) -> str:
+        """The text without its repetitions, up to the first of `stop`, a parameter that some models don't know."""
+        text = self._text if self._unrepeated is None else self._unrepeated
+        return text[: min((text.index(each) for each in stop if each in text), default=len(text))]
+
+    def usage(self, request: Request, seconds: float) -> Usage:
+        """What the try cost, without a price.
+
+        Where the server reported no tokens (the try broke off, or was stopped in a loop) they are an estimate: a
+        quarter of the characters, or the number of pieces where those are more. A try that brought no piece cost
+        none.
+        """
+        reported = self.final.token_usage if self.final else None
+        prompt = completion = 0
+        if reported:
+            prompt, completion = reported.input_tokens, reported.output_tokens
+        elif self._pieces:
+            prompt = sum(len(message.content) for message in request.messages) // CHARACTERS_A_TOKEN
+            completion = max(self._pieces, len(self._text) // CHARACTERS_A_TOKEN)
+        return Usage(
+            calls=1,
+            prompt_tokens=prompt,
+            completion_tokens=completion,
+            seconds=seconds,
+            cached_prompt_tokens=(self.final and self.final.cached_prompt_tokens) or 0,
+            drafted_tokens=(self.final and self.final.drafted_tokens) or 0,
+            accepted_tokens=(self.final and self.final.accepted_tokens) or 0,
+        )
+
+    def require_usable(self, model_id: str) -> None:
+        """Raise ModelError for a stream that ended without a fault and still brought no answer."""
+        if self._unrepeated is not None:
+            return
+        finish = self.final.finish_reason if self.final else None
+        refusal = self.final.refusal if self.final else None
+        if refusal or finish == "content_filter":
+            words = f': "{refusal}"' if refusal else " (its content filter cut the reply)"
+            way_out = "reword the spec or choose another --model"
+            raise ModelError("refusal", f"{model_id} refused to answer{words}; {way_out}.")
+        if self._text.strip() and finish is None:
+            gone = f"{model_id} went away before its reply was complete; try again with --resume."
+            raise ModelError("network", gone, transient=True)
+        if self._text.strip():
+            return
+        if finish is None:
+            nothing = f"{model_id} sent no chat reply; check --api-base (which usually ends in /v1)."
+            raise ModelError("no_chat_reply", nothing, transient=True)
+        if finish == "length":
+            spent = f"{model_id} reached its length limit without an answer; choose a --model that thinks less."
+            raise ModelError("empty_reply", spent)
+        raise ModelError("empty_reply", f"{model_id} sent an empty reply; choose another --model.", transient=True)

@@ -1,0 +1,1 @@
+"""The product: the orchestrator, its state, the plan by effort, strategies."""

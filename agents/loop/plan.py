@@ -1,0 +1,61 @@
+"""How much a run may try: drafts and tests, by effort and by the user's own numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..records import SpecLimits
+from ..settings import Effort, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The numbers that the loop works with."""
+
+    drafts: int
+    """Drafts asked for at the start."""
+    more_drafts: int
+    """Drafts asked for at once where the board leaves a doubt."""
+    doubtful_drafts: int
+    """Drafts in all where one passes the trusted tests and the first are not alike. Fixed, since drafting until
+    some agree would make agreement cheap."""
+    most_drafts: int
+    """Drafts in all where none passes the trusted tests."""
+    tests: int
+    """Tests asked for."""
+    probes: int
+    """Calls of unknown answer on which drafts are compared."""
+    max_rounds: int
+    properties: int = 0
+    """Property tests asked for."""
+    killing_calls: int = 0
+    """Tests asked for at the end, for mutants that no test notices."""
+
+
+_LOW = Plan(drafts=3, more_drafts=1, doubtful_drafts=3, most_drafts=4, tests=6, probes=16, max_rounds=5)
+_MEDIUM = Plan(drafts=3, more_drafts=2, doubtful_drafts=5, most_drafts=8, tests=8, probes=24, max_rounds=5)
+_HIGH = Plan(
+    drafts=5,
+    more_drafts=3,
+    doubtful_drafts=8,
+    most_drafts=16,
+    tests=12,
+    probes=48,
+    max_rounds=6,
+    properties=3,
+    killing_calls=4,
+)
+_BY_EFFORT: dict[Effort, Plan] = {"low": _LOW, "medium": _MEDIUM, "high": _HIGH}
+
+
+def plan(settings: Settings, limits: SpecLimits) -> Plan:
+    """The plan for one run; a limit in the spec's front matter goes before the setting."""
+    base = _BY_EFFORT[settings.effort]
+    drafts = settings.drafts or base.drafts
+    return replace(
+        base,
+        drafts=drafts,
+        doubtful_drafts=max(base.doubtful_drafts, drafts),
+        most_drafts=max(base.most_drafts, drafts),
+        max_rounds=limits.max_rounds or settings.max_rounds,
+    )

@@ -1,0 +1,52 @@
+"""What every part of greenloop speaks of: immutable records, no behaviour beyond reading themselves.
+
+The words are the project's, in docs/words.md: spec, candidate, test, suite, board, verdict, ruling, grade.
+Imports nothing of other parts, and nothing heavy.
+"""
+
+from .model_call import Message, Reply, Request, Role, Usage
+from .ruling import Dispute, Grade, LedgerEntry, NextStep, Ruling
+from .run import Failure, RoundRecord, RunRecord, RunResult, RunStatus, Strength, Survivor, TrackRecord
+from .spec import Example, Signature, Spec, SpecLimits
+from .tests import TRUSTED_ORIGINS, Candidate, CandidateOrigin, Test, TestOrigin, fingerprint
+from .verdict import Board, Isolation, Outcome, OutcomeStatus, Refusal, Stopped, TestStrength, Verdict, VerdictKind
+
+__all__ = [
+    "TRUSTED_ORIGINS",
+    "Board",
+    "Candidate",
+    "CandidateOrigin",
+    "Dispute",
+    "Example",
+    "Failure",
+    "Grade",
+    "Isolation",
+    "LedgerEntry",
+    "Message",
+    "NextStep",
+    "Outcome",
+    "OutcomeStatus",
+    "Refusal",
+    "Reply",
+    "Request",
+    "Role",
+    "RoundRecord",
+    "Ruling",
+    "RunRecord",
+    "RunResult",
+    "RunStatus",
+    "Signature",
+    "Spec",
+    "SpecLimits",
+    "Stopped",
+    "Strength",
+    "Survivor",
+    "Test",
+    "TestOrigin",
+    "TestStrength",
+    "TrackRecord",
+    "Usage",
+    "Verdict",
+    "VerdictKind",
+    "fingerprint",
+]

@@ -1,0 +1,76 @@
+"""A question to a model, its answer, and what was spent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Role = Literal["code_writer", "test_writer", "critic"]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Spent on model calls. `seconds` is wall time inside calls; `cost_usd` is None where no price is known."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+    cost_usd: float | None = None
+    cached_prompt_tokens: int = 0
+    drafted_tokens: int = 0
+    accepted_tokens: int = 0
+    """Tokens proposed by speculation, and those of them that were accepted (embedded model)."""
+    replayed: int = 0
+    """How many of `calls` were not made: recorded or cached replies repeat them."""
+
+    def __add__(self, other: Usage) -> Usage:
+        costs = [cost for cost in (self.cost_usd, other.cost_usd) if cost is not None]
+        return Usage(
+            calls=self.calls + other.calls,
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            seconds=self.seconds + other.seconds,
+            cost_usd=sum(costs) if costs else None,
+            cached_prompt_tokens=self.cached_prompt_tokens + other.cached_prompt_tokens,
+            drafted_tokens=self.drafted_tokens + other.drafted_tokens,
+            accepted_tokens=self.accepted_tokens + other.accepted_tokens,
+            replayed=self.replayed + other.replayed,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One chat message."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question to a model, complete: equal requests may be answered by the same recorded reply."""
+
+    role: Role
+    messages: tuple[Message, ...]
+    max_tokens: int
+    temperature: float
+    seed: int
+    stop: tuple[str, ...] = ()
+    purpose: str = ""
+    """What the user is told it is for, such as `draft 2`; no part of the question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A model's answer. `finish` is `stop` (it ended by itself), `length` (cut at max_tokens) or `repetition`
+    (greenloop stopped a loop)."""
+
+    text: str
+    finish: Literal["stop", "length", "repetition"]
+    usage: Usage = field(default_factory=Usage)
+    model: str = ""
+    tokens_per_second: float | None = None
+    """Decoding speed as the backend reports it; None where it does not."""
+    replayed: bool = False
+    """Whether it was read from recorded replies."""

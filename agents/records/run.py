@@ -1,0 +1,167 @@
+"""What a run leaves: its rounds, its record, and the result for a script."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .model_call import Role, Usage
+from .ruling import Dispute, Grade, LedgerEntry, Ruling
+from .spec import Spec
+from .verdict import Board, Isolation
+
+RunStatus = Literal["running", "finished", "interrupted", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a run ended without a result: an error's kind and its sentence."""
+
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Survivor:
+    """A change of the code that no test noticed: on `line`, `before` became `after` (empty: it was removed)."""
+
+    line: int
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        became = f"became `{self.after}`" if self.after else "was removed"
+        return f"line {self.line}: `{self.before}` {became} and no test noticed"
+
+
+@dataclass(frozen=True, slots=True)
+class Strength:
+    """How much of the code the surviving suite looks at: of `mutants` changes tried it noticed `killed`, and the
+    share of lines and branches that it runs.
+
+    The shares are from 0 to 1: None where they could not be measured, that of branches also where there are none.
+    They are told by the process that runs the code, which could lie; the mutants were judged by the verifier."""
+
+    killed: int
+    mutants: int
+    planned: int
+    """Changes that would have been tried with more time."""
+    survivors: tuple[Survivor, ...] = ()
+    """Not all are gaps: some changes make no difference that a test could see."""
+    line_coverage: float | None = None
+    branch_coverage: float | None = None
+    uncovered_lines: tuple[int, ...] = ()
+    noticed: int = 0
+    changed: int = 0
+    """Of so many changes of the code's answers the tests noticed so many, all tests together."""
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        shares = ((self.line_coverage, "lines"), (self.branch_coverage, "branches"))
+        parts = [f"{share:.0%} of {what}".replace("%", " %") for share, what in shares if share is not None]
+        if self.mutants:
+            parts.append(f"{self.killed} of {self.mutants} mutants caught")
+        if self.changed:
+            parts.append(f"{self.noticed} of {self.changed} changed answers noticed")
+        return f"Suite: {', '.join(parts) or 'nothing to measure in this code'}"
+
+
+@dataclass(frozen=True, slots=True)
+class TrackRecord:
+    """Of `results` on `benchmarks` that greenloop gave `grade` with `model`, `right` passed hidden tests that no
+    role had seen: between `low` and `high` of all such results (0 to 1; exact binomial interval, 95 %).
+
+    A model that was not measured has no results and no interval."""
+
+    model: str
+    grade: Grade
+    right: int = 0
+    results: int = 0
+    low: float | None = None
+    high: float | None = None
+    benchmarks: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if self.low is None or self.high is None:
+            return f"How often `{self.grade}` is right with {self.model} was not measured (docs/benchmark.md)."
+        return (
+            f"Of results graded `{self.grade}` with this model, {self.right} of {self.results} were right on the "
+            f"hidden tests of {' and '.join(self.benchmarks)}: {self.low:.0%} to {self.high:.0%} "
+            "(95 % interval; docs/benchmark.md)."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRecord:
+    """One round as it is kept: board, what the candidates return on the probes (None where there were none), and
+    ruling."""
+
+    number: int
+    board: Board
+    probes: Board | None
+    ruling: Ruling
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """`run.json`: everything about a run but its rounds. Settings hold no secret."""
+
+    schema_version: int
+    id: str
+    greenloop_version: str
+    created: str
+    """Time of the start, ISO 8601 with zone."""
+    status: RunStatus
+    spec: Spec
+    settings: dict[str, str | int | float | bool | None]
+    models: dict[Role, str]
+    model_reason: str
+    sandbox: str = ""
+    isolation: Isolation | None = None
+    rounds: int = 0
+    grade: Grade | None = None
+    why: str = ""
+    leader: str | None = None
+    exit_code: int | None = None
+    error: Failure | None = None
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+    """Wall time of the run, waiting for models and tests included; a resumed run adds to it."""
+    tokens_per_second: float | None = None
+    """Decoding speed over the run's calls, where the backend reports it."""
+    notes: tuple[str, ...] = ()
+    strength: Strength | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run hands to a script: the one JSON document of `--json` (schema: docs/schema/result.json)."""
+
+    schema_version: int
+    exit_code: int
+    grade: Grade | None = None
+    """None when the run ended before a ruling."""
+    why: str = ""
+    code: str | None = None
+    """Source of the best candidate; None when there is none."""
+    tests: str | None = None
+    """Source of the surviving suite; None before the first ruling."""
+    rounds: int = 0
+    disputes: tuple[Dispute, ...] = ()
+    ledger: tuple[LedgerEntry, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+    tokens_per_second: float | None = None
+    model: str | None = None
+    model_reason: str = ""
+    sandbox: str | None = None
+    isolation: Isolation | None = None
+    run_dir: str | None = None
+    error: Failure | None = None
+    """Why the run came to no end of its own; None when it did."""
+    notes: tuple[str, ...] = ()
+    strength: Strength | None = None
+    """Of the surviving suite; None where it was not measured."""
+    track_record: TrackRecord | None = None
+    """What the benchmark found of this grade with this model; None without a grade, and for other strategies."""

@@ -1,0 +1,56 @@
+"""The user's request: its signature, examples and limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The entry point that the spec names: `text` is a header line without the colon.
+
+    Example: `def quicksort(arr: list[int]) -> list[int]`, or `class Stack`.
+    """
+
+    name: str
+    kind: Literal["function", "class"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One example found in the spec, as Python statements that hold for right code (the last is an assert,
+    or a `with pytest.raises(...)` block). `source_line` is the text it was found in."""
+
+    code: str
+    source_line: str
+    answer: bool = False
+    """Whether it is an answer to an open question, from a file of answers."""
+    told: bool = True
+    """Whether prompts show it; an answer to a run under way is a test alone, so that recorded replies serve."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpecLimits:
+    """Limits a spec's front matter may set; None leaves the setting as it is."""
+
+    max_rounds: int | None = None
+    max_seconds: float | None = None
+    max_tokens: int | None = None
+    max_cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """The user's request: its text, and what was read out of it."""
+
+    id: str
+    text: str
+    signature: Signature | None = None
+    examples: tuple[Example, ...] = ()
+    user_tests: str | None = None
+    """Source of a pytest file given by the user: trusted."""
+    limits: SpecLimits = SpecLimits()
+    origin: str = "argument"
+    """Where the spec came from: `argument`, `stdin`, or a file's path."""

@@ -1,0 +1,101 @@
+"""What running candidates on tests showed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from .tests import Candidate, Test
+
+VerdictKind = Literal["passed", "failed", "void", "forged", "incomplete", "stopped", "refused"]
+OutcomeStatus = Literal["passed", "failed", "error", "stopped", "missing"]
+Isolation = Literal["isolated", "in-process"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """A limit that was overrun: `limit` names it (wall, cpu, memory, processes, file_size, disk, output)."""
+
+    limit: str
+    value: float
+    allowed: float
+    unit: str = "s"
+
+    def __str__(self) -> str:
+        return f"{self.limit} limit: {self.value:g} of {self.allowed:g} {self.unit}"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one test showed on one candidate. `detail` is cleaned text: the assertion and its values, or the
+    exception; `actual` and `expected` are `repr`s where the test compares two values."""
+
+    test_id: str
+    status: OutcomeStatus
+    detail: str = ""
+    actual: str | None = None
+    expected: str | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A test that was not run, and why, or why its pass shows nothing."""
+
+    test_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class TestStrength:
+    """How many changes of the code's answers a passing test noticed; `missed` says one that it did not."""
+
+    __test__ = False
+
+    test_id: str
+    noticed: int
+    tried: int
+    missed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The verifier's answer on one candidate. Only `passed` means that every test ran and passed."""
+
+    kind: VerdictKind
+    outcomes: tuple[Outcome, ...] = ()
+    refused: tuple[Refusal, ...] = ()
+    reason: str = ""
+    isolation: Isolation = "isolated"
+    backend: str = ""
+    stopped: Stopped | None = None
+    notes: tuple[str, ...] = ()
+    output: str = ""
+    """What the code printed: cleaned, and cut to a few kilobytes."""
+    seconds: float = 0.0
+    strength: tuple[TestStrength, ...] = ()
+    """For each test, where all of them passed."""
+
+    def outcome(self, test_id: str) -> Outcome:
+        """The outcome of `test_id`; `missing` where the test never ran."""
+        for outcome in self.outcomes:
+            if outcome.test_id == test_id:
+                return outcome
+        return Outcome(test_id, "missing", self.reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """Outcomes of every candidate on every test: `verdicts[i]` belongs to `candidates[i]`."""
+
+    candidates: tuple[Candidate, ...]
+    tests: tuple[Test, ...]
+    verdicts: tuple[Verdict, ...]
+    seconds: float = 0.0
+
+    def verdict(self, candidate_id: str) -> Verdict:
+        """The verdict on `candidate_id`. Raises KeyError when it is not on the board."""
+        for candidate, verdict in zip(self.candidates, self.verdicts, strict=True):
+            if candidate.id == candidate_id:
+                return verdict
+        raise KeyError(candidate_id)

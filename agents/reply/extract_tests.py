@@ -1,0 +1,262 @@
+"""Tests out of a module that a model wrote: one case each, of the code under test, none twice."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..errors import ReplyError
+from ..records import Spec, Test
+from ..suite import split
+from ..syntax.collection import is_fixture, is_main_guard, is_property, is_test, last_name
+from ..syntax.imports import KNOWN, USER_MODULE, Import, supplied, taken_apart, written
+from ..syntax.source import bound, parse, segment, unbound, unparse, used
+from .split_cases import asserts, single_cases
+
+_TOOLS = frozenset({"pytest", "unittest", "hypothesis", "numpy", "pandas"}) | sys.stdlib_module_names
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_ENTRY_STANDS_FOR = frozenset({"candidate", "func", "function", "solution", "f"})
+
+
+@dataclass
+class _Module:
+    """What is found in a module of tests, by its use."""
+
+    imports: list[Import] = field(default_factory=list)
+    shared: list[str] = field(default_factory=list)
+    tests: list[ast.stmt] = field(default_factory=list)
+    loose: list[ast.stmt] = field(default_factory=list)
+    texts: dict[int, str] = field(default_factory=dict)
+    notes: dict[str, int] = field(default_factory=dict)
+
+    def count(self, note: str) -> None:
+        self.notes[note] = self.notes.get(note, 0) + 1
+
+
+def harvested(code: str, spec: Spec, limit: int) -> tuple[tuple[Test, ...], tuple[str, ...]]:
+    """At most `limit` tests of the spec's entry point, and notes on what was changed or left out.
+
+    Raises ReplyError where no test with an assertion on the entry point is left.
+    """
+    entry = spec.signature.name if spec.signature else None
+    module = _sorted_out(parse(code), code.split("\n"), entry)
+    constants = _assigned(parse("\n".join(module.shared)))
+    cases = [case for node in module.tests for case in _cases(node, constants, module)]
+    chosen = _chosen(cases, module)
+    imports, strange = _from_user_code(module.imports, entry, spec)
+    body = "\n\n\n".join([*module.shared, *chosen])
+    imports = [*imports, *_hypothesis_imports(imports, body)]
+    imports = [*imports, *_entry_imports(imports, body, entry)]
+    source, added = supplied(f"{written(imports)}\n\n\n{body}")
+    tests = [test for test in split(source, "generated") if _is_about(test, entry, strange, module)]
+    if len(tests) > limit:
+        module.notes[f"kept the first {limit} of {len(tests)} tests"] = 1
+    if not tests:
+        raise ReplyError(_why_none(module, entry))
+    notes = [note if number == 1 else f"{note} ({number} times)" for note, number in module.notes.items()]
+    return tuple(tests[:limit]), (*notes, *added)
+
+
+def _why_none(module: _Module, entry: str | None) -> str:
+    wanted = (
+        f"plain pytest functions that call `{entry}` and assert on its result" if entry else "pytest functions"
+    )
+    found = "; ".join(module.notes) or "it defines none"
+    return f"the reply holds no usable test ({found}); write {wanted}, such as `def test_x(): assert ...`"
+
+
+def _sorted_out(tree: ast.Module, lines: Sequence[str], entry: str | None) -> _Module:
+    module = _Module()
+    read = used([node for node in tree.body if isinstance(node, _Function | ast.ClassDef)])
+    for node in tree.body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            module.imports.extend(taken_apart(node))
+        elif _implements(node, entry):
+            module.count(f"dropped a second implementation of {entry}")
+        elif is_test(node):
+            module.tests.append(node)
+            module.texts[id(node)] = segment(lines, node)
+        elif check := _check_as_test(node, entry):
+            module.tests.append(check)
+        elif is_main_guard(node) or _is_idle(node):
+            continue
+        elif isinstance(node, _Function | ast.ClassDef) or bound(node) & read:
+            module.shared.append(segment(lines, node))
+        else:
+            module.loose.append(node)
+    if any(asserts(node) for node in module.loose):
+        module.tests.append(_gathered(module.loose, entry))
+        module.count("made tests of asserts outside any function")
+    return module
+
+
+def _implements(node: ast.stmt, entry: str | None) -> bool:
+    """Whether `node` defines the entry point anew: a test of that would say nothing about the code."""
+    if entry is None or is_fixture(node):
+        return False
+    if isinstance(node, ast.ClassDef) and not is_test(node):
+        methods = {item.name for item in node.body if isinstance(item, _Function)}
+        return node.name == entry or entry in methods
+    if isinstance(node, ast.Try):
+        return False
+    return entry in bound(node)
+
+
+def _is_idle(node: ast.stmt) -> bool:
+    """A docstring, a print, a call that runs the tests."""
+    return isinstance(node, ast.Pass) or (
+        isinstance(node, ast.Expr)
+        and (
+            isinstance(node.value, ast.Constant) or last_name(node.value) in {"print", "main"} or not asserts(node)
+        )
+    )
+
+
+def _check_as_test(node: ast.stmt, entry: str | None) -> ast.stmt | None:
+    """A function of asserts under another name than `test_...`, as a test; `check(candidate)` among them."""
+    if not isinstance(node, _Function) or is_fixture(node) or node.name.startswith("assert") or not asserts(node):
+        return None
+    places = node.args.posonlyargs + node.args.args
+    required = len(places) - len(node.args.defaults)
+    stands_for = places[0].arg if required == 1 and places[0].arg in _ENTRY_STANDS_FOR else None
+    if required and not (stands_for and entry):
+        return None
+    (made,) = parse(unparse(node)).body
+    assert isinstance(made, _Function)
+    for inner in ast.walk(made):
+        if stands_for and entry and isinstance(inner, ast.Name) and inner.id == stands_for:
+            inner.id = entry
+    made.name = f"test_{node.name}"
+    made.args = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+    return made
+
+
+def _gathered(loose: Sequence[ast.stmt], entry: str | None) -> ast.stmt:
+    """Module-level asserts, and the assignments between them, as the body of one test."""
+    (function,) = parse(f"def test_{entry or 'module'}(): pass").body
+    assert isinstance(function, ast.FunctionDef)
+    function.body = list(loose)
+    return function
+
+
+def _assigned(tree: ast.Module) -> dict[str, ast.expr]:
+    return {
+        target.id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+
+
+def _cases(node: ast.stmt, constants: dict[str, ast.expr], module: _Module) -> list[str]:
+    """The sources of the single tests in `node`; its own text where nothing had to change."""
+    cases = single_cases(node, constants)
+    if len(cases) > 1:
+        module.count("split a test of several cases")
+    if cases == [node] and id(node) in module.texts:
+        return [module.texts[id(node)]]
+    return [unparse(case) for case in cases]
+
+
+def _chosen(cases: Sequence[str], module: _Module) -> list[str]:
+    """Cases that assert something, each body once, under names that are all different."""
+    helpers = {
+        name for text in module.shared for node in parse(text).body if asserts(node) for name in bound(node)
+    }
+    seen: set[str] = set()
+    names: set[str] = set()
+    chosen = []
+    for source in cases:
+        (node,) = parse(source).body
+        body = _meaning(node)
+        if not asserts(node) and not used(node) & helpers:
+            module.count("dropped a test without an assertion")
+        elif body in seen:
+            module.count("dropped a repeated test")
+        else:
+            seen.add(body)
+            (name,) = bound(node)
+            number = 2
+            unique = name
+            while unique in names:
+                unique = f"{name}_{number}"
+                number += 1
+            names.add(unique)
+            header = rf"^((?:async\s+)?(?:def|class)\s+){re.escape(name)}\b"
+            chosen.append(re.sub(header, rf"\g<1>{unique}", source, count=1, flags=re.MULTILINE))
+    return chosen
+
+
+def _meaning(node: ast.stmt) -> str:
+    """What makes two tests the same test: everything but the name and the docstring."""
+    body: list[ast.stmt] = getattr(node, "body", [])
+    if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+        body = body[1:]
+    arguments = getattr(node, "args", None)
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return "\n".join(ast.dump(part) for part in [*decorators, *([arguments] if arguments else []), *body])
+
+
+# --- imports ------------------------------------------------------------------------------------------------
+
+
+def _from_user_code(imports: Sequence[Import], entry: str | None, spec: Spec) -> tuple[list[Import], set[str]]:
+    """`imports` with every module that is not a known one replaced by `user_code`, and the names that tests
+    may not import from it: those that the spec never mentions."""
+    fixed: list[Import] = []
+    strange: set[str] = set()
+    for item in imports:
+        root = item.module.split(".")[0]
+        known = root in _TOOLS and not item.level and item.name != entry
+        if item.module == "__future__" or (known and root != USER_MODULE):
+            fixed.append(item)
+        elif item.name is None and item.binds != entry:
+            alias = item.binds
+            fixed.append(Import(0, USER_MODULE, None, alias if alias != USER_MODULE else None))
+        elif item.name != "*":
+            name = item.name or entry or item.module
+            if entry and name != entry and re.search(rf"\b{re.escape(name)}\b", spec.text) is None:
+                if name.lower().replace("_", "") == entry.lower().replace("_", ""):
+                    item, name = item._replace(alias=item.alias or name), entry
+                else:
+                    strange.add(item.binds)
+            fixed.append(Import(0, USER_MODULE, name, item.alias if item.alias != name else None))
+    return fixed, strange
+
+
+def _entry_imports(imports: Sequence[Import], body: str, entry: str | None) -> list[Import]:
+    """Imports from `user_code` that the tests lack; without a signature, every name that is unknown elsewhere."""
+    missing = unbound(f"{written(imports)}\n{body}", entry)
+    names = missing & {entry} if entry else missing - KNOWN.keys()
+    return [Import(0, USER_MODULE, name, None) for name in sorted(names)]
+
+
+def _hypothesis_imports(imports: Sequence[Import], body: str) -> list[Import]:
+    """What property tests use of hypothesis and forgot to import."""
+    if not any(is_property(node) for node in parse(body).body):
+        return []
+    missing = unbound(f"{written(imports)}\n{body}")
+    names = {"given": "given", "assume": "assume", "settings": "settings", "st": "strategies"}
+    return [
+        Import(0, "hypothesis", name, used_as if used_as != name else None)
+        for used_as, name in names.items()
+        if used_as in missing
+    ]
+
+
+def _is_about(test: Test, entry: str | None, strange: set[str], module: _Module) -> bool:
+    tree = parse(f"{test.preamble}\n{test.source}")
+    if names := sorted(used(tree) & strange):
+        module.count(f"dropped a test of {names[0]}, which the spec does not name")
+        return False
+    from_user = any(
+        isinstance(node, ast.ImportFrom | ast.Import) and any(i.module == USER_MODULE for i in taken_apart(node))
+        for node in tree.body
+    )
+    if not from_user:
+        module.count(f"dropped a test that does not use {entry or 'the code'}")
+    return from_user

@@ -1,0 +1,304 @@
+"""Text that is nearly Python, mended until it parses: indentation, quotes, prompts, prose, and a cut-off end."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from ..syntax.source import parse, parses
+
+_CODE_LINE = re.compile(
+    r"(?:import|from|def|class|async|if|for|while|try|with|assert|print)\b|[@\"'#(\[]"
+    r"|[A-Za-z_][\w.]*(?:\[[^\]]*\])?\s*(?::[^=]*)?[-+*/%|&]?=(?!=)|[A-Za-z_][\w.]*\("
+)
+_CONTINUES = re.compile(r"[)\]}]|(?:else|elif|except|finally|case)\b")
+_DEFINITION = re.compile(r"^(?:async\s+def|def|class)\s+(\w+)", re.MULTILINE)
+_TYPOGRAPHY = str.maketrans(
+    {
+        **dict.fromkeys("\u201c\u201d\u201e\u2033", '"'),
+        **dict.fromkeys("\u2018\u2019\u201a\u2032", "'"),
+        **dict.fromkeys("\u2013\u2014\u2212", "-"),
+        **dict.fromkeys("\u00a0\u2003\u2009\u202f\u3000", " "),
+        "\u2026": "...",
+        "\u00d7": "*",
+        "\uff08": "(",
+        "\uff09": ")",
+        "\uff0c": ",",
+        "\uff1a": ":",
+    }
+)
+_TRIES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """Text that parses, what was done to it, and the names of the definitions that were left out, with why."""
+
+    code: str
+    notes: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    reason: str = ""
+
+
+def mended(text: str, *, cut_off: bool, keep_begun: bool = False) -> Mended:
+    """`text` as a module that parses, unchanged where it does. `cut_off` says that its end is missing.
+
+    Statements that can't be mended are left out; `lost` names the definitions among them. With `keep_begun` the
+    whole statements of a function that was cut off stay: of a test they are checks, of other code a wrong program.
+    """
+    notes: list[str] = []
+    code = re.sub(r"\A\s*(?:python3?|py)[ \t]*\n", "", text, flags=re.IGNORECASE)
+    reason = _complaint(code)
+    if reason:
+        for repair, note in _REPAIRS:
+            tried = repair(code)
+            if tried != code and _complaint(tried) != _complaint(code):
+                better = parses(tried)
+                if better or _line(_complaint(tried)) > _line(_complaint(code)):
+                    code = tried
+                    notes.append(note)
+                if better:
+                    break
+    if cut_off:
+        found = _without_the_cut_end(code, notes, reason)
+        return (
+            replace(found, code=found.code + _begun(code, found.lost[-1])) if found.lost and keep_begun else found
+        )
+    if parses(code):
+        return Mended(code, tuple(notes), reason=reason)
+    kept, lost = _whole_statements(code)
+    notes.append("left out text that is not Python")
+    return Mended(kept, tuple(notes), lost, _complaint(code))
+
+
+def _complaint(text: str) -> str:
+    try:
+        parse(text)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _line(complaint: str) -> int:
+    found = re.match(r"line (\d+):", complaint)
+    return int(found[1]) if found else 0
+
+
+def _without_the_cut_end(code: str, notes: list[str], reason: str) -> Mended:
+    """`code` up to its last whole statement: a definition at the very end is whole only if it ends for certain."""
+    kept, lost = _whole_statements(code)
+    tree = parse(kept)
+    last = tree.body[-1] if tree.body else None
+    if not lost and last and not _is_followed(last, kept, code) and not _ends_for_certain(last, code):
+        shorter = _without_last_method(kept) if isinstance(last, ast.ClassDef) else ""
+        decorators = getattr(last, "decorator_list", [])
+        first = min([last.lineno, *(decorator.lineno for decorator in decorators)])
+        kept = shorter or "\n".join(kept.split("\n")[: first - 1]) + "\n"
+        lost = (getattr(last, "name", ""),)
+    elif lost and (rescued := _rescued_class(code, lost[-1])):
+        kept += rescued
+    if lost:
+        notes = [*notes, "cut after the last whole definition"]
+    return Mended(kept, tuple(notes), tuple(filter(None, lost)), reason)
+
+
+def _begun(code: str, name: str) -> str:
+    """The whole statements of the function `name` that `code` ends in; empty where there are none.
+
+    The last line may have been cut anywhere; a decorated function may need what its decorators give.
+    """
+    lines = code.split("\n")[:-1]
+    starts = [number for number, line in enumerate(lines) if re.match(rf"def {name}\(", line)]
+    first = starts[-1] if starts else 0
+    if not starts or lines[first - 1].startswith("@"):
+        return ""
+    cuts = ("\n".join(lines[first:end]) + "\n" for end in range(len(lines), first + 1, -1))
+    return next((cut for cut in cuts if parses(cut)), "")
+
+
+def _is_followed(node: ast.stmt, kept: str, code: str) -> bool:
+    """Whether a line at the margin of `code` comes after `node`, the last statement of `kept`."""
+    margin = [line for line in code.split("\n") if line.strip() and line[0] not in " \t"]
+    starts = [line for line in margin if not _CONTINUES.match(line)]
+    return bool(starts) and starts[-1] != kept.split("\n")[node.lineno - 1]
+
+
+def _ends_for_certain(node: ast.stmt, text: str) -> bool:
+    if not text.endswith("\n"):
+        return False
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return isinstance(node.body[-1], ast.Return | ast.Raise | ast.Assert)
+    return not isinstance(node, ast.ClassDef | ast.If | ast.For | ast.While | ast.Try | ast.With)
+
+
+def _without_last_method(code: str) -> str:
+    """`code` without the last method of the class that it ends in; empty where no other method is left."""
+    lines = code.rstrip().split("\n")
+    starts = [number for number, line in enumerate(lines) if re.match(r"\s+(?:async\s+def|def)\s", line)]
+    if len(starts) < 2:
+        return ""
+    last = starts[-1]
+    while last and lines[last - 1].lstrip().startswith("@"):
+        last -= 1
+    shorter = "\n".join(lines[:last]) + "\n"
+    return shorter if parses(shorter) else ""
+
+
+def _rescued_class(code: str, name: str) -> str:
+    """The whole methods of a class whose last method is cut off."""
+    found = re.search(rf"^class\s+{re.escape(name)}\b", code, re.MULTILINE) if name else None
+    return _without_last_method(code[found.start() :]) if found else ""
+
+
+def _whole_statements(text: str) -> tuple[str, tuple[str, ...]]:
+    """The module-level statements of `text` that parse, and the names of the definitions that don't."""
+    if parses(text):
+        return text, ()
+    lines = text.split("\n")
+    starts = [number for number, line in enumerate(lines) if _starts_statement(lines, number, line)]
+    bounds = [*starts, len(lines)]
+    kept: list[str] = []
+    lost: list[str] = []
+    index = 0
+    while index < len(starts):
+        first = starts[index]
+        for end in range(index + 1, min(index + 9, len(bounds))):
+            chunk = "\n".join(lines[first : bounds[end]])
+            if _is_code(chunk):
+                kept.append(chunk)
+                index = end
+                break
+        else:
+            lost.extend(_DEFINITION.findall("\n".join(lines[first : bounds[index + 1]])))
+            index += 1
+    return "\n".join(kept).strip("\n") + "\n", tuple(lost)
+
+
+def _starts_statement(lines: list[str], number: int, line: str) -> bool:
+    if not line.strip() or line[0] in " \t#" or _CONTINUES.match(line):
+        return False
+    return not (number and lines[number - 1].startswith("@"))
+
+
+def _is_code(chunk: str) -> bool:
+    """Whether `chunk` is Python that means something: a line such as `Explanation` or `Note: fast` parses too."""
+    if not _CODE_LINE.match(chunk) or not parses(chunk):
+        return False
+    body = parse(chunk).body
+    plain = (ast.Name, ast.Attribute, ast.Tuple, ast.Constant)
+    return bool(body) and not all(
+        (isinstance(node, ast.Expr) and isinstance(node.value, plain))
+        or (isinstance(node, ast.AnnAssign) and node.value is None)
+        for node in body
+    )
+
+
+# --- repairs, each tried only on text that doesn't parse ----------------------------------------------------
+
+
+def _without_prompts(text: str) -> str:
+    lines = text.split("\n")
+    if not any(line.lstrip().startswith(">>>") for line in lines):
+        return text
+    taken = [re.match(r"\s*(?:>>>|\.\.\.) ?(.*)", line) for line in lines]
+    return "\n".join(match[1] for match in taken if match) + "\n"
+
+
+def _without_diff_marks(text: str) -> str:
+    lines = [line for line in text.split("\n") if not line.startswith(("@@", "+++", "---", "diff ", "index "))]
+    written = [line for line in lines if line.strip()]
+    if not written or not any(line.startswith("+") for line in written):
+        return text
+    if not all(line.startswith(("+", "-", " ")) for line in written):
+        return text
+    return "\n".join(line[1:] for line in lines if not line.startswith("-"))
+
+
+def _without_line_numbers(text: str) -> str:
+    written = [line for line in text.split("\n") if line.strip()]
+    if len(written) < 2 or not all(re.match(r"\s*\d+\s*[|:.\s]", line) for line in written):
+        return text
+    return "\n".join(re.sub(r"^\s*\d+\s?[|:.]? ?", "", line) for line in text.split("\n"))
+
+
+def _dedented(text: str) -> str:
+    first, _, rest = text.lstrip("\n").partition("\n")
+    # Stripping a reply moves its first line to the margin, and no other.
+    if first[:1] not in {" ", "\t"} and parses(moved := f"{first}\n{textwrap.dedent(rest)}"):
+        return moved
+    depths = [len(found[1]) for found in re.finditer(r"^([ \t]*)(?:def|class|async def)\b", text, re.MULTILINE)]
+    depth = min(depths, default=0)
+    if not depth:
+        return textwrap.dedent(text)
+    kept = (line for line in text.split("\n") if not line.strip() or not line[:depth].strip())
+    return "\n".join(line[depth:] for line in kept)
+
+
+def _with_spaces(text: str) -> str:
+    return "\n".join(
+        (match[0].expandtabs(4) + line[match.end() :]) if (match := re.match(r"[ \t]*", line)) else line
+        for line in text.split("\n")
+    )
+
+
+def _with_plain_characters(text: str) -> str:
+    """Typographic quotes and dashes made plain on the lines that the parser complains of."""
+    if text.translate(_TYPOGRAPHY) == text:
+        return text
+    lines = text.split("\n")
+    for _ in range(_TRIES):
+        number = _line(_complaint("\n".join(lines)))
+        if not 0 < number <= len(lines) or _plain_line(lines[number - 1]) == lines[number - 1]:
+            break
+        lines[number - 1] = _plain_line(lines[number - 1])
+    return "\n".join(lines)
+
+
+def _plain_line(line: str) -> str:
+    """`line` with typographic characters made plain, save inside strings in plain quotes."""
+    plain: list[str] = []
+    closing = ""
+    for character in line:
+        made = character.translate(_TYPOGRAPHY)
+        if not closing:
+            plain.append(made)
+            closing = made if made in {"'", '"'} else ""
+            typographic = made != character
+        elif (typographic and made == closing) or character == closing:
+            plain.append(closing)
+            closing = ""
+        else:
+            plain.append(character)
+    return "".join(plain)
+
+
+def _with_snapped_indents(text: str) -> str:
+    """Lines whose indentation fits no level moved to the nearest level outside."""
+    lines = text.split("\n")
+    for _ in range(_TRIES):
+        complaint = _complaint("\n".join(lines))
+        number = _line(complaint)
+        if "inden" not in complaint or "expected an indented" in complaint or not 0 < number <= len(lines):
+            break
+        line = lines[number - 1]
+        depth = len(line) - len(line.lstrip())
+        above = [len(other) - len(other.lstrip()) for other in lines[: number - 1] if other.strip()]
+        if not above or not line.strip():
+            break
+        target = max((level for level in above[-30:] if level < depth), default=0)
+        lines[number - 1] = " " * target + line.lstrip()
+    return "\n".join(lines)
+
+
+_REPAIRS: tuple[tuple[Callable[[str], str], str], ...] = (
+    (_without_prompts, "took the code out of an interactive session"),
+    (_without_diff_marks, "took the new file out of a diff"),
+    (_without_line_numbers, "dropped line numbers"),
+    (_dedented, "moved the code to the margin"),
+    (_with_spaces, "replaced tabs by spaces"),
+    (_with_plain_characters, "replaced typographic characters"),
+    (_with_snapped_indents, "evened out indentation"),
+)

@@ -1,0 +1,184 @@
+"""Statements of a module that only demonstrate it: prints, sample calls, checks; found and cut out."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+
+from ..syntax.collection import is_fixture, is_main_guard, is_test, last_name
+from ..syntax.imports import USER_MODULE
+from ..syntax.source import BUILTINS, bound, parse, unbound, unparse, used
+from .split_cases import asserts
+
+_TALKS = frozenset({"print", "pprint", "input", "breakpoint", "help"})
+_SETS_UP = frozenset(
+    {"setrecursionlimit", "set_int_max_str_digits", "setlocale", "filterwarnings", "simplefilter", "seed"}
+)
+_FILLS = frozenset({"append", "extend", "update", "add", "insert", "setdefault", "register", "sort", "reverse"})
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def without_demos(code: str, entry: str | None) -> tuple[str, tuple[str, ...]]:
+    """`code` without top-level prints, sample calls, asserts and tests; an `if __name__` block stays.
+
+    `entry` is the signature's name: a test of it is never mistaken for it. The rest of the text is left as it is.
+    """
+    tree = parse(code)
+    checks = [node for node in tree.body if _is_check(node)]
+    needed = used([node for node in tree.body if isinstance(node, _Definition) and node not in checks]) | {entry}
+    tests = [node for node in checks if not bound(node) & needed]
+    rest = [node for node in tree.body if node not in tests]
+    demos = _demos(rest, entry)
+    notes = []
+    if tests:
+        notes.append(f"dropped {_counted(len(tests), 'test')} from the module")
+    if demos:
+        notes.append(f"dropped {_counted(len(demos), 'top-level statement')} that only demonstrate")
+    kept = [node for node in rest if node not in demos]
+    dead = [*tests, *demos, *_dead_guards(kept, tests), *_idle_imports(tree, kept, bool(tests))]
+    return cut(code, dead), tuple(notes)
+
+
+def cut(code: str, dead: list[ast.stmt]) -> str:
+    """`code` without the module-level statements `dead`."""
+    if not dead:
+        return code
+    lines = code.split("\n")
+    # From the end, so that the places before stay right.
+    for node in sorted(dead, key=lambda node: (node.lineno, node.col_offset), reverse=True):
+        decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+        first = min([node.lineno, *(decorator.lineno for decorator in decorators)]) - 1
+        last = (node.end_lineno or node.lineno) - 1
+        start = 0 if decorators else node.col_offset
+        head = lines[first].encode()[:start].decode()
+        tail = lines[last].encode()[node.end_col_offset :].decode().lstrip(" ;")
+        left = (head + ("" if tail.startswith("#") else tail)).rstrip(" ;")
+        lines[first : last + 1] = [left] if left.strip() else []
+    # What is cut at the end leaves its headings behind ("# Example usage").
+    while lines and (not lines[-1].strip() or lines[-1].startswith("#")):
+        lines.pop()
+    return "\n".join([*lines, ""])
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _is_check(node: ast.stmt) -> bool:
+    if isinstance(node, ast.ClassDef):
+        # A class such as `TestResult(Base)` is collected by its name only, and may be part of the code.
+        methods = [item.name for item in node.body if isinstance(item, ast.FunctionDef)]
+        return is_test(node) and any(name.startswith("test") for name in methods)
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and is_test(node):
+        # Tests take fixtures and parameters of a decorator; `def test_bit(number, place)` is a function.
+        required = len(node.args.posonlyargs) + len(node.args.args) - len(node.args.defaults)
+        return node.name.startswith("test_") and (required == 0 or bool(node.decorator_list) or asserts(node))
+    return is_fixture(node)
+
+
+def _demos(nodes: list[ast.stmt], entry: str | None) -> list[ast.stmt]:
+    """Statements that are not needed by any definition, found until none is left to find."""
+    own = {node.name for node in nodes if isinstance(node, _Definition)} | ({entry} if entry else set())
+    uses = {node: _globals_of(node) for node in nodes}
+    readers = Counter(name for names in uses.values() for name in names)
+    demos: list[ast.stmt] = []
+    shown: frozenset[str] = frozenset()
+    left = nodes
+    while True:
+        found = []
+        for node in left:
+            others = frozenset(
+                name for name in bound(node) | uses[node] if readers[name] > (1 if name in uses[node] else 0)
+            )
+            sample = _is_sample(node, shown) and not bound(node) & others
+            if (sample or _is_demo(node, own, others)) and not _prepares(node, nodes, entry):
+                found.append(node)
+                readers.subtract(uses[node])
+        if not found:
+            return demos
+        demos.extend(found)
+        shown = used(demos)
+        left = [node for node in left if node not in found]
+
+
+def _globals_of(node: ast.stmt) -> frozenset[str]:
+    """Module-level names that `node` may read; a definition's own parameters and locals are not among them."""
+    if not isinstance(node, _Definition):
+        return used(node)
+    return unbound(unparse(node)) | (used(node) & BUILTINS)
+
+
+def _is_sample(node: ast.stmt, shown: frozenset[str]) -> bool:
+    """Whether `node` only names a value that dropped statements showed, such as `numbers = [3, 1]`."""
+    plain = isinstance(node, ast.Assign) and not any(isinstance(inner, ast.Call) for inner in ast.walk(node))
+    return plain and bool(bound(node)) and all(name in shown and name.islower() for name in bound(node))
+
+
+def _is_demo(node: ast.stmt, own: set[str], others: frozenset[str]) -> bool:
+    """Whether `node` only demonstrates; `others` are those of its names that other statements read."""
+    if isinstance(node, ast.Import | ast.ImportFrom | ast.Delete | _Definition) or is_main_guard(node):
+        return False
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return False
+    if isinstance(node, ast.Assert | ast.Pass):
+        return True
+    if any(isinstance(inner, ast.Import | ast.ImportFrom | _Definition) for inner in ast.walk(node)):
+        return False
+    names = bound(node)
+    if names & others:
+        return False
+    called = {last_name(inner) for inner in ast.walk(node) if isinstance(inner, ast.Call)}
+    if called & (_TALKS | own):
+        # `Colour = make()` is a part of the module; `result = make()` shows what it does.
+        return not names or any(name.islower() and not name.startswith("_") for name in names)
+    if names or isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) or called & _SETS_UP:
+        return False
+    return not _touched(node) & (others | own)
+
+
+def _prepares(node: ast.stmt, nodes: list[ast.stmt], entry: str | None) -> bool:
+    """Whether `node` is a bare call such as `_build_table()` that fills global state and says nothing."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)) or call.func.id == entry:
+        return False
+    name = call.func.id
+    bodies = [other for other in nodes if isinstance(other, ast.FunctionDef) and other.name == name]
+    state = {name for other in nodes if isinstance(other, ast.Assign | ast.AnnAssign) for name in bound(other)}
+    states = any(isinstance(inner, ast.Global) for body in bodies for inner in ast.walk(body))
+    fills = any(_touched(body) & state for body in bodies)
+    return (states or fills) and not any(used(body) & _TALKS for body in bodies)
+
+
+def _touched(node: ast.AST) -> frozenset[str]:
+    """Names that a statement fills or changes in place."""
+    touched: set[str] = set()
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Subscript | ast.Attribute) and isinstance(inner.ctx, ast.Store):
+            touched |= used(inner.value)
+        elif isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in _FILLS:
+            touched |= used(inner.func.value)
+    return frozenset(touched)
+
+
+def _dead_guards(kept: list[ast.stmt], tests: list[ast.stmt]) -> list[ast.stmt]:
+    """`if __name__` blocks that run tests, or nothing that is left."""
+    gone = {name for node in tests for name in bound(node)}
+    runners = {"unittest", "pytest"}
+    guards = [node for node in kept if is_main_guard(node)]
+    return [node for node in guards if used(node) & (gone | runners)]
+
+
+def _idle_imports(tree: ast.Module, kept: list[ast.stmt], had_tests: bool) -> list[ast.stmt]:
+    """Imports of the module itself, and of test frameworks once the tests are gone."""
+    frameworks = {"pytest", "unittest", "hypothesis"} if had_tests else set()
+    idle: list[ast.stmt] = []
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module == USER_MODULE:
+            idle.append(node)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            modules = {alias.name.split(".")[0] for alias in node.names}
+            if isinstance(node, ast.ImportFrom):
+                modules = {(node.module or "").split(".")[0]}
+            if modules <= frameworks and not bound(node) & used([n for n in kept if not is_main_guard(n)]):
+                idle.append(node)
+    return idle

@@ -1,0 +1,1 @@
+"""CodeWriter, TestWriter, Critic: records to a prompt, a reply to records."""

@@ -1,0 +1,66 @@
+"""Critic: a failing board -> a full-file replacement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..errors import ReplyError
+from ..records import Candidate, Outcome, Reply, Request, Spec, Test
+from ..syntax.source import program
+from .ask import Ask, ReplyLengths, answered
+from .code_writer import read_candidate
+from .prompt import messages
+
+SHOWN_FAILURES = 3
+LONGEST_DETAIL = 600
+
+
+class Critic:
+    """Writes the whole corrected file from the spec, the current file and the failing tests with their facts."""
+
+    def __init__(self, ask: Ask, lengths: ReplyLengths, *, seed: int) -> None:
+        self._ask = ask
+        self._lengths = lengths
+        self._seed = seed
+
+    def replace(
+        self,
+        spec: Spec,
+        candidate: Candidate,
+        failures: Sequence[tuple[Test, Outcome]],
+        round_number: int,
+        known: frozenset[str],
+    ) -> Candidate:
+        """A replacement for `candidate`. `known` holds the earlier candidates as programs: a reply that repeats
+        one is asked for again with that fact. Raises ReplyError when nothing new can be read out of them."""
+        request = Request(
+            role="critic",
+            messages=messages(
+                spec,
+                "critic",
+                code=candidate.code.strip(),
+                failures=[describe(test, outcome) for test, outcome in failures[:SHOWN_FAILURES]],
+            ),
+            max_tokens=self._lengths.code,
+            temperature=0.0,
+            seed=self._seed + round_number,
+            purpose=f"replacement for round {round_number}",
+        )
+
+        def read(reply: Reply) -> Candidate:
+            replacement = read_candidate(
+                reply, spec, "repair", round_number, f"repair{round_number}", candidate.id
+            )
+            if program(replacement.code) in known:
+                raise ReplyError("it repeats a file that failed these tests before; change what makes them fail")
+            return replacement
+
+        return answered(self._ask, request, read)
+
+
+def describe(test: Test, outcome: Outcome) -> str:
+    """One failing test for a prompt: its source, then what happened."""
+    facts = outcome.detail.strip()[:LONGEST_DETAIL]
+    if outcome.actual is not None and outcome.expected is not None:
+        facts = f"It returned {outcome.actual}, and the test expects {outcome.expected}."
+    return f"```python\n{test.source.strip()}\n```\n{facts}"

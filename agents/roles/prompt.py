@@ -1,0 +1,49 @@
+"""Renders the prompt templates in prompts/, strictly: a variable that is missing is an error."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+from ..records import Example, Message, Spec
+
+
+@cache
+def _template(name: str) -> Template:
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    text = resources.files(f"{__package__}.prompts").joinpath(f"{name}.md").read_text(encoding="utf-8")
+    return environment.from_string(text)
+
+
+def render(name: str, **variables: object) -> str:
+    """The template `name`.md with `variables`. Raises jinja2.UndefinedError when one is missing."""
+    return _template(name).render(**variables).strip()
+
+
+def messages(spec: Spec, task: str, **variables: object) -> tuple[Message, ...]:
+    """The messages of a role's request: the same system prompt and spec for every role, the task after them.
+
+    What requests have in common comes first, byte for byte: a model's prompt cache keeps only a common prefix.
+    """
+    asked = f"{render('spec', spec=spec, unsaid=unsaid(spec))}\n\n{render(task, spec=spec, **variables)}"
+    return (Message("system", render("system")), Message("user", asked))
+
+
+def unsaid(spec: Spec) -> tuple[Example, ...]:
+    """The examples that prompts show and the text of the spec does not, in whatever layout."""
+    text = " ".join(spec.text.split())
+    return tuple(
+        example for example in spec.examples if example.told and " ".join(example.source_line.split()) not in text
+    )
+
+
+def told_in_full(spec: Spec) -> Spec:
+    """`spec` with every example shown to the roles, also the answers that came while a run was under way."""
+    return replace(spec, examples=tuple(replace(example, told=True) for example in spec.examples))

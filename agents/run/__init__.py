@@ -1,0 +1,1 @@
+"""One spec from start to end: open resources, run the loop, record, end."""

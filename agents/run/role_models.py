@@ -1,0 +1,199 @@
+"""Brings the roles together with their models, and shuts the models down again."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from ..errors import UsageError
+from ..events import Answered, Asked, Note, Tell
+from ..llm_backends import get_caller, get_model, is_small, recorded_replies
+from ..llm_backends.budget import Budget
+from ..llm_backends.cache import Flights, ReplyCache
+from ..llm_backends.lazy_model import DeferredModel
+from ..llm_backends.model_names import is_embedded, is_recorded, known_model_id, name_in_cache, parallel_of
+from ..llm_backends.pacing import Pacer
+from ..llm_backends.recorded import ReplyStore
+from ..llm_backends.selection import FROZEN_WITHOUT_CACHE, FROZEN_WITHOUT_NAME, Choice
+from ..records import Reply, Request, Role
+from ..roles.ask import LARGE_MODEL, SMALL_MODEL, Ask, ReplyLengths
+from ..roles.code_writer import CodeWriter
+from ..roles.critic import Critic
+from ..roles.test_writer import TestWriter
+from ..settings import Settings
+
+if TYPE_CHECKING:
+    from ..llm_backends.call import Caller
+    from ..llm_backends.streaming_model import StreamingModel
+
+ROLES: tuple[Role, ...] = ("code_writer", "test_writer", "critic")
+SEEDS_OF_A_RUN = 1000
+"""Seeds that a run has for itself, so that the drafts of two runs with neighbouring seeds are other samples."""
+
+
+OpenModel = Callable[[Choice, Path | None, Tell, int], "StreamingModel"]
+"""Takes a choice, the user's own weights, whom to tell of a download, and the embedded model's slots."""
+
+
+class Backends:
+    """The models behind the roles, for as many runs as there are, in any number of threads. A context manager that
+    closes them on every path.
+
+    No model is opened (weights fetched, a library loaded, a server asked) before the first request that no record
+    and no cache answers; the faults of opening come out there.
+    """
+
+    def __init__(
+        self,
+        choices: dict[Role, Choice],
+        weights: Path | None,
+        tell: Tell,
+        *,
+        slots: int = 1,
+        open_model: OpenModel = get_model,
+    ) -> None:
+        """`slots` is how many requests the embedded model answers at once."""
+        self.choices = choices
+        self.models: dict[Choice, DeferredModel | None] = {}
+        self._weights = weights
+        self._flights = Flights()
+        self._pacers = {choice: Pacer() for choice in choices.values()}
+        self._closers = ExitStack()
+        companions: list[DeferredModel] = []
+        for choice in dict.fromkeys(choices.values()):
+            if is_recorded(choice.model_id):
+                self.models[choice] = None
+                continue
+            opening = partial(open_model, choice, weights, tell, slots)
+            model = DeferredModel(known_model_id(choice), parallel_of(choice, slots), opening, companions)
+            self.models[choice] = model
+            self._closers.callback(model.close)
+
+    @property
+    def parallel(self) -> int:
+        """Requests that all of the models answer at the same time."""
+        return min(
+            parallel_of(choice, 1) if model is None else model.parallel for choice, model in self.models.items()
+        )
+
+    def pacer(self, choice: Choice) -> Pacer:
+        """What all callers of the model of `choice` take turns by."""
+        return self._pacers[choice]
+
+    def cache(self, choice: Choice, directory: Path, tell: Tell, *, frozen: bool) -> ReplyCache:
+        """The cached replies of the model of `choice`. Raises UsageError where `frozen` and only the model's
+        server knows the name that they stand under."""
+        name, model = name_in_cache(choice, self._weights), self.models[choice]
+        if name is None:
+            if frozen or model is None:
+                raise UsageError(FROZEN_WITHOUT_NAME)
+            name = model.model_id
+        return ReplyCache(directory, name, self._flights, lambda sentence: tell(Note(sentence, warning=True)))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._closers.close()
+
+
+class Models:
+    """The models of one run, on its budget, with its recorded replies. A context manager that ends every call."""
+
+    def __init__(self, backends: Backends, settings: Settings, budget: Budget, replies: Path, tell: Tell) -> None:
+        self._choices = backends.choices
+        self._settings = settings
+        self._seed = settings.seed * SEEDS_OF_A_RUN
+        self._tell = tell
+        self._lock = threading.Lock()
+        self._speeds: list[tuple[int, float]] = []
+        self._closers = ExitStack()
+        self._callers: dict[Choice, Caller] = {}
+        if settings.frozen and settings.cache is None:
+            raise UsageError(FROZEN_WITHOUT_CACHE)
+        for choice in backends.models:
+            self._callers[choice] = self._caller(choice, backends, budget, replies)
+            self._closers.callback(self._callers[choice].cancel)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._closers.close()
+
+    @property
+    def at_once(self) -> int:
+        """Requests that this run may ask at the same time.
+
+        One of the embedded model, whose slots are one for each run of a batch: asked one after the other, the
+        requests of a run find the beginning of their prompts read already (docs/performance.md).
+        """
+        if any(is_embedded(choice.model_id) for choice in self._callers):
+            return 1
+        return min(caller.parallel for caller in self._callers.values())
+
+    @property
+    def tokens_per_second(self) -> float | None:
+        """Decoding speed over all replies that were not replayed; None where no backend reported any."""
+        with self._lock:
+            seconds = sum(tokens / speed for tokens, speed in self._speeds)
+            return sum(tokens for tokens, _ in self._speeds) / seconds if seconds else None
+
+    @property
+    def repairs(self) -> bool:
+        """Whether the Critic's model repairs more than a fresh draft does (docs/decisions/013)."""
+        return not is_small(self._choices["critic"].model_id)
+
+    def code_writer(self) -> CodeWriter:
+        """The CodeWriter on its model."""
+        return CodeWriter(
+            self._ask("code_writer"),
+            self._lengths("code_writer"),
+            temperature=self._settings.temperature,
+            seed=self._seed,
+            begin=is_small(self._choices["code_writer"].model_id),
+        )
+
+    def test_writer(self) -> TestWriter:
+        """The TestWriter on its model."""
+        return TestWriter(self._ask("test_writer"), self._lengths("test_writer"), seed=self._seed)
+
+    def critic(self) -> Critic:
+        """The Critic on its model."""
+        return Critic(self._ask("critic"), self._lengths("critic"), seed=self._seed)
+
+    def _caller(self, choice: Choice, backends: Backends, budget: Budget, replies: Path) -> Caller:
+        model = backends.models[choice]
+        if model is None:
+            return get_caller(None, recorded_replies(choice), budget, self._tell)
+        directory, frozen = self._settings.cache, self._settings.frozen
+        cache = backends.cache(choice, directory, self._tell, frozen=frozen) if directory else None
+        store = ReplyStore(replies, model.model_id)
+        called = None if frozen else model
+        return get_caller(called, store, budget, self._tell, cache=cache, pacer=backends.pacer(choice))
+
+    def _lengths(self, role: Role) -> ReplyLengths:
+        return SMALL_MODEL if is_small(self._choices[role].model_id) else LARGE_MODEL
+
+    def _ask(self, role: Role) -> Ask:
+        caller = self._callers[self._choices[role]]
+
+        def ask(request: Request) -> Reply:
+            self._tell(Asked(request))
+            reply = caller.ask(request)
+            if reply.tokens_per_second and not reply.replayed:
+                with self._lock:
+                    self._speeds.append((reply.usage.completion_tokens, reply.tokens_per_second))
+            self._keep(request, reply)
+            self._tell(Answered(request, reply))
+            return reply
+
+        return ask
+
+    def _keep(self, request: Request, reply: Reply) -> None:
+        if self._settings.record is not None:
+            ReplyStore(self._settings.record, reply.model or "model").save(request, reply)

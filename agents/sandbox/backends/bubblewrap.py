@@ -1,0 +1,134 @@
+"""The bubblewrap backend: fresh namespaces, an allow-list of read-only mounts, a system-call filter, limits."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+
+from ...errors import SandboxUnavailable
+from ..host.command import Command
+from ..host.descriptors import readable
+from ..host.disk import ScratchMeter
+from ..host.limits import BOOTSTRAP, CORE_BYTES, environment, resource_limits, scratch, worker_argv, worker_files
+from ..host.supervision import Supervised
+from ..host.watchdog import Watchdog
+from ..interface import Job, SandboxLimits
+from ..interpreter import Interpreter, this_interpreter
+from ..sockets import network_buffers
+from . import seccomp
+from .spare_uid import spare_uid
+
+_JOB_CAPABILITIES = ("CAP_SETUID", "CAP_SETGID")  # to drop to another user
+_WORKER_CAPABILITIES = (*_JOB_CAPABILITIES, "CAP_SYS_ADMIN", "CAP_NET_ADMIN")  # to make namespaces for jobs
+
+
+class Bubblewrap:
+    """Runs each job in a sandbox of its own, set up by `bwrap` (0.8 or newer)."""
+
+    name = "bubblewrap"
+    landlock = False
+
+    def __init__(self, program: str | None = None) -> None:
+        """`program` is the path of bwrap, looked for where not given. Raises SandboxUnavailable without one."""
+        program = program or shutil.which("bwrap")
+        if program is None:
+            raise SandboxUnavailable(
+                "bubblewrap is not installed; install it (Debian, Ubuntu: apt install bubblewrap)."
+            )
+        self._program = program
+        # For bwrap to inherit: under its filter the bootstrap cannot set it. This process dumps no core either.
+        hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
+        resource.setrlimit(resource.RLIMIT_CORE, (CORE_BYTES if hard else 0, hard))
+        self._as_root = os.geteuid() == 0
+
+    def launch(self, job: Job) -> Supervised:
+        """Start `job`; raises SandboxBroken."""
+        interpreter = this_interpreter()
+        contents = {name: readable(content) for name, content in job.files.items()}
+        filter_input = readable(seccomp.program())
+        options = self._options(interpreter, job.limits, contents)
+        uid = str(spare_uid()) if self._as_root else "-"
+
+        def argv(report: int) -> list[str]:
+            bootstrap = [interpreter.executable, "-I", "-S", "-c", BOOTSTRAP, str(report), uid]
+            inside = [*bootstrap, resource_limits(job.limits), interpreter.executable, *job.argv]
+            return [self._program, *options, "--seccomp", str(filter_input), "--", *inside]
+
+        command = Command(argv, inherited=job.channels, own=(filter_input, *contents.values()))
+        watchdog = Watchdog(job.limits, ScratchMeter(dict(scratch(job.limits))), network_buffers)
+        return Supervised(command, job.limits, job.stdin, watchdog)
+
+    def launch_worker(self, modules: Sequence[str], programs: Mapping[str, bytes], control: int) -> Supervised:
+        """Start a warm worker (see `warm.py`) in a sandbox of its own."""
+        interpreter = this_interpreter()
+        contents = {name: readable(content) for name, content in worker_files(programs).items()}
+        options = self._options(interpreter, SandboxLimits(), contents, worker=True)
+
+        def argv(report: int) -> list[str]:
+            worker = worker_argv(interpreter.executable, control, report, modules)
+            return [self._program, *options, "--", *worker]
+
+        command = Command(argv, inherited=(control,), own=tuple(contents.values()))
+        return Supervised(command, SandboxLimits(), b"", None)
+
+    def close(self) -> None:
+        """Nothing is held between jobs."""
+
+    def _options(
+        self, interpreter: Interpreter, limits: SandboxLimits, contents: dict[str, int], *, worker: bool = False
+    ) -> list[str]:
+        options = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+        options += ["--hostname", "sandbox", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+        if self._as_root:
+            # In a user namespace of its own, root's files would still be its own: it drops to a spare uid instead.
+            kept = _WORKER_CAPABILITIES if worker else _JOB_CAPABILITIES
+            options += [option for capability in kept for option in ("--cap-add", capability)]
+        else:
+            options += ["--unshare-user", "--uid", "1000", "--gid", "1000"]
+            options += [] if worker else ["--disable-userns"]
+        options += ["--clearenv"]
+        for name, value in environment().items():
+            options += ["--setenv", name, value]
+        options += ["--proc", "/proc", "--dev", "/dev"]
+        if not worker:
+            # bwrap's own init is the same user with as few privileges, and so its memory would lie open here.
+            options += ["--perms", "0555", "--size", "4096", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1"]
+        for path, size in scratch(limits):  # before the trees: an interpreter may live below one of them
+            options += ["--perms", "1777", "--size", str(size), "--tmpfs", path]
+        options += _mounts(interpreter)
+        options += _files(contents)
+        return [*options, "--chdir", "/box", "--remount-ro", "/dev", "--remount-ro", "/"]
+
+
+def _mounts(interpreter: Interpreter) -> list[str]:
+    """Options for the read-only trees; a missing parent would become 0700, so each is made before."""
+    options: list[str] = []
+    made: set[str] = set()
+    for tree in interpreter.trees:
+        options += _parents(tree, made)
+        options += ["--ro-bind", tree, tree]
+    for path, target in interpreter.links:
+        options += ["--symlink", target, path]
+    return options
+
+
+def _parents(path: str, made: set[str]) -> list[str]:
+    options: list[str] = []
+    for parent in reversed(PurePosixPath(path).parents[:-1]):
+        if str(parent) not in made:
+            made.add(str(parent))
+            options += ["--perms", "0755", "--dir", str(parent)]
+    return options
+
+
+def _files(contents: dict[str, int]) -> list[str]:
+    options = ["--perms", "0755", "--dir", "/src"]
+    made = {"/src"}
+    for name, descriptor in contents.items():
+        path = f"/src/{name}"
+        options += _parents(path, made)
+        options += ["--perms", "0444", "--file", str(descriptor), path]
+    return options

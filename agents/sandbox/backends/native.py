@@ -1,0 +1,107 @@
+"""The native backend: namespaces where the kernel allows them, Landlock, a system-call filter, limits.
+
+Needs no package. Where namespaces are forbidden (AppArmor on Ubuntu 24.04, Docker's default profile) Landlock and
+the filter carry it alone: then the program has no sockets, no /proc and no shared memory, cannot change a
+file's mode or times, but learns the machine's name and, of an ordinary user, by stat() whether a path exists.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ...errors import SandboxBroken, SandboxUnavailable
+from ..host.processes import tasks_of_user
+from ..host.supervision import Supervised
+from ..inside import landlock
+from ..interface import Job, SandboxLimits
+from ..interpreter import this_interpreter
+from . import seccomp
+from .native_launch import OWN_PID, launch_in_namespaces, launch_swept, launch_worker
+from .spare_uid import spare_uid
+
+
+class Native:
+    """Runs each job under a supervisor of greenloop's own."""
+
+    name = "native"
+
+    def __init__(self, *, namespaces: bool | None = None) -> None:
+        """`namespaces`: use them or not; None tries. Raises SandboxUnavailable where nothing is left to use."""
+        self._as_root = os.geteuid() == 0
+        self._landlock = landlock.version()
+        self.namespaces = self._try_namespaces() if namespaces is None else namespaces
+        if not self.namespaces:
+            self._check_without_namespaces()
+
+    @property
+    def residuals(self) -> frozenset[int]:
+        """Numbers of the attacks that are known to get through without namespaces: the machine's name, and as an
+        ordinary user, by stat(), whether a file exists."""
+        if self.namespaces:
+            return frozenset()
+        return frozenset({40}) if self._as_root else frozenset({2, 40})
+
+    def launch(self, job: Job) -> Supervised:
+        """Start `job`; raises SandboxBroken."""
+        return self._launch_in_namespaces(job) if self.namespaces else self._launch_on_the_host(job)
+
+    @property
+    def landlock(self) -> bool:
+        """Whether the kernel has Landlock."""
+        return self._landlock > 0
+
+    def launch_worker(self, modules: Sequence[str], programs: Mapping[str, bytes], control: int) -> Supervised:
+        """Start a warm worker (see `warm.py`) in namespaces of its own; raises SandboxUnavailable without them."""
+        if not self.namespaces:
+            raise SandboxUnavailable("A warm worker needs namespaces, which this machine forbids: go without.")
+        return launch_worker(modules, programs, control, own_users=not self._as_root)
+
+    def close(self) -> None:
+        """Nothing is held between jobs."""
+
+    def _launch_in_namespaces(self, job: Job) -> Supervised:
+        return launch_in_namespaces(
+            job, uid=self._spare_uid(), landlock=self._landlock > 0, program=seccomp.program()
+        )
+
+    def _launch_on_the_host(self, job: Job) -> Supervised:
+        confined = self._landlock >= landlock.SIGNALS_CONFINED_SINCE
+        program = seccomp.program(sockets=False, metadata=False, signals_to=None if confined else OWN_PID)
+        limits = job.limits if self._as_root else limits_on_the_host(job.limits)
+        return launch_swept(job, limits, uid=self._spare_uid(), landlock=True, program=program)
+
+    def _spare_uid(self) -> int | None:
+        return spare_uid() if self._as_root else None
+
+    def _try_namespaces(self) -> bool:
+        try:
+            with self._launch_in_namespaces(Job(["-I", "-S", "-c", ""])) as running:
+                return running.wait().exit_code == 0
+        except SandboxBroken:
+            return False
+
+    def _check_without_namespaces(self) -> None:
+        if not self._landlock:
+            raise SandboxUnavailable(
+                "the kernel allows neither namespaces nor Landlock here; "
+                "allow unprivileged user namespaces, or use Linux 5.13 or newer with Landlock enabled."
+            )
+        if self._as_root and (closed := _closed_to_others(this_interpreter().trees)):
+            raise SandboxUnavailable(
+                f"only root may enter {closed}, where this Python lives, and jobs run as another user; "
+                "install bubblewrap, or use a Python that every user can run."
+            )
+
+
+def limits_on_the_host(limits: SandboxLimits) -> SandboxLimits:
+    """`limits` for a process outside any user namespace, where the kernel counts all processes of this user."""
+    return replace(limits, processes=limits.processes + tasks_of_user(os.geteuid()))
+
+
+def _closed_to_others(trees: Iterable[str]) -> Path | None:
+    """The first directory on the way to one of these that other users cannot pass."""
+    parents = (parent for tree in trees for parent in Path(tree).parents)
+    return next((parent for parent in parents if not parent.stat().st_mode & 0o001), None)

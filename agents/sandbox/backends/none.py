@@ -1,0 +1,24 @@
+"""No protection: a plain process, for those who ask for it by name, with limits and swept up after.
+
+Not kept from it: whatever the user can read, write, reach or kill, greenloop itself included.
+"""
+
+from __future__ import annotations
+
+from ..host.supervision import Supervised
+from ..interface import Job
+from .native import limits_on_the_host
+from .native_launch import launch_swept
+
+
+class NoSandbox:
+    """Runs jobs as processes of the user."""
+
+    name = "none"
+
+    def launch(self, job: Job) -> Supervised:
+        """Start `job` in a temporary directory of its own; raises SandboxBroken."""
+        return launch_swept(job, limits_on_the_host(job.limits), uid=None, landlock=False, program=b"")
+
+    def close(self) -> None:
+        """Nothing is held between jobs."""

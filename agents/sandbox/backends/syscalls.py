@@ -1,0 +1,153 @@
+"""System call numbers that the filter speaks of, from the kernel's tables.
+
+Sources: arch/x86/entry/syscalls/syscall_64.tbl, include/uapi/asm-generic/unistd.h (used by aarch64). The numbers
+never change.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+
+from ...errors import SandboxUnavailable
+
+ARCHITECTURES = {"x86_64": 0, "aarch64": 1}
+
+_NUMBERS: dict[str, tuple[int | None, int | None]] = {
+    "acct": (163, 89),
+    "add_key": (248, 217),
+    "adjtimex": (159, 171),
+    "bpf": (321, 280),
+    "chmod": (90, None),
+    "chown": (92, None),
+    "chroot": (161, 51),
+    "clock_adjtime": (305, 266),
+    "clock_settime": (227, 112),
+    "clone": (56, 220),
+    "clone3": (435, 435),
+    "delete_module": (176, 106),
+    "fanotify_init": (300, 262),
+    "fchmod": (91, 52),
+    "fchmodat": (268, 53),
+    "fchmodat2": (452, 452),
+    "fchown": (93, 55),
+    "fchownat": (260, 54),
+    "fcntl": (72, 25),
+    "file_setattr": (469, 469),
+    "finit_module": (313, 273),
+    "flock": (73, 32),
+    "fremovexattr": (199, 16),
+    "fsconfig": (431, 431),
+    "fsetxattr": (190, 7),
+    "fsmount": (432, 432),
+    "fsopen": (430, 430),
+    "fspick": (433, 433),
+    "futimesat": (261, None),
+    "init_module": (175, 105),
+    "inotify_init": (253, None),
+    "inotify_init1": (294, 26),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    "io_uring_setup": (425, 425),
+    "ioctl": (16, 29),
+    "ioperm": (173, None),
+    "iopl": (172, None),
+    "ioprio_set": (251, 30),
+    "kcmp": (312, 272),
+    "kexec_file_load": (320, 294),
+    "kexec_load": (246, 104),
+    "keyctl": (250, 219),
+    "kill": (62, 129),
+    "lchown": (94, None),
+    "listmount": (458, 458),
+    "lookup_dcookie": (212, 18),
+    "lremovexattr": (198, 15),
+    "lsetxattr": (189, 6),
+    "memfd_create": (319, 279),
+    "memfd_secret": (447, 447),
+    "migrate_pages": (256, 238),
+    "mknod": (133, None),
+    "mknodat": (259, 33),
+    "modify_ldt": (154, None),
+    "mount": (165, 40),
+    "mount_setattr": (442, 442),
+    "move_mount": (429, 429),
+    "move_pages": (279, 239),
+    "mq_open": (240, 180),
+    "msgget": (68, 186),
+    "name_to_handle_at": (303, 264),
+    "nfsservctl": (180, 42),
+    "open_by_handle_at": (304, 265),
+    "open_tree": (428, 428),
+    "open_tree_attr": (467, 467),
+    "perf_event_open": (298, 241),
+    "pidfd_getfd": (438, 438),
+    "pidfd_send_signal": (424, 424),
+    "pivot_root": (155, 41),
+    "prlimit64": (302, 261),
+    "process_madvise": (440, 440),
+    "process_mrelease": (448, 448),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "ptrace": (101, 117),
+    "quotactl": (179, 60),
+    "quotactl_fd": (443, 443),
+    "reboot": (169, 142),
+    "removexattr": (197, 14),
+    "removexattrat": (466, 466),
+    "request_key": (249, 218),
+    "rt_sigqueueinfo": (129, 138),
+    "rt_tgsigqueueinfo": (297, 240),
+    "sched_setaffinity": (203, 122),
+    "sched_setattr": (314, 274),
+    "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119),
+    "semget": (64, 190),
+    "sendfile": (40, 71),
+    "setdomainname": (171, 162),
+    "sethostname": (170, 161),
+    "setns": (308, 268),
+    "setpriority": (141, 140),
+    "setrlimit": (160, 164),
+    "setsockopt": (54, 208),
+    "settimeofday": (164, 170),
+    "setxattr": (188, 5),
+    "setxattrat": (463, 463),
+    "shmget": (29, 194),
+    "socket": (41, 198),
+    "socketpair": (53, 199),
+    "splice": (275, 76),
+    "statmount": (457, 457),
+    "swapoff": (168, 225),
+    "swapon": (167, 224),
+    "syslog": (103, 116),
+    "tee": (276, 77),
+    "tgkill": (234, 131),
+    "tkill": (200, 130),
+    "truncate": (76, 45),
+    "umount2": (166, 39),
+    "unshare": (272, 97),
+    "uselib": (134, None),
+    "userfaultfd": (323, 282),
+    "ustat": (136, None),
+    "utime": (132, None),
+    "utimensat": (280, 88),
+    "utimes": (235, None),
+    "vhangup": (153, 58),
+    "vmsplice": (278, 75),
+}
+
+
+def architecture() -> str:
+    """`x86_64` or `aarch64`, as the interpreter itself is built; raises SandboxUnavailable on any other."""
+    machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(platform.machine().lower(), platform.machine())
+    if machine not in ARCHITECTURES or sys.maxsize < 1 << 32:
+        raise SandboxUnavailable(
+            f"there is no system-call filter for {machine}; use a 64-bit Python on x86-64 or 64-bit ARM."
+        )
+    return machine
+
+
+def number(name: str, machine: str) -> int | None:
+    """The number of system call `name` on `machine`, None where it does not exist."""
+    return _NUMBERS[name][ARCHITECTURES[machine]]

@@ -1,0 +1,202 @@
+"""Jobs forked from a warm worker: the interpreter and its imports are paid once, the isolation for each job.
+
+The worker (`inside/warm.py`) is a program of greenloop's own in a sandbox of the given backend; it starts with a
+closed environment, never runs what it is given, and is never forked from this process.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import select
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, Protocol, Self, runtime_checkable
+
+from ...errors import SandboxUnavailable
+from ..host.descriptors import readable
+from ..host.disk import ScratchMeter
+from ..host.leader import ended
+from ..host.limits import resource_limits, scratch
+from ..host.streams import Streams
+from ..host.supervision import Supervised
+from ..host.watchdog import Watchdog
+from ..interface import Job, Sandbox
+from ..interpreter import this_interpreter
+from ..sockets import network_buffers
+from . import seccomp
+from .native_launch import OWN_PID
+from .spare_uid import spare_uid
+
+NO_PROGRAMS: Mapping[str, bytes] = {}
+_START_SECONDS = 5.0
+_KILL_SECONDS = 5.0
+_MESSAGE = 4096
+_PID_BYTES = 4  # of struct ucred: pid, uid, gid
+
+
+@runtime_checkable
+class WorkerHost(Protocol):
+    """What a backend has that can hold a warm worker."""
+
+    @property
+    def landlock(self) -> bool:
+        """Whether jobs are confined by Landlock too."""
+
+    def launch_worker(self, modules: Sequence[str], programs: Mapping[str, bytes], control: int) -> Supervised:
+        """Start a worker that serves the socket `control`. Raises SandboxUnavailable where it cannot."""
+
+
+class WarmSandbox:
+    """Runs each job in a fork of a worker that has imported what jobs need; implements `Sandbox`.
+
+    `Job.argv` may be `[options, "-c", code, ...]`, `[options, "-m", module, ...]` or `[options, file, ...]`;
+    options of the interpreter are passed over, as it has started already (isolated, as by -I).
+    """
+
+    def __init__(
+        self, host: Sandbox, modules: Sequence[str] = ("pytest",), programs: Mapping[str, bytes] = NO_PROGRAMS
+    ) -> None:
+        """Start the worker; it imports `modules`, and `programs`: modules as files by path.
+
+        Raises SandboxUnavailable where the backend cannot (`none`, `native` without namespaces), and SandboxBroken
+        when the worker does not start.
+        """
+        if not isinstance(host, WorkerHost):
+            raise SandboxUnavailable(f"The sandbox `{host.name}` holds no warm worker: go without.")
+        self.name = host.name
+        self._landlock = host.landlock
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._sending = threading.Lock()
+        try:
+            with theirs:
+                self._worker = host.launch_worker(modules, programs, theirs.fileno())
+            self._worker.wait_ready()
+        except BaseException:
+            self._control.close()
+            raise
+
+    def launch(self, job: Job) -> Supervised:
+        """Start `job`; raises SandboxBroken."""
+        order = {
+            "uid": spare_uid() if os.geteuid() == 0 else None,
+            "argv": list(job.argv),
+            "files": dict(job.files),
+            "limits": resource_limits(job.limits),
+            "landlock": self._landlock,
+            "own_pid": OWN_PID,
+            "filter": seccomp.program(),
+            "writable": scratch(job.limits),
+            "channels": list(job.channels),
+            "trees": list(this_interpreter().trees),
+        }
+        watchdog = Watchdog(job.limits, ScratchMeter(dict(scratch(job.limits))), network_buffers)
+        return Supervised(_Request(order, self._send), job.limits, job.stdin, watchdog)
+
+    def _send(self, descriptors: Sequence[int]) -> None:
+        with self._sending:
+            socket.send_fds(self._control, [b"job"], descriptors)
+
+    def close(self) -> None:
+        """End the worker and every job under way."""
+        self._control.close()
+        self._worker.kill()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class _Request:
+    """A job to be asked for; implements `Launch`."""
+
+    exits_as_shell = False
+
+    def __init__(self, order: dict[str, Any], send: Callable[[Sequence[int]], None]) -> None:
+        self._order = order
+        self._send = send
+
+    def start(self, streams: Streams) -> _ForkLeader:
+        """Hand the order, the streams and the channels to the worker. Raises OSError when it is gone."""
+        # The kernel then says who sent each message: that is how the job's first process is known here.
+        streams.witness.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        order = readable(marshal.dumps(self._order))
+        try:
+            self._send([order, *streams.their_streams, streams.their_witness, *self._order["channels"]])
+        finally:
+            os.close(order)
+            streams.close_theirs()
+        return _ForkLeader(streams.witness)
+
+    def cleanup(self) -> None:
+        """Everything of the job is in its own namespaces."""
+
+
+class _ForkLeader:
+    """Leads a job that the worker forked: its first process is the init of a PID namespace."""
+
+    notice = None
+
+    def __init__(self, witness: socket.socket) -> None:
+        self._witness = witness
+        self._init: int | None = None
+        self._code: int | None = None
+        self._silent = False
+        self.job_pid = -1
+
+    @property
+    def exited(self) -> bool:
+        """Whether the init has told the exit code, or is gone."""
+        return self._silent or self._code is not None
+
+    def listen(self, witness: socket.socket) -> bytes | None:
+        """Take in what the init says of itself; pass on the rest. None at the end."""
+        message, ancillary, _, _ = witness.recvmsg(_MESSAGE, socket.CMSG_SPACE(12))
+        if message == b"i":
+            sender = next(data for level, kind, data in ancillary if kind == socket.SCM_CREDENTIALS)
+            self.job_pid = int.from_bytes(sender[:_PID_BYTES], sys.byteorder)
+            with suppress(ProcessLookupError):
+                self._init = os.pidfd_open(self.job_pid)
+            return b""
+        if message.startswith(b"x"):
+            self._code = int(message[1:])
+            return b""
+        self._silent = not message
+        return message or None
+
+    def find_init(self) -> None:
+        """It has made itself known before the job reports."""
+
+    def kill(self) -> None:
+        """Kill the init, and so everything in its namespace; waits until it is gone."""
+        deadline = time.monotonic() + _START_SECONDS
+        while self._init is None and not self.exited and time.monotonic() < deadline:
+            if select.select([self._witness], [], [], 0.1)[0]:
+                self.listen(self._witness)
+        if self._init is not None:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._init, signal.SIGKILL)
+            ended(self._init, _KILL_SECONDS)
+
+    def reap(self) -> int:
+        """The exit code; SIGKILL's where there is none. The worker reaps."""
+        return -signal.SIGKILL if self._code is None else self._code
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._init is not None:
+            os.close(self._init)

@@ -1,0 +1,53 @@
+"""What the programs in `inside` are told: limits, environment, file systems, command lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ..interface import SandboxLimits
+
+_OWN_PROCESSES = 2  # of greenloop's around the job, which the kernel counts too
+_SHARED_MEMORY_BYTES = 16 << 20
+CORE_BYTES = 1
+"""The limit with which no core is dumped: with 0 the kernel still starts the program that core_pattern names."""
+_INSIDE = Path(__file__).parent.parent / "inside"
+BOOTSTRAP = (_INSIDE / "bootstrap.py").read_text("utf-8")
+_START_WORKER = "import sys; sys.path.append(sys.argv.pop(1)); from inside.warm import main; main()"
+
+
+def resource_limits(limits: SandboxLimits) -> str:
+    """The bootstrap's LIMITS argument."""
+    values = {
+        "AS": limits.memory_bytes,
+        "CPU": limits.cpu_seconds,
+        "FSIZE": limits.file_bytes,
+        "NOFILE": limits.open_files,
+        "NPROC": limits.processes + _OWN_PROCESSES,
+        "CORE": CORE_BYTES,
+        "MSGQUEUE": 0,
+    }
+    return ",".join(f"{name}:{value}" for name, value in values.items())
+
+
+def environment(home: str = "/box", temporary: str = "/tmp") -> dict[str, str]:
+    """All that the program sees of an environment."""
+    return {"PATH": "/usr/bin:/bin", "HOME": home, "TMPDIR": temporary, "LANG": "C.UTF-8"}
+
+
+def scratch(limits: SandboxLimits) -> list[tuple[str, int]]:
+    """The writable file systems of a job that has its own: path and size in bytes."""
+    return [("/dev/shm", _SHARED_MEMORY_BYTES), ("/tmp", limits.disk_bytes), ("/box", limits.disk_bytes)]
+
+
+def worker_files(programs: Mapping[str, bytes]) -> dict[str, bytes]:
+    """A warm worker's program, for its /src: where it is installed is nothing that jobs need to know. `programs`
+    are modules that it imports for its jobs, as files by their paths below `loaded`."""
+    own = {f"inside/{path.name}": path.read_bytes() for path in _INSIDE.glob("*.py")}
+    return own | {f"loaded/{path}": content for path, content in programs.items()}
+
+
+def worker_argv(python: str, control: int, report: int, modules: Sequence[str]) -> list[str]:
+    """The command line of a warm worker that has `worker_files`."""
+    start = [python, "-I", "-c", _START_WORKER, "/src"]
+    return [*start, str(control), str(report), *modules]

@@ -1,0 +1,260 @@
+"""Runs one job from the host's side: feeds it, drains it, enforces its limits, and leaves nothing of it behind.
+
+One thread a job. It also starts the process, because Linux ties "die with your parent" to the thread that
+started it.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import socket
+import threading
+import time
+from contextlib import ExitStack, suppress
+from types import TracebackType
+from typing import Protocol, Self
+
+from ...clean_text import clean
+from ...errors import SandboxBroken
+from ...records import Stopped
+from ..interface import Ended, SandboxLimits
+from .leader import Leader
+from .output import Output
+from .streams import Streams
+from .watchdog import Watchdog
+
+_START_SECONDS = 20.0
+_WATCH_SECONDS = 0.025
+_DRAIN_SECONDS = 1.0
+_CHUNK = 1 << 16
+
+
+class Launch(Protocol):
+    """A job that is ready to start."""
+
+    @property
+    def exits_as_shell(self) -> bool:
+        """Whether the leader's exit code is 128 and a signal's number where a signal ended the job."""
+
+    def start(self, streams: Streams) -> Leader:
+        """Start it with its end of `streams`, and close that end here."""
+
+    def cleanup(self) -> None:
+        """Called when all of it is gone."""
+
+
+class Supervised:
+    """A job under way; implements `Running`."""
+
+    def __init__(self, launch: Launch, limits: SandboxLimits, stdin: bytes, watchdog: Watchdog | None) -> None:
+        """Returns once the job has its descriptors. Without a watchdog only its end, or `kill`, ends it."""
+        self._launch = launch
+        self._limits = limits
+        self._stdin = memoryview(stdin)
+        self._watchdog = watchdog
+        self._output = Output()
+        self._report = b""
+        self._stopped: Stopped | None = None
+        self._killed = False
+        self._begun = time.monotonic()
+        self._started: float | None = None
+        self._next_watch = 0.0
+        self._ended: Ended | None = None
+        self._error: BaseException | None = None
+        self._wake, self._woken = socket.socketpair()
+        self._done = threading.Event()
+        self._spawned = threading.Event()
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="sandboxed job", daemon=True)
+        self._thread.start()
+        self._spawned.wait()
+
+    def wait(self, timeout: float | None = None) -> Ended:
+        """Wait for the end; raises SandboxBroken, and TimeoutError when `timeout` seconds were not enough."""
+        if not self._done.wait(timeout):
+            raise TimeoutError("the job is still under way")
+        if self._error is not None:
+            raise SandboxBroken(
+                f"The sandbox failed ({self._error}); `sandbox check` shows what works here."
+            ) from self._error
+        assert self._ended is not None
+        return self._ended
+
+    def wait_ready(self) -> None:
+        """Wait until the program has started, or will not; raises SandboxBroken."""
+        self._ready.wait()
+        if self._done.is_set():
+            ended = self.wait()
+            raise SandboxBroken(f"it ended at once: {clean(ended.stderr[-500:])}")
+
+    def kill(self) -> None:
+        """End the job now, with everything it started; returns when all of it is gone."""
+        self._killed = True
+        with suppress(OSError):  # closed: it has ended by itself
+            self._wake.send(b"k")
+        self._done.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.kill()
+
+    # --- the thread ----------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        try:
+            with ExitStack() as stack:
+                stack.callback(self._launch.cleanup)
+                if self._watchdog is not None:
+                    stack.callback(self._watchdog.end)
+                stack.callback(self._wake.close)
+                stack.callback(self._woken.close)
+                streams = Streams(feed=bool(self._stdin))
+                stack.callback(streams.close)
+                with self._launch.start(streams) as leader:
+                    self._spawned.set()
+                    self._supervise(leader, streams)
+        except BaseException as error:  # handed over to whoever waits
+            self._error = error
+        finally:
+            self._done.set()
+            self._spawned.set()
+            self._ready.set()
+
+    def _supervise(self, leader: Leader, streams: Streams) -> None:
+        with selectors.DefaultSelector() as selector:
+            self._register(selector, leader, streams)
+            try:
+                while not leader.exited:
+                    for key, _ in selector.select(self._pause()):
+                        self._serve(key, selector, leader, streams)
+                    if self._killed or (not leader.exited and self._overrun(leader)):
+                        break
+            finally:
+                leader.kill()
+                self._drain(selector, leader, streams)
+                code = leader.reap()
+        self._ended = self._conclude(code)
+
+    def _register(self, selector: selectors.BaseSelector, leader: Leader, streams: Streams) -> None:
+        for source, data in ((streams.stdout, 1), (streams.stderr, 2), (streams.witness, "witness")):
+            selector.register(source, selectors.EVENT_READ, data)
+        if streams.stdin is not None:
+            selector.register(streams.stdin, selectors.EVENT_WRITE, "stdin")
+        for key in selector.get_map().values():
+            os.set_blocking(key.fd, False)
+        selector.register(self._woken, selectors.EVENT_READ, "kill")
+        if leader.notice is not None:
+            selector.register(leader.notice, selectors.EVENT_READ, "exit")
+
+    def _serve(
+        self, key: selectors.SelectorKey, selector: selectors.BaseSelector, leader: Leader, streams: Streams
+    ) -> None:
+        """Do what one ready descriptor asks for; forget it when it has reached its end."""
+        if key.data == "stdin":
+            self._feed(selector, streams)
+        elif key.data == "witness":
+            report = leader.listen(streams.witness)
+            if report is None:
+                selector.unregister(key.fileobj)
+            else:
+                self._hear(report, leader, streams.witness)
+        elif key.data in (1, 2):
+            data = os.read(key.fd, _CHUNK)
+            self._output.add(key.data, data)
+            if not data:
+                selector.unregister(key.fileobj)
+
+    def _hear(self, report: bytes, leader: Leader, witness: socket.socket) -> None:
+        """Take in what the bootstrap says; let the job go once all is there to watch and to end it."""
+        self._report += report
+        if self._report == b"." and self._started is None:
+            leader.find_init()
+            if self._watchdog is not None:
+                self._watchdog.begin(leader.job_pid)
+            self._started = time.monotonic()
+            self._ready.set()
+            with suppress(BrokenPipeError):  # it has been killed
+                witness.send(b"g")
+
+    def _feed(self, selector: selectors.BaseSelector, streams: Streams) -> None:
+        assert streams.stdin is not None
+        try:
+            written = os.write(streams.stdin, self._stdin[:_CHUNK])
+        except BrokenPipeError:
+            written = len(self._stdin)
+        self._stdin = self._stdin[written:]
+        if not self._stdin:
+            selector.unregister(streams.stdin)
+            streams.close_stdin()
+
+    def _pause(self) -> float | None:
+        """Seconds until the limits want to be looked at again."""
+        if self._started is None:
+            return _WATCH_SECONDS
+        if self._watchdog is None:
+            return None
+        left = self._started + self._limits.wall_seconds - time.monotonic()
+        return max(0.0, min(_WATCH_SECONDS, left))
+
+    def _overrun(self, leader: Leader) -> bool:
+        """Whether the job has to end: notes which limit it has reached."""
+        now = time.monotonic()
+        if self._started is None:
+            if now - self._begun > _START_SECONDS:
+                raise SandboxBroken(f"it did not start the program within {_START_SECONDS:g} s")
+            return False
+        if self._watchdog is None:
+            return False
+        limits = self._limits
+        seconds = now - self._started
+        if self._output.total > limits.output_bytes:
+            self._stopped = Stopped("output", self._output.total, limits.output_bytes, "bytes")
+        elif seconds >= limits.wall_seconds:
+            self._stopped = Stopped("wall", seconds, limits.wall_seconds)
+        elif now >= self._next_watch:
+            self._next_watch = now + _WATCH_SECONDS
+            self._stopped = self._watchdog.check(leader.job_pid)
+        return self._stopped is not None
+
+    def _drain(self, selector: selectors.BaseSelector, leader: Leader, streams: Streams) -> None:
+        """Read what the ended job left in its pipes. They may stay open where a daemon escaped (`none`)."""
+        deadline = time.monotonic() + _DRAIN_SECONDS
+        while self._open_streams(selector) and time.monotonic() < deadline:
+            for key, _ in selector.select(0.01):
+                if key.data in (1, 2, "witness"):
+                    self._serve(key, selector, leader, streams)
+            if self._output.total > self._limits.output_bytes + (16 << 20):
+                return
+
+    @staticmethod
+    def _open_streams(selector: selectors.BaseSelector) -> bool:
+        return any(key.data in (1, 2, "witness") for key in selector.get_map().values())
+
+    def _conclude(self, code: int) -> Ended:
+        """The end, from the leader's exit code. Raises SandboxBroken when the program never started."""
+        stdout, stderr = self._output.stream(1), self._output.stream(2)
+        seconds = time.monotonic() - (self._started or self._begun)
+        if self._report != b"." and not self._killed:
+            reason = self._report.lstrip(b".!") or stderr or f"exit code {code}".encode()
+            raise SandboxBroken(clean(reason[-500:]).strip())
+        if self._launch.exits_as_shell and 128 < code < 193:
+            code = 128 - code
+        if self._stopped is None and not self._killed:
+            self._stopped = self._limit_behind(code)
+        exit_code = None if self._stopped or self._killed else code
+        return Ended(exit_code, stdout, stderr, self._stopped, seconds)
+
+    def _limit_behind(self, code: int) -> Stopped | None:
+        """The limit that the kernel enforced by the signal in `code`, if it was one."""
+        limits = self._limits
+        if code == -signal.SIGXCPU:
+            return Stopped("cpu", limits.cpu_seconds, limits.cpu_seconds)
+        if code == -signal.SIGXFSZ:
+            return Stopped("file_size", limits.file_bytes, limits.file_bytes, "bytes")
+        return self._watchdog.check_disk() if code != 0 and self._watchdog is not None else None

@@ -1,0 +1,1 @@
+"""Python source as text: parse, names, imports, literals, what pytest collects."""

@@ -1,0 +1,66 @@
+"""What pytest collects from a module: tests and fixtures, told by their syntax."""
+
+from __future__ import annotations
+
+import ast
+
+from .source import parse
+
+
+def last_name(node: ast.expr) -> str:
+    """The last part of a name such as `pytest.mark.skip` or `fixture(...)`; empty for other expressions."""
+    if isinstance(node, ast.Call):
+        return last_name(node.func)
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def is_fixture(node: ast.stmt) -> bool:
+    """Whether `node` is a function that pytest takes for a fixture."""
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and any(
+        last_name(decorator) in {"fixture", "yield_fixture"} for decorator in node.decorator_list
+    )
+
+
+def is_property(node: ast.stmt) -> bool:
+    """Whether `node` is a function that hypothesis calls with examples."""
+    return isinstance(node, ast.FunctionDef) and any(last_name(mark) == "given" for mark in node.decorator_list)
+
+
+def is_test_case(node: ast.ClassDef) -> bool:
+    """Whether `node` is a unittest class."""
+    return any(last_name(base).endswith("TestCase") for base in node.bases)
+
+
+def is_test(node: ast.stmt) -> bool:
+    """Whether pytest collects `node`: a test function, or a class of tests."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return node.name.startswith("test") and not is_fixture(node)
+    if not isinstance(node, ast.ClassDef):
+        return False
+    methods = _methods(node)
+    collected = is_test_case(node) or (node.name.startswith("Test") and "__init__" not in methods)
+    return collected and (bool(node.bases) or any(name.startswith("test") for name in methods))
+
+
+def uncollected(source: str) -> tuple[str, ...]:
+    """Classes of a module that hold test methods and are neither collected nor bases of others."""
+    classes = [node for node in parse(source).body if isinstance(node, ast.ClassDef)]
+    bases = {last_name(base) for node in classes for base in node.bases}
+    return tuple(
+        node.name
+        for node in classes
+        if node.name not in bases and not is_test(node) and any(name.startswith("test") for name in _methods(node))
+    )
+
+
+def _methods(node: ast.ClassDef) -> set[str]:
+    return {item.name for item in node.body if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)}
+
+
+def is_main_guard(node: ast.stmt) -> bool:
+    """Whether `node` is an `if __name__ == "__main__":` block, which no run of the tests enters."""
+    if not isinstance(node, ast.If) or node.orelse:
+        return False
+    return ast.unparse(node.test) in ("__name__ == '__main__'", "'__main__' == __name__")

@@ -1,0 +1,33 @@
+"""Function headers: the parameters that a signature names, and whether a body follows it."""
+
+from __future__ import annotations
+
+import ast
+
+from ..records import Signature
+from .source import parse, used
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def parameters(signature: Signature) -> ast.arguments | None:
+    """The parameters that a function's signature names; None where its text is not a Python header."""
+    if signature.kind == "class":
+        return None
+    try:
+        (node,) = parse(f"{signature.text}: ...").body
+    except ValueError:
+        return None
+    return node.args if isinstance(node, _Function) else None
+
+
+def is_stub(node: _Function) -> bool:
+    """Return True if a body is only a docstring, `pass`, `...` or `raise NotImplementedError`."""
+    return all(says_nothing(statement) for statement in node.body)
+
+
+def says_nothing(node: ast.stmt) -> bool:
+    """Return True for a statement without effect: a constant, `pass`, or `raise NotImplementedError`."""
+    if isinstance(node, ast.Raise) and node.exc is not None:
+        return "NotImplementedError" in used(node.exc)
+    return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))

@@ -1,0 +1,136 @@
+"""Values that an example may state: literals, and what plainly makes one; and whether two are the same.
+
+Values are only ever parsed, never evaluated: they come from models and from untrusted code.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+
+from .source import parse, parse_expression
+
+LONGEST_LITERAL = 4000
+"""Characters; a longer text counts as no literal."""
+MAKERS = frozenset({"Counter", "OrderedDict", "defaultdict", "deque", "Decimal", "Fraction", "math"})
+"""Names of the standard library that an example may use without an import."""
+_CALLED = MAKERS | {
+    "set",
+    "frozenset",
+    "float",
+    "int",
+    "complex",
+    "bytes",
+    "bytearray",
+    "range",
+    "dict",
+    "list",
+    "tuple",
+}
+_SPELLINGS = {"true": "True", "false": "False", "null": "None", "none": "None", "TRUE": "True", "FALSE": "False"}
+
+
+def expression(text: str) -> ast.expr | None:
+    """The one expression that `text` is; None where it is none, or more."""
+    try:
+        body = parse(text.strip()).body
+    except ValueError:
+        return None
+    return body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
+
+
+def value(text: str) -> str | None:
+    """`text` as the source of a value, `true` and `null` spelt as Python does; None where it states none.
+
+    One string in brackets is none: it may be meant as a tuple of one.
+    """
+    text = text.strip()
+    text = _SPELLINGS.get(text, text)
+    # The full stop of a sentence makes no float.
+    text = re.sub(r"^(-?\d+)\.$", r"\1", text)
+    node = expression(text)
+    if node is None or not is_value(node) or text.endswith(","):
+        return None
+    if text.startswith("(") and not isinstance(node, ast.Tuple | ast.BinOp | ast.UnaryOp):
+        return None
+    end = (node.end_lineno or 1) - 1
+    lines = text.split("\n")[: end + 1]
+    return text if isinstance(node, ast.Tuple) or end else lines[0].encode()[: node.end_col_offset].decode()
+
+
+def is_value(node: ast.expr) -> bool:
+    """Whether `node` stands for the same value wherever it is evaluated."""
+    if isinstance(node, ast.Constant):
+        return node.value is not ...
+    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+        return all(is_value(item) for item in node.elts)
+    if isinstance(node, ast.Dict):
+        return all(key is not None and is_value(key) for key in node.keys) and all(map(is_value, node.values))
+    if isinstance(node, ast.UnaryOp):
+        return is_value(node.operand)
+    if isinstance(node, ast.BinOp):
+        return is_value(node.left) and is_value(node.right)
+    if isinstance(node, ast.Attribute):
+        return (
+            isinstance(node.value, ast.Name) and node.value.id == "math" and node.attr in {"pi", "e", "inf", "tau"}
+        )
+    if isinstance(node, ast.Call):
+        made = isinstance(node.func, ast.Name) and node.func.id in _CALLED
+        return made and not _is_nan(node) and not node.keywords and all(is_value(item) for item in node.args)
+    return False
+
+
+def _is_nan(node: ast.Call) -> bool:
+    return any(isinstance(item, ast.Constant) and str(item.value).strip().lower() == "nan" for item in node.args)
+
+
+def exception(text: str) -> str | None:
+    """The name of the built-in exception that `text` is; None where it is none."""
+    name = text.strip().removesuffix("()")
+    found = getattr(builtins, name, None) if name.isidentifier() else None
+    return found.__name__ if isinstance(found, type) and issubclass(found, Exception) else None
+
+
+def is_literal(text: str) -> bool:
+    """Whether `text` is the source of a plain value."""
+    return _parsed(text) is not None
+
+
+def is_writable(text: str) -> bool:
+    """Whether `text` is a plain value that is still the same when it is read and written again; `inf` and `nan`
+    are none, nor is `1e999`, which is read as `inf`."""
+    parsed = _parsed(text)
+    return parsed is not None and is_literal(repr(parsed[0])) and same_value(repr(parsed[0]), text)
+
+
+def same_value(one: str, other: str) -> bool:
+    """Whether two literals are the same value, types included (`1`, `1.0` and `True` are three values)."""
+    left, right = _parsed(one), _parsed(other)
+    if left is None or right is None:
+        return one.strip() == other.strip()
+    return _typed(left[0]) == _typed(right[0])
+
+
+def _parsed(text: str) -> tuple[object] | None:
+    if len(text) > LONGEST_LITERAL:
+        return None
+    try:
+        node = parse_expression(text.strip())
+        within = (each for each in ast.walk(node) if each is not node)
+        if any(isinstance(each, ast.Constant) and each.value is ... for each in within):
+            return None  # left out, not said
+        return (ast.literal_eval(node),)
+    except (ValueError, TypeError, MemoryError, RecursionError):
+        return None
+
+
+def _typed(value: object) -> object:
+    """`value` with the type of every part spelled out, so that equality tells 1 from True."""
+    if isinstance(value, list | tuple):
+        return (type(value).__name__, tuple(_typed(item) for item in value))
+    if isinstance(value, dict):
+        return ("dict", frozenset((_typed(key), _typed(item)) for key, item in value.items()))
+    if isinstance(value, set):
+        return ("set", frozenset(_typed(item) for item in value))
+    return (type(value).__name__, value)

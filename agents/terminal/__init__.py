@@ -1,0 +1,1 @@
+"""Everything that prints: console, live view, transcript, batch view."""

@@ -1,0 +1,223 @@
+"""Prints a batch: a live table on a terminal, a line for each finished spec elsewhere, and its end."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ..batch.journal import Task
+from ..batch.labels import standing
+from ..batch.outcome import BatchResult
+from ..batch.records import Entry, EntryResult
+from ..events import Answered, Asked, BoardStarted, Event, Fetching, Note, Ruled, Streamed
+from .console import GRADE_STYLES, Console, clean
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from ..batch.status import Standing
+
+SHOWN_ROWS = 12
+MOST_WARNINGS = 50
+"""Different warnings that are printed; each once."""
+
+
+@dataclass(slots=True)
+class _Row:
+    """One spec under way."""
+
+    started: float
+    doing: str = "starting"
+    tokens: int = 0
+
+
+@dataclass(slots=True)
+class BatchView:
+    """The state of a batch's display, and a rich renderable. `total` entries are to be done in this sitting, and
+    `earlier` were done before it, by their labels. Any thread may tell it of events."""
+
+    total: int
+    earlier: Counter[str] = field(default_factory=Counter)
+    _rows: dict[str, _Row] = field(default_factory=dict)
+    _labels: Counter[str] = field(default_factory=Counter)
+    _started: float = field(default_factory=time.monotonic)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def began(self, entry_id: str) -> None:
+        """A spec is begun."""
+        with self._lock:
+            self._rows[entry_id] = _Row(time.monotonic())
+
+    def told(self, entry_id: str, event: Event) -> None:
+        """Take an event of a spec's run in."""
+        with self._lock:
+            row = self._rows.get(entry_id)
+            if row is None:
+                return
+            match event:
+                case Asked(request):
+                    row.doing = f"{request.role.replace('_', ' ')}: {request.purpose}"
+                case Streamed():
+                    row.tokens += 1
+                case BoardStarted():
+                    row.doing = f"round {event.round}: {event.candidates} candidates x {event.tests} tests"
+                case Ruled():
+                    row.doing = f"round {event.round}: {event.ruling.grade}"
+                case Answered():
+                    row.doing = f"{event.request.role.replace('_', ' ')}: answered"
+
+    def ended(self, result: EntryResult) -> int:
+        """A spec has ended; how many have in this sitting."""
+        with self._lock:
+            self._rows.pop(result.id, None)
+            self._labels[standing(result)] += 1
+            return self._labels.total()
+
+    def __rich__(self) -> RenderableType:
+        """Draw it as it stands now."""
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
+
+        with self._lock:
+            now = time.monotonic()
+            rows = [(name, row.doing, row.tokens, now - row.started) for name, row in self._rows.items()]
+            state = self._state(now)
+        table = Table.grid(padding=(0, 2))
+        for name, doing, tokens, seconds in rows[:SHOWN_ROWS]:
+            table.add_row(Text(clean(name)), Text(clean(doing)), f"{tokens} tokens", f"{seconds:.0f} s")
+        more = [Text(f"and {len(rows) - SHOWN_ROWS} more")] if len(rows) > SHOWN_ROWS else []
+        return Group(table, *more, Text(state, style="bold"))
+
+    def _state(self, now: float) -> str:
+        done, earlier = self._labels.total(), self.earlier.total()
+        counts = ", ".join(f"{count} {name}" for name, count in sorted((self._labels + self.earlier).items()))
+        left = (now - self._started) / done * (self.total - done) if done else None
+        eta = f", about {_duration(left)} left" if left else ""
+        return f"{done + earlier} of {self.total + earlier} specs{f': {counts}' if counts else ''}{eta}"
+
+
+class BatchConsole:
+    """Shows a batch through `console`; the driver's display."""
+
+    def __init__(self, console: Console, view: BatchView) -> None:
+        self._console = console
+        self._view = view
+        self._warned: set[str] = set()
+
+    @contextmanager
+    def progress(self) -> Iterator[None]:
+        """Draw the table while the body runs, where somebody sees it."""
+        if not self._console.is_live:
+            yield
+            return
+        from rich.live import Live
+
+        with Live(
+            self._view, console=self._console.err, refresh_per_second=4, transient=True, redirect_stdout=False
+        ):
+            yield
+
+    def began(self, task: Task) -> None:
+        """A worker has this task."""
+        self._view.began(task.entry.id)
+
+    def told(self, entry_id: str, event: Event) -> None:
+        """An event of a spec's run; of its notes only warnings are shown, each once."""
+        self._view.told(entry_id, event)
+        if isinstance(event, Note) and event.warning:
+            self._warn(event.text)
+
+    def opened(self, event: Event) -> None:
+        """What opening the models tells."""
+        if isinstance(event, Note | Fetching):
+            self._console.tell(event)
+
+    def ended(self, result: EntryResult) -> None:
+        """An entry came to this."""
+        done = self._view.ended(result)
+        if not self._console.is_quiet:
+            earlier = self._view.earlier.total()
+            line = f"{done + earlier}/{self._view.total + earlier} {result_line(result)}"
+            self._console.err.print(clean(line), markup=False, style=GRADE_STYLES.get(standing(result)))
+
+    def note(self, text: str) -> None:
+        """One sentence that the user should see."""
+        self._console.err.print(clean(text), style="yellow", markup=False)
+
+    def _warn(self, text: str) -> None:
+        if text not in self._warned and len(self._warned) < MOST_WARNINGS:
+            self._warned.add(text)
+            self.note(text)
+
+    def result(self, result: BatchResult) -> None:
+        """The end of a batch, for a person."""
+        self._console.lines(closing_lines(result))
+        if result.error is not None:
+            self._console.error(result.error.message)
+
+
+def result_line(result: EntryResult) -> str:
+    """One line for what an entry came to."""
+    usage = result.usage
+    line = f"{result.id}: {standing(result)}"
+    if result.error is not None:
+        return f"{line}: {result.error.message}"
+    if result.status == "bad":
+        return f"{line}: {result.why}"
+    rounds = f"{result.rounds} round{'' if result.rounds == 1 else 's'}"
+    return f"{line}, {rounds}, {usage.completion_tokens} tokens, {result.seconds:.0f} s"
+
+
+def closing_lines(result: BatchResult) -> list[str]:
+    """Counts, totals and files of a batch."""
+    usage = result.usage
+    cost = f", {usage.cost_usd:.4f} USD" if usage.cost_usd else ""
+    counts = ", ".join(f"{count} {name}" for name, count in result.counts.items()) or "none"
+    lines = [
+        f"{len(result.results)} specs: {counts}",
+        f"{_duration(result.seconds)}, {usage.calls} calls, {usage.completion_tokens} tokens generated{cost}",
+    ]
+    bad = [f"Bad: {each.why}" for each in result.results if each.status == "bad"]
+    lines += bad[:SHOWN_ROWS]
+    if len(bad) > SHOWN_ROWS:
+        lines.append(f"and {len(bad) - SHOWN_ROWS} more bad ones")
+    if result.reports:
+        lines.append(f"Written: {', '.join(result.reports)}")
+    return lines
+
+
+def status_lines(found: Standing) -> list[str]:
+    """How a batch stands, for a person."""
+    result = found.result
+    if found.process is None:
+        state = "Nobody works on it now."
+    else:
+        running = ", ".join(found.running[:SHOWN_ROWS]) or "none"
+        state = f"Process {found.process} works on it; under way: {running}."
+    return [state, *closing_lines(result)]
+
+
+def entry_lines(entries: Sequence[Entry]) -> list[str]:
+    """For `--check`: a line for each entry with its id, place, signature and number of examples, and a count."""
+    lines = []
+    for entry in entries:
+        if entry.spec is None:
+            lines.append(f"{entry.id} ({entry.where}): bad: {entry.error}")
+        else:
+            signature = entry.spec.signature.text if entry.spec.signature else "no signature"
+            lines.append(f"{entry.id} ({entry.where}): {signature}, {len(entry.spec.examples)} examples")
+    bad = sum(entry.spec is None for entry in entries)
+    return [*lines, f"{len(entries)} specs, {bad} of them bad"]
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"

@@ -1,0 +1,290 @@
+"""The only module that prints: progress on standard error, results on standard output."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console as RichConsole
+    from rich.console import RenderableType
+
+    from ..events import Event
+    from ..records import RunResult, Verdict
+    from ..sandbox.check import CheckResult
+
+
+def clean(text: str) -> str:
+    """`text` without what could move a terminal's cursor or hide in it."""
+    from ..clean_text import clean
+
+    return clean(text)
+
+
+def in_ci() -> bool:
+    """Whether this is a CI job: no colours, nothing drawn in place."""
+    return os.environ.get("CI", "").lower() not in ("", "0", "false")
+
+
+GRADE_STYLES = {
+    "verified": "bold green",
+    "consensus": "bold green",
+    "contested": "bold yellow",
+    "failed": "bold red",
+}
+
+
+STANDING_STYLES = {"stopped": "green", "known residual": "yellow", "unprovable": "dim"}
+
+
+class Console:
+    """Prints for one command. Colours and the live display only where they can be shown."""
+
+    def __init__(self, *, quiet: bool = False, color: bool = True, as_json: bool = False) -> None:
+        self._quiet = quiet
+        self._json = as_json
+        self._color = color and not os.environ.get("NO_COLOR") and not in_ci()
+        self._progress_at = 0.0
+        self._live: Any = None
+        self._errors: RichConsole | None = None
+
+    @property
+    def out(self) -> RichConsole:
+        """Standard output."""
+        return self._console(sys.stdout)
+
+    @property
+    def err(self) -> RichConsole:
+        """Standard error."""
+        if self._errors is None:
+            self._errors = self._console(sys.stderr)
+        return self._errors
+
+    @property
+    def is_live(self) -> bool:
+        """Whether progress is drawn in place: on a terminal that somebody looks at."""
+        return not self._quiet and self.err.is_terminal and not in_ci()
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether no progress is wanted."""
+        return self._quiet
+
+    def _console(self, stream: TextIO) -> RichConsole:
+        from rich.console import Console as RichConsole
+
+        return RichConsole(file=stream, no_color=not self._color, highlight=False, soft_wrap=not stream.isatty())
+
+    @contextmanager
+    def progress(self) -> Iterator[None]:
+        """Show progress while the body runs: live on a terminal, line by line elsewhere, not at all if quiet.
+
+        The terminal is left as it was found, whatever ends the body.
+        """
+        if not self.is_live:
+            yield
+            return
+        from rich.live import Live
+
+        from .live import LiveView
+
+        view = LiveView()
+        with Live(view, console=self.err, refresh_per_second=4, transient=True, redirect_stdout=False) as live:
+            self._live = (live, view)
+            try:
+                yield
+            finally:
+                self._live = None
+
+    def tell(self, event: Event) -> None:
+        """Show an event of a run."""
+        from ..events import Note
+
+        if isinstance(event, Note) and event.warning:
+            self.err.print(clean(event.text), style="yellow", markup=False)
+        elif not self._quiet:
+            if self._live is not None:
+                self._live[1].told(event)
+            for line in self._lines(event):
+                self.err.print(clean(line), markup=False)
+
+    def _lines(self, event: Event) -> list[str]:
+        from ..events import Answered, BoardStarted, Fetching, Note, Ruled, RunStarted
+        from .live import answered_line, ruled_line
+
+        match event:
+            case RunStarted():
+                return [
+                    f"Model: {event.model}. {event.reason}",
+                    f"Run: {event.run_dir} (sandbox: {event.sandbox})",
+                ]
+            case Note():
+                return [event.text]
+            case BoardStarted() if self._live is None:
+                return [f"Round {event.round}: testing {event.candidates} candidates with {event.tests} tests"]
+            case Answered():
+                return [answered_line(event)]
+            case Ruled():
+                return [ruled_line(event)]
+            case Fetching() if self._live is None:
+                return self._fetched(event.source, event.done / event.total)
+        return []
+
+    def _fetched(self, source: str, share: float) -> list[str]:
+        """A line for each tenth of the download."""
+        if self._progress_at and share < self._progress_at + 0.1:
+            return []
+        self._progress_at = max(share, 0.001)
+        return [f"Fetching the model's weights from {source}: {share:.0%}"]
+
+    def error(self, message: str) -> None:
+        """One sentence on what went wrong."""
+        self.err.print(f"greenloop: {clean(message)}", style="red", markup=False)
+
+    def print(self, *things: RenderableType) -> None:
+        """Print to standard output."""
+        for thing in things:
+            self.out.print(thing)
+
+    def document(self, document: object, stream: TextIO) -> None:
+        """One JSON document."""
+        json.dump(document, stream, indent=2, ensure_ascii=True)
+        stream.write("\n")
+        stream.flush()
+
+    def result(self, result: RunResult) -> None:
+        """The end of a run, for a person."""
+        from rich.syntax import Syntax
+        from rich.text import Text
+
+        out = self.out
+        if result.code is not None and not self._quiet:
+            out.print(Syntax(clean(result.code), "python", background_color="default", word_wrap=True))
+        if result.error is not None:
+            self.error(result.error.message)
+        if result.grade is not None:
+            grade = Text(result.grade, style=GRADE_STYLES[result.grade])
+            out.print(grade.append(f": {clean(result.why)}", style="none"))
+        if result.track_record is not None:
+            out.print(str(result.track_record), markup=False)
+        self.lines(question_lines(result))
+        if result.isolation == "in-process":
+            out.print("The tests ran in one process with the code: a lower assurance.", style="yellow")
+        for line in summary_lines(result):
+            out.print(line, markup=False)
+
+    def verdict(self, verdict: Verdict) -> None:
+        """A verdict on two files, for a person."""
+        from rich.text import Text
+
+        for outcome in verdict.outcomes:
+            style = "green" if outcome.status == "passed" else "red"
+            self.out.print(Text(f"{outcome.status:8}", style=style).append(clean(outcome.test_id), style="none"))
+            if outcome.status != "passed" and outcome.detail:
+                self.out.print(Text(clean(outcome.detail), style="dim"))
+        for strength in verdict.strength:
+            if strength.noticed:
+                share = f"{strength.noticed} of {strength.tried}"
+                self.out.print(f"{clean(strength.test_id)}: noticed {share} changed answers", markup=False)
+        for refusal in verdict.refused:
+            self.out.print(f"refused {refusal.test_id}: {refusal.reason}", markup=False)
+        for note in verdict.notes:
+            self.out.print(f"Note: {clean(note)}", markup=False)
+        style = "bold green" if verdict.kind == "passed" else "bold red"
+        reason = f": {clean(verdict.reason)}" if verdict.reason else ""
+        self.out.print(Text(verdict.kind, style=style).append(reason, style="none"))
+        self.out.print(f"{verdict.isolation}, in {verdict.backend}, {verdict.seconds:.2f} s", markup=False)
+
+    def attacks(self, name: str, results: Iterator[CheckResult]) -> list[CheckResult]:
+        """A line for each attack as it is tried; all of them in the end."""
+        from rich.text import Text
+
+        tried = []
+        self.out.print(f"Attacks on the sandbox {name}:", markup=False)
+        for result in results:
+            style = {"stopped": "green", "known residual": "yellow", "unprovable": "dim"}.get(
+                result.standing, "red"
+            )
+            line = Text(f"{result.number:3} {result.title}: ").append(result.standing, style=style)
+            self.out.print(line.append(f" ({clean(result.detail)})" if result.detail else "", style="dim"))
+            tried.append(result)
+        stopped = sum(result.standing == "stopped" for result in tried)
+        self.out.print(f"{stopped} of {len(tried)} stopped", markup=False)
+        return tried
+
+    @contextmanager
+    def counting(self, total: int, what: str) -> Iterator[Callable[[str], None]]:
+        """Count to `total` while the body runs: a bar on a terminal, a line for each elsewhere.
+
+        The body calls the function it gets with a word on each thing done; from any thread.
+        """
+        if not self.err.is_terminal or in_ci():
+            done = itertools.count(1)
+            yield lambda line: self.err.print(f"{next(done)} of {total} {what}: {clean(line)}", markup=False)
+            return
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+        with Progress(*columns, console=self.err, transient=True) as bar:
+            task = bar.add_task(what, total=total)
+            yield lambda line: bar.update(task, advance=1, description=clean(line))
+
+    def table(self, title: str, head: Sequence[str], rows: Iterable[Sequence[str]], labels: int = 1) -> None:
+        """A table on standard output; the first `labels` columns are words, the rest figures."""
+        from rich.table import Table
+
+        table = Table(title=title, title_justify="left")
+        for index, name in enumerate(head):
+            table.add_column(name, justify="left" if index < labels else "right")
+        for row in rows:
+            table.add_row(*row)
+        self.out.print(table)
+
+    def lines(self, lines: Sequence[str]) -> None:
+        """Plain lines on standard output."""
+        for line in lines:
+            self.out.print(clean(line), markup=False)
+
+
+def question_lines(result: RunResult) -> list[str]:
+    """The open questions of a run, one line each, and how to answer them."""
+    from ..storage.questions import QUESTIONS_FILE, how_to_answer, question_line
+
+    if not result.disputes:
+        return []
+    lines = [f"Open: {question_line(dispute)}" for dispute in result.disputes]
+    lines.append(how_to_answer(result.disputes))
+    if result.run_dir is not None:
+        answers = f"{result.run_dir}/{QUESTIONS_FILE}"
+        lines.append(f"Or uncomment answers in {answers}; then: --resume {result.run_dir} --answers {answers}")
+    return lines
+
+
+def summary_lines(result: RunResult) -> list[str]:
+    """Strength of the suite, time, tokens and files of a run; nothing of one that never began."""
+    if result.run_dir is None:
+        return []
+    usage = result.usage
+    cost = f", {usage.cost_usd:.4f} USD" if usage.cost_usd else ""
+    speed = f" at {result.tokens_per_second:.1f} tokens/s" if result.tokens_per_second else ""
+    replayed = f" ({usage.replayed} of them replayed)" if usage.replayed else ""
+    lines = [
+        f"{result.seconds:.0f} s, {usage.calls} calls{replayed}, {usage.prompt_tokens} prompt tokens "
+        f"({usage.cached_prompt_tokens} cached), {usage.completion_tokens} generated{speed}{cost}"
+    ]
+    if result.strength is not None:
+        lines.insert(0, str(result.strength))
+    kept = {"user_code.py": result.code, "test_user_code.py": result.tests}
+    files = ", ".join([name for name, text in kept.items() if text is not None] or ["run.json"])
+    return [*lines, f"Files: {result.run_dir}/ ({files})"]
+
+
+def result_document(result: RunResult) -> dict[str, Any]:
+    """The JSON document of a result."""
+    return asdict(result)

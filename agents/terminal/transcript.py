@@ -1,0 +1,89 @@
+"""What `show` prints of a run: its rounds, each with diff, failing tests with their facts, and ruling."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+
+from rich.console import RenderableType
+from rich.rule import Rule
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from ..clean_text import clean
+from ..records import Candidate, RoundRecord, RunRecord
+
+
+def shown(record: RunRecord, rounds: Sequence[RoundRecord]) -> Iterator[RenderableType]:
+    """The run from its start to its end."""
+    yield Text(f"Run {record.id} of {record.created}, {record.status}", style="bold")
+    yield Text(clean(record.spec.text.strip()))
+    yield Text(f"Model: {record.models['code_writer']}. {record.model_reason} Sandbox: {record.sandbox}.")
+    known: dict[str, Candidate] = {}
+    for each in rounds:
+        yield Rule(f"Round {each.number} ({each.seconds:.1f} s)")
+        yield from _round(each, known)
+        known |= {candidate.id: candidate for candidate in each.board.candidates}
+    for survivor in record.strength.survivors if record.strength else ():
+        yield Text(f"Not caught, {clean(str(survivor))}", style="yellow")
+    for note in record.notes:
+        yield Text(f"Note: {clean(note)}", style="yellow")
+    if record.error is not None:
+        yield Text(clean(record.error.message), style="red")
+
+
+def _round(each: RoundRecord, known: dict[str, Candidate]) -> Iterator[RenderableType]:
+    for candidate in each.board.candidates:
+        if candidate.id not in known:
+            yield from _candidate(candidate, known)
+    yield _board(each)
+    leader = each.ruling.leader
+    if leader is not None:
+        yield from _failing(each, leader)
+    for entry in each.ruling.ledger:
+        if entry.standing in ("ruled out", "refused", "contested"):
+            yield Text(f"{entry.test.id} is {entry.standing}: {clean(entry.reason)}", style="yellow")
+    ruling = each.ruling
+    yield Text(f"{ruling.grade}: {clean(ruling.why)} Next: {ruling.next_step}.", style="bold")
+
+
+def _candidate(candidate: Candidate, known: dict[str, Candidate]) -> Iterator[RenderableType]:
+    mended = f" (mended: {'; '.join(candidate.mended)})" if candidate.mended else ""
+    parent = known.get(candidate.parent or "")
+    made_from = f" of {parent.id}" if parent else ""
+    yield Text(f"{candidate.id}: {candidate.origin}{made_from}{clean(mended)}", style="cyan")
+    if parent is None:
+        yield Syntax(clean(candidate.code), "python", background_color="default", word_wrap=True)
+        return
+    diff = difflib.unified_diff(
+        parent.code.splitlines(), candidate.code.splitlines(), parent.id, candidate.id, lineterm=""
+    )
+    yield Syntax(clean("\n".join(diff)), "diff", background_color="default", word_wrap=True)
+
+
+def _board(each: RoundRecord) -> RenderableType:
+    table = Table("candidate", "verdict", "passed", "failed", "refused", "seconds")
+    for candidate, verdict in zip(each.board.candidates, each.board.verdicts, strict=True):
+        passed = sum(outcome.status == "passed" for outcome in verdict.outcomes)
+        name = f"{candidate.id} *" if candidate.id == each.ruling.leader else candidate.id
+        table.add_row(
+            name,
+            verdict.kind,
+            str(passed),
+            str(len(verdict.outcomes) - passed),
+            str(len(verdict.refused)),
+            f"{verdict.seconds:.2f}",
+        )
+    return table
+
+
+def _failing(each: RoundRecord, leader: str) -> Iterator[RenderableType]:
+    verdict = each.board.verdict(leader)
+    for test in each.board.tests:
+        outcome = verdict.outcome(test.id)
+        if outcome.status == "passed" or any(refusal.test_id == test.id for refusal in verdict.refused):
+            continue
+        yield Text(f"{test.id} ({test.origin}) {outcome.status}:", style="red")
+        yield Syntax(clean(test.source), "python", background_color="default", word_wrap=True)
+        yield Text(clean(outcome.detail))

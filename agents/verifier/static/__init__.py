@@ -1,0 +1,1 @@
+"""Reads tests without running them: what may run, and what their pass would show."""

@@ -1,0 +1,95 @@
+"""The static gate: which tests are not worth running, and which would only pretend to run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ...records import Test
+from ...syntax.collection import is_test
+from ...syntax.source import bound, parse
+from .hypothesis_rules import loosening
+from .tampering import Tampering
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is wrong with a test. Grave: it reaches for the run itself, and must not be run; otherwise it may
+    run, but its pass shows nothing."""
+
+    reason: str
+    grave: bool
+
+
+def refuse(test: Test) -> str | None:
+    """Why `test` is refused, as a phrase about it; None where it is accepted."""
+    finding = examine(test)
+    return finding.reason if finding else None
+
+
+def examine(test: Test) -> Finding | None:
+    """What is wrong with `test`, None where nothing is."""
+    return _examine(test.preamble, test.source)
+
+
+def _tree(preamble: str, source: str) -> ast.Module:
+    return parse(f"{preamble}\n{source}\n")
+
+
+@lru_cache(maxsize=1024)
+def _examine(preamble: str, source: str) -> Finding | None:
+    try:
+        tree = _tree(preamble, source)
+    except ValueError as error:
+        return Finding(f"it is not Python: {error}", grave=True)
+    if reason := Tampering(tree).reason or loosening(tree) or next(_misread(tree), None):
+        return Finding(reason, grave=True)
+    return None
+
+
+def _misread(tree: ast.Module) -> Iterator[str]:
+    """Tests and assertions that Python reads otherwise than they look, which no run of them shows."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef):
+            names = [name for item in node.body for name in bound(item)]
+            tests = [
+                item.name
+                for item in node.body
+                if is_test(item) and isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+            ]
+            yield from (
+                f"it binds {name} twice, so that one hides the other" for name in tests if names.count(name) > 1
+            )
+        if isinstance(node, ast.Assert):
+            if isinstance(node.test, ast.Tuple) and node.test.elts:
+                yield f"line {node.lineno} asserts a tuple, which is always true"
+            elif node.msg and _is_value(node.msg) and not _is_question(node.test):
+                yield f"line {node.lineno} has the expected value as its message, and does not compare with it"
+        truth = isinstance(node, ast.Call) and ast.unparse(node.func) in ("self.assertTrue", "self.assertFalse")
+        if truth and isinstance(node, ast.Call) and any(map(_is_value, node.args[1:])):
+            yield f"line {node.lineno} has the expected value as its message, and does not compare with it"
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(node, field, None)
+            left = False
+            for statement in block if isinstance(block, list) else []:
+                if left and any(isinstance(inner, ast.Assert) for inner in ast.walk(statement)):
+                    yield f"line {statement.lineno} asserts where no run arrives"
+                left = left or isinstance(statement, ast.Return | ast.Raise | ast.Continue | ast.Break)
+
+
+def _is_value(node: ast.expr) -> bool:
+    """Whether `node` is a number, a container of constants or the like: no text, as messages are."""
+    try:
+        return not isinstance(ast.literal_eval(node), str)
+    except (ValueError, TypeError, RecursionError):
+        return False
+
+
+def _is_question(node: ast.expr) -> bool:
+    """Whether the answer of `node` is yes or no, so that any message goes with it."""
+    if isinstance(node, ast.Call):
+        name = ast.unparse(node.func).split(".")[-1]
+        return name.startswith(("is", "has", "all", "any", "can", "starts", "ends"))
+    return isinstance(node, ast.Compare | ast.BoolOp) or ast.unparse(node).startswith("not ")

@@ -1,0 +1,232 @@
+"""One verification: as many sessions as it takes to have an outcome for each test, and the verdict on them."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from ..clean_text import clean
+from ..records import Isolation, Outcome, OutcomeStatus, Stopped, Verdict
+from ..syntax.imports import USER_MODULE
+from ..syntax.source import unbound
+from .async_plugins import async_plugins
+from .audit import Audit, Trouble, audit
+from .canary import Canaries, plant
+from .decision import Findings, decide
+from .hypothesis_tables import hypothesis_tables
+from .inside_bytecode import JUDGE, SUBJECT, programs
+from .prepared_suite import TESTS_FILE, Trial, belonging
+from .session import Break, Session, Task, Terms, Transcript
+from .static.hard_coded_answers import answers_from_a_table
+from .strength import Noticed, Strengths
+
+_MOST_OUTPUT = 4000
+_MOST_NOTES = 20
+_PREFIX = f"{TESTS_FILE}::"
+_ENDS_OF_LOOPS = ("StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError")
+
+
+class Run:
+    """Verifies one candidate's `code` against a trial; `strengths` holds what suites notice."""
+
+    def __init__(self, terms: Terms, code: str, trial: Trial, strengths: Strengths) -> None:
+        self._terms = terms
+        self._code = code.encode("utf-8", "surrogatepass")
+        self._trial = trial
+        self._strengths = strengths
+        self._noticed: dict[str, Noticed] = {}
+        self._untried: set[str] = set()
+        self._never: frozenset[int] | None = None
+        self._outcomes: dict[str, Outcome] = {}
+        self._stopped: Stopped | None = None
+        self._trouble: Trouble | None = None
+        self._ids: tuple[str, ...] = ()
+        self._output = ""
+        self._notes: dict[str, None] = {}
+        if (note := answers_from_a_table(code, trial.source)) is not None:
+            self._notes[note] = None
+        self._isolation: Isolation = "isolated"
+        self._moved: list[str] = []
+        self._given_up = False
+
+    def verdict(self) -> Verdict:
+        """Run what has to be run and decide; raises SandboxBroken."""
+        self._run()
+        all_passed = all(outcome.status == "passed" for outcome in self._outcomes.values())
+        if self._never and all_passed and not (self._trial.given and self._trial.refused):
+            lines = ", ".join(map(str, sorted(self._never)))
+            self._notes[f"Assertions of the tests that never ran: line {lines}."] = None
+        ordered = [self._outcomes[name] for name in self._ids if name in self._outcomes]
+        return decide(
+            self._trial,
+            Findings(
+                tuple(ordered or self._outcomes.values()),
+                self._ids,
+                self._trouble,
+                self._stopped,
+                self._isolation,
+                tuple(clean(note) for note in list(self._notes)[:_MOST_NOTES]),
+                clean(self._output)[:_MOST_OUTPUT],
+                None if self._terms.gives_up else self._noticed,
+                frozenset(self._untried),
+            ),
+        )
+
+    def _run(self) -> None:
+        isolated = self._trial.isolated
+        if isolated:
+            self._mode(isolated, isolated=True)
+        one_process = [name for name in self._trial.names if name not in isolated or name in self._moved]
+        if one_process and self._trouble is None and not self._given_up:
+            self._isolation = "in-process"
+            self._mode(one_process, isolated=False)
+
+    # --- sessions ------------------------------------------------------------------------------------------
+
+    def _mode(self, names: Sequence[str], isolated: bool) -> None:
+        """Sessions until each test has its outcome. A test that breaks a session is charged with it, unless it
+        may have been the tests before it that used a limit up: then it has another session, as the first."""
+        wanted = names
+        while wanted:
+            transcript, result = self._session(wanted, isolated)
+            if result.trouble is not None or self._trouble is not None:
+                return
+            if result.uncollected:
+                self._fail(wanted, f"the tests could not be imported:\n{_last_lines(result.uncollected)}")
+                return
+            broke = transcript.broke
+            if broke is None:
+                return
+            if broke.test_id is not None and broke.test_id.startswith(_PREFIX):
+                self._charge(broke.test_id.removeprefix(_PREFIX), broke, wanted)
+                if self._terms.gives_up:
+                    self._given_up = True
+                    return
+            else:
+                self._fail(wanted, broke.text, broke)
+                return
+            moved = self._moved if isolated else ()
+            wanted = [name for name in self._left(names) if belonging(name) not in moved]
+
+    def _left(self, names: Sequence[str]) -> list[str]:
+        """Ids of the tests `names` that have no outcome yet."""
+        return [name for name in self._ids if belonging(name) in names and name not in self._outcomes]
+
+    def _session(self, wanted: Sequence[str], isolated: bool) -> tuple[Transcript, Audit]:
+        canaries = plant()
+        seconds = self._terms.call_seconds
+        if self._stopped is not None:  # the code has hung before: what else hangs is to cost less
+            seconds = min(seconds, max(1.0, seconds / 4))
+        test_seconds = 2 * seconds if isolated else seconds
+        task = self._task(canaries, wanted, isolated)
+        source = self._trial.source
+
+        def known(digest: str) -> bool:
+            return self._strengths.of(source, digest) is not None
+
+        transcript = Session(self._terms, task, seconds, test_seconds, known).run()
+        self._gather(transcript)
+        result = audit(transcript, canaries.outcomes, partial(_is_wanted, wanted=wanted), source)
+        self._believe(transcript, result, isolated)
+        if result.never is not None:
+            self._never = result.never if self._never is None else self._never & result.never
+            found = self._strengths.of(source, result.digest)
+            if found is None:
+                found = {key.removeprefix(_PREFIX): noticed for key, noticed in result.noticed.items()}
+                if transcript.records[-1]["is"] == "end":
+                    self._strengths.keep(source, result.digest, found)
+            self._noticed.update(found)
+        return transcript, result
+
+    def _task(self, canaries: Canaries, wanted: Sequence[str], isolated: bool) -> Task:
+        tests = self._trial.source.encode("utf-8", "surrogatepass")
+        code = {"user_code.py": self._code}
+        tables = hypothesis_tables() if self._trial.has_properties else {}
+        files = {**programs(JUDGE), **tables, **canaries.files, TESTS_FILE: tests}
+        return Task(
+            nonce=secrets.token_hex(16),
+            task={
+                "tests_file": TESTS_FILE,
+                "wanted": list(wanted),
+                "files": [canaries.before, TESTS_FILE, canaries.after],
+                "names": _names(self._trial.source),
+                "isolated": isolated,
+                "expected": [name for name in _ENDS_OF_LOOPS if name in self._trial.source],
+                "properties": self._trial.has_properties,
+                "plugins": async_plugins(self._trial.source),
+                "measure": not self._terms.gives_up,
+                "common": self._trial.has_common_answers,
+                "wall_seconds": self._terms.limits.wall_seconds,
+            },
+            judge_files=files if isolated else {**files, **code},
+            subject_files={**programs(SUBJECT), **code} if isolated else None,
+        )
+
+    def _gather(self, transcript: Transcript) -> None:
+        """What does not bear on the verdict: output, notes; and tests that turned out to need one process."""
+        current = ""
+        for record in transcript.records:
+            kind = record.get("is")
+            if kind == "start":
+                current = str(record.get("id"))
+            elif kind == "report":
+                self._output += str(record.get("output", ""))[: _MOST_OUTPUT - len(self._output)]
+                facts = record.get("facts")
+                if isinstance(facts, dict) and facts.get("untried") is True and current.startswith(_PREFIX):
+                    self._untried.add(belonging(current.removeprefix(_PREFIX)))
+            elif kind == "note":
+                self._notes[str(record.get("text"))[:300]] = None
+            elif kind == "unshareable" and current.startswith(_PREFIX):
+                self._moved.append(belonging(current.removeprefix(_PREFIX)))
+
+    def _believe(self, transcript: Transcript, result: Audit, isolated: bool) -> None:
+        self._trouble = self._trouble or result.trouble
+        broke = transcript.broke
+        if self._trouble is None and broke is not None and broke.kind == "violation":
+            self._trouble = ("forged", clean(broke.text))
+        if self._trouble is None and broke is not None and broke.kind == "judge":
+            self._trouble = ("incomplete", clean(f"{broke.text} during {broke.test_id or 'its start'}"))
+        self._ids = self._ids or _of_file(result.ids, TESTS_FILE)
+        for key, outcome in result.outcomes.items():
+            name = key.removeprefix(_PREFIX)
+            if key.startswith(_PREFIX) and not (isolated and belonging(name) in self._moved):
+                self._outcomes.setdefault(name, replace(outcome, test_id=name))
+                if outcome.status == "stopped" and self._stopped is None:
+                    memory = self._terms.limits.memory_bytes
+                    self._stopped = Stopped("memory", memory, memory, "bytes")
+
+    def _charge(self, name: str, broke: Break, wanted: Sequence[str]) -> None:
+        first = name == next((item for item in self._ids if _is_wanted(_PREFIX + item, wanted)), None)
+        if broke.kind == "limit" and not first:
+            return
+        status: OutcomeStatus = "stopped" if broke.stopped else "error"
+        self._stopped = self._stopped or broke.stopped
+        self._outcomes[name] = Outcome(name, status, clean(broke.text))
+
+    def _fail(self, names: Sequence[str], text: str, broke: Break | None = None) -> None:
+        """No test of `names` could run."""
+        stopped = broke.stopped if broke else None
+        self._stopped = self._stopped or stopped
+        for name in self._left(names) or names:
+            self._outcomes[name] = Outcome(name, "stopped" if stopped else "error", clean(text))
+
+
+def _is_wanted(node_id: str, wanted: Sequence[str]) -> bool:
+    file, _, name = node_id.partition("::")
+    return file == TESTS_FILE and (name in wanted or belonging(name) in wanted)
+
+
+def _of_file(ids: Sequence[str], file: str) -> tuple[str, ...]:
+    return tuple(key.partition("::")[2] for key in ids if key.startswith(f"{file}::"))
+
+
+def _names(source: str) -> list[str]:
+    """Names that the tests can only have from a star import of the code."""
+    return sorted(unbound(source)) if f"from {USER_MODULE} import *" in source else []
+
+
+def _last_lines(text: str) -> str:
+    lines = [line.removeprefix("E").strip() for line in text.splitlines() if line.startswith("E")]
+    return "\n".join(lines[-6:] or text.splitlines()[-6:])

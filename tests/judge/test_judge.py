@@ -1,0 +1,463 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.judge.judge import Situation, failures
+from agents.judge.judge import judge as judge_by
+from agents.judge.thresholds import Thresholds
+from agents.records import Board, Candidate, Outcome, Refusal, Ruling, Test, Verdict
+
+from ..support.boards import board, candidate, value_test
+
+RULES = Thresholds(decisive=2 / 3, agreeing_drafts=3, agreeing_share=0.75, stood_share=0.5, passed_tests=3)
+ONE, TWO, THREE, FOUR = (value_test(f"test_{n}", f"f({n})", str(n)) for n in range(1, 5))
+EXPECTED = {ONE: "1", TWO: "2", THREE: "3", FOUR: "4"}
+RIGHT = ("1", "2", "3", "4")
+WRONG = ("1", "2", "3", "0")
+CRASHING = ("1", "2", "3", None)
+TRUSTED = value_test("test_spec_example_1", "f(9)", "9", "spec")
+A, B, C, D, E = (candidate(name) for name in "abcde")
+REPAIR = candidate("r", "repair")
+
+
+def judge(board: Board, situation: Situation) -> Ruling:
+    return judge_by(board, situation, RULES)
+
+
+def situation(**changes: object) -> Situation:
+    return Situation(**changes)  # type: ignore[arg-type]
+
+
+DRAFTED = {"may_draft": False, "may_compare": False}
+"""All drafts are drawn."""
+
+
+def standing(ruling: Ruling, test: Test) -> tuple[str, int, int]:
+    entry = next(entry for entry in ruling.ledger if entry.test.id == test.id)
+    return entry.standing, entry.votes_for, entry.votes_against
+
+
+# --- grades ---------------------------------------------------------------------------------------------------
+
+
+def test_agreement_of_independent_drafts_on_blind_tests_is_consensus() -> None:
+    ruling = judge(board(EXPECTED, {A: RIGHT, B: RIGHT, C: RIGHT}), situation())
+    assert (ruling.grade, ruling.leader, ruling.done) == ("consensus", "a", True)
+    assert (ruling.passed, ruling.failed) == (4, 0)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_fewer_than_three_drafts_are_no_consensus_and_not_verified(number: int) -> None:
+    drafts = (A, B)[:number]
+    assert judge(board(EXPECTED, dict.fromkeys(drafts, RIGHT)), situation()).grade == "contested"
+    trusted = board({TRUSTED: "9", ONE: "1"}, dict.fromkeys(drafts, ("9", "1")))
+    ruling = judge(trusted, situation())
+    assert ruling.grade == "contested"
+    assert f"{number} of {number} independent drafts" in ruling.why
+
+
+@pytest.mark.parametrize(
+    ("alike", "others", "claimed"), [(3, 1, True), (3, 2, False), (4, 2, False), (6, 2, True)]
+)
+def test_success_needs_its_share_of_the_drafts_that_do_best_on_the_trusted_tests(
+    alike: int, others: int, claimed: bool
+) -> None:
+    same = [candidate(f"same{n}") for n in range(alike)]
+    apart = [candidate(f"apart{n}") for n in range(others)]
+    drafts = {**dict.fromkeys(same, RIGHT), **{each: ("1", "2", "3", f"{n + 5}") for n, each in enumerate(apart)}}
+    assert judge(board(EXPECTED, drafts), situation()).grade == ("consensus" if claimed else "contested")
+    hopeless = {candidate(f"hopeless{n}"): (f"{n + 20}", *RIGHT) for n in range(9)}
+    trusted = {each: ("9", *values) for each, values in drafts.items()}
+    ruling = judge(board({TRUSTED: "9", **EXPECTED}, {**trusted, **hopeless}), situation())
+    assert ruling.grade == ("verified" if claimed else "contested")
+
+
+def test_consensus_needs_its_number_of_passed_tests() -> None:
+    two = {ONE: "1", TWO: "2"}
+    assert judge(board(two, dict.fromkeys((A, B, C), ("1", "2"))), situation()).grade == "contested"
+    three = {**two, THREE: "3"}
+    assert judge(board(three, dict.fromkeys((A, B, C), ("1", "2", "3"))), situation()).grade == "consensus"
+
+
+def test_a_suite_mostly_ruled_out_proves_nothing() -> None:
+    mostly_wrong = ("0", "0", "0", "4")
+    settled = {value_test(f"s{n}", f"f({n})", "0", "settled"): "0" for n in (1, 2, 3)}
+    ruling = judge(
+        board({**EXPECTED, **settled}, dict.fromkeys((A, B, C), (*mostly_wrong, "0", "0", "0"))), situation()
+    )
+    assert (ruling.grade, ruling.passed, ruling.failed) == ("contested", 4, 0)
+
+
+def test_passed_trusted_tests_and_drafts_that_agree_are_verified() -> None:
+    ruling = judge(board({TRUSTED: "9", ONE: "1"}, dict.fromkeys((A, B, C), ("9", "1"))), situation())
+    assert (ruling.grade, ruling.done) == ("verified", True)
+
+
+def test_too_few_generated_tests_that_stand_verify_nothing() -> None:
+    wrong = ("9", "0", "0", "0", "4")
+    ruling = judge(board({TRUSTED: "9", **EXPECTED}, dict.fromkeys((A, B, C, D), wrong)), situation())
+    assert (ruling.grade, ruling.done) == ("contested", True)
+    assert "1 of 4 generated tests stand" in ruling.why
+    half = ("9", "0", "0", "3", "4")
+    assert (
+        judge(board({TRUSTED: "9", **EXPECTED}, dict.fromkeys((A, B, C, D), half)), situation()).grade
+        == "verified"
+    )
+
+
+def test_trusted_tests_alone_verify_drafts_that_agree_where_no_test_could_be_written() -> None:
+    assert judge(board({TRUSTED: "9"}, dict.fromkeys((A, B, C), ("9",))), situation()).grade == "verified"
+
+
+def test_a_failed_trusted_test_is_failure_whatever_else_passes() -> None:
+    ruling = judge(board({TRUSTED: "9", **EXPECTED}, dict.fromkeys((A, B, C), ("8", *RIGHT))), situation())
+    assert ruling.grade == "failed"
+    assert "1 of 1 trusted" in ruling.why
+
+
+def test_a_repair_that_passes_everything_proves_nothing() -> None:
+    tests = {TRUSTED: "9", **EXPECTED}
+    ruling = judge(board(tests, {A: ("8", *RIGHT), B: ("8", *RIGHT), REPAIR: ("9", *RIGHT)}), situation())
+    assert (ruling.leader, ruling.grade) == ("r", "contested")
+
+
+def test_where_no_test_counts_nothing_is_known() -> None:
+    refused = [Refusal(test.id, "vacuous") for test in EXPECTED]
+    ruling = judge(board(EXPECTED, dict.fromkeys((A, B, C), RIGHT), refused), situation())
+    assert ruling.grade == "contested"
+
+
+def test_without_any_test_the_first_draft_is_handed_over_and_nothing_is_known_of_it() -> None:
+    ruling = judge(Board((A, B), (), (Verdict("refused"), Verdict("refused"))), situation())
+    assert (ruling.grade, ruling.leader, ruling.done) == ("contested", "a", True)
+
+
+def test_code_that_ends_no_test_is_failure_and_is_drafted_afresh() -> None:
+    ruling = judge(board(EXPECTED, dict.fromkeys((A, B, C), (None,) * 4)), situation())
+    assert (ruling.grade, ruling.next_step) == ("failed", "redraft")
+
+
+def test_code_that_passes_a_trusted_test_or_ends_one_test_is_at_worst_contested() -> None:
+    tests = {TRUSTED: "9", **EXPECTED}
+    for values in (CRASHING, ("0", None, None, None), ("5", "6", "7", "8")):
+        assert judge(board(tests, {A: ("9", *values)}), situation(**DRAFTED)).grade == "contested"
+        assert judge(board(EXPECTED, {A: values}), situation(**DRAFTED)).grade == "contested"
+
+
+def test_a_generated_test_that_all_drafts_slip_on_is_a_doubt_and_no_failure() -> None:
+    ruling = judge(board(EXPECTED, dict.fromkeys((A, B, C), CRASHING)), situation())
+    assert (ruling.grade, ruling.failed) == ("contested", 1)
+    assert "1 tests that count fail" in ruling.why
+
+
+def test_an_input_that_all_drafts_refuse_is_no_evidence_against_them() -> None:
+    refusing = ("1", "2", "3", "raise ValueError: empty")
+    ruling = judge(board(EXPECTED, dict.fromkeys((A, B, C), refusing)), situation())
+    assert (ruling.grade, standing(ruling, FOUR)) == ("consensus", ("ruled out", 1, 3))
+
+
+def _graded(candidates: tuple[Candidate, ...]) -> str:
+    return judge(board(EXPECTED, dict.fromkeys(candidates, RIGHT)), situation()).grade
+
+
+def test_the_order_of_the_candidates_does_not_change_the_grade() -> None:
+    assert _graded((A, B, C)) == _graded((C, A, B)) == "consensus"
+
+
+# --- the leader -----------------------------------------------------------------------------------------------
+
+
+def test_trusted_tests_choose_the_leader_before_generated_ones() -> None:
+    tests = {TRUSTED: "9", **EXPECTED}
+    ruling = judge(board(tests, {A: ("8", *RIGHT), B: ("9", *WRONG), C: ("8", *RIGHT)}), situation())
+    assert ruling.leader == "b"
+
+
+def test_like_minded_drafts_lead_before_the_first() -> None:
+    assert judge(board(EXPECTED, {A: RIGHT, B: WRONG, C: WRONG}), situation()).leader == "b"
+
+
+def test_of_as_many_the_first_leads_whatever_else_it_passes() -> None:
+    ruling = judge(board(EXPECTED, {A: ("0", "0", "3", "4"), B: RIGHT}), situation())
+    assert ruling.leader == "a"
+    assert judge(board(EXPECTED, {A: WRONG, B: RIGHT, C: RIGHT, D: WRONG}), situation()).leader == "a"
+
+
+def test_a_repair_must_be_better_to_lead() -> None:
+    ruling = judge(board(EXPECTED, {REPAIR: WRONG, A: WRONG}), situation())
+    assert ruling.leader == "r", "the earliest of equals"
+    assert judge(board(EXPECTED, {A: WRONG, REPAIR: WRONG}), situation()).leader == "a"
+
+
+@pytest.mark.parametrize("kind", ["void", "forged", "incomplete", "refused"])
+def test_a_verdict_without_outcomes_to_trust_never_leads(kind: str) -> None:
+    verdict = Verdict(kind, tuple(Outcome(test.id, "passed") for test in EXPECTED))  # type: ignore[arg-type]
+    ruling = judge(Board((A,), tuple(EXPECTED), (verdict,)), situation())
+    assert (ruling.leader, ruling.grade, ruling.next_step) == (None, "failed", "redraft")
+
+
+# --- the ledger -----------------------------------------------------------------------------------------------
+
+
+def test_a_test_voted_down_no_longer_stands_against_the_code() -> None:
+    ruling = judge(board(EXPECTED, dict.fromkeys((A, B, C), WRONG)), situation())
+    assert (ruling.grade, ruling.failed) == ("consensus", 0)
+    assert standing(ruling, FOUR) == ("ruled out", 1, 3)
+
+
+def test_a_tie_of_votes_stays_an_open_question() -> None:
+    ruling = judge(board(EXPECTED, {A: WRONG}), situation())
+    assert (ruling.grade, standing(ruling, FOUR)) == ("contested", ("contested", 1, 1))
+    assert [(dispute.question, dispute.answers) for dispute in ruling.disputes] == [("f(4)", ("4", "0"))]
+
+
+def test_an_open_dispute_is_told_with_what_drafts_return_and_raise() -> None:
+    drafts = {A: ("9", "0"), B: ("9", "raise ValueError")}
+    ruling = judge(board({TRUSTED: "9", ONE: "1"}, drafts), situation(last_round=True))
+    assert ruling.grade == "contested"
+    assert [(dispute.question, dispute.answers) for dispute in ruling.disputes] == [
+        ("f(1)", ("1", "0", "raises ValueError"))
+    ]
+
+
+def test_an_open_dispute_beside_enough_tests_that_stand_is_told_and_no_obstacle() -> None:
+    drafts = {**dict.fromkeys((A, B, C), RIGHT), D: WRONG}
+    two = {**EXPECTED, value_test("test_raises", "f(5)", "5"): "5"}
+    raising = {each: (*values, "raise KeyError" if each in (A, B) else "5") for each, values in drafts.items()}
+    ruling = judge(board(two, {**raising, C: (*RIGHT, "raise KeyError")}), situation(**DRAFTED))
+    assert (ruling.grade, len(ruling.disputes)) == ("consensus", 1)
+
+
+def test_a_refused_test_is_in_the_ledger_and_counts_for_nothing() -> None:
+    refused = Refusal(FOUR.id, "it asserts nothing")
+    ruling = judge(board(EXPECTED, dict.fromkeys((A, B, C), RIGHT), [refused]), situation())
+    entry = next(entry for entry in ruling.ledger if entry.test.id == FOUR.id)
+    assert (entry.standing, entry.reason, ruling.passed) == ("refused", "it asserts nothing", 3)
+
+
+def test_a_refused_trusted_test_is_not_taken_for_passed() -> None:
+    refused = Refusal(TRUSTED.id, "it can't be run")
+    tests = {TRUSTED: "9", ONE: "1"}
+    ruling = judge(board(tests, dict.fromkeys((A, B, C), ("9", "1")), [refused]), situation())
+    assert ruling.grade == "failed"
+
+
+def test_an_assertion_that_no_draft_meets_and_that_claims_no_value_is_contested() -> None:
+    raising = Test(
+        "test_raises", "def test_raises():\n    with pytest.raises(TypeError):\n        f(None)\n", "generated"
+    )
+    passed = tuple(Outcome(test.id, "passed") for test in EXPECTED)
+    verdict = Verdict("failed", (*passed, Outcome(raising.id, "failed", "DID NOT RAISE")))
+    ruling = judge(Board((A, B, C), (*EXPECTED, raising), (verdict,) * 3), situation())
+    assert (ruling.grade, standing(ruling, raising)[0]) == ("consensus", "contested")
+
+
+def test_failures_are_those_that_count_trusted_first() -> None:
+    tests = {ONE: "1", TWO: "2", THREE: "3", TRUSTED: "9"}
+    judged = board(tests, {A: (None, "2", "0", "8")})
+    ruling = judge(judged, situation())
+    assert [test.id for test, _ in failures(judged, ruling)] == [TRUSTED.id, ONE.id], "f(3) is in dispute"
+
+
+# --- examples that contradict ----------------------------------------------------------------------------------
+
+SECOND = value_test("test_spec_example_2", "f(8)", "8", "spec")
+LONE = "The example `f(9) == 9` stands alone: 3 of 3 drafts return 10 there."
+
+
+def test_an_example_that_stands_alone_against_the_drafts_is_named() -> None:
+    tests = {TRUSTED: "9", SECOND: "8", **EXPECTED}
+    ruling = judge(board(tests, dict.fromkeys((A, B, C), ("10", "8", *RIGHT))), situation(**DRAFTED))
+    assert (ruling.grade, LONE in ruling.why) == ("failed", True)
+
+
+def test_a_candidate_that_makes_an_exception_of_such_an_example_is_not_verified() -> None:
+    tests = {TRUSTED: "9", SECOND: "8", **EXPECTED}
+    honest = dict.fromkeys((A, B, C, D), ("10", "8", *RIGHT))
+    special = dict.fromkeys((E, candidate("f"), candidate("g")), ("9", "8", *RIGHT))
+    ruling = judge(board(tests, {**honest, **special}), situation(**DRAFTED))
+    assert (ruling.leader, ruling.grade) == ("e", "contested")
+    assert "4 of 7 drafts return 10" in ruling.why
+    repaired = judge(board(tests, {**honest, REPAIR: ("9", "8", *RIGHT)}), situation(**DRAFTED))
+    assert (repaired.leader, repaired.grade) == ("r", "contested")
+
+
+@pytest.mark.parametrize(
+    "others",
+    [(("10", "8"), ("11", "8"), ("12", "8")), (("10", "7"), ("10", "7"), ("10", "8")), (("10", "8"), ("10", "8"))],
+    ids=["they differ there", "they fail other examples too", "they are few"],
+)
+def test_drafts_that_show_nothing_against_an_example(others: tuple[tuple[str, str], ...]) -> None:
+    drafts = {candidate(f"other{n}"): (*values, *RIGHT) for n, values in enumerate(others)}
+    tests = {TRUSTED: "9", SECOND: "8", **EXPECTED}
+    ruling = judge(board(tests, {**dict.fromkeys((A, B, C), ("9", "8", *RIGHT)), **drafts}), situation(**DRAFTED))
+    assert ruling.grade == "verified"
+
+
+def test_drafts_that_raise_where_an_example_has_a_value_are_told_so() -> None:
+    drafts = dict.fromkeys((A, B, C), ("raise ValueError: no", "8", *RIGHT))
+    ruling = judge(board({TRUSTED: "9", SECOND: "8", **EXPECTED}, drafts), situation(**DRAFTED))
+    assert "3 of 3 drafts raise ValueError there" in ruling.why
+
+
+def test_two_examples_that_contradict_each_other_are_named() -> None:
+    other = value_test("test_spec_example_2", "f(9)", "10", "spec")
+    ruling = judge(board({TRUSTED: "9", other: "10"}, {A: ("9", "9")}), situation(**DRAFTED))
+    assert (ruling.grade, ruling.why.partition(". ")[2]) == (
+        "failed",
+        "The examples `f(9) == 9` and `f(9) == 10` contradict each other.",
+    )
+
+
+# --- what comes next ------------------------------------------------------------------------------------------
+
+
+def test_few_drafts_call_for_more() -> None:
+    agreeing = board(EXPECTED, {A: RIGHT, B: RIGHT})
+    assert judge(agreeing, situation()).next_step == "redraft"
+    assert judge(agreeing, situation(may_compare=False)).done
+
+
+def test_drafts_that_are_all_alike_are_enough_whatever_the_grade() -> None:
+    for values in (RIGHT, ("0", "0", "0", "4")):
+        assert judge(board(EXPECTED, dict.fromkeys((A, B, C), values)), situation()).done
+
+
+def test_a_draft_that_differs_calls_for_all_drafts_even_where_the_others_suffice() -> None:
+    split = board(EXPECTED, {A: RIGHT, B: RIGHT, C: RIGHT, D: WRONG})
+    ruling = judge(split, situation())
+    assert (ruling.grade, ruling.next_step) == ("consensus", "redraft")
+    assert judge(split, situation(may_compare=False)).done
+
+
+def test_what_runs_leads_before_any_number_of_drafts_that_end_no_test() -> None:
+    ruling = judge(board(EXPECTED, {**dict.fromkeys((A, B, C), (None,) * 4), REPAIR: RIGHT}), situation(**DRAFTED))
+    assert (ruling.leader, ruling.grade) == ("r", "contested")
+
+
+def test_a_doubt_alone_is_not_repaired() -> None:
+    for values in (WRONG, CRASHING):
+        assert judge(board(EXPECTED, dict.fromkeys((A, B), values)), situation(**DRAFTED)).done
+
+
+def test_a_trusted_test_that_fails_is_redrafted_first_and_then_repaired_once() -> None:
+    for value in ("8", None):
+        failing = board({TRUSTED: "9", ONE: "1"}, {A: (value, "1")})
+        assert judge(failing, situation()).next_step == "redraft"
+        assert judge(failing, situation(may_compare=False)).next_step == "redraft"
+        assert judge(failing, situation(**DRAFTED)).next_step == "repair"
+        assert judge(failing, situation(**DRAFTED, repaired=frozenset({"a"}))).done
+        assert judge(failing, situation(**DRAFTED, may_repair=False)).done
+
+
+def test_the_last_round_is_the_last() -> None:
+    for drafts in ({A: RIGHT}, {A: WRONG, B: RIGHT}, {A: CRASHING}):
+        assert judge(board(EXPECTED, drafts), situation(last_round=True)).done
+    assert judge(board({TRUSTED: "9"}, {A: (None,)}), situation(last_round=True)).done
+    void = Board((A,), (TRUSTED,), (Verdict("void"),))
+    assert judge(void, situation(last_round=True)).done
+
+
+def test_tests_are_asked_for_once_a_draft_passes_the_trusted_ones() -> None:
+    unwritten = situation(tests_written=False)
+    assert judge(board({TRUSTED: "9"}, {A: ("8",)}), unwritten).next_step == "redraft"
+    assert judge(board({TRUSTED: "9"}, {A: ("8",), B: ("9",)}), unwritten).next_step == "test"
+    assert judge(board({TRUSTED: "9"}, dict.fromkeys((A, B, C), ("9",))), unwritten).next_step == "test"
+
+
+# --- beyond the tests -----------------------------------------------------------------------------------------
+
+PROBE = Test("test_probe_1", "def test_probe_1():\n    assert f(7) == ...\n", "generated")
+
+
+def _probed(returned: dict[Candidate, str | None]) -> Board:
+    verdicts = tuple(
+        Verdict("failed", (Outcome(PROBE.id, "failed" if value else "error", actual=value),))
+        for value in returned.values()
+    )
+    return Board(tuple(returned), (PROBE,), verdicts)
+
+
+def test_drafts_that_differ_beyond_the_tests_are_no_consensus() -> None:
+    agreeing = board(EXPECTED, dict.fromkeys((A, B, C), RIGHT))
+    apart = _probed({A: "7", B: "8", C: "7"})
+    ruling = judge(agreeing, situation(probes=apart, **DRAFTED))
+    assert (ruling.grade, ruling.done) == ("contested", True)
+    assert [(dispute.question, dispute.answers) for dispute in ruling.disputes] == [("f(7)", ("7", "8"))]
+
+
+def test_drafts_that_differ_beyond_the_tests_are_not_verified_either() -> None:
+    tests = {TRUSTED: "9", **EXPECTED}
+    agreeing = board(tests, dict.fromkeys((A, B, C), ("9", *RIGHT)))
+    apart = situation(probes=_probed({A: "7", B: "8", C: "7"}))
+    alike = situation(probes=_probed(dict.fromkeys((A, B, C), "7")))
+    assert [judge(agreeing, each).grade for each in (apart, alike)] == ["contested", "verified"]
+
+
+def test_differences_beyond_the_tests_are_no_question_where_enough_drafts_agree() -> None:
+    drafts = (A, B, C, D)
+    probes = _probed({A: "7", B: "7", C: "7", D: "8"})
+    ruling = judge(board(EXPECTED, dict.fromkeys(drafts, RIGHT)), situation(probes=probes, **DRAFTED))
+    assert (ruling.grade, ruling.disputes, ruling.done) == ("consensus", (), True)
+
+
+def test_a_probe_on_which_a_draft_raises_is_outside_the_spec() -> None:
+    probes = _probed({A: "7", B: None, C: "7"})
+    ruling = judge(board(EXPECTED, dict.fromkeys((A, B, C), RIGHT)), situation(probes=probes))
+    assert (ruling.grade, ruling.done) == ("consensus", True)
+
+
+# --- on any board ---------------------------------------------------------------------------------------------
+
+VALUES = st.sampled_from(["1", "2", "3", "4", "9", "0", "raise ValueError", None])
+TABLES = st.lists(st.tuples(*[VALUES] * 5), min_size=1, max_size=6)
+
+
+def _judged(table: list[tuple[str | None, ...]], *, trusted: bool) -> tuple[Board, Ruling]:
+    tests = {TRUSTED: "9", **EXPECTED} if trusted else EXPECTED
+    drafts = {candidate(f"draft{n}"): values[-len(tests) :] for n, values in enumerate(table)}
+    judged = board(tests, drafts)
+    return judged, judge(judged, situation(**DRAFTED))
+
+
+@given(TABLES)
+def test_code_that_passes_the_trusted_tests_never_fails(table: list[tuple[str | None, ...]]) -> None:
+    judged, ruling = _judged(table, trusted=True)
+    passing = any(verdict.outcome(TRUSTED.id).status == "passed" for verdict in judged.verdicts)
+    assert (ruling.grade == "failed") == (not passing)
+
+
+@given(TABLES)
+def test_without_trusted_tests_only_code_that_ends_nothing_fails(table: list[tuple[str | None, ...]]) -> None:
+    judged, ruling = _judged(table, trusted=False)
+    statuses = {judged.verdict(ruling.leader or "").outcome(test.id).status for test in judged.tests}
+    assert (ruling.grade == "failed") == (statuses == {"error"})
+
+
+@given(TABLES, st.booleans())
+def test_success_takes_three_drafts_that_do_the_same_and_lead(
+    table: list[tuple[str | None, ...]], trusted: bool
+) -> None:
+    judged, ruling = _judged(table, trusted=trusted)
+    if ruling.grade in ("verified", "consensus"):
+        leader = judged.verdict(ruling.leader or "").outcomes
+        same = [
+            each for each in judged.verdicts if [o.actual for o in each.outcomes] == [o.actual for o in leader]
+        ]
+        assert len(same) >= 3
+        assert ruling.failed == 0
+
+
+@given(TABLES)
+def test_the_first_draft_leads_unless_more_of_its_like_follow_another(
+    table: list[tuple[str | None, ...]],
+) -> None:
+    judged, ruling = _judged(table, trusted=False)
+    behaviours = [
+        tuple((outcome.status, outcome.actual) for outcome in verdict.outcomes) for verdict in judged.verdicts
+    ]
+    led = behaviours[[each.id for each in judged.candidates].index(ruling.leader or "")]
+    if led != behaviours[0]:
+        assert behaviours.count(led) > behaviours.count(behaviours[0])

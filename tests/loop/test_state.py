@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+import pytest
+
+from agents.errors import BudgetSpent, ModelError, ReplyError
+from agents.events import Event, Note
+from agents.loop.state import renamed, surviving
+from agents.records import LedgerEntry, Reply, Request, Ruling, Spec, Test
+
+from ..support.boards import value_test
+from .test_orchestrator import RIGHT, SPEC, WITH_EXAMPLE, WRONG, WRONG_TOO, Model, Rig, workbench
+
+ONE, TWO = value_test("test_1", "double(1)", "2"), value_test("test_2", "double(2)", "4")
+
+
+class Reversed(Model):
+    """Answers the first draft last; `double` returns the draft's number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._second = threading.Event()
+
+    def __call__(self, request: Request) -> Reply:
+        number = int(request.purpose.split()[1])
+        if number == 1:
+            assert self._second.wait(10)
+        self._second.set()
+        return Reply(f"```python\ndef double(x: int) -> int:\n    return {number}\n```", "stop")
+
+
+def test_drafts_stand_in_the_order_of_their_numbers_whichever_comes_first() -> None:
+    bench, archive = workbench(Reversed(), at_once=2)
+    bench.draft(2, 1)
+    assert [candidate.code[-2] for candidate in bench.pool] == ["1", "2"]
+    assert len(archive.code) == 1, "the first that came is kept at once"
+
+
+def test_drafts_are_numbered_on_and_those_that_cannot_be_read_have_their_number_too() -> None:
+    told: list[Event] = []
+    bench, _ = workbench(Model(draft=[RIGHT, "none", "none", WRONG]), told=told)
+    bench.draft(2, 1)
+    bench.draft(1, 2)
+    assert [candidate.id.partition("-")[0] for candidate in bench.pool] == ["draft0", "draft2"]
+    assert [candidate.origin for candidate in bench.pool] == ["draft", "redraft"]
+    assert bench.drafts_asked == 3
+    assert [event.text.partition(":")[0] for event in told if isinstance(event, Note)] == ["Draft 2 can't be used"]
+
+
+def test_drafts_that_came_before_the_budget_was_spent_are_in_the_pool() -> None:
+    bench, _ = workbench(Model(draft=[RIGHT, WRONG]))
+    with pytest.raises(BudgetSpent):
+        bench.draft(3, 1)
+    assert [candidate.code for candidate in bench.pool] == [RIGHT, WRONG]
+
+
+def test_drafts_that_cannot_be_read_are_an_error_only_without_any_other() -> None:
+    bench, _ = workbench(Model(draft=[RIGHT, "none", "none", "none", "none"]))
+    bench.draft(1, 1)
+    bench.draft(1, 2)
+    assert len(bench.pool) == 1
+    empty, _ = workbench(Model(draft=["none"] * 4))
+    with pytest.raises(ModelError, match="no module"):
+        empty.draft(1, 1)
+
+
+def test_the_suite_begins_with_the_trusted_tests() -> None:
+    mine = "from user_code import double\n\ndef test_mine():\n    assert double(7) == 14\n"
+    bench, _ = workbench(Model(), spec=replace(WITH_EXAMPLE, user_tests=mine))
+    assert [test.origin for test in bench.suite] == ["spec", "user"]
+
+
+def unreadable() -> list[Test]:
+    raise ReplyError("it holds no test")
+
+
+@pytest.mark.parametrize("spec", [SPEC, WITH_EXAMPLE])
+def test_tests_that_cannot_be_read_are_told(spec: Spec) -> None:
+    told: list[Event] = []
+    bench, _ = workbench(Model(), spec=spec, told=told)
+    bench.add_tests(unreadable)
+    assert [event.text for event in told if isinstance(event, Note)] == [
+        "The tests can't be used: it holds no test."
+    ]
+
+
+def test_a_test_is_renamed_in_its_source_too_and_only_where_its_name_is_taken() -> None:
+    other = value_test("test_1", "double(5)", "10")
+    first, second = renamed([other, TWO], [ONE])
+    assert (first.id, second) == ("test_1_generated", TWO)
+    assert first.source == "def test_1_generated():\n    assert double(5) == 10\n"
+
+
+def test_a_replacement_that_repeats_any_candidate_is_not_taken() -> None:
+    bench, _ = workbench(Model(draft=[WRONG, WRONG_TOO], replacement=[WRONG_TOO, WRONG, RIGHT]), spec=WITH_EXAMPLE)
+    bench.draft(2, 1)
+    board = bench.run_board(1)
+    ruling = Ruling("failed", bench.pool[0].id, "repair", "", (LedgerEntry(bench.suite[0], "counts"),))
+    bench.repair(ruling, board, 2)
+    assert len(bench.pool) == 2, "both replies repeat a candidate"
+    bench.repair(ruling, board, 3)
+    assert (bench.pool[-1].code, bench.pool[-1].parent) == (RIGHT, bench.pool[0].id)
+
+
+@pytest.mark.parametrize(("grade", "runs"), [("verified", 1), ("consensus", 1), ("contested", 0), ("failed", 0)])
+def test_only_a_success_is_run_once_more(grade: str, runs: int) -> None:
+    rig = Rig()
+    bench, _ = workbench(Model(draft=[RIGHT]), rig=rig)
+    bench.draft(1, 1)
+    ruling = Ruling(grade, bench.pool[0].id, "done", "")  # type: ignore[arg-type]
+    assert bench.confirmed(ruling) == ruling
+    assert len(rig.confirmed) == runs
+
+
+def test_the_surviving_tests_are_those_that_count() -> None:
+    standings = ("counts", "contested", "ruled out", "refused")
+    entries = tuple(LedgerEntry(value_test(s, "f(1)", "1"), s) for s in standings)  # type: ignore[arg-type]
+    assert [test.id for test in surviving(Ruling("failed", None, "done", "", entries))] == ["counts"]
+
+
+def test_a_step_within_the_budget_says_so_and_one_beyond_it_is_told() -> None:
+    told: list[Event] = []
+    bench, _ = workbench(Model(draft=[RIGHT]), told=told)
+    assert bench.within_budget(lambda: bench.draft(1, 1))
+    assert not bench.within_budget(lambda: bench.draft(1, 2))
+    assert [event.warning for event in told if isinstance(event, Note)] == [True]

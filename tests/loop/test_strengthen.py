@@ -1,0 +1,91 @@
+"""Tests for surviving mutants, on the real verifier."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from agents.loop.plan import Plan
+from agents.loop.state import Crew, Workbench
+from agents.loop.strengthen import killing_tests
+from agents.records import Candidate, Reply, Request, Test
+from agents.roles.ask import SMALL_MODEL
+from agents.roles.code_writer import CodeWriter
+from agents.roles.critic import Critic
+from agents.roles.test_writer import TestWriter
+from agents.sandbox import open_sandbox
+from agents.spec import read_spec
+from agents.strength import measure
+from agents.verifier.cached_verifier import Rig
+
+from .test_orchestrator import Archive
+
+CODE = "def grade(points: int) -> str:\n    return 'pass' if points >= 50 else 'fail'\n"
+LEADER = Candidate("a", CODE, "draft", 1)
+WEAK = Test(
+    "test_high", "def test_high():\n    assert grade(90) == 'pass'\n", "generated", "from user_code import grade\n"
+)
+SPEC = read_spec(
+    "Implement grade(points: int) -> str that returns 'pass' from 50 points, else 'fail'.", origin="x"
+)
+PLAN = Plan(
+    drafts=2,
+    more_drafts=1,
+    doubtful_drafts=4,
+    most_drafts=4,
+    tests=4,
+    probes=8,
+    max_rounds=5,
+    killing_calls=2,
+)
+
+
+@pytest.fixture(scope="module")
+def rig() -> Iterator[Rig]:
+    sandbox = open_sandbox("auto")
+    rig = Rig(sandbox)
+    yield rig
+    rig.close()
+    sandbox.close()
+
+
+def silent(request: Request) -> Reply:
+    raise AssertionError(f"nothing is asked: {request.purpose}")
+
+
+def bench(rig: Rig, *codes: str) -> Workbench:
+    """A workbench with these drafts in its pool, and no model."""
+    crew = Crew(
+        CodeWriter(silent, SMALL_MODEL, temperature=0.8, seed=0),
+        TestWriter(silent, SMALL_MODEL, seed=0),
+        Critic(silent, SMALL_MODEL, seed=0),
+        at_once=1,
+        rig=rig,
+    )
+    made = Workbench(SPEC, PLAN, crew, Archive(), lambda event: None)
+    made.pool += [Candidate(f"draft{number}", code, "draft", 1) for number, code in enumerate(codes)]
+    return made
+
+
+SAME = (CODE, CODE + "\n# in other words\n", CODE + "\n# and again\n")
+OTHER = "def grade(points: int) -> str:\n    return 'none'\n"
+
+
+def test_calls_on_which_enough_drafts_return_what_the_leader_does_make_tests(rig: Rig) -> None:
+    found = killing_tests(bench(rig, *SAME), LEADER, [WEAK], rig)
+    assert 1 <= len(found) <= PLAN.killing_calls
+    stronger = [WEAK, *found]
+    assert rig.board([LEADER], stronger).verdicts[0].kind == "passed"
+    assert measure(CODE, stronger, rig).killed > measure(CODE, [WEAK], rig).killed
+    assert all(test.origin == "settled" for test in found)
+
+
+def test_calls_on_which_too_few_drafts_do_so_make_none(rig: Rig) -> None:
+    assert killing_tests(bench(rig, *SAME[:2]), LEADER, [WEAK], rig) == []
+    assert killing_tests(bench(rig, *SAME, *[OTHER] * 3), LEADER, [WEAK], rig) == []
+
+
+def test_a_suite_that_does_not_pass_makes_none(rig: Rig) -> None:
+    wrong = Candidate("w", CODE.replace(">=", "<"), "draft", 1)
+    assert killing_tests(bench(rig, *SAME), wrong, [WEAK], rig) == []

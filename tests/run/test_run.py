@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from agents.errors import SandboxBroken
+from agents.llm_backends.budget import Budget
+from agents.records import Board, Candidate, Test
+from agents.run.recorder import Keeper
+from agents.run.run import measure_suite
+from agents.sandbox import Sandbox, open_sandbox
+from agents.settings import Settings
+from agents.storage import run_directory as runs
+from agents.strength import MutantRunner
+from agents.verifier.cached_verifier import Rig
+
+from ..storage.test_run_directory import record
+from ..support.boards import value_test
+from ..support.commands import QUICKSORT, greenloop, replayed
+
+DOUBLE = "def f(x):\n    return x * 2\n"
+
+
+class Broken:
+    """A rig whose sandbox fails in the middle."""
+
+    @property
+    def sandbox(self) -> Sandbox:
+        return open_sandbox("none")
+
+    def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
+        raise SandboxBroken("The sandbox ended; try again.")
+
+    def hasty_board(self, candidates: Sequence[Candidate], tests: Sequence[Test], call_seconds: float) -> Board:
+        raise AssertionError("there is nothing to compare with")
+
+
+def keeper(directory: Path) -> Keeper:
+    return Keeper(runs.create(directory, record()), record(), Settings(), Budget(), lambda event: None)
+
+
+def test_a_result_says_what_its_tests_are_worth_and_show_says_what_they_miss(tmp_path: Path) -> None:
+    ended, document = replayed(tmp_path, QUICKSORT, "--mutation")
+    assert ended.returncode == 0, ended.stderr
+    strength = document["strength"]
+    assert strength["mutants"] - strength["killed"] == len(strength["survivors"])
+    assert 0 < strength["killed"] <= strength["planned"]
+    assert strength["line_coverage"] == 1.0
+    assert 0 < strength["noticed"] <= strength["changed"]
+    shown = greenloop(tmp_path, "show").stdout
+    assert f"Suite: 100 % of lines, 100 % of branches, {strength['killed']} of" in shown
+    for survivor in strength["survivors"]:
+        assert f"Not caught, line {survivor['line']}: `{survivor['before']}`" in " ".join(shown.split())
+
+
+def test_without_mutation_nothing_is_measured(tmp_path: Path) -> None:
+    _, document = replayed(tmp_path, QUICKSORT, "--no-mutation")
+    assert document["strength"] is None
+    assert "Suite:" not in greenloop(tmp_path, "show").stdout
+
+
+@pytest.mark.parametrize(
+    ("runner", "said"),
+    [(Broken(), "sandbox ended"), (Rig(open_sandbox("none")), "do not pass on the code itself")],
+)
+def test_a_measurement_that_fails_is_a_note(tmp_path: Path, runner: MutantRunner, said: str) -> None:
+    kept = keeper(tmp_path)
+    measure_suite(DOUBLE, [value_test("test_1", "f(1)", "3")], kept, runner)
+    (note,) = kept.result().notes
+    assert said in note
+    assert note.startswith("The strength of the tests was not measured: ")
+    assert kept.result().strength is None

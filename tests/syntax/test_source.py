@@ -1,0 +1,61 @@
+"""Reading Python source."""
+
+from __future__ import annotations
+
+import ast
+import gc
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from agents.syntax.source import parse, parse_expression, unbound
+
+TABLE = "table = [" + ", ".join(f"({n}, [{n}, 'a'])" for n in range(400)) + "]\n"
+
+
+class _Slow:
+    """An object in a cycle: the collector runs its `__del__`, in which another thread can take over."""
+
+    def __init__(self) -> None:
+        self.me = self
+
+    def __del__(self) -> None:
+        sum(range(20))
+
+
+@pytest.fixture
+def eager_threads() -> Iterator[None]:
+    """Threads and the collector of cycles that take their turn as often as they can."""
+    interval, thresholds = sys.getswitchinterval(), gc.get_threshold()
+    sys.setswitchinterval(1e-6)
+    gc.set_threshold(5)
+    yield
+    sys.setswitchinterval(interval)
+    gc.set_threshold(*thresholds)
+
+
+@pytest.mark.usefixtures("eager_threads")
+def test_threads_parse_at_once() -> None:
+    def statements(_turn: int) -> int:
+        _Slow()
+        return len(parse(TABLE).body)
+
+    with ThreadPoolExecutor(3) as pool:
+        assert set(pool.map(statements, range(60))) == {1}
+
+
+def test_an_expression_is_parsed_as_one() -> None:
+    assert isinstance(parse_expression("f(1)"), ast.Call)
+
+
+@pytest.mark.parametrize("text", ["x = 1", "f(", "(" * 500 + ")" * 500])
+def test_what_is_no_expression_is_told_with_its_reason(text: str) -> None:
+    with pytest.raises(ValueError, match=r"line 1: |nests too deeply"):
+        parse_expression(text)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
+    assert ast.dump(parse("\ufeffx = y")) == ast.dump(parse("x = y"))
+    assert unbound("\ufeffx = y") == {"y"}

@@ -1,0 +1,133 @@
+"""The gate: what it lets through, what it refuses, and how gravely."""
+
+from __future__ import annotations
+
+import pytest
+
+from agents.records import Test
+from agents.suite import split
+from agents.verifier import refuse
+from agents.verifier.static.gate import examine
+from tests.verifier.static import gate_files
+
+HEAD = "import pytest\nimport user_code\nfrom user_code import add\n"
+
+HONEST = {
+    "equality": "def test_a():\n    assert add(1, 2) == 3\n",
+    "raises": "def test_a():\n    with pytest.raises(TypeError):\n        add('a', 1)\n",
+    "module attribute": "def test_a():\n    assert user_code.LIMIT == 3\n",
+    "helper": "def check(a, b):\n    assert add(a, 0) == b\ndef test_a():\n    check(1, 1)\n",
+    "fixture": (
+        "@pytest.fixture\ndef box():\n    return user_code.Box()\ndef test_a(box):\n    assert box.size == 0\n"
+    ),
+    "loop": "def test_a():\n    for a, b in [(1, 2)]:\n        assert add(a, b) == 3\n",
+    "intermediate": "def test_a():\n    r = add(1, 2)\n    s = r + 1\n    assert s == 4\n",
+    "in place": "def test_a():\n    xs = [2, 1]\n    user_code.sort(xs)\n    assert xs == [1, 2]\n",
+    "callback": (
+        "def test_a():\n    n = []\n    def f():\n        n.append(1)\n"
+        "    user_code.retry(f)\n    assert n == [1]\n"
+    ),
+    "expected error": (
+        "def test_a():\n    try:\n        add(1, None)\n        assert False\n"
+        "    except TypeError:\n        pass\n"
+    ),
+    "unittest": (
+        "import unittest\nclass TestA(unittest.TestCase):\n    def test_a(self):\n"
+        "        self.assertEqual(add(1, 2), 3)\n"
+    ),
+    "capsys": "def test_a(capsys):\n    user_code.greet()\n    assert capsys.readouterr().out == 'hi'\n",
+    "tmp_path": "def test_a(tmp_path):\n    assert user_code.count(tmp_path / 'x') == 0\n",
+    "input": (
+        "def test_a(monkeypatch):\n    monkeypatch.setattr('builtins.input', lambda _: '4')\n"
+        "    assert user_code.ask() == 5\n"
+    ),
+    "setattr of a dependency": (
+        "def test_a(monkeypatch):\n    monkeypatch.setattr(user_code, 'fetch', lambda: 1)\n"
+        "    assert user_code.use() == 2\n"
+    ),
+    "the path of imports": (
+        "import os, sys\nsys.path.insert(0, os.path.dirname(__file__))\ndef test_a():\n    assert add(1, 2) == 3\n"
+    ),
+    "a method called kill": "def test_a():\n    p = user_code.Player()\n    p.kill()\n    assert not p.alive\n",
+    "getattr in a loop": (
+        "def test_a():\n    box = user_code.Box()\n    for name in ['size', 'count']:\n"
+        "        assert getattr(box, name) == 0\n"
+    ),
+    "input by its module": (
+        "import builtins\ndef test_a(monkeypatch):\n    monkeypatch.setattr(builtins, 'input', lambda _: '4')\n"
+        "    assert user_code.ask() == 5\n"
+    ),
+    "kinds of things": (
+        "import types\ndef test_a():\n    assert isinstance(user_code.gen(), types.GeneratorType)\n"
+    ),
+    "private attribute of an object": "def test_a():\n    assert user_code.Box()._items == []\n",
+}
+
+GRAVE = {
+    "skip mark": "@pytest.mark.skip\ndef test_a():\n    assert add(1, 2) == 3\n",
+    "module skip": "pytestmark = pytest.mark.skip\ndef test_a():\n    assert add(1, 2) == 3\n",
+    "xfail": "@pytest.mark.xfail\ndef test_a():\n    assert add(1, 2) == 3\n",
+    "skip call": "def test_a():\n    pytest.skip('x')\n    assert add(1, 2) == 3\n",
+    "rebinds in the test": "def test_a():\n    add = lambda a, b: a + b\n    assert add(1, 2) == 3\n",
+    "rebinds at the top": "def add(a, b):\n    return a + b\ndef test_a():\n    assert add(1, 2) == 3\n",
+    "rebinds an attribute": "user_code.add = lambda a, b: 3\ndef test_a():\n    assert user_code.add(1, 2) == 3\n",
+    "parameter hides": "@pytest.mark.parametrize('add', [max])\ndef test_a(add):\n    assert add(1, 2) == 2\n",
+    "setattr": (
+        "def test_a(monkeypatch):\n    monkeypatch.setattr(user_code, 'add', lambda a, b: 3)\n"
+        "    assert user_code.add(1, 2) == 3\n"
+    ),
+    "patch": (
+        "from unittest.mock import patch\n@patch('user_code.add', return_value=3)\n"
+        "def test_a(m):\n    assert user_code.add(1, 2) == 3\n"
+    ),
+    "os._exit": "import os\ndef test_a():\n    os._exit(0)\n    assert add(1, 2) == 3\n",
+    "unittest's skip": ("import unittest\n@unittest.skip('x')\ndef test_a():\n    assert add(1, 2) == 3\n"),
+    "a builtin replaced": (
+        "def test_a(monkeypatch):\n    monkeypatch.setattr('builtins.AssertionError', KeyError)\n"
+        "    assert add(1, 2) == 3\n"
+    ),
+    "getattr of something hidden": (
+        "def test_a():\n    name = '__globals__'\n    f = lambda: add(1, 2)\n    assert getattr(f, name)\n"
+    ),
+    "os through random": "import random\ndef test_a():\n    random._os._exit(0)\n    assert add(1, 2) == 3\n",
+    "os through pathlib": "import pathlib\ndef test_a():\n    pathlib.os.abort()\n    assert add(1, 2) == 3\n",
+    "a module handed on": "import random\ndef test_a():\n    m = random\n    assert add(1, 2) == m.x\n",
+    "getattr": "import random\ndef test_a():\n    getattr(random, '_o' + 's')\n    assert add(1, 2) == 3\n",
+    "imports subprocess": "import subprocess\ndef test_a():\n    assert add(1, 2) == 3\n",
+    "imports pytest's insides": "from _pytest import runner\ndef test_a():\n    assert add(1, 2) == 3\n",
+    "globals": "def test_a():\n    globals()['add'] = max\n    assert add(1, 2) == 2\n",
+    "exec": "def test_a():\n    exec('x = 1')\n    assert add(1, 2) == 3\n",
+    "returns early": "def test_a():\n    return\n    assert add(1, 2) == 3\n",
+    "async": "async def test_a():\n    assert add(1, 2) == 3\n",
+    "hook": "def pytest_runtest_makereport():\n    pass\ndef test_a():\n    assert add(1, 2) == 3\n",
+    "not collected": "class TestA:\n    __test__ = False\n    def test_a(self):\n        assert add(1, 2) == 3\n",
+    "no Python": "def test_a(:\n",
+}
+
+
+def one(source: str) -> Test:
+    return Test("test_a", source, "generated", HEAD)
+
+
+@pytest.mark.parametrize("source", HONEST.values(), ids=HONEST)
+def test_an_honest_test_is_accepted(source: str) -> None:
+    assert refuse(one(source)) is None
+
+
+@pytest.mark.parametrize("source", GRAVE.values(), ids=GRAVE)
+def test_a_test_that_reaches_for_the_run_is_refused_gravely(source: str) -> None:
+    finding = examine(one(source))
+    assert finding is not None
+    assert finding.grave
+
+
+@pytest.mark.parametrize("source", gate_files.HONEST.values(), ids=gate_files.HONEST)
+def test_no_honest_file_is_taken_for_one_that_tampers(source: str) -> None:
+    found = [examine(test) for test in split(source, "user")]
+    assert found
+    assert [finding.reason for finding in found if finding and finding.grave] == []
+
+
+@pytest.mark.parametrize("source", gate_files.TAMPERING.values(), ids=gate_files.TAMPERING)
+def test_a_file_that_tampers_is_refused(source: str) -> None:
+    assert any(finding.grave for test in split(source, "user") if (finding := examine(test)))
