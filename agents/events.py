@@ -78,8 +78,8 @@ class Note:
 
 
 Event = RunStarted | Asked | Streamed | Answered | BoardStarted | Ruled | Fetching | Note
-Tell = Callable[[Event], None]
+EventHandler = Callable[[Event], None]
 
 
-def unheard(_: Event) -> None:
+def ignore_event(_: Event) -> None:
     """Nobody is told: the `Tell` of runs that have no screen of their own."""

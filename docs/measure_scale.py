@@ -177,7 +177,7 @@ class Copies:
         done.set_result(replace(self._result, id=entry.id, where=entry.where, digest=task.digest))
         return done
 
-    def halt(self) -> None:
+    def cancellation(self) -> None:
         """Nothing runs."""
 
     def close(self) -> None:

@@ -14,8 +14,8 @@ from typing import Protocol
 
 from ..errors import GreenloopError, StorageFailed, UsageError
 from ..events import Event
-from ..run.cancellation import Halt
-from ..run.resources import Workplace, chosen, open_workplace
+from ..run.cancellation import Cancellation
+from ..run.resources import Resources, chosen, open_resources
 from ..run.run import plain
 from ..settings import RequiredGrade, Settings
 from .digest import digest_of
@@ -141,12 +141,12 @@ def _worked(
 def _on_this_machine(
     batch: Batch, pending: int, total: TotalBudget, display: BatchDisplay
 ) -> Iterator[tuple[Executor, int]]:
-    halt = Halt()
+    cancellation = Cancellation()
     most = min(batch.jobs or MOST_JOBS, pending)
-    with open_workplace(batch.settings, batch.environ, display.opened, most) as place:
+    with open_resources(batch.settings, batch.environ, display.opened, most) as place:
         jobs = min(batch.jobs or default_jobs(place), pending)
-        worker = Worker(batch.directory, batch.settings, batch.environ, place, total, halt, display.told)
-        executor = ThreadExecutor(worker, jobs, halt)
+        worker = Worker(batch.directory, batch.settings, batch.environ, place, total, cancellation, display.told)
+        executor = ThreadExecutor(worker, jobs, cancellation)
         try:
             yield executor, jobs
         finally:
@@ -157,15 +157,17 @@ def _on_this_machine(
 def _on_a_cluster(
     batch: Batch, pending: int, total: TotalBudget, display: BatchDisplay
 ) -> Iterator[tuple[Executor, int]]:
-    from .ray.executor import Plan, for_the_cluster, ray_executor
+    from .ray.executor import ClusterPlan, for_the_cluster, ray_executor
 
     assert batch.ray is not None
     settings = for_the_cluster(batch.settings, chosen(batch.settings, batch.environ))
-    with ray_executor(batch.ray, settings, Plan(batch.directory, pending, batch.jobs), total, display) as opened:
+    with ray_executor(
+        batch.ray, settings, ClusterPlan(batch.directory, pending, batch.jobs), total, display
+    ) as opened:
         yield opened
 
 
-def default_jobs(place: Workplace) -> int:
+def default_jobs(place: Resources) -> int:
     """Specs at once: as many as the models answer requests at once, within reason."""
     return max(1, min(MOST_JOBS, place.backends.parallel if place.backends is not None else 1))
 

@@ -13,7 +13,7 @@ from ..records import Spec, fingerprint
 from ..spec.front_matter import front_matter
 from ..spec.reading import LONGEST_SPEC, make_spec, take_apart
 from ..spec.source_file import read_text
-from .identifiers import Claim, folded, rivals, settled, unsafe
+from .identifiers import IdClaim, folded, rivals, settled, unsafe
 from .records import Entry
 from .sources import spec_file
 from .sources.item import Fault, Item
@@ -24,7 +24,7 @@ from .sources.search import found
 class _Read:
     """An entry before its id is settled. `name` is the file, `source` says which part of it is meant."""
 
-    claim: Claim
+    claim: IdClaim
     where: str
     spec: Spec | None = None
     error: str | None = None
@@ -64,7 +64,7 @@ def _read(item: Item | Fault) -> _Read:
         return _bad(
             item.place.whole, item.place.name, item.source, f"the id `{spec.id}` {reason}; give it another."
         )
-    return _Read(Claim(spec.id, _content(spec), given), _line(item.place.whole), spec)
+    return _Read(IdClaim(spec.id, _content(spec), given), _line(item.place.whole), spec)
 
 
 def _spec(item: Item) -> tuple[Spec, bool]:
@@ -86,7 +86,7 @@ def _content(spec: Spec) -> str:
 
 def _bad(where: str, name: str, source: str, reason: str, absent: bool = False) -> _Read:
     told = reason if reason.startswith(name) else f"{where}: {reason}"
-    claim = Claim(f"bad-{fingerprint(f'{name}{chr(0)}{source}')}", fingerprint(f"{where}\0{told}"))
+    claim = IdClaim(f"bad-{fingerprint(f'{name}{chr(0)}{source}')}", fingerprint(f"{where}\0{told}"))
     return _Read(claim, _line(where), error=_line(told), absent=absent)
 
 
@@ -112,5 +112,5 @@ def _rival(one: _Read, places: Iterable[str]) -> _Read:
     others = [where for where in dict.fromkeys(places) if where != one.where] or [one.where]
     more = f" and {len(others) - 3} more" if len(others) > 3 else ""
     told = f"the id `{one.claim.id}` is also that of {', '.join(others[:3])}{more}; give each an id of its own."
-    claim = Claim(f"{one.claim.id}-{one.claim.content}", one.claim.content)
+    claim = IdClaim(f"{one.claim.id}-{one.claim.content}", one.claim.content)
     return _Read(claim, one.where, error=_line(f"{one.where}: {told}"))

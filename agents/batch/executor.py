@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol
 
-from ..run.cancellation import Halt
+from ..run.cancellation import Cancellation
 from .journal import Task
 from .records import EntryResult
 
@@ -21,7 +21,7 @@ class Executor(Protocol):
     def submit(self, task: Task) -> Future[EntryResult]:
         """Begin `task`. The future's only exception is WorkerLost."""
 
-    def halt(self) -> None:
+    def cancellation(self) -> None:
         """End what is running now: the futures come to results `interrupted`, soon."""
 
     def close(self) -> None:
@@ -31,18 +31,18 @@ class Executor(Protocol):
 class ThreadExecutor:
     """Does tasks in `jobs` threads of this process; implements `Executor`. `work` never sees two of one entry."""
 
-    def __init__(self, work: Callable[[Task], EntryResult], jobs: int, halt: Halt) -> None:
+    def __init__(self, work: Callable[[Task], EntryResult], jobs: int, cancellation: Cancellation) -> None:
         self._work = work
-        self._halt = halt
+        self._cancellation = cancellation
         self._pool = ThreadPoolExecutor(jobs, thread_name_prefix="spec")
 
     def submit(self, task: Task) -> Future[EntryResult]:
         """Begin `task`."""
         return self._pool.submit(self._done, task)
 
-    def halt(self) -> None:
+    def cancellation(self) -> None:
         """End what is running now."""
-        self._halt.set()
+        self._cancellation.set()
 
     def close(self) -> None:
         """Release the threads."""

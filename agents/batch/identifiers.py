@@ -15,7 +15,7 @@ _RESERVED = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class IdClaim:
     """An id that an entry asks for, `given` by the user or derived; entries of one `content` are the same."""
 
     id: str
@@ -37,7 +37,7 @@ def unsafe(identifier: str) -> str:
     return "is longer than 200 bytes" if len(identifier.encode("utf-8", "replace")) > 200 else ""
 
 
-def rivals(claims: Iterable[Claim]) -> frozenset[str]:
+def rivals(claims: Iterable[IdClaim]) -> frozenset[str]:
     """The given ids, folded, that entries of different content claim."""
     contents: dict[str, str] = {}
     found: set[str] = set()
@@ -47,7 +47,7 @@ def rivals(claims: Iterable[Claim]) -> frozenset[str]:
     return frozenset(found)
 
 
-def settled(claims: Sequence[Claim]) -> list[str]:
+def settled(claims: Sequence[IdClaim]) -> list[str]:
     """An id for each claim; claims of one id and one content share it, no others do.
 
     Given ids stay as they are, so those in `rivals` must not be among them. Of derived ids that are claimed for

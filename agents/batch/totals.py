@@ -86,7 +86,7 @@ class TotalBudget:
 
 
 class Share:
-    """One run's part of a total; implements `Purse`.
+    """One run's part of a total; implements `SharedBudget`.
 
     A run that goes on is charged again for its recorded replies: what the total knows is not added once more."""
 

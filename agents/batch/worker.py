@@ -10,9 +10,9 @@ from ..errors import GreenloopError, StorageFailed
 from ..events import Event, Ruled
 from ..judge.judge import failures
 from ..records import Failure, RunResult
-from ..run.cancellation import Halt
-from ..run.resources import Workplace
-from ..run.run import Job, run_job
+from ..run.cancellation import Cancellation
+from ..run.resources import Resources
+from ..run.run import Job, run_spec
 from ..settings import Settings
 from ..storage.run_directory import RunDirectory
 from .journal import Task, title
@@ -30,9 +30,9 @@ class Worker:
     directory: Path
     settings: Settings
     environ: Mapping[str, str]
-    place: Workplace
+    place: Resources
     total: TotalBudget
-    halt: Halt
+    cancellation: Cancellation
     hear: Hear
 
     def __call__(self, task: Task) -> EntryResult:
@@ -46,19 +46,19 @@ class Worker:
             replace(self.settings, work_dir=self.directory / entry.folder, max_cost=most),
             self.environ,
             run_id=task.digest,
-            purse=self.total.share(task.spent),
+            shared_budget=self.total.share(task.spent),
         )
         run = RunDirectory(self.directory / task.run)
         last: list[Ruled] = []
 
-        def tell(event: Event) -> None:
+        def emit(event: Event) -> None:
             if isinstance(event, Ruled):
                 last[:] = [event]
             self.hear(entry.id, event)
 
         begun = unfinished(task)
         try:
-            result = run_job(job, tell, run if run.exists else None, self.place, self.halt)
+            result = run_spec(job, emit, run if run.exists else None, self.place, self.cancellation)
         except GreenloopError as error:
             return stopped(begun, _storage_or(error))
         ended = _ended(begun, result, last[0] if last else None)

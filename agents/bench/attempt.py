@@ -8,15 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..errors import BudgetSpent, ModelError
-from ..events import unheard
+from ..events import ignore_event
 from ..llm_backends.budget import Budget
 from ..loop.plan import plan
-from ..loop.state import Crew, Workbench
+from ..loop.state import LoopState, Roles
 from ..loop.strategies import loop_of
 from ..records import RoundRecord, Spec, Test, Usage
-from ..run.role_models import Backends, Models
+from ..run.role_models import RoleModels, SharedModels
 from ..settings import Settings
-from ..verifier.cached_verifier import Rig
+from ..verifier.cached_verifier import CachedVerifier
 
 _MOST_DRAFTS = 100
 _FAULTS_OF_A_TASK = ("unusable_reply", "context_too_long", "refusal", "empty_reply")
@@ -60,26 +60,26 @@ class Attempt:
     def save_tests(self, tests: Sequence[Test]) -> None:
         """Nothing to keep: the rounds hold the suite."""
 
-    def make(self, backends: Backends, replies: Path, rig: Rig) -> None:
+    def make(self, backends: SharedModels, replies: Path, verifier: CachedVerifier) -> None:
         """Run the loop, on replies kept in `replies`. What the model can't do with this spec ends in `error`.
 
         Raises ModelError when the model can't be reached, SandboxBroken, and OSError.
         """
         started = time.monotonic()
-        with Models(backends, self._settings, self._budget, replies, unheard) as models:
-            roles = (models.code_writer(), models.test_writer(), models.critic())
-            crew = Crew(*roles, 1, rig, repairs=models.repairs)
-            bench = Workbench(self._spec, self._plan, crew, self, unheard)
+        with RoleModels(backends, self._settings, self._budget, replies, ignore_event) as models:
+            asked = (models.code_writer(), models.test_writer(), models.critic())
+            roles = Roles(*asked, 1, verifier, repairs=models.repairs)
+            state = LoopState(self._spec, self._plan, roles, self, ignore_event)
             try:
-                conclusion = loop_of(self._settings.strategy, bench).run()
+                conclusion = loop_of(self._settings.strategy, state).run()
                 self.claimed = conclusion.claimed
                 leader = conclusion.ruling.leader
-                self.repaired = leader is not None and bench.leader(conclusion.ruling).origin == "repair"
+                self.repaired = leader is not None and state.leader(conclusion.ruling).origin == "repair"
             except BudgetSpent as error:
                 self.error = str(error)
             except ModelError as error:
                 if error.kind not in _FAULTS_OF_A_TASK:
                     raise
                 self.error = str(error)
-            self.drafts = bench.drafts_asked
+            self.drafts = state.drafts_asked
         self.seconds = time.monotonic() - started

@@ -16,25 +16,25 @@ from statistics import fmean
 from typing import Any
 
 from ..errors import ReplyError, UsageError
-from ..events import unheard
+from ..events import ignore_event
 from ..judge.agreement import Agreement
 from ..judge.probes import LONGEST_INPUT, probe
 from ..llm_backends.budget import Budget
 from ..records import Candidate, Spec, Test
-from ..run.role_models import SEEDS_OF_A_RUN, Backends, Models
+from ..run.role_models import SEEDS_OF_A_RUN, RoleModels, SharedModels
 from ..sandbox import Sandbox
 from ..storage.atomic import write_atomically
 from ..storage.json_form import dumped, loaded
 from ..suite import example_tests
 from ..syntax.literals import is_literal
-from ..verifier.cached_verifier import Rig
+from ..verifier.cached_verifier import CachedVerifier
 from .hidden_tests import HiddenTests
 from .journal import Journal
 from .layout import Table, markdown_table, points_cell, share_cell
 from .results import Hidden
 from .runner import Measurement
 from .statistics import Difference, Share, difference_of, share_of
-from .tasks import Task, solution_of, task_spec
+from .tasks import BenchTask, solution_of, task_spec
 
 PLURALITIES = (3, 5, 8)
 _COMPARED = 24
@@ -71,48 +71,50 @@ class Drafting:
 
     measurement: Measurement
     count: int
-    backends: Backends
+    backends: SharedModels
     sandbox: Sandbox
     hidden: HiddenTests
     journal: Journal
 
-    def run(self, at_once: int, tell: Callable[[str], None]) -> list[TaskDrafts]:
+    def run(self, at_once: int, emit: Callable[[str], None]) -> list[TaskDrafts]:
         """The drafts of all tasks and seeds; `tell` hears of each task twice, from any thread.
 
         Raises ModelError where the model can't be reached, SandboxBroken, and OSError; replies are kept.
         """
         cells = list(self.measurement.cells())
         with ThreadPoolExecutor(at_once, thread_name_prefix="drafts") as pool:
-            drafting = [pool.submit(self._drafted, task, seed, tell) for task, seed in cells]
+            drafting = [pool.submit(self._drafted, task, seed, emit) for task, seed in cells]
             drafted = [each.result() for each in drafting]
         with ThreadPoolExecutor(self.hidden.jobs, thread_name_prefix="judging") as pool:
             judging = [
-                pool.submit(self._judged, task, seed, made, tell)
+                pool.submit(self._judged, task, seed, made, emit)
                 for (task, seed), made in zip(cells, drafted, strict=True)
             ]
             return [each.result() for each in judging]
 
-    def _drafted(self, task: Task, seed: int, tell: Callable[[str], None]) -> list[tuple[Candidate | None, int]]:
+    def _drafted(
+        self, task: BenchTask, seed: int, emit: Callable[[str], None]
+    ) -> list[tuple[Candidate | None, int]]:
         """The candidate of each draft, and the tokens that it took."""
         spec = task_spec(task, self.measurement.strip_examples)
         settings = replace(self.measurement.settings, seed=seed)
         made: list[tuple[Candidate | None, int]] = []
         for number in range(self.count):
             budget = Budget()
-            with Models(self.backends, settings, budget, self.journal.replies, unheard) as models:
+            with RoleModels(self.backends, settings, budget, self.journal.replies, ignore_event) as models:
                 candidate = _candidate(models, spec, number)
             made.append((candidate, budget.usage.completion_tokens))
-        tell(f"{task.task_id} drafted")
+        emit(f"{task.task_id} drafted")
         return made
 
     def _judged(
-        self, task: Task, seed: int, made: Sequence[tuple[Candidate | None, int]], tell: Callable[[str], None]
+        self, task: BenchTask, seed: int, made: Sequence[tuple[Candidate | None, int]], emit: Callable[[str], None]
     ) -> TaskDrafts:
         spec = task_spec(task, self.measurement.strip_examples)
         candidates = [candidate for candidate, _ in made if candidate is not None]
         probes = tuple(_probes(task, self.hidden))
-        with closing(Rig(self.sandbox)) as rig:
-            seen = Agreement(rig.board(candidates, example_tests(spec)), rig.board(candidates, probes))
+        with closing(CachedVerifier(self.sandbox)) as verifier:
+            seen = Agreement(verifier.board(candidates, example_tests(spec)), verifier.board(candidates, probes))
         drafts = []
         for number, (candidate, tokens) in enumerate(made):
             if candidate is None:
@@ -122,18 +124,18 @@ class Drafting:
             hidden = self.hidden.judge(task.task_id, solution)
             returned = tuple(seen.returned(candidate, each) for each in probes)
             drafts.append(Draft(number, solution, tokens, hidden, seen.trusted_passed(candidate), returned))
-        tell(f"{task.task_id}: {sum(draft.hidden.plus for draft in drafts)} of {len(drafts)} right")
+        emit(f"{task.task_id}: {sum(draft.hidden.plus for draft in drafts)} of {len(drafts)} right")
         return TaskDrafts(task.task_id, seed, tuple(drafts))
 
 
-def _candidate(models: Models, spec: Spec, number: int) -> Candidate | None:
+def _candidate(models: RoleModels, spec: Spec, number: int) -> Candidate | None:
     try:
         return models.code_writer().draft(spec, number, 1)
     except ReplyError:
         return None
 
 
-def _probes(task: Task, hidden: HiddenTests) -> Iterator[Test]:
+def _probes(task: BenchTask, hidden: HiddenTests) -> Iterator[Test]:
     """Calls on hidden inputs that can be written as text."""
     problem = hidden.problems[task.task_id]
     preamble = f"from user_code import {task.entry_point}"

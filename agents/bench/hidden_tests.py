@@ -28,7 +28,7 @@ _NEITHER = Hidden(base=False, plus=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class HiddenFinding:
     """The hidden tests' word on one solution, and in a phrase what it rests on."""
 
     hidden: Hidden
@@ -50,7 +50,7 @@ class HiddenTests:
         self.jobs = jobs or len(os.sched_getaffinity(0))
         self._lane = _Lane(self.jobs)
         self._lock = threading.Lock()
-        self._findings: dict[Key, Future[Finding]] = {}
+        self._findings: dict[Key, Future[HiddenFinding]] = {}
 
     def judge(self, task_id: str, solution: str) -> Hidden:
         """What the hidden tests say of `solution`. Raises UsageError for an unknown task, SandboxBroken."""
@@ -62,7 +62,7 @@ class HiddenTests:
         with ThreadPoolExecutor(self.jobs, thread_name_prefix="hidden tests") as pool:
             return dict(zip(wanted, pool.map(lambda pair: self.judge(*pair), wanted), strict=True))
 
-    def examine(self, task_id: str, solution: str) -> Finding:
+    def examine(self, task_id: str, solution: str) -> HiddenFinding:
         """`judge`, with the reason."""
         key = (task_id, solution)
         with self._lock:
@@ -98,19 +98,19 @@ class HiddenTests:
                 answer = ask_evalplus(self._sandbox, problem, solutions, controls)
         return answer
 
-    def _examined(self, problem: Problem, solution: str) -> Finding:
+    def _examined(self, problem: Problem, solution: str) -> HiddenFinding:
         answer = self._ask(problem, [solution], [])
         if not answer.judged:
-            return Finding(_NEITHER, answer.reason)
+            return HiddenFinding(_NEITHER, answer.reason)
         judged = answer.judged[0]
         if not judged.base_passed:
-            return Finding(_NEITHER, f"base tests: {judged.base}")
+            return HiddenFinding(_NEITHER, f"base tests: {judged.base}")
         control = self._ask(problem, [], [solution])
         if not control.accepted:
-            return Finding(_NEITHER, f"against wrong expectations: {control.reason}")
+            return HiddenFinding(_NEITHER, f"against wrong expectations: {control.reason}")
         if control.accepted[0]:
-            return Finding(_NEITHER, "it passes against wrong expectations too", forged=True)
-        return Finding(Hidden(base=True, plus=judged.plus_passed), f"plus tests: {judged.plus}")
+            return HiddenFinding(_NEITHER, "it passes against wrong expectations too", forged=True)
+        return HiddenFinding(Hidden(base=True, plus=judged.plus_passed), f"plus tests: {judged.plus}")
 
 
 class _Lane:

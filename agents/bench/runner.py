@@ -11,15 +11,15 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass, replace
 
-from ..run.role_models import Backends
+from ..run.role_models import SharedModels
 from ..sandbox import Sandbox
 from ..settings import Settings, Strategy
-from ..verifier.cached_verifier import Rig
+from ..verifier.cached_verifier import CachedVerifier
 from .attempt import Attempt
 from .hidden_tests import HiddenTests
 from .journal import Journal
 from .results import TaskResult
-from .tasks import Task, solution_of, task_spec
+from .tasks import BenchTask, solution_of, task_spec
 
 ORDER: tuple[Strategy, ...] = ("greenloop", "best-of-n", "classic", "single")
 """greenloop goes first: what it spends on a task is what best-of-n may spend on it."""
@@ -29,13 +29,13 @@ ORDER: tuple[Strategy, ...] = ("greenloop", "best-of-n", "classic", "single")
 class Measurement:
     """What is measured: tasks, with or without their examples, by strategies, with seeds 0 to `seeds` - 1."""
 
-    tasks: Sequence[Task]
+    tasks: Sequence[BenchTask]
     strategies: Sequence[Strategy]
     settings: Settings
     seeds: int = 1
     strip_examples: bool = False
 
-    def cells(self) -> Iterator[tuple[Task, int]]:
+    def cells(self) -> Iterator[tuple[BenchTask, int]]:
         """Each task with each seed; the strategies of one cell run one after the other."""
         for seed in range(self.seeds):
             for task in self.tasks:
@@ -53,7 +53,7 @@ class Runner:
     def __init__(
         self,
         measurement: Measurement,
-        backends: Backends,
+        backends: SharedModels,
         sandbox: Sandbox,
         hidden: HiddenTests,
         journal: Journal,
@@ -65,14 +65,14 @@ class Runner:
         self._journal = journal
         self._stopped = threading.Event()
 
-    def run(self, at_once: int, tell: Callable[[TaskResult], None]) -> list[TaskResult]:
+    def run(self, at_once: int, emit: Callable[[TaskResult], None]) -> list[TaskResult]:
         """The results of all cells, those that the journal had included; `tell` hears of each, from any thread.
 
         Raises ModelError where the model can't be reached, SandboxBroken, and OSError; what ended is kept.
         """
         pool = ThreadPoolExecutor(at_once, thread_name_prefix="cell")
         try:
-            cells = [pool.submit(self._cell, task, seed, tell) for task, seed in self._measurement.cells()]
+            cells = [pool.submit(self._cell, task, seed, emit) for task, seed in self._measurement.cells()]
             wait(cells, return_when=FIRST_EXCEPTION)
             self._stopped.set()
             return [result for cell in cells for result in cell.result()]
@@ -80,27 +80,29 @@ class Runner:
             self._stopped.set()
             pool.shutdown(wait=False, cancel_futures=True)
 
-    def _cell(self, task: Task, seed: int, tell: Callable[[TaskResult], None]) -> list[TaskResult]:
+    def _cell(self, task: BenchTask, seed: int, emit: Callable[[TaskResult], None]) -> list[TaskResult]:
         results: dict[Strategy, TaskResult] = {}
-        with closing(Rig(self._sandbox)) as rig:
+        with closing(CachedVerifier(self._sandbox)) as verifier:
             for strategy in (name for name in ORDER if name in self._measurement.strategies):
                 if self._stopped.is_set():
                     break
                 matched = _tokens(results.get("greenloop")) if strategy == "best-of-n" else None
                 result = self._journal.find(task.task_id, strategy, seed)
                 if result is None or result.matched != matched:
-                    result = self._measured(task, strategy, seed, rig, matched)
+                    result = self._measured(task, strategy, seed, verifier, matched)
                     self._journal.add(result)
                 results[strategy] = result
-                tell(result)
+                emit(result)
         return list(results.values())
 
-    def _measured(self, task: Task, strategy: Strategy, seed: int, rig: Rig, matched: int | None) -> TaskResult:
+    def _measured(
+        self, task: BenchTask, strategy: Strategy, seed: int, verifier: CachedVerifier, matched: int | None
+    ) -> TaskResult:
         """One strategy on one task; with `matched` on so many generated tokens."""
         spec = task_spec(task, self._measurement.strip_examples)
         settings = replace(self._measurement.settings, strategy=strategy, seed=seed)
         attempt = Attempt(spec, settings, matched)
-        attempt.make(self._backends, self._journal.replies, rig)
+        attempt.make(self._backends, self._journal.replies, verifier)
         solution = solution_of(task, attempt.code) if attempt.code else ""
         found = self._hidden.judge(task.task_id, solution) if solution else None
         return TaskResult(
@@ -120,7 +122,7 @@ class Runner:
             lost_to_repair=self._lost(task, attempt, right=found is not None and found.plus),
         )
 
-    def _lost(self, task: Task, attempt: Attempt, *, right: bool) -> bool:
+    def _lost(self, task: BenchTask, attempt: Attempt, *, right: bool) -> bool:
         if right or not attempt.repaired:
             return False
         return self._hidden.judge(task.task_id, solution_of(task, attempt.first_code)).plus

@@ -25,7 +25,7 @@ _FIELDS: Mapping[Dataset, Sequence[str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class BenchTask:
     """One task: `prompt` is a stub, Python whose function `entry_point` has no body.
 
     HumanEval's has a docstring. MBPP's has none: `prose` says what it does, and `example` is an assertion.
@@ -38,7 +38,7 @@ class Task:
     example: str = ""
 
 
-def read_tasks(path: Path, dataset: Dataset = "HumanEval+") -> tuple[Task, ...]:
+def read_tasks(path: Path, dataset: Dataset = "HumanEval+") -> tuple[BenchTask, ...]:
     """The tasks in a JSON Lines file of `dataset`, in its order; fields other than a task's own are left alone.
 
     Raises UsageError, with the file and the line, where it can't be read or a line is no task.
@@ -49,7 +49,7 @@ def read_tasks(path: Path, dataset: Dataset = "HumanEval+") -> tuple[Task, ...]:
         raise UsageError(f"{path} can't be read ({error.strerror}); give EvalPlus's {dataset} file.") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not UTF-8; give EvalPlus's {dataset} file.") from error
-    tasks: dict[str, Task] = {}
+    tasks: dict[str, BenchTask] = {}
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -65,7 +65,7 @@ def read_tasks(path: Path, dataset: Dataset = "HumanEval+") -> tuple[Task, ...]:
     return tuple(task for task in tasks.values() if task.task_id not in LEFT_OUT)
 
 
-def _task(line: str, dataset: Dataset) -> Task:
+def _task(line: str, dataset: Dataset) -> BenchTask:
     """The task in one line. Raises ValueError with a reason."""
     try:
         row = json.loads(line)
@@ -76,7 +76,7 @@ def _task(line: str, dataset: Dataset) -> Task:
     missing = [name for name in wanted if not isinstance(found.get(name), str) or not found[name]]
     if missing:
         raise ValueError(f"it has no text for {' and '.join(missing)}")
-    task = Task(found["task_id"], found["prompt"], found["entry_point"])
+    task = BenchTask(found["task_id"], found["prompt"], found["entry_point"])
     try:
         if dataset == "MBPP+":
             return _in_prose(task, found["canonical_solution"], found["assertion"])
@@ -86,7 +86,7 @@ def _task(line: str, dataset: Dataset) -> Task:
     return task
 
 
-def _in_prose(task: Task, solution: str, assertion: str) -> Task:
+def _in_prose(task: BenchTask, solution: str, assertion: str) -> BenchTask:
     """An MBPP task, of which the prompt is a text between quotes. Raises ValueError with a reason."""
     stub = f"{header(solution, task.entry_point)} ..."
     prose = ast.get_docstring(parse(task.prompt))
@@ -96,7 +96,7 @@ def _in_prose(task: Task, solution: str, assertion: str) -> Task:
     return replace(task, prompt=stub, prose=prose, example=segment(assertion.split("\n"), example))
 
 
-def task_spec(task: Task, strip_examples: bool = False) -> Spec:
+def task_spec(task: BenchTask, strip_examples: bool = False) -> Spec:
     """The spec that a task makes; its text has the whole stub, helper functions included.
 
     With `strip_examples` the text has no example left, and the spec none that is trusted.
@@ -111,7 +111,7 @@ def task_spec(task: Task, strip_examples: bool = False) -> Spec:
     return replace(spec, id=identifier, examples=() if strip_examples else spec.examples)
 
 
-def solution_of(task: Task, code: str) -> str:
+def solution_of(task: BenchTask, code: str) -> str:
     """`code` as EvalPlus takes a `solution`: a module that stands alone.
 
     greenloop's module is a whole file and is handed over byte for byte, unless it uses an import or a helper
@@ -130,7 +130,7 @@ def solution_of(task: Task, code: str) -> str:
     return "\n".join([*lines[:place], *added, *lines[place:]])
 
 
-def _missing(task: Task, code: str) -> list[str]:
+def _missing(task: BenchTask, code: str) -> list[str]:
     """The statements of the stub that bind what `code` needs, and what they need themselves, in its order."""
     lines = task.prompt.split("\n")
     given = [node for node in parse(task.prompt).body if task.entry_point not in bound(node)]

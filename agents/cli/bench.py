@@ -121,7 +121,7 @@ def _reported(measurement: Measurement, options: Options, title: str) -> int:
     from ..bench.report import printed, write_report
     from ..bench.runner import Runner
     from ..llm_backends.selection import choose, probe_ollama
-    from ..run.role_models import ROLES, Backends
+    from ..run.role_models import ROLES, SharedModels
     from ..sandbox import open_sandbox
 
     console = Console()
@@ -138,7 +138,7 @@ def _reported(measurement: Measurement, options: Options, title: str) -> int:
         plan = {**_plan(measurement, options.data), "models": models}
         journal = Journal(options.out, plan, again=options.again)
         console.lines([journal.proof or _proved(journal, options.data, sandbox)])
-        backends = held.enter_context(Backends(choices, settings.weights, console.tell))
+        backends = held.enter_context(SharedModels(choices, settings.weights, console.emit))
         at_once = options.jobs or backends.parallel
         if options.drafts:
             drafting = drafts.Drafting(measurement, options.drafts, backends, sandbox, hidden, journal)

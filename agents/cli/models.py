@@ -40,6 +40,6 @@ def fetch() -> int:
 
     console = Console()
     with console.progress():
-        path = fetch(lambda progress: console.tell(Fetching(progress.source, progress.done, progress.total)))
+        path = fetch(lambda progress: console.emit(Fetching(progress.source, progress.done, progress.total)))
     console.lines([str(path)])
     return 0

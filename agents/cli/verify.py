@@ -50,7 +50,7 @@ def verify(
     with document_alone(json) as stream:
         console = Console()
         if sandbox == "none":
-            console.tell(Note("No sandbox: the code and its tests run with all your rights.", warning=True))
+            console.emit(Note("No sandbox: the code and its tests run with all your rights.", warning=True))
         try:
             verdict = _verdict(code, tests, sandbox, limits)
         except GreenloopError as error:

@@ -11,14 +11,14 @@ from ..syntax.source import parse
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ValueClaim:
     """`call` returns `expected`; both are source text."""
 
     call: str
     expected: str
 
 
-def claim_of(test: Test) -> Claim | None:
+def claim_of(test: Test) -> ValueClaim | None:
     """The claim of a test whose only statement is `assert call == literal` (or `is` a constant); else None.
 
     A test with parameters or decorators claims nothing: its names stand for many values.
@@ -42,19 +42,19 @@ def _is_docstring(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
-def _claim_of_condition(condition: ast.expr) -> Claim | None:
+def _claim_of_condition(condition: ast.expr) -> ValueClaim | None:
     match condition:
         case ast.Compare(left=ast.Call() as call, ops=[ast.Eq() | ast.Is()], comparators=[expected]):
             text = ast.unparse(expected)
-            return Claim(ast.unparse(call), text) if is_literal(text) else None
+            return ValueClaim(ast.unparse(call), text) if is_literal(text) else None
         case ast.Call() as call:
-            return Claim(ast.unparse(call), "True")
+            return ValueClaim(ast.unparse(call), "True")
         case ast.UnaryOp(op=ast.Not(), operand=ast.Call() as call):
-            return Claim(ast.unparse(call), "False")
+            return ValueClaim(ast.unparse(call), "False")
     return None
 
 
-def settled_test(test: Test, claim: Claim, value: str) -> Test:
+def settled_test(test: Test, claim: ValueClaim, value: str) -> Test:
     """The test that takes the place of `test`: the same call, with the value that the votes decided on."""
     name = f"{test.id}_settled"
     source = f"def {name}():\n    assert {claim.call} == {value}\n"

@@ -15,7 +15,7 @@ from typing import Literal
 from ..records import Candidate, Outcome, Test
 from ..syntax.literals import is_writable, same_value
 from .agreement import Agreement
-from .claims import Claim, claim_of, settled_test
+from .claims import ValueClaim, claim_of, settled_test
 from .thresholds import MEASURED, Thresholds
 
 LONGEST_WHOLE = 250
@@ -66,7 +66,7 @@ def tally(agreement: Agreement, test: Test, thresholds: Thresholds = MEASURED) -
     return Tally("open", votes_for, votes)
 
 
-def ballot(agreement: Agreement, candidate: Candidate, test: Test, claim: Claim) -> str | None:
+def ballot(agreement: Agreement, candidate: Candidate, test: Test, claim: ValueClaim) -> str | None:
     """What `candidate` does on the call of `claim`: the value that it returns, or `raises` and the exception.
 
     None where the code is at fault whatever the input: it does not end, or uses a name that is not there.
@@ -92,7 +92,7 @@ def _raised(outcome: Outcome) -> str | None:
     return None if kind in _SLIPS else f"{_RAISES}{kind}"
 
 
-def _trusted_value(agreement: Agreement, claim: Claim) -> str | None:
+def _trusted_value(agreement: Agreement, claim: ValueClaim) -> str | None:
     """What a trusted test says of the same call."""
     trusted = [claim_of(test) for test in agreement.board.tests if test.trusted]
     return next((each.expected for each in trusted if each is not None and each.call == claim.call), None)

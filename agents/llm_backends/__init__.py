@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import ModelError
-from ..events import Fetching, Note, Streamed, Tell
+from ..events import EventHandler, Fetching, Note, Streamed
 from ..records import Request
 from .budget import Budget
 from .model_names import RECORDED_PREFIX, is_embedded
@@ -35,7 +35,7 @@ def is_small(model_id: str | None) -> bool:
     return is_embedded(model_id) or any(size <= _SMALL_BILLIONS for size in sizes)
 
 
-def get_model(choice: Choice, weights: Path | None, tell: Tell, slots: int = 1) -> StreamingModel:
+def get_model(choice: Choice, weights: Path | None, emit: EventHandler, slots: int = 1) -> StreamingModel:
     """The smolagents `Model` of `choice`, opened; not for recorded replies, which need none.
 
     For the embedded model, which answers `slots` requests at once, the weights are fetched here, with progress
@@ -48,8 +48,8 @@ def get_model(choice: Choice, weights: Path | None, tell: Tell, slots: int = 1) 
     from .embedded import EmbeddedModel
     from .weights import fetch, locate
 
-    path = locate(weights) or fetch(lambda p: tell(Fetching(p.source, p.done, p.total)))
-    return EmbeddedModel(path, on_wait=lambda sentence: tell(Note(sentence)), slots=slots)
+    path = locate(weights) or fetch(lambda p: emit(Fetching(p.source, p.done, p.total)))
+    return EmbeddedModel(path, on_wait=lambda sentence: emit(Note(sentence)), slots=slots)
 
 
 def recorded_replies(choice: Choice) -> ReplyStore:
@@ -66,7 +66,7 @@ def get_caller(
     model: StreamingModel | None,
     store: ReplyStore,
     budget: Budget,
-    tell: Tell,
+    emit: EventHandler,
     *,
     cache: ReplyCache | None = None,
     pacer: Pacer | None = None,
@@ -75,9 +75,9 @@ def get_caller(
     from .call import Caller
 
     def on_text(request: Request, text: str) -> None:
-        tell(Streamed(request, text))
+        emit(Streamed(request, text))
 
     def on_retry(request: Request, fault: ModelError, seconds: float) -> None:
-        tell(Note(f"{fault} Trying again in {seconds:.0f} s.", warning=True))
+        emit(Note(f"{fault} Trying again in {seconds:.0f} s.", warning=True))
 
     return Caller(model, budget, store=store, cache=cache, pacer=pacer, on_text=on_text, on_retry=on_retry)

@@ -12,7 +12,7 @@ from ..errors import Interrupted
 Item = TypeVar("Item")
 
 
-class DetachedStream(Generic[Item]):
+class BackgroundStream(Generic[Item]):
     """Reads the iterator that `open_stream` returns in a daemon thread; `next` waits for its items.
 
     A blocking read can be neither interrupted nor timed out from outside, whatever the library below does. So

@@ -11,7 +11,7 @@ from ..errors import BudgetSpent
 from ..records import Usage
 
 
-class Purse(Protocol):
+class SharedBudget(Protocol):
     """What several budgets spend from together."""
 
     def check(self, wait: float = 0.0) -> None:
@@ -40,14 +40,14 @@ class Budget:
         max_seconds: float | None = None,
         max_cost: float | None = None,
         clock: Callable[[], float] = time.monotonic,
-        purse: Purse | None = None,
+        shared_budget: SharedBudget | None = None,
     ) -> None:
         self.max_calls = max_calls
         self.max_tokens = max_tokens
         self.max_seconds = max_seconds
         self.max_cost = max_cost
         self._clock = clock
-        self._purse = purse
+        self._purse = shared_budget
         self._started = clock()
         self._lock = threading.Lock()
         self._usage = Usage()

@@ -19,15 +19,15 @@ import tenacity
 
 from ..errors import GreenloopError, Interrupted, ModelError, UsageError
 from ..records import Reply, Request, Usage
-from .background_stream import DetachedStream
+from .background_stream import BackgroundStream
 from .budget import Budget
 from .cache import ReplyCache
 from .explain_errors import explain
-from .lazy_model import DeferredModel
+from .lazy_model import LazyModel
 from .model_names import RECORDED_PARALLEL
 from .pacing import PATIENCE_SECONDS, Bounds, Pacer, backoff_seconds
 from .recorded import ReplyStore
-from .streamed_reply import Heard
+from .streamed_reply import StreamedReply
 
 if TYPE_CHECKING:
     from .streaming_model import StreamingModel
@@ -58,7 +58,7 @@ class Caller:
     thread that asks. Several threads may ask at once.
 
     To get out of a call under way (Ctrl-C), call `cancel` from any thread: every `ask` raises Interrupted at once,
-    even one whose server is silent, and the connection is closed at its next piece (see DetachedStream).
+    even one whose server is silent, and the connection is closed at its next piece (see BackgroundStream).
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Caller:
         self._on_retry = on_retry
         self._cancelled = threading.Event()
         self._sleep = sleep or self._cancelled.wait
-        self._streams: set[DetachedStream[Any]] = set()
+        self._streams: set[BackgroundStream[Any]] = set()
         self._lock = threading.Lock()
         self._bounds = Bounds(self._require_going_on, budget.seconds_left)
 
@@ -140,7 +140,7 @@ class Caller:
 
     def _repeat(self, request: Request, reply: Reply) -> Reply:
         self._budget.charge(reply.usage)
-        self._tell(request, reply.text)
+        self._emit(request, reply.text)
         return reply
 
     def _missing(self, request: Request) -> Exception:
@@ -151,11 +151,11 @@ class Caller:
         """Open `model` where that is still to be done, in a thread that nobody is held up by."""
 
         def opening() -> Iterator[None]:
-            assert isinstance(model, DeferredModel)
+            assert isinstance(model, LazyModel)
             model.open()
             yield None
 
-        if isinstance(model, DeferredModel) and not model.is_open:
+        if isinstance(model, LazyModel) and not model.is_open:
             with self._listening(opening) as stream:
                 while True:
                     try:
@@ -179,7 +179,7 @@ class Caller:
             sleep=self._pause,
             reraise=True,
         )
-        heard: Heard = retrying(self._paced, model, request, effort)
+        heard: StreamedReply = retrying(self._paced, model, request, effort)
         return Reply(
             text=heard.answer(request.stop),
             finish=heard.finish,
@@ -188,7 +188,7 @@ class Caller:
             tokens_per_second=heard.final.tokens_per_second if heard.final else None,
         )
 
-    def _paced(self, model: StreamingModel, request: Request, effort: _Effort) -> Heard:
+    def _paced(self, model: StreamingModel, request: Request, effort: _Effort) -> StreamedReply:
         self._require_going_on()
         if self._pacer is None:
             return self._try(model, request, effort.spent)
@@ -196,15 +196,15 @@ class Caller:
             effort.held_back += seconds
             return self._try(model, request, effort.spent)
 
-    def _try(self, model: StreamingModel, request: Request, spent: list[Usage]) -> Heard:
-        heard = Heard()
+    def _try(self, model: StreamingModel, request: Request, spent: list[Usage]) -> StreamedReply:
+        heard = StreamedReply()
         started = time.monotonic()
         with self._listening(lambda: _open(model, request)) as stream:
             try:
                 for delta in self._deltas(stream, model):
                     looping = heard.take(delta)
                     if delta.content:
-                        self._tell(request, delta.content)
+                        self._emit(request, delta.content)
                     if looping:
                         break
             finally:
@@ -215,7 +215,7 @@ class Caller:
         heard.require_usable(model.model_id)
         return heard
 
-    def _deltas(self, stream: DetachedStream[Any], model: StreamingModel) -> Iterator[Any]:
+    def _deltas(self, stream: BackgroundStream[Any], model: StreamingModel) -> Iterator[Any]:
         """The stream's deltas until its end or the last second of the budget; faults as ModelError."""
         while True:
             try:
@@ -234,8 +234,8 @@ class Caller:
                 yield delta
 
     @contextlib.contextmanager
-    def _listening(self, open_stream: Callable[[], Iterator[Any]]) -> Iterator[DetachedStream[Any]]:
-        stream = DetachedStream(open_stream)
+    def _listening(self, open_stream: Callable[[], Iterator[Any]]) -> Iterator[BackgroundStream[Any]]:
+        stream = BackgroundStream(open_stream)
         with self._lock:
             self._streams.add(stream)
         try:
@@ -266,7 +266,7 @@ class Caller:
         self._sleep(seconds)
         self._require_going_on()
 
-    def _tell(self, request: Request, text: str) -> None:
+    def _emit(self, request: Request, text: str) -> None:
         if self._on_text:
             self._on_text(request, text)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .streaming_model import StreamingModel
 
 
-class DeferredModel:
+class LazyModel:
     """Stands for a model until it is asked something; what is known beforehand is answered without opening it.
 
     It is opened once, however many threads ask first, and all of its `companions` with it: what is wrong with one
@@ -29,7 +29,7 @@ class DeferredModel:
         model_id: str | None,
         parallel: int,
         open_model: Callable[[], StreamingModel],
-        companions: list[DeferredModel],
+        companions: list[LazyModel],
     ) -> None:
         """`model_id` None means that only the opened model can tell; `companions` is kept, and joined."""
         self.parallel = parallel

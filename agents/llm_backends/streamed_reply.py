@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 CHARACTERS_A_TOKEN = 4
 
 
-class Heard:
+class StreamedReply:
     """Collects the deltas of one stream."""
 
     def __init__(self) -> None:

@@ -12,16 +12,16 @@ from ..judge.judge import SUCCESSES, Situation, judge
 from ..judge.probes import probes
 from ..judge.votes import settlements
 from ..records import Board, RoundRecord, Ruling, Test
-from .state import Conclusion, Workbench, renamed, surviving
+from .state import Conclusion, LoopState, renamed, surviving
 from .strengthen import killing_tests
 
 
 class Orchestrator:
     """One run of one spec: the least effort first, and more only where a board leaves a doubt."""
 
-    def __init__(self, bench: Workbench) -> None:
-        self._bench = bench
-        self._plan = bench.plan
+    def __init__(self, state: LoopState) -> None:
+        self._state = state
+        self._plan = state.plan
         self._repaired: frozenset[str] = frozenset()
         self._tests_written = False
         self._tests_added = False
@@ -35,61 +35,61 @@ class Orchestrator:
         going_on = self._start()
         for number in range(1, self._plan.max_rounds + 1):
             started = time.monotonic()
-            board = self._bench.run_board(number)
+            board = self._state.run_board(number)
             probed = self._probed()
             last = not going_on or number == self._plan.max_rounds
-            ruling = self._bench.confirmed(judge(board, self._situation(probed, last)))
+            ruling = self._state.confirmed(judge(board, self._situation(probed, last)))
             seconds = time.monotonic() - started
-            self._bench.keep(RoundRecord(number, board, probed, ruling, seconds))
+            self._state.keep(RoundRecord(number, board, probed, ruling, seconds))
             if ruling.done and (last or not self._strengthened(ruling)):
                 break
             if not ruling.done:
                 step = partial(self._next, ruling, Agreement(board, probed), number + 1)
-                going_on = self._bench.within_budget(step)
+                going_on = self._state.within_budget(step)
         return Conclusion(ruling, ruling.grade in SUCCESSES)
 
     def _strengthened(self, ruling: Ruling) -> bool:
         """Whether tests were added to a suite that passes and is too weak for its code; once a run."""
-        bench, mutants = self._bench, self._bench.crew.mutants
+        state, mutants = self._state, self._state.roles.mutants
         if self._tests_added or mutants is None or not self._plan.killing_calls or ruling.grade not in SUCCESSES:
             return False
         self._tests_added = True
-        before = len(bench.suite)
+        before = len(state.suite)
 
         def strengthen() -> None:
-            found = killing_tests(bench, bench.leader(ruling), surviving(ruling), mutants)
-            bench.suite += renamed(found, bench.suite)
+            found = killing_tests(state, state.leader(ruling), surviving(ruling), mutants)
+            state.suite += renamed(found, state.suite)
 
-        bench.within_budget(strengthen)
-        return len(bench.suite) > before
+        state.within_budget(strengthen)
+        return len(state.suite) > before
 
     def _start(self) -> bool:
         """Drafts until one passes the trusted tests, then blind tests; whether all came within the budget. Raises
         BudgetSpent when too little came."""
-        bench = self._bench
+        state = self._state
         try:
-            bench.draft(self._plan.drafts, 1)
-            while bench.suite and not self._promising() and bench.drafts_asked < self._plan.most_drafts:
-                bench.draft(min(self._plan.more_drafts, self._plan.most_drafts - bench.drafts_asked), 1)
-            if not bench.suite or self._promising():
+            state.draft(self._plan.drafts, 1)
+            while state.suite and not self._promising() and state.drafts_asked < self._plan.most_drafts:
+                state.draft(min(self._plan.more_drafts, self._plan.most_drafts - state.drafts_asked), 1)
+            if not state.suite or self._promising():
                 self._write_tests()
         except BudgetSpent as error:
-            if not (bench.pool and bench.suite):
+            if not (state.pool and state.suite):
                 raise
-            bench.tell(Note(str(error), warning=True))
+            state.emit(Note(str(error), warning=True))
             return False
         return True
 
     def _promising(self) -> bool:
         """Whether a draft passes all trusted tests."""
-        board = self._bench.crew.rig.board(self._bench.pool, self._bench.suite)
+        board = self._state.roles.verifier.board(self._state.pool, self._state.suite)
         return any(verdict.kind == "passed" for verdict in board.verdicts)
 
     def _write_tests(self) -> None:
-        bench = self._bench
-        bench.add_tests(lambda: bench.crew.test_writer.draft(bench.spec, self._plan.tests))
+        state = self._state
+        state.add_tests(lambda: state.roles.test_writer.draft(state.spec, self._plan.tests))
         if self._plan.properties:
-            bench.add_tests(lambda: bench.crew.test_writer.properties(bench.spec, self._plan.properties))
+            state.add_tests(lambda: state.roles.test_writer.properties(state.spec, self._plan.properties))
         self._tests_written = True
 
     def _probed(self) -> Board | None:
@@ -97,18 +97,18 @@ class Orchestrator:
         if self._probed_suite is None or (self._tests_written and not self._probed_suite):
             # Not drawn again for later tests: what drafts were seen to differ on must not be forgotten.
             self._probed_suite = self._tests_written
-            self._probes = probes(self._bench.suite, self._plan.probes)
-        return self._bench.crew.rig.board(self._bench.pool, self._probes) if self._probes else None
+            self._probes = probes(self._state.suite, self._plan.probes)
+        return self._state.roles.verifier.board(self._state.pool, self._probes) if self._probes else None
 
     def _situation(self, probed: Board | None, last: bool) -> Situation:
-        asked, plan = self._bench.drafts_asked, self._plan
+        asked, plan = self._state.drafts_asked, self._plan
         return Situation(
             probes=probed,
             last_round=last,
             may_draft=asked < plan.most_drafts,
             may_compare=asked < plan.doubtful_drafts,
             tests_written=self._tests_written,
-            may_repair=self._bench.crew.repairs,
+            may_repair=self._state.roles.repairs,
             repaired=self._repaired,
         )
 
@@ -118,8 +118,8 @@ class Orchestrator:
                 self._write_tests()
             case "repair":
                 self._repaired |= {ruling.leader or ""}
-                self._bench.repair(ruling, agreement.board, round_number)
+                self._state.repair(ruling, agreement.board, round_number)
             case _:
                 most = self._plan.most_drafts if ruling.grade == "failed" else self._plan.doubtful_drafts
-                self._bench.draft(min(self._plan.more_drafts, most - self._bench.drafts_asked), round_number)
-        self._bench.suite += settlements(agreement)
+                self._state.draft(min(self._plan.more_drafts, most - self._state.drafts_asked), round_number)
+        self._state.suite += settlements(agreement)

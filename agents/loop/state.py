@@ -8,7 +8,7 @@ from functools import partial
 from typing import Protocol
 
 from ..errors import BudgetSpent, ModelError, ReplyError
-from ..events import BoardStarted, Note, Ruled, Tell
+from ..events import BoardStarted, EventHandler, Note, Ruled
 from ..judge.judge import failures
 from ..records import Board, Candidate, RoundRecord, Ruling, Spec, Test, Verdict
 from ..roles.ask import together
@@ -45,7 +45,7 @@ class Archive(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Crew:
+class Roles:
     """The roles, the number of questions that may be put at once, the rig that runs the tests, and what runs
     mutants (None: no test is asked for on their account)."""
 
@@ -53,20 +53,20 @@ class Crew:
     test_writer: TestWriter
     critic: Critic
     at_once: int
-    rig: BoardRunner
+    verifier: BoardRunner
     mutants: MutantRunner | None = None
     repairs: bool = True
     """Whether greenloop's own loop asks the Critic: a small model repairs less than its next draft does."""
 
 
-class Workbench:
+class LoopState:
     """One run of one spec: its candidates, its tests, and how each comes to be."""
 
-    def __init__(self, spec: Spec, plan: Plan, crew: Crew, archive: Archive, tell: Tell) -> None:
+    def __init__(self, spec: Spec, plan: Plan, roles: Roles, archive: Archive, emit: EventHandler) -> None:
         self.spec = spec
         self.plan = plan
-        self.crew = crew
-        self.tell = tell
+        self.roles = roles
+        self.emit = emit
         self.pool: list[Candidate] = []
         self.suite: list[Test] = list(example_tests(spec))
         if spec.user_tests is not None:
@@ -83,16 +83,16 @@ class Workbench:
 
         def one(number: int) -> None:
             try:
-                candidate = self.crew.code_writer.draft(self.spec, number, round_number)
+                candidate = self.roles.code_writer.draft(self.spec, number, round_number)
             except ReplyError as reason:
-                self.tell(Note(f"Draft {number + 1} can't be used: {reason}."))
+                self.emit(Note(f"Draft {number + 1} can't be used: {reason}."))
                 return
             if not self.pool and not made:
                 self._archive.save_code(candidate.code)
             made[number] = candidate
 
         try:
-            together([partial(one, number) for number in numbers], self.crew.at_once)
+            together([partial(one, number) for number in numbers], self.roles.at_once)
         finally:
             self.pool += [made[number] for number in sorted(made)]
         if not self.pool:
@@ -106,23 +106,25 @@ class Workbench:
         try:
             self.suite += renamed(write(), self.suite)
         except ReplyError as reason:
-            self.tell(Note(f"The tests can't be used: {reason}.", warning=True))
+            self.emit(Note(f"The tests can't be used: {reason}.", warning=True))
 
     def repair(self, ruling: Ruling, board: Board, round_number: int) -> None:
         """Ask the Critic for a replacement of the leader."""
         leader = self.leader(ruling)
         known = frozenset(program(candidate.code) for candidate in self.pool)
         try:
-            replacement = self.crew.critic.replace(self.spec, leader, failures(board, ruling), round_number, known)
+            replacement = self.roles.critic.replace(
+                self.spec, leader, failures(board, ruling), round_number, known
+            )
         except ReplyError as reason:
-            self.tell(Note(f"The Critic's replacement can't be used: {reason}."))
+            self.emit(Note(f"The Critic's replacement can't be used: {reason}."))
         else:
             self.pool.append(replacement)
 
     def run_board(self, number: int) -> Board:
         """Every candidate on every test of the suite."""
-        self.tell(BoardStarted(number, len(self.pool), len(self.suite)))
-        return self.crew.rig.board(self.pool, self.suite)
+        self.emit(BoardStarted(number, len(self.pool), len(self.suite)))
+        return self.roles.verifier.board(self.pool, self.suite)
 
     def confirmed(self, ruling: Ruling) -> Ruling:
         """A success once more, cold; one that does not come again is none.
@@ -130,7 +132,7 @@ class Workbench:
         A limit overrun there is a doubt and no failure: a busy machine is enough for it."""
         if ruling.grade not in ("verified", "consensus"):
             return ruling
-        verdict = self.crew.rig.confirm(self.leader(ruling), surviving(ruling))
+        verdict = self.roles.verifier.confirm(self.leader(ruling), surviving(ruling))
         if verdict.kind == "passed":
             return ruling
         why = f"It passed, and then did not in a fresh sandbox: {verdict.kind}, {verdict.reason}."
@@ -144,7 +146,7 @@ class Workbench:
         if leader is not None:
             self._archive.save_code(leader.code)
             self._archive.save_tests(surviving(ruling))
-        self.tell(Ruled(record.number, record.board, ruling, leader))
+        self.emit(Ruled(record.number, record.board, ruling, leader))
 
     def leader(self, ruling: Ruling) -> Candidate:
         """The candidate that leads. Raises StopIteration where none does."""
@@ -155,7 +157,7 @@ class Workbench:
         try:
             step()
         except BudgetSpent as error:
-            self.tell(Note(str(error), warning=True))
+            self.emit(Note(str(error), warning=True))
             return False
         return True
 

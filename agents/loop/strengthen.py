@@ -10,11 +10,11 @@ from ..judge.agreement import Agreement
 from ..judge.thresholds import MEASURED, Thresholds
 from ..records import Candidate, Test, fingerprint
 from ..strength import KillingCall, MutantRunner, killing_calls, measure
-from .state import Workbench
+from .state import LoopState
 
 
 def killing_tests(
-    bench: Workbench,
+    state: LoopState,
     leader: Candidate,
     suite: Sequence[Test],
     runner: MutantRunner,
@@ -26,11 +26,13 @@ def killing_tests(
     """
     try:
         survivors = measure(leader.code, suite, runner).survivors
-        calls = killing_calls(leader.code, survivors, suite, runner, most=bench.plan.killing_calls)
+        calls = killing_calls(leader.code, survivors, suite, runner, most=state.plan.killing_calls)
         made = [_test(call) for call in calls]
-        agreement = Agreement(bench.crew.rig.board(bench.pool, [*(each for each in suite if each.trusted), *made]))
+        agreement = Agreement(
+            state.roles.verifier.board(state.pool, [*(each for each in suite if each.trusted), *made])
+        )
     except (SandboxBroken, ValueError) as reason:
-        bench.tell(Note(f"No tests were added for strength: {str(reason).rstrip('.')}."))
+        state.emit(Note(f"No tests were added for strength: {str(reason).rstrip('.')}."))
         return []
     voters = agreement.voters
     needed = max(thresholds.agreeing_drafts, thresholds.decisive * len(voters))

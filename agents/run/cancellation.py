@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from ..errors import Interrupted
 
 
-class Halt:
+class Cancellation:
     """Ends whatever has registered with it, and whatever registers later; for a second Ctrl-C."""
 
     def __init__(self) -> None:

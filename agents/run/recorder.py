@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import GreenloopError, Interrupted, StorageFailed
-from ..events import Event, Note, Tell
+from ..events import Event, EventHandler, Note
 from ..judge.track_record import track_record
 from ..llm_backends.budget import Budget
 from ..records import Failure, RoundRecord, Ruling, RunRecord, RunResult, RunStatus, Strength, Test, TrackRecord
@@ -16,33 +16,33 @@ from ..settings import Settings, reaches
 from ..storage import run_directory as runs
 
 if TYPE_CHECKING:
-    from .role_models import Models
+    from .role_models import RoleModels
 
 
-class Keeper:
+class RunRecorder:
     """The archive of one run: writes each round as it comes, and the end, whatever it is.
 
     `budget` and `models` are asked what was spent; `models` is None until there are any.
     """
 
     def __init__(
-        self, run: runs.RunDirectory, record: RunRecord, settings: Settings, budget: Budget, tell: Tell
+        self, run: runs.RunDirectory, record: RunRecord, settings: Settings, budget: Budget, emit: EventHandler
     ) -> None:
         self.run = run
-        self.models: Models | None = None
+        self.models: RoleModels | None = None
         self._record = record
         self._settings = settings
         self.budget = budget
-        self._tell = tell
+        self._emit = emit
         self._ruling: Ruling | None = None
         self._started = time.monotonic()
         self._seconds_before = record.seconds
 
-    def tell(self, event: Event) -> None:
+    def emit(self, event: Event) -> None:
         """Pass an event on, and keep what a note says."""
         if isinstance(event, Note) and event.text not in self._record.notes:
             self._record = replace(self._record, notes=(*self._record.notes, event.text))
-        self._tell(event)
+        self._emit(event)
 
     def append(self, record: RoundRecord) -> None:
         """Keep one round, and what it makes of the run."""
@@ -90,10 +90,10 @@ class Keeper:
         failure = Failure(error.kind, str(error)) if error is not None else None
         try:
             for note in runs.publish(self.run, self._settings.work_dir):
-                self.tell(Note(note))
+                self.emit(Note(note))
             self._write(status=status, error=failure, exit_code=exit_code)
         except OSError as fault:
-            self._tell(Note(f"The end of the run could not be written ({fault.strerror or fault}).", warning=True))
+            self._emit(Note(f"The end of the run could not be written ({fault.strerror or fault}).", warning=True))
         return self.result()
 
     def _write(self, **changes: object) -> None:

@@ -7,36 +7,36 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..events import Tell
+from ..events import EventHandler
 from ..llm_backends.selection import Choice, choose, probe_ollama
 from ..records import Role
 from ..sandbox import Sandbox, open_sandbox
 from ..settings import Settings
 from ..verifier import Workers
 from ..verifier.cached_verifier import boards_at_once
-from .role_models import ROLES, Backends
+from .role_models import ROLES, SharedModels
 
 EMBEDDED_SLOTS = 6
 """Requests of several runs that the embedded model answers at once at the most (docs/performance.md)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Workplace:
+class Resources:
     """An opened sandbox, the threads and the warm worker of its verifications, and the models."""
 
     sandbox: Sandbox
     workers: Workers
     choices: dict[Role, Choice]
-    backends: Backends | None = None
+    backends: SharedModels | None = None
     """The models that all runs share; None: a run opens its own."""
 
     @contextmanager
-    def models(self, weights: Path | None, tell: Tell) -> Iterator[Backends]:
+    def models(self, weights: Path | None, emit: EventHandler) -> Iterator[SharedModels]:
         """The models for one run. Raises ModelError and UsageError."""
         if self.backends is not None:
             yield self.backends
         else:
-            with Backends(self.choices, weights, tell) as own:
+            with SharedModels(self.choices, weights, emit) as own:
                 yield own
 
 
@@ -46,9 +46,9 @@ def chosen(settings: Settings, environ: Mapping[str, str]) -> dict[Role, Choice]
 
 
 @contextmanager
-def open_workplace(
-    settings: Settings, environ: Mapping[str, str], shared: Tell | None = None, most: int = EMBEDDED_SLOTS
-) -> Iterator[Workplace]:
+def open_resources(
+    settings: Settings, environ: Mapping[str, str], shared: EventHandler | None = None, most: int = EMBEDDED_SLOTS
+) -> Iterator[Resources]:
     """A workplace for one run; with `shared`, which hears what opening the models tells, for `most` at once.
 
     Raises SandboxUnavailable and UsageError, and where models are shared ModelError.
@@ -60,8 +60,8 @@ def open_workplace(
         workers = held.enter_context(closing(Workers(sandbox, boards_at_once(), lasting=lasting)))
         choices = chosen(settings, environ)
         if shared is None:
-            yield Workplace(sandbox, workers, choices)
+            yield Resources(sandbox, workers, choices)
         else:
             slots = min(most, EMBEDDED_SLOTS)
-            backends = held.enter_context(Backends(choices, settings.weights, shared, slots=slots))
-            yield Workplace(sandbox, workers, choices, backends)
+            backends = held.enter_context(SharedModels(choices, settings.weights, shared, slots=slots))
+            yield Resources(sandbox, workers, choices, backends)

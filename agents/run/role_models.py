@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from ..errors import UsageError
-from ..events import Answered, Asked, Note, Tell
+from ..events import Answered, Asked, EventHandler, Note
 from ..llm_backends import get_caller, get_model, is_small, recorded_replies
 from ..llm_backends.budget import Budget
 from ..llm_backends.cache import Flights, ReplyCache
-from ..llm_backends.lazy_model import DeferredModel
+from ..llm_backends.lazy_model import LazyModel
 from ..llm_backends.model_names import is_embedded, is_recorded, known_model_id, name_in_cache, parallel_of
 from ..llm_backends.pacing import Pacer
 from ..llm_backends.recorded import ReplyStore
@@ -35,11 +35,11 @@ SEEDS_OF_A_RUN = 1000
 """Seeds that a run has for itself, so that the drafts of two runs with neighbouring seeds are other samples."""
 
 
-OpenModel = Callable[[Choice, Path | None, Tell, int], "StreamingModel"]
+OpenModel = Callable[[Choice, Path | None, EventHandler, int], "StreamingModel"]
 """Takes a choice, the user's own weights, whom to tell of a download, and the embedded model's slots."""
 
 
-class Backends:
+class SharedModels:
     """The models behind the roles, for as many runs as there are, in any number of threads. A context manager that
     closes them on every path.
 
@@ -51,25 +51,25 @@ class Backends:
         self,
         choices: dict[Role, Choice],
         weights: Path | None,
-        tell: Tell,
+        emit: EventHandler,
         *,
         slots: int = 1,
         open_model: OpenModel = get_model,
     ) -> None:
         """`slots` is how many requests the embedded model answers at once."""
         self.choices = choices
-        self.models: dict[Choice, DeferredModel | None] = {}
+        self.models: dict[Choice, LazyModel | None] = {}
         self._weights = weights
         self._flights = Flights()
         self._pacers = {choice: Pacer() for choice in choices.values()}
         self._closers = ExitStack()
-        companions: list[DeferredModel] = []
+        companions: list[LazyModel] = []
         for choice in dict.fromkeys(choices.values()):
             if is_recorded(choice.model_id):
                 self.models[choice] = None
                 continue
-            opening = partial(open_model, choice, weights, tell, slots)
-            model = DeferredModel(known_model_id(choice), parallel_of(choice, slots), opening, companions)
+            opening = partial(open_model, choice, weights, emit, slots)
+            model = LazyModel(known_model_id(choice), parallel_of(choice, slots), opening, companions)
             self.models[choice] = model
             self._closers.callback(model.close)
 
@@ -84,7 +84,7 @@ class Backends:
         """What all callers of the model of `choice` take turns by."""
         return self._pacers[choice]
 
-    def cache(self, choice: Choice, directory: Path, tell: Tell, *, frozen: bool) -> ReplyCache:
+    def cache(self, choice: Choice, directory: Path, emit: EventHandler, *, frozen: bool) -> ReplyCache:
         """The cached replies of the model of `choice`. Raises UsageError where `frozen` and only the model's
         server knows the name that they stand under."""
         name, model = name_in_cache(choice, self._weights), self.models[choice]
@@ -92,7 +92,7 @@ class Backends:
             if frozen or model is None:
                 raise UsageError(FROZEN_WITHOUT_NAME)
             name = model.model_id
-        return ReplyCache(directory, name, self._flights, lambda sentence: tell(Note(sentence, warning=True)))
+        return ReplyCache(directory, name, self._flights, lambda sentence: emit(Note(sentence, warning=True)))
 
     def __enter__(self) -> Self:
         return self
@@ -101,14 +101,16 @@ class Backends:
         self._closers.close()
 
 
-class Models:
+class RoleModels:
     """The models of one run, on its budget, with its recorded replies. A context manager that ends every call."""
 
-    def __init__(self, backends: Backends, settings: Settings, budget: Budget, replies: Path, tell: Tell) -> None:
+    def __init__(
+        self, backends: SharedModels, settings: Settings, budget: Budget, replies: Path, emit: EventHandler
+    ) -> None:
         self._choices = backends.choices
         self._settings = settings
         self._seed = settings.seed * SEEDS_OF_A_RUN
-        self._tell = tell
+        self._emit = emit
         self._lock = threading.Lock()
         self._speeds: list[tuple[int, float]] = []
         self._closers = ExitStack()
@@ -166,15 +168,15 @@ class Models:
         """The Critic on its model."""
         return Critic(self._ask("critic"), self._lengths("critic"), seed=self._seed)
 
-    def _caller(self, choice: Choice, backends: Backends, budget: Budget, replies: Path) -> Caller:
+    def _caller(self, choice: Choice, backends: SharedModels, budget: Budget, replies: Path) -> Caller:
         model = backends.models[choice]
         if model is None:
-            return get_caller(None, recorded_replies(choice), budget, self._tell)
+            return get_caller(None, recorded_replies(choice), budget, self._emit)
         directory, frozen = self._settings.cache, self._settings.frozen
-        cache = backends.cache(choice, directory, self._tell, frozen=frozen) if directory else None
+        cache = backends.cache(choice, directory, self._emit, frozen=frozen) if directory else None
         store = ReplyStore(replies, model.model_id)
         called = None if frozen else model
-        return get_caller(called, store, budget, self._tell, cache=cache, pacer=backends.pacer(choice))
+        return get_caller(called, store, budget, self._emit, cache=cache, pacer=backends.pacer(choice))
 
     def _lengths(self, role: Role) -> ReplyLengths:
         return SMALL_MODEL if is_small(self._choices[role].model_id) else LARGE_MODEL
@@ -183,13 +185,13 @@ class Models:
         caller = self._callers[self._choices[role]]
 
         def ask(request: Request) -> Reply:
-            self._tell(Asked(request))
+            self._emit(Asked(request))
             reply = caller.ask(request)
             if reply.tokens_per_second and not reply.replayed:
                 with self._lock:
                     self._speeds.append((reply.usage.completion_tokens, reply.tokens_per_second))
             self._keep(request, reply)
-            self._tell(Answered(request, reply))
+            self._emit(Answered(request, reply))
             return reply
 
         return ask

@@ -11,22 +11,22 @@ from pathlib import Path
 
 from .. import __version__
 from ..errors import SandboxBroken
-from ..events import Note, RunStarted, Tell
-from ..llm_backends.budget import Budget, Purse
+from ..events import EventHandler, Note, RunStarted
+from ..llm_backends.budget import Budget, SharedBudget
 from ..llm_backends.selection import Choice
 from ..loop.plan import plan
-from ..loop.state import Conclusion, Crew, Workbench, surviving
+from ..loop.state import Conclusion, LoopState, Roles, surviving
 from ..loop.strategies import loop_of
 from ..records import Role, RunRecord, RunResult, Spec, Test
 from ..settings import Settings
 from ..spec import with_answers
 from ..storage import run_directory as runs
 from ..strength import MutantRunner, measure
-from ..verifier.cached_verifier import Rig
-from .cancellation import Halt
-from .recorder import Keeper
-from .resources import Workplace, open_workplace
-from .role_models import Models
+from ..verifier.cached_verifier import CachedVerifier
+from .cancellation import Cancellation
+from .recorder import RunRecorder
+from .resources import Resources, open_resources
+from .role_models import RoleModels
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Job:
     settings: Settings
     environ: Mapping[str, str]
     run_id: str | None = None
-    purse: Purse | None = None
+    shared_budget: SharedBudget | None = None
 
     def budget(self) -> Budget:
         """What may be spent: a limit in the spec's front matter goes before the setting."""
@@ -50,16 +50,16 @@ class Job:
             max_tokens=limits.max_tokens or self.settings.max_tokens,
             max_seconds=limits.max_seconds or self.settings.max_seconds,
             max_cost=limits.max_cost or self.settings.max_cost,
-            purse=self.purse,
+            shared_budget=self.shared_budget,
         )
 
 
-def run_job(
+def run_spec(
     job: Job,
-    tell: Tell,
+    emit: EventHandler,
     resumed: runs.RunDirectory | None = None,
-    place: Workplace | None = None,
-    halt: Halt | None = None,
+    place: Resources | None = None,
+    cancellation: Cancellation | None = None,
 ) -> RunResult:
     """Run `job`, or go on with a run; once the run has a directory, its result tells of any error.
 
@@ -69,20 +69,20 @@ def run_job(
     """
     job = _answered(job, under_way=resumed is not None)
     with ExitStack() as held:
-        place = place or held.enter_context(open_workplace(job.settings, job.environ))
-        rig = held.enter_context(closing(Rig(place.sandbox, place.workers)))
-        halt = halt or Halt()
-        held.enter_context(halt.ending(rig.stop))
+        place = place or held.enter_context(open_resources(job.settings, job.environ))
+        verifier = held.enter_context(closing(CachedVerifier(place.sandbox, place.workers)))
+        cancellation = cancellation or Cancellation()
+        held.enter_context(cancellation.ending(verifier.stop))
         record = _begin(job, place.choices, place.sandbox.name, resumed)
         run = resumed or runs.create(job.settings.work_dir, record)
         run.write(record)
-        keeper = Keeper(run, record, job.settings, job.budget(), tell)
-        keeper.tell(
+        recorder = RunRecorder(run, record, job.settings, job.budget(), emit)
+        recorder.emit(
             RunStarted(str(run.path), record.models["code_writer"], record.model_reason, place.sandbox.name)
         )
         if place.sandbox.name == "none":
-            keeper.tell(Note("No sandbox: generated code runs with all your rights.", warning=True))
-        return keeper.guard(partial(_work, job, place, keeper, rig, halt))
+            recorder.emit(Note("No sandbox: generated code runs with all your rights.", warning=True))
+        return recorder.guard(partial(_work, job, place, recorder, verifier, cancellation))
 
 
 def _answered(job: Job, *, under_way: bool) -> Job:
@@ -116,30 +116,36 @@ def plain(settings: Settings) -> dict[str, str | int | float | bool | None]:
     return {name: str(value) if isinstance(value, Path) else value for name, value in asdict(settings).items()}
 
 
-def _work(job: Job, place: Workplace, keeper: Keeper, rig: Rig, halt: Halt) -> None:
-    with place.models(job.settings.weights, keeper.tell) as backends, ExitStack() as calls:
+def _work(
+    job: Job, place: Resources, recorder: RunRecorder, verifier: CachedVerifier, cancellation: Cancellation
+) -> None:
+    with place.models(job.settings.weights, recorder.emit) as backends, ExitStack() as calls:
         models = calls.enter_context(
-            Models(backends, job.settings, keeper.budget, keeper.run.replies, keeper.tell)
+            RoleModels(backends, job.settings, recorder.budget, recorder.run.replies, recorder.emit)
         )
-        keeper.models = models
-        with halt.ending(calls.close):
-            bench, conclusion = _concluded(job, models, keeper, rig)
+        recorder.models = models
+        with cancellation.ending(calls.close):
+            state, conclusion = _concluded(job, models, recorder, verifier)
     ruling = conclusion.ruling
     if job.settings.mutation and ruling.grade != "failed" and ruling.leader is not None:
-        measure_suite(bench.leader(ruling).code, surviving(ruling), keeper, rig)  # no model decodes beside it now
+        measure_suite(
+            state.leader(ruling).code, surviving(ruling), recorder, verifier
+        )  # no model decodes beside it now
 
 
-def _concluded(job: Job, models: Models, keeper: Keeper, rig: Rig) -> tuple[Workbench, Conclusion]:
-    mutants = rig if job.settings.mutation else None
-    roles = (models.code_writer(), models.test_writer(), models.critic())
-    crew = Crew(*roles, models.at_once, rig, mutants, models.repairs)
-    bench = Workbench(job.spec, plan(job.settings, job.spec.limits), crew, keeper, keeper.tell)
-    return bench, loop_of(job.settings.strategy, bench).run()
+def _concluded(
+    job: Job, models: RoleModels, recorder: RunRecorder, verifier: CachedVerifier
+) -> tuple[LoopState, Conclusion]:
+    mutants = verifier if job.settings.mutation else None
+    asked = (models.code_writer(), models.test_writer(), models.critic())
+    roles = Roles(*asked, models.at_once, verifier, mutants, models.repairs)
+    state = LoopState(job.spec, plan(job.settings, job.spec.limits), roles, recorder, recorder.emit)
+    return state, loop_of(job.settings.strategy, state).run()
 
 
-def measure_suite(code: str, tests: Sequence[Test], keeper: Keeper, rig: MutantRunner) -> None:
+def measure_suite(code: str, tests: Sequence[Test], recorder: RunRecorder, verifier: MutantRunner) -> None:
     """Keep the strength of the surviving suite; where it can't be measured, a note says so."""
     try:
-        keeper.save_strength(measure(code, tests, rig))
+        recorder.save_strength(measure(code, tests, verifier))
     except (SandboxBroken, ValueError) as reason:
-        keeper.tell(Note(f"The strength of the tests was not measured: {str(reason).rstrip('.')}."))
+        recorder.emit(Note(f"The strength of the tests was not measured: {str(reason).rstrip('.')}."))

@@ -10,7 +10,7 @@ import random
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
-from ..judge.claims import Claim, claim_of
+from ..judge.claims import ValueClaim, claim_of
 from ..judge.probes import argument_nodes, literal_call, probe, probed_call, probes, with_arguments
 from ..records import Board, Outcome, Survivor, Test, fingerprint
 from ..syntax.literals import is_literal, same_value
@@ -30,7 +30,7 @@ class KillingCall:
     `claim.expected` is the code's own word: no test before other drafts return the same.
     `preamble` has the imports that the call needs."""
 
-    claim: Claim
+    claim: ValueClaim
     preamble: str
     kills: int
 
@@ -72,7 +72,7 @@ def _cover(board: Board, most: int) -> Iterator[KillingCall]:
         claim = claim_of(best)
         returned = board.verdicts[0].outcome(best.id).actual
         if claim is not None and returned is not None:
-            yield KillingCall(Claim(claim.call, returned), best.preamble, len(kills[best]))
+            yield KillingCall(ValueClaim(claim.call, returned), best.preamble, len(kills[best]))
         killed = kills[best]
         kills = {call: left for call, others in kills.items() if (left := others - killed)}
 

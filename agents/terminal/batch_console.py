@@ -136,7 +136,7 @@ class BatchConsole:
     def opened(self, event: Event) -> None:
         """What opening the models tells."""
         if isinstance(event, Note | Fetching):
-            self._console.tell(event)
+            self._console.emit(event)
 
     def ended(self, result: EntryResult) -> None:
         """An entry came to this."""

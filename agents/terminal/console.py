@@ -102,7 +102,7 @@ class Console:
             finally:
                 self._live = None
 
-    def tell(self, event: Event) -> None:
+    def emit(self, event: Event) -> None:
         """Show an event of a run."""
         from ..events import Note
 

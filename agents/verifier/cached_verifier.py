@@ -13,7 +13,7 @@ from . import Verifier, Workers
 MOST_AT_ONCE = 4
 
 
-class Rig:
+class CachedVerifier:
     """Runs boards in `sandbox` and remembers their verdicts; on `workers`, where several rigs share them.
 
     Every method raises SandboxBroken when the sandbox fails, and Interrupted after `stop`.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..records import Isolation, Outcome, Refusal, Stopped, TestStrength, Verdict, VerdictKind
 from .audit import Trouble
-from .prepared_suite import Trial, belonging
+from .prepared_suite import PreparedSuite, belonging
 from .strength import Noticed, strength_of
 
 _FEW = 10
@@ -30,13 +30,13 @@ class Findings:
     untried: frozenset[str]
 
 
-def decide(trial: Trial, found: Findings) -> Verdict:
+def decide(prepared: PreparedSuite, found: Findings) -> Verdict:
     """The verdict. A pass counts only where a wrong answer of the code makes the test fail: another test is
     refused, or, where it is trusted, it runs and its failure counts, but not its pass."""
-    trusted = {test.id for test in trial.tests if test.trusted}
+    trusted = {test.id for test in prepared.tests if test.trusted}
     untried = set(found.untried) - trusted
-    strengths, reasons = _strengths(trial, found, untried)
-    reasons |= {refusal.test_id: refusal.reason for refusal in trial.weak} | dict.fromkeys(untried, _UNTRIED)
+    strengths, reasons = _strengths(prepared, found, untried)
+    reasons |= {refusal.test_id: refusal.reason for refusal in prepared.weak} | dict.fromkeys(untried, _UNTRIED)
     dropped = {name for name in reasons if name not in trusted}
     skipped = [outcome for outcome in found.outcomes if outcome.status == "missing"]
     reasons |= {belonging(outcome.test_id): outcome.detail for outcome in skipped}
@@ -46,18 +46,18 @@ def decide(trial: Trial, found: Findings) -> Verdict:
         if belonging(outcome.test_id) not in dropped and outcome not in skipped
     )
     idle = set(reasons)
-    refused = list(trial.refused)
+    refused = list(prepared.refused)
     notes = list(found.notes)
     for name, reason in reasons.items():
-        if trial.given or name in dropped:
+        if prepared.given or name in dropped:
             refused.append(Refusal(name, reason))
         else:
             notes.append(f"{name} does not count as passed: {reason}.")
-    kind, reason = _kind(trial, found, outcomes, idle, refused)
+    kind, reason = _kind(prepared, found, outcomes, idle, refused)
     notes += _residue(found, strengths) if kind == "passed" else []
     return Verdict(
         kind,
-        outcomes=outcomes if trial.given else tuple(_gathered(trial, outcomes, dropped)),
+        outcomes=outcomes if prepared.given else tuple(_gathered(prepared, outcomes, dropped)),
         refused=tuple(refused),
         reason=reason,
         isolation=found.isolation,
@@ -84,7 +84,7 @@ def _residue(found: Findings, strengths: Sequence[TestStrength]) -> list[str]:
 
 
 def _strengths(
-    trial: Trial, found: Findings, untried: set[str]
+    prepared: PreparedSuite, found: Findings, untried: set[str]
 ) -> tuple[tuple[TestStrength, ...], dict[str, str]]:
     """What each test notices, and for those that show nothing the reason; nothing unless all tests passed."""
     reasons: dict[str, str] = {}
@@ -93,7 +93,7 @@ def _strengths(
     tried = [outcome for outcome in run if belonging(outcome.test_id) not in untried]
     if found.noticed is None or not tried or any(outcome.status != "passed" for outcome in tried):
         return (), reasons
-    for name in trial.names:
+    for name in prepared.names:
         if name in untried or not any(belonging(outcome.test_id) == name for outcome in run):
             continue
         items = [item for key, item in found.noticed.items() if belonging(key) == name]
@@ -106,13 +106,17 @@ def _strengths(
 
 
 def _kind(
-    trial: Trial, found: Findings, outcomes: Sequence[Outcome], idle: set[str], refused: Sequence[Refusal]
+    prepared: PreparedSuite,
+    found: Findings,
+    outcomes: Sequence[Outcome],
+    idle: set[str],
+    refused: Sequence[Refusal],
 ) -> tuple[VerdictKind, str]:
     if found.trouble is not None:
         return found.trouble
-    if trial.given and trial.refused:
-        return "refused", f"{trial.refused[0].test_id}: {trial.refused[0].reason}"
-    if found.ids and not set(trial.names) <= {belonging(name) for name in found.ids}:
+    if prepared.given and prepared.refused:
+        return "refused", f"{prepared.refused[0].test_id}: {prepared.refused[0].reason}"
+    if found.ids and not set(prepared.names) <= {belonging(name) for name in found.ids}:
         return "void", "the tests that pytest collected are not those in the file"
     if found.stopped is not None:
         return "stopped", str(found.stopped)
@@ -124,15 +128,15 @@ def _kind(
             return "refused", f"{refused[0].test_id}: {refused[0].reason}"
         return "refused", "there is no test to run" if not outcomes else "no test shows anything about the code"
     ran = {outcome.test_id for outcome in found.outcomes}
-    if ran != {name for name in found.ids if belonging(name) in trial.names}:
+    if ran != {name for name in found.ids if belonging(name) in prepared.names}:
         return "incomplete", "some tests have no outcome"
     return "passed", ""
 
 
-def _gathered(trial: Trial, outcomes: Sequence[Outcome], dropped: set[str]) -> list[Outcome]:
+def _gathered(prepared: PreparedSuite, outcomes: Sequence[Outcome], dropped: set[str]) -> list[Outcome]:
     """One outcome for each test, of which pytest may have made several items."""
     gathered = []
-    for name in trial.names:
+    for name in prepared.names:
         if name in dropped:
             continue
         parts = [outcome for outcome in outcomes if belonging(outcome.test_id) == name]

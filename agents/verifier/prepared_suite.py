@@ -18,7 +18,7 @@ TESTS_FILE = "test_user_code.py"
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class PreparedSuite:
     """`source` is run as one file; `tests` are those that run, `weak` those of them whose pass shows nothing,
     `refused` those that don't run. `given` says that it is a user's own file, to be run as it stands."""
 
@@ -78,7 +78,7 @@ def belonging(name: str) -> str:
     return name.split("::")[0].split("[")[0]
 
 
-def suite_trial(tests: Sequence[Test]) -> Trial:
+def prepare_suite(tests: Sequence[Test]) -> PreparedSuite:
     """A board's suite: refused tests are left out; a trusted one stays, unless it reaches for the run itself."""
     kept: list[Test] = []
     refused: list[Refusal] = []
@@ -91,10 +91,10 @@ def suite_trial(tests: Sequence[Test]) -> Trial:
         kept.append(test)
         if finding is not None:
             weak.append(Refusal(test.id, finding.reason))
-    return Trial(render(kept) if kept else "", tuple(kept), tuple(weak), tuple(refused))
+    return PreparedSuite(render(kept) if kept else "", tuple(kept), tuple(weak), tuple(refused))
 
 
-def file_trial(source: str) -> Trial:
+def prepare_file(source: str) -> PreparedSuite:
     """A user's own file, run as it stands. Raises ValueError where it isn't Python."""
     tests = split(source, "user")
     findings = {test.id: examine(test) for test in tests}
@@ -104,7 +104,7 @@ def file_trial(source: str) -> Trial:
     weak = tuple(Refusal(key, found.reason) for key, found in findings.items() if found and not found.grave)
     gone = {refusal.test_id for refusal in refused}
     kept = tuple(test for test in tests if test.id not in gone)
-    return Trial(source, kept, weak, refused, given=True)
+    return PreparedSuite(source, kept, weak, refused, given=True)
 
 
 def _defined_twice(tree: ast.Module) -> list[str]:

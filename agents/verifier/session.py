@@ -49,7 +49,7 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class SessionTask:
     """What a session does: `task` goes to the judge over its channel; without `subject_files` the judge's
     process runs the code too."""
 
@@ -87,7 +87,12 @@ class Session:
     """Runs one task; every deadline is in seconds."""
 
     def __init__(
-        self, terms: Terms, task: Task, call_seconds: float, test_seconds: float, known: Callable[[str], bool]
+        self,
+        terms: Terms,
+        task: SessionTask,
+        call_seconds: float,
+        test_seconds: float,
+        known: Callable[[str], bool],
     ) -> None:
         """`known` says whether the host knows what the tests notice of answers with a digest."""
         self._sandbox = terms.sandbox

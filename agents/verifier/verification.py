@@ -17,8 +17,8 @@ from .canary import Canaries, plant
 from .decision import Findings, decide
 from .hypothesis_tables import hypothesis_tables
 from .inside_bytecode import JUDGE, SUBJECT, programs
-from .prepared_suite import TESTS_FILE, Trial, belonging
-from .session import Break, Session, Task, Terms, Transcript
+from .prepared_suite import TESTS_FILE, PreparedSuite, belonging
+from .session import Break, Session, SessionTask, Terms, Transcript
 from .static.hard_coded_answers import answers_from_a_table
 from .strength import Noticed, Strengths
 
@@ -28,13 +28,13 @@ _PREFIX = f"{TESTS_FILE}::"
 _ENDS_OF_LOOPS = ("StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError")
 
 
-class Run:
+class Verification:
     """Verifies one candidate's `code` against a trial; `strengths` holds what suites notice."""
 
-    def __init__(self, terms: Terms, code: str, trial: Trial, strengths: Strengths) -> None:
+    def __init__(self, terms: Terms, code: str, prepared: PreparedSuite, strengths: Strengths) -> None:
         self._terms = terms
         self._code = code.encode("utf-8", "surrogatepass")
-        self._trial = trial
+        self._trial = prepared
         self._strengths = strengths
         self._noticed: dict[str, Noticed] = {}
         self._untried: set[str] = set()
@@ -45,7 +45,7 @@ class Run:
         self._ids: tuple[str, ...] = ()
         self._output = ""
         self._notes: dict[str, None] = {}
-        if (note := answers_from_a_table(code, trial.source)) is not None:
+        if (note := answers_from_a_table(code, prepared.source)) is not None:
             self._notes[note] = None
         self._isolation: Isolation = "isolated"
         self._moved: list[str] = []
@@ -140,12 +140,12 @@ class Run:
             self._noticed.update(found)
         return transcript, result
 
-    def _task(self, canaries: Canaries, wanted: Sequence[str], isolated: bool) -> Task:
+    def _task(self, canaries: Canaries, wanted: Sequence[str], isolated: bool) -> SessionTask:
         tests = self._trial.source.encode("utf-8", "surrogatepass")
         code = {"user_code.py": self._code}
         tables = hypothesis_tables() if self._trial.has_properties else {}
         files = {**programs(JUDGE), **tables, **canaries.files, TESTS_FILE: tests}
-        return Task(
+        return SessionTask(
             nonce=secrets.token_hex(16),
             task={
                 "tests_file": TESTS_FILE,

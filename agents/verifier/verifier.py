@@ -13,10 +13,10 @@ from typing import Self
 from ..errors import Interrupted, SandboxBroken
 from ..records import Board, Candidate, Test, Verdict
 from ..sandbox.interface import Sandbox, SandboxLimits
-from .prepared_suite import Trial, file_trial, suite_trial
+from .prepared_suite import PreparedSuite, prepare_file, prepare_suite
 from .session import Interruption, Terms
 from .strength import Strengths
-from .verification import Run
+from .verification import Verification
 from .workers import Workers
 
 _LIMITS = SandboxLimits()
@@ -39,7 +39,7 @@ class Verifier:
     ) -> None:
         self._workers = workers or Workers(sandbox, jobs)
         self._owner = workers is None
-        self._warmth = self._workers.warmth
+        self._warmth = self._workers.worker_choice
         self._limits = limits
         self._call_seconds = call_seconds
         self._stop = threading.Event()
@@ -59,10 +59,10 @@ class Verifier:
         Interrupted (or left by an exception of `on_verdict`), it ends what is under way; no other board follows.
         """
         begun = time.monotonic()
-        trial = suite_trial(tests)
+        prepared = prepare_suite(tests)
         codes = list(dict.fromkeys(candidate.code for candidate in candidates))
-        where = self._warmth.sandbox(len(codes), trial.has_properties)
-        pending = {self._submit(code, trial, where, haste): code for code in codes}
+        where = self._warmth.sandbox(len(codes), prepared.has_properties)
+        pending = {self._submit(code, prepared, where, haste): code for code in codes}
         verdicts: dict[str, Verdict] = {}
         try:
             for future in as_completed(pending):
@@ -91,14 +91,14 @@ class Verifier:
         run itself makes the verdict `refused`.
         """
         try:
-            trial = file_trial(tests_source)
+            prepared = prepare_file(tests_source)
         except ValueError as error:
             return Verdict("refused", reason=f"the tests cannot be read: {error}", backend=self._warmth.cold.name)
-        return self._verdict(code, trial, self._warmth.sandbox(1, trial.has_properties))
+        return self._verdict(code, prepared, self._warmth.sandbox(1, prepared.has_properties))
 
     def confirm(self, candidate: Candidate, tests: Sequence[Test]) -> Verdict:
         """Verify once more, cold: modules that a warm worker has loaded can hide a missing import."""
-        confirmed = self._submit(candidate.code, suite_trial(tests), self._warmth.cold, None)
+        confirmed = self._submit(candidate.code, prepare_suite(tests), self._warmth.cold, None)
         try:
             return confirmed.result()
         except BaseException:
@@ -116,8 +116,8 @@ class Verifier:
         if self._owner:
             self._workers.close()
 
-    def _submit(self, code: str, trial: Trial, where: Sandbox, haste: float | None) -> Future[Verdict]:
-        return self._workers.pool.submit(self._verdict, code, trial, where, haste)
+    def _submit(self, code: str, prepared: PreparedSuite, where: Sandbox, haste: float | None) -> Future[Verdict]:
+        return self._workers.pool.submit(self._verdict, code, prepared, where, haste)
 
     def __enter__(self) -> Self:
         return self
@@ -127,17 +127,19 @@ class Verifier:
     ) -> None:
         self.close()
 
-    def _verdict(self, code: str, trial: Trial, sandbox: Sandbox, haste: float | None = None) -> Verdict:
+    def _verdict(
+        self, code: str, prepared: PreparedSuite, sandbox: Sandbox, haste: float | None = None
+    ) -> Verdict:
         begun = time.monotonic()
         try:
             hasty = haste is not None
             terms = Terms(sandbox, self._limits, haste or self._call_seconds, self._stop, gives_up=hasty)
-            verdict = Run(terms, code, trial, self._strengths).verdict()
+            verdict = Verification(terms, code, prepared, self._strengths).verdict()
         except Interruption as stop:
             raise Interrupted("The verification was stopped; go on with --resume.") from stop
         except SandboxBroken:
             if sandbox is self._warmth.cold:
                 raise
             self._warmth.give_up(sandbox)
-            return self._verdict(code, trial, self._warmth.cold, haste)
+            return self._verdict(code, prepared, self._warmth.cold, haste)
         return replace(verdict, backend=sandbox.name, seconds=time.monotonic() - begun)

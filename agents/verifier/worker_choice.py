@@ -30,7 +30,7 @@ def preloaded(properties: bool = False) -> list[str]:
     return [*found, *_OF_PROPERTIES] if properties and importlib.util.find_spec(_OF_PROPERTIES[0]) else found
 
 
-class Warmth:
+class WorkerChoice:
     """Gives out `cold` for the first verification and a warm worker of it from then on, where it can hold one.
 
     A lasting one expects every kind of suite, and starts another worker when one broke, a few times.

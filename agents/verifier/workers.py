@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 from ..sandbox.interface import Sandbox
-from .worker_choice import Warmth
+from .worker_choice import WorkerChoice
 
 
 class Workers:
@@ -16,10 +16,10 @@ class Workers:
     """
 
     def __init__(self, sandbox: Sandbox, jobs: int, *, lasting: bool = False) -> None:
-        self.warmth = Warmth(sandbox, lasting=lasting)
+        self.worker_choice = WorkerChoice(sandbox, lasting=lasting)
         self.pool = ThreadPoolExecutor(jobs, thread_name_prefix="verifier")
 
     def close(self) -> None:
         """Wait for what is under way and release the threads; the sandbox stays its owner's."""
         self.pool.shutdown(wait=True, cancel_futures=True)
-        self.warmth.close()
+        self.worker_choice.close()

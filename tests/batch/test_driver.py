@@ -17,7 +17,7 @@ from agents.batch.totals import TotalBudget, Totals
 from agents.batch.worker import stopped, unfinished
 from agents.errors import GreenloopError, Interrupted, ModelError, SandboxBroken, StorageFailed, TotalSpent
 from agents.records import Usage
-from agents.run.cancellation import Halt
+from agents.run.cancellation import Cancellation
 
 from .made import Kept, entry, planned, verified
 
@@ -30,9 +30,9 @@ class Bench:
     def __init__(self, directory: Path, count: int, work: Work, jobs: int = 1) -> None:
         self.journal: Journal = planned(directory, *(entry(f"s{number}") for number in range(count)))
         self.display = Kept()
-        self.halt = Halt()
+        self.cancellation = Cancellation()
         self.total = TotalBudget(Totals(), Usage())
-        executor = ThreadExecutor(work, jobs, self.halt)
+        executor = ThreadExecutor(work, jobs, self.cancellation)
         self.driver = Driver(self.journal, executor, jobs, self.check, self.display)
 
     def check(self) -> None:
@@ -164,7 +164,7 @@ def test_the_first_interrupt_lets_what_runs_end_and_begins_nothing(tmp_path: Pat
     bench = Bench(tmp_path, 3, work)
     assert isinstance(bench.run(), Interrupted)
     assert bench.statuses == ["finished", "not started", "not started"]
-    assert not bench.halt.is_set
+    assert not bench.cancellation.is_set
 
 
 @pytest.mark.parametrize("words", [("soon", "soon"), ("now",)])
@@ -172,7 +172,7 @@ def test_the_second_interrupt_or_a_termination_stops_what_runs(tmp_path: Path, w
     ended = threading.Event()
 
     def work(task: Task) -> EntryResult:
-        with bench.halt.ending(ended.set):
+        with bench.cancellation.ending(ended.set):
             for word in words:
                 bench.driver.stop("soon" if word == "soon" else "now")
             assert ended.wait(10)
@@ -200,7 +200,7 @@ def test_when_the_journal_takes_no_more_what_runs_is_ended_and_nothing_is_begun(
     def work(task: Task) -> EntryResult:
         if task.entry.id != "s0":
             return verified(task)
-        with bench.halt.ending(ended.set):
+        with bench.cancellation.ending(ended.set):
             assert ended.wait(20)
         return stopped(unfinished(task), Interrupted("."))
 

@@ -6,24 +6,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.batch.identifiers import LONGEST_ID, Claim, folded, rivals, settled, unsafe
+from agents.batch.identifiers import LONGEST_ID, IdClaim, folded, rivals, settled, unsafe
 
 CLAIMS = st.builds(
-    Claim,
+    IdClaim,
     st.sampled_from(["a", "A", "b", "bad-1", "é", "e\u0301", "x" * 80]) | st.text("abA-", min_size=1, max_size=3),
     st.sampled_from(["1", "2", "3"]),
     st.booleans(),
 )
 
 
-def peaceful(claims: list[Claim]) -> list[Claim]:
+def peaceful(claims: list[IdClaim]) -> list[IdClaim]:
     """`claims` without given ids that others give as well, which are errors before ids are settled."""
     contested = rivals(claims)
     return [claim for claim in claims if not (claim.given and folded(claim.id) in contested)]
 
 
 @given(st.lists(CLAIMS, max_size=12))
-def test_two_claims_share_an_id_only_if_they_are_the_same(claims: list[Claim]) -> None:
+def test_two_claims_share_an_id_only_if_they_are_the_same(claims: list[IdClaim]) -> None:
     claims = peaceful(claims)
     owners: dict[str, set[tuple[str, bool]]] = {}
     for identifier, claim in zip(settled(claims), claims, strict=True):
@@ -37,26 +37,26 @@ def test_two_claims_share_an_id_only_if_they_are_the_same(claims: list[Claim]) -
     .map(peaceful)
     .flatmap(lambda claims: st.tuples(st.just(claims), st.permutations(claims)))
 )
-def test_ids_do_not_depend_on_the_order(both: tuple[list[Claim], list[Claim]]) -> None:
+def test_ids_do_not_depend_on_the_order(both: tuple[list[IdClaim], list[IdClaim]]) -> None:
     one, other = both
     assert set(zip(one, settled(one), strict=True)) == set(zip(other, settled(other), strict=True))
 
 
 @given(st.lists(CLAIMS, max_size=12).map(peaceful))
-def test_a_given_id_stays(claims: list[Claim]) -> None:
+def test_a_given_id_stays(claims: list[IdClaim]) -> None:
     for identifier, claim in zip(settled(claims), claims, strict=True):
         assert identifier == claim.id or not claim.given
 
 
 def test_a_derived_id_depends_on_no_entry_of_another_id() -> None:
-    claim = Claim("sort-1", "content")
-    assert settled([claim]) == settled([claim, Claim("other", "x"), Claim("other", "y")])[:1] == ["sort-1"]
+    claim = IdClaim("sort-1", "content")
+    assert settled([claim]) == settled([claim, IdClaim("other", "x"), IdClaim("other", "y")])[:1] == ["sort-1"]
 
 
 def test_given_ids_that_differ_in_case_or_composition_alone_are_rivals() -> None:
-    assert rivals([Claim("Sort", "1", True), Claim("sort", "2", True)]) == {"sort"}
-    assert rivals([Claim("\u00e9a", "1", True), Claim("e\u0301a", "2", True)])
-    assert not rivals([Claim("sort", "1", True), Claim("sort", "1", True), Claim("sort", "2")])
+    assert rivals([IdClaim("Sort", "1", True), IdClaim("sort", "2", True)]) == {"sort"}
+    assert rivals([IdClaim("\u00e9a", "1", True), IdClaim("e\u0301a", "2", True)])
+    assert not rivals([IdClaim("sort", "1", True), IdClaim("sort", "1", True), IdClaim("sort", "2")])
 
 
 @pytest.mark.parametrize("name", ["con", "NUL", "Com1", "lpt9", "aux.txt", "PRN.a.b", "abc.", "a..", "é" * 120])

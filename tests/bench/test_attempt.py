@@ -13,7 +13,7 @@ from agents.bench.tasks import read_tasks, task_spec
 from agents.errors import ModelError, SandboxUnavailable
 from agents.sandbox import open_sandbox
 from agents.settings import Settings, Strategy
-from agents.verifier.cached_verifier import Rig
+from agents.verifier.cached_verifier import CachedVerifier
 
 from ..support.written_model import (
     HALVED,
@@ -21,8 +21,8 @@ from ..support.written_model import (
     TESTS_OF_WRONG,
     TOKENS,
     WRONG,
-    WrittenBackends,
     WrittenModel,
+    WrittenModels,
     data_file,
     recorded_backends,
     suite,
@@ -32,12 +32,12 @@ NONE = {"halved": ["I would rather not."]}
 
 
 @pytest.fixture(scope="module")
-def rig() -> Iterator[Rig]:
+def verifier() -> Iterator[CachedVerifier]:
     try:
         sandbox = open_sandbox()
     except SandboxUnavailable as unavailable:
         pytest.skip(f"no sandbox here: {unavailable}")
-    made = Rig(sandbox)
+    made = CachedVerifier(sandbox)
     yield made
     made.close()
     sandbox.close()
@@ -46,9 +46,9 @@ def rig() -> Iterator[Rig]:
 class Maker:
     """Makes attempts at one task, whose replies are kept in `directory`."""
 
-    def __init__(self, directory: Path, rig: Rig) -> None:
+    def __init__(self, directory: Path, verifier: CachedVerifier) -> None:
         self._directory = directory
-        self._rig = rig
+        self._verifier = verifier
         self._task = read_tasks(data_file(directory, HALVED))[0]
 
     @property
@@ -62,18 +62,18 @@ class Maker:
         self, strategy: Strategy, model: WrittenModel, *, strip: bool = False, tokens: int | None = None
     ) -> Attempt:
         attempt = self.attempt(strategy, strip, tokens)
-        attempt.make(WrittenBackends(model), self.replies, self._rig)
+        attempt.make(WrittenModels(model), self.replies, self._verifier)
         return attempt
 
     def replayed(self, strategy: Strategy) -> Attempt:
         attempt = self.attempt(strategy)
-        attempt.make(recorded_backends(self.replies), self._directory / "none", self._rig)
+        attempt.make(recorded_backends(self.replies), self._directory / "none", self._verifier)
         return attempt
 
 
 @pytest.fixture
-def maker(tmp_path: Path, rig: Rig) -> Maker:
-    return Maker(tmp_path, rig)
+def maker(tmp_path: Path, verifier: CachedVerifier) -> Maker:
+    return Maker(tmp_path, verifier)
 
 
 def test_an_attempt_holds_what_was_made_and_what_it_took(maker: Maker) -> None:

@@ -27,7 +27,7 @@ from agents.errors import UsageError
 from agents.sandbox import Sandbox
 from agents.settings import Settings
 
-from ..support.written_model import HALVED, INITIALS, RIGHT, WRONG, WrittenBackends, WrittenModel, data_file
+from ..support.written_model import HALVED, INITIALS, RIGHT, WRONG, WrittenModel, WrittenModels, data_file
 from .test_hidden_tests import needs_evalplus
 
 RIGHT_ONE, WRONG_ONE = Hidden(base=True, plus=True), Hidden(base=False, plus=False)
@@ -45,7 +45,7 @@ def test_each_draft_is_judged_and_drafts_are_compared_on_hidden_inputs(tmp_path:
     measurement = Measurement(read_tasks(data), (), Settings())
     hidden, journal = HiddenTests(data, sandbox), Journal(tmp_path / "out", {})
     told: list[str] = []
-    drafting = Drafting(measurement, 3, WrittenBackends(model), sandbox, hidden, journal)
+    drafting = Drafting(measurement, 3, WrittenModels(model), sandbox, hidden, journal)
     halved, initials = drafting.run(1, told.append)
     assert [each.hidden.plus for each in halved.drafts] == [True, False, True]
     assert [each.examples for each in halved.drafts] == [1, 0, 1]

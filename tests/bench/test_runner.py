@@ -16,7 +16,7 @@ from agents.bench.results import Hidden, Strategy, TaskResult
 from agents.bench.runner import Measurement, Runner
 from agents.bench.tasks import read_tasks
 from agents.errors import ModelError
-from agents.run.role_models import Backends
+from agents.run.role_models import SharedModels
 from agents.sandbox import Sandbox
 from agents.settings import STRATEGIES, Settings
 
@@ -30,8 +30,8 @@ from ..support.written_model import (
     TOKENS,
     WRONG,
     KnownAnswers,
-    WrittenBackends,
     WrittenModel,
+    WrittenModels,
     data_file,
     recorded_backends,
     suite,
@@ -58,7 +58,7 @@ class Bench:
 
     def run(
         self,
-        backends: Backends,
+        backends: SharedModels,
         *strategies: Strategy,
         hidden: HiddenTests | None = None,
         rows: Sequence[Mapping[str, Any]] = (HALVED,),
@@ -84,9 +84,9 @@ def bench(tmp_path: Path, sandbox: Sandbox) -> Bench:
     return Bench(tmp_path, sandbox)
 
 
-def silent() -> WrittenBackends:
+def silent() -> WrittenModels:
     """Fails at any question."""
-    return WrittenBackends(WrittenModel(fails=ALL_AWAY))
+    return WrittenModels(WrittenModel(fails=ALL_AWAY))
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Measured:
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory, sandbox: Sandbox) -> Measured:
     bench, model = Bench(tmp_path_factory.mktemp("measured"), sandbox), WrittenModel()
-    return Measured(bench.directory, model.asked, bench.run(WrittenBackends(model), *STRATEGIES), bench.told)
+    return Measured(bench.directory, model.asked, bench.run(WrittenModels(model), *STRATEGIES), bench.told)
 
 
 def timeless(results: list[TaskResult]) -> list[TaskResult]:
@@ -134,7 +134,7 @@ def test_strategies_share_the_replies_to_equal_questions(measured: Measured) -> 
 
 def test_each_seed_is_a_result_of_its_own_with_other_drafts(bench: Bench) -> None:
     model = WrittenModel()
-    found = bench.run(WrittenBackends(model), "single", seeds=2)
+    found = bench.run(WrittenModels(model), "single", seeds=2)
     assert [each.seed for each in found] == [0, 1]
     assert len({seed for _, _, seed in model.asked}) == 2
 
@@ -160,15 +160,15 @@ def test_again_does_everything_anew_on_the_recorded_replies(bench: Bench, measur
 
 
 def test_a_strategy_that_is_added_later_is_all_that_is_done(bench: Bench) -> None:
-    first = bench.run(WrittenBackends(WrittenModel()), "single")
+    first = bench.run(WrittenModels(WrittenModel()), "single")
     model = WrittenModel()
-    both = bench.run(WrittenBackends(model), "single", "classic")
+    both = bench.run(WrittenModels(model), "single", "classic")
     assert [each for each in both if each.strategy == "single"] == first
     assert [kind for kind, _, _ in model.asked] == ["tests of code"], "its draft is recorded"
 
 
 def test_a_damaged_result_is_done_again_and_no_other(bench: Bench) -> None:
-    first = bench.run(WrittenBackends(WrittenModel()), "single", "classic", rows=(HALVED, INITIALS))
+    first = bench.run(WrittenModels(WrittenModel()), "single", "classic", rows=(HALVED, INITIALS))
     damaged, *others = bench.files()
     whole, untouched = damaged.read_text(), [file.stat().st_mtime_ns for file in others]
     damaged.write_text(whole[: len(whole) // 2])
@@ -181,16 +181,16 @@ def test_a_damaged_result_is_done_again_and_no_other(bench: Bench) -> None:
 def test_what_ended_before_a_run_was_cut_short_is_kept(bench: Bench) -> None:
     cut = WrittenModel(fails={"initials": AWAY})
     with pytest.raises(ModelError, match="away"):
-        bench.run(WrittenBackends(cut), "single", "classic", rows=(HALVED, INITIALS))
+        bench.run(WrittenModels(cut), "single", "classic", rows=(HALVED, INITIALS))
     assert len(bench.files()) == 2
     model = WrittenModel()
-    assert len(bench.run(WrittenBackends(model), "single", "classic", rows=(HALVED, INITIALS))) == 4
+    assert len(bench.run(WrittenModels(model), "single", "classic", rows=(HALVED, INITIALS))) == 4
     assert {name for _, name, _ in model.asked} == {"initials"}
 
 
 def test_best_of_n_drafts_until_it_spent_what_greenloop_did(bench: Bench) -> None:
     cautious = {"halved": [RIGHT["halved"], WRONG["halved"], *[RIGHT["halved"]] * 98]}
-    found = bench.run(WrittenBackends(WrittenModel(draft=cautious)), "best-of-n", "greenloop")
+    found = bench.run(WrittenModels(WrittenModel(draft=cautious)), "best-of-n", "greenloop")
     spent = {each.strategy: each.usage.completion_tokens for each in found}
     drafts = {each.strategy: each.drafts for each in found}
     assert spent["greenloop"] <= spent["best-of-n"] < spent["greenloop"] + TOKENS
@@ -201,13 +201,13 @@ def test_best_of_n_matches_a_greenloop_result_of_an_earlier_run(bench: Bench, me
     measured.copied(bench)
     (best,) = (file for file in bench.files() if "best-of-n" in file.parts)
     best.unlink()
-    both = bench.run(WrittenBackends(WrittenModel()), "greenloop", "best-of-n")
+    both = bench.run(WrittenModels(WrittenModel()), "greenloop", "best-of-n")
     (greenloop,) = measured.by("greenloop")
     assert {each.usage.completion_tokens for each in both} == {greenloop.usage.completion_tokens}
 
 
 def test_best_of_n_alone_drafts_what_the_plan_has(bench: Bench) -> None:
-    (alone,) = bench.run(WrittenBackends(WrittenModel()), "best-of-n")
+    (alone,) = bench.run(WrittenModels(WrittenModel()), "best-of-n")
     assert alone.usage.completion_tokens == alone.drafts * TOKENS
     assert alone.drafts > 1
 
@@ -239,7 +239,7 @@ def test_a_right_draft_that_a_repair_spoilt_is_lost_to_repair(
         tests_of_code=tests or {"halved": [suite("halved", TESTS["halved"])]},
         replacement={"halved": [replacement["halved"]]},
     )
-    (found,) = bench.run(WrittenBackends(model), "classic")
+    (found,) = bench.run(WrittenModels(model), "classic")
     assert found.hidden == Hidden(right, right)
     assert found.lost_to_repair is lost
 
@@ -248,19 +248,19 @@ def test_a_wrong_draft_chosen_over_a_right_one_is_not_lost_to_repair(bench: Benc
     unlike_the_example = "def halved(xs):\n    return list(xs)\n"  # right, as far as KnownAnswers goes
     like_it = RIGHT["halved"] + "\n\nWRONG = True\n"
     model = WrittenModel(draft={"halved": [unlike_the_example, like_it]})
-    (found,) = bench.run(WrittenBackends(model), "best-of-n")
+    (found,) = bench.run(WrittenModels(model), "best-of-n")
     assert (found.solution, found.hidden) == (like_it, Hidden(False, False))
     assert not found.lost_to_repair
 
 
 def test_false_claims_are_kept_as_they_are(bench: Bench) -> None:
     model = WrittenModel(draft={"halved": [WRONG["halved"]]}, tests_of_code=OF_WRONG)
-    (found,) = bench.run(WrittenBackends(model), "classic")
+    (found,) = bench.run(WrittenModels(model), "classic")
     assert (found.claimed, found.hidden, found.grade) == (True, Hidden(False, False), "failed")
 
 
 def test_without_examples_nothing_is_trusted(bench: Bench) -> None:
-    found = bench.run(WrittenBackends(WrittenModel()), "single", "greenloop", strip=True)
+    found = bench.run(WrittenModels(WrittenModel()), "single", "greenloop", strip=True)
     by_strategy = {each.strategy: each for each in found}
     assert (by_strategy["single"].claimed, by_strategy["single"].grade) == (False, "contested")
     assert (by_strategy["greenloop"].claimed, by_strategy["greenloop"].grade) == (True, "consensus")
@@ -268,7 +268,7 @@ def test_without_examples_nothing_is_trusted(bench: Bench) -> None:
 
 def test_a_task_that_the_model_cannot_do_is_a_result_and_the_others_go_on(bench: Bench) -> None:
     model = WrittenModel(draft={"halved": ["I would rather not."], "initials": [RIGHT["initials"]]})
-    found = bench.run(WrittenBackends(model), "greenloop", rows=(HALVED, INITIALS))
+    found = bench.run(WrittenModels(model), "greenloop", rows=(HALVED, INITIALS))
     assert [(each.solution == "", each.hidden, each.grade) for each in found] == [
         (True, None, None),
         (False, Hidden(True, True), "verified"),
@@ -283,7 +283,7 @@ def test_evalplus_has_the_last_word(bench: Bench, tmp_path: Path) -> None:
     model = WrittenModel(
         draft={"halved": [RIGHT["halved"]], "initials": ["def initials(name):\n    return 'AL'\n"]}
     )
-    found = bench.run(WrittenBackends(model), "single", rows=(HALVED, INITIALS), hidden=hidden)
+    found = bench.run(WrittenModels(model), "single", rows=(HALVED, INITIALS), hidden=hidden)
     assert [(each.claimed, each.hidden) for each in found] == [
         (True, Hidden(True, True)),
         (True, Hidden(False, False)),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agents.bench.problems import LEFT_OUT, read_problems
-from agents.bench.tasks import Task, read_tasks, solution_of, task_spec
+from agents.bench.tasks import BenchTask, read_tasks, solution_of, task_spec
 from agents.errors import UsageError
 from agents.sandbox import Job, open_sandbox
 
@@ -34,7 +34,7 @@ def f(xs: List[float]) -> List[float]:
     [1.0]
     """
 '''
-TASK = Task("HumanEval/12", PROMPT, "f")
+TASK = BenchTask("HumanEval/12", PROMPT, "f")
 WITHOUT_TRUSTED = {f"HumanEval/{number}" for number in (38, 50, 80, 84, 130, 160)}
 CONTRADICTORY = {"HumanEval/116"}
 """Two of this task's own examples contradict its text and its reference solution."""
@@ -151,7 +151,7 @@ def test_a_stripped_task_keeps_all_but_its_examples() -> None:
 
 
 def test_base_cases_that_stay_in_the_text_are_not_trusted() -> None:
-    task = Task("a", 'def f(n):\n    """It is\n    f(0) == 1\n    f(n) == n * f(n - 1)\n    """\n', "f")
+    task = BenchTask("a", 'def f(n):\n    """It is\n    f(0) == 1\n    f(n) == n * f(n - 1)\n    """\n', "f")
     assert len(task_spec(task).examples) == 1
     assert "f(0) == 1" in task_spec(task, strip_examples=True).text
     assert task_spec(task, strip_examples=True).examples == ()
@@ -159,7 +159,7 @@ def test_base_cases_that_stay_in_the_text_are_not_trusted() -> None:
 
 def test_the_entry_point_is_the_tasks_where_another_function_is_a_stub_too() -> None:
     prompt = PROMPT + '\n\ndef later(y):\n    """For later."""\n'
-    spec = task_spec(Task("a", prompt, "f"))
+    spec = task_spec(BenchTask("a", prompt, "f"))
     assert spec.signature is not None
     assert spec.signature.name == "f"
     assert [example.code for example in spec.examples] == ["assert f([2.0]) == [1.0]"]
@@ -200,7 +200,7 @@ def test_every_prose_task_has_its_signature_and_one_example_that_holds() -> None
     assert not failing(tasks, MBPP)
 
 
-def failing(tasks: Sequence[Task], data: Path) -> set[str]:
+def failing(tasks: Sequence[BenchTask], data: Path) -> set[str]:
     """The tasks of which an example does not hold for the reference."""
     problems = read_problems(data)
     given = [

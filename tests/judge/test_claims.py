@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.judge.claims import Claim, claim_of, settled_test
+from agents.judge.claims import ValueClaim, claim_of, settled_test
 from agents.records import Test
 from agents.syntax.literals import LONGEST_LITERAL, is_literal, same_value
 
@@ -15,21 +15,21 @@ VALUES = st.recursive(
 )
 
 
-def claimed(body: str) -> Claim | None:
+def claimed(body: str) -> ValueClaim | None:
     return claim_of(Test("test_x", f"def test_x():\n    {body}\n", "generated"))
 
 
 @pytest.mark.parametrize(
     ("body", "claim"),
     [
-        ("assert f(1) == 2", Claim("f(1)", "2")),
-        ("assert f(1) is None", Claim("f(1)", "None")),
-        ("assert f('a', [1]) == {'a': -1}", Claim("f('a', [1])", "{'a': -1}")),
-        ("assert f(1)", Claim("f(1)", "True")),
-        ("assert not f(1)", Claim("f(1)", "False")),
+        ("assert f(1) == 2", ValueClaim("f(1)", "2")),
+        ("assert f(1) is None", ValueClaim("f(1)", "None")),
+        ("assert f('a', [1]) == {'a': -1}", ValueClaim("f('a', [1])", "{'a': -1}")),
+        ("assert f(1)", ValueClaim("f(1)", "True")),
+        ("assert not f(1)", ValueClaim("f(1)", "False")),
     ],
 )
-def test_a_plain_assertion_claims_a_value(body: str, claim: Claim) -> None:
+def test_a_plain_assertion_claims_a_value(body: str, claim: ValueClaim) -> None:
     assert claimed(body) == claim
 
 
@@ -72,9 +72,9 @@ def test_what_is_no_plain_value_is_never_evaluated(text: str) -> None:
 
 def test_a_settled_test_asks_the_same_with_the_value_that_won() -> None:
     test = Test("test_x", "def test_x():\n    assert f(1) == 2\n", "generated", "from user_code import f")
-    settled = settled_test(test, Claim("f(1)", "2"), "3")
+    settled = settled_test(test, ValueClaim("f(1)", "2"), "3")
     assert (settled.id, settled.origin, settled.preamble) == ("test_x_settled", "settled", test.preamble)
-    assert claim_of(settled) == Claim("f(1)", "3")
+    assert claim_of(settled) == ValueClaim("f(1)", "3")
 
 
 def test_what_is_left_out_is_no_value() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from agents.errors import Interrupted
-from agents.llm_backends.background_stream import DetachedStream
+from agents.llm_backends.background_stream import BackgroundStream
 
 
 class Silent:
@@ -28,7 +28,7 @@ class Silent:
 
 
 def test_items_come_in_order_and_then_the_end() -> None:
-    stream = DetachedStream(lambda: iter([1, 2, 3]))
+    stream = BackgroundStream(lambda: iter([1, 2, 3]))
     assert [stream.next(5), stream.next(5), stream.next(5)] == [1, 2, 3]
     with pytest.raises(StopIteration):
         stream.next(5)
@@ -39,7 +39,7 @@ def test_what_the_iterator_raises_is_raised_to_who_waits() -> None:
         yield 1
         raise ZeroDivisionError("in the reader")
 
-    stream = DetachedStream(failing)
+    stream = BackgroundStream(failing)
     assert stream.next(5) == 1
     with pytest.raises(ZeroDivisionError, match="in the reader"):
         stream.next(5)
@@ -50,12 +50,12 @@ def test_what_opening_raises_is_raised_to_who_waits() -> None:
         raise ConnectionRefusedError
 
     with pytest.raises(ConnectionRefusedError):
-        DetachedStream(refused).next(5)
+        BackgroundStream(refused).next(5)
 
 
 def test_a_wait_ends_without_an_item_after_its_timeout() -> None:
     silent = Silent()
-    stream = DetachedStream(silent)
+    stream = BackgroundStream(silent)
     assert stream.next(5) == "first"
     assert stream.next(0.01) is None
     silent.released.set()
@@ -64,7 +64,7 @@ def test_a_wait_ends_without_an_item_after_its_timeout() -> None:
 
 def test_abandoning_frees_a_thread_that_waits() -> None:
     silent = Silent()
-    stream = DetachedStream(silent)
+    stream = BackgroundStream(silent)
     assert stream.next(5) == "first"
     threading.Timer(0.05, stream.abandon).start()
     started = time.monotonic()
@@ -77,7 +77,7 @@ def test_abandoning_frees_a_thread_that_waits() -> None:
 def test_an_abandoned_iterator_is_closed_at_its_next_item() -> None:
     silent = Silent()
     held = silent()  # so that it is not the garbage collector that closes it
-    stream = DetachedStream(lambda: held)
+    stream = BackgroundStream(lambda: held)
     stream.next(5)
     stream.abandon()
     assert not silent.closed.is_set()

@@ -12,7 +12,7 @@ import pytest
 from agents.errors import BudgetSpent, Interrupted, ModelError
 from agents.llm_backends.budget import Budget
 from agents.llm_backends.call import Caller
-from agents.llm_backends.lazy_model import DeferredModel
+from agents.llm_backends.lazy_model import LazyModel
 from agents.llm_backends.recorded import ReplyStore
 from agents.llm_backends.streaming_model import StreamingModel
 
@@ -36,8 +36,8 @@ class Opening:
         return self.model
 
 
-def deferred(opening: Opening, companions: list[DeferredModel] | None = None) -> DeferredModel:
-    return DeferredModel("scripted/model", 4, opening, [] if companions is None else companions)
+def deferred(opening: Opening, companions: list[LazyModel] | None = None) -> LazyModel:
+    return LazyModel("scripted/model", 4, opening, [] if companions is None else companions)
 
 
 def test_what_is_recorded_opens_no_model(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_a_fault_that_may_pass_is_tried_again_by_the_next_request_and_another_is
 
 
 def test_what_is_wrong_with_one_model_shows_before_another_is_asked() -> None:
-    companions: list[DeferredModel] = []
+    companions: list[LazyModel] = []
     good, bad = Opening(), Opening(BAD_KEY)
     caller = Caller(deferred(good, companions), Budget())
     deferred(bad, companions)
@@ -117,7 +117,7 @@ def test_the_last_second_of_the_budget_ends_an_opening() -> None:
 )
 def test_a_price_needs_no_open_model(model_id: str, priced: float | None) -> None:
     opening = Opening()
-    assert DeferredModel(model_id, 1, opening, []).cost_usd(10, 10) == priced
+    assert LazyModel(model_id, 1, opening, []).cost_usd(10, 10) == priced
     assert opening.count == 0
 
 

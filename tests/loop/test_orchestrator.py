@@ -12,7 +12,7 @@ from agents.events import Event, Note
 from agents.judge.claims import claim_of
 from agents.loop.orchestrator import Orchestrator
 from agents.loop.plan import Plan
-from agents.loop.state import Crew, Workbench
+from agents.loop.state import LoopState, Roles
 from agents.records import Board, Candidate, Outcome, Reply, Request, RoundRecord, Spec, Test, Verdict, VerdictKind
 from agents.roles.ask import SMALL_MODEL
 from agents.roles.code_writer import CodeWriter
@@ -94,7 +94,7 @@ def run_board(candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
     return Board(tuple(candidates), tuple(tests), tuple(verdicts))
 
 
-class Rig:
+class CachedVerifier:
     """Boards in this process; `confirms` is what a cold run says."""
 
     def __init__(self, confirms: VerdictKind = "passed") -> None:
@@ -121,24 +121,24 @@ def _outcome(test: Test, namespace: dict[str, object]) -> Outcome:
     return Outcome(test.id, "failed", "assert", actual, claim.expected)
 
 
-def workbench(
+def loop_state(
     model: Model,
     plan: Plan = PLAN,
     spec: Spec = SPEC,
     told: list[Event] | None = None,
-    rig: Rig | None = None,
+    verifier: CachedVerifier | None = None,
     at_once: int = 1,
-) -> tuple[Workbench, Archive]:
+) -> tuple[LoopState, Archive]:
     archive = Archive()
-    crew = Crew(
+    roles = Roles(
         CodeWriter(model, SMALL_MODEL, temperature=0.8, seed=0),
         TestWriter(model, SMALL_MODEL, seed=0),
         Critic(model, SMALL_MODEL, seed=0),
         at_once,
-        rig=rig or Rig(),
+        verifier=verifier or CachedVerifier(),
     )
     events: list[Event] = [] if told is None else told
-    return Workbench(spec, plan, crew, archive, events.append), archive
+    return LoopState(spec, plan, roles, archive, events.append), archive
 
 
 def loop(
@@ -146,10 +146,10 @@ def loop(
     plan: Plan = PLAN,
     spec: Spec = SPEC,
     told: list[Event] | None = None,
-    rig: Rig | None = None,
+    verifier: CachedVerifier | None = None,
 ) -> tuple[Orchestrator, Archive]:
-    bench, archive = workbench(model, plan, spec, told, rig)
-    return Orchestrator(bench), archive
+    state, archive = loop_state(model, plan, spec, told, verifier)
+    return Orchestrator(state), archive
 
 
 def steps(archive: Archive) -> list[str]:
@@ -306,15 +306,17 @@ def test_the_critic_is_shown_a_candidate_once() -> None:
 
 
 def test_a_success_is_run_once_more() -> None:
-    rig = Rig()
-    orchestrator, _ = loop(Model(draft=[RIGHT] * 5, tests=[suite(*GOOD_TESTS)]), rig=rig)
+    verifier = CachedVerifier()
+    orchestrator, _ = loop(Model(draft=[RIGHT] * 5, tests=[suite(*GOOD_TESTS)]), verifier=verifier)
     assert orchestrator.run().ruling.grade == "consensus"
-    assert rig.confirmed == [RIGHT]
+    assert verifier.confirmed == [RIGHT]
 
 
 @pytest.mark.parametrize(("cold", "grade"), [("failed", "failed"), ("stopped", "contested")])
 def test_a_success_that_does_not_come_again_is_none(cold: VerdictKind, grade: str) -> None:
-    orchestrator, archive = loop(Model(draft=[RIGHT] * 5, tests=[suite(*GOOD_TESTS)]), rig=Rig(cold))
+    orchestrator, archive = loop(
+        Model(draft=[RIGHT] * 5, tests=[suite(*GOOD_TESTS)]), verifier=CachedVerifier(cold)
+    )
     conclusion = orchestrator.run()
     ruling = conclusion.ruling
     assert (ruling.grade, conclusion.claimed, archive.rounds[-1].ruling.grade) == (grade, False, grade)

@@ -11,7 +11,7 @@ from agents.loop.state import renamed, surviving
 from agents.records import LedgerEntry, Reply, Request, Ruling, Spec, Test
 
 from ..support.boards import value_test
-from .test_orchestrator import RIGHT, SPEC, WITH_EXAMPLE, WRONG, WRONG_TOO, Model, Rig, workbench
+from .test_orchestrator import RIGHT, SPEC, WITH_EXAMPLE, WRONG, WRONG_TOO, CachedVerifier, Model, loop_state
 
 ONE, TWO = value_test("test_1", "double(1)", "2"), value_test("test_2", "double(2)", "4")
 
@@ -32,44 +32,44 @@ class Reversed(Model):
 
 
 def test_drafts_stand_in_the_order_of_their_numbers_whichever_comes_first() -> None:
-    bench, archive = workbench(Reversed(), at_once=2)
-    bench.draft(2, 1)
-    assert [candidate.code[-2] for candidate in bench.pool] == ["1", "2"]
+    state, archive = loop_state(Reversed(), at_once=2)
+    state.draft(2, 1)
+    assert [candidate.code[-2] for candidate in state.pool] == ["1", "2"]
     assert len(archive.code) == 1, "the first that came is kept at once"
 
 
 def test_drafts_are_numbered_on_and_those_that_cannot_be_read_have_their_number_too() -> None:
     told: list[Event] = []
-    bench, _ = workbench(Model(draft=[RIGHT, "none", "none", WRONG]), told=told)
-    bench.draft(2, 1)
-    bench.draft(1, 2)
-    assert [candidate.id.partition("-")[0] for candidate in bench.pool] == ["draft0", "draft2"]
-    assert [candidate.origin for candidate in bench.pool] == ["draft", "redraft"]
-    assert bench.drafts_asked == 3
+    state, _ = loop_state(Model(draft=[RIGHT, "none", "none", WRONG]), told=told)
+    state.draft(2, 1)
+    state.draft(1, 2)
+    assert [candidate.id.partition("-")[0] for candidate in state.pool] == ["draft0", "draft2"]
+    assert [candidate.origin for candidate in state.pool] == ["draft", "redraft"]
+    assert state.drafts_asked == 3
     assert [event.text.partition(":")[0] for event in told if isinstance(event, Note)] == ["Draft 2 can't be used"]
 
 
 def test_drafts_that_came_before_the_budget_was_spent_are_in_the_pool() -> None:
-    bench, _ = workbench(Model(draft=[RIGHT, WRONG]))
+    state, _ = loop_state(Model(draft=[RIGHT, WRONG]))
     with pytest.raises(BudgetSpent):
-        bench.draft(3, 1)
-    assert [candidate.code for candidate in bench.pool] == [RIGHT, WRONG]
+        state.draft(3, 1)
+    assert [candidate.code for candidate in state.pool] == [RIGHT, WRONG]
 
 
 def test_drafts_that_cannot_be_read_are_an_error_only_without_any_other() -> None:
-    bench, _ = workbench(Model(draft=[RIGHT, "none", "none", "none", "none"]))
-    bench.draft(1, 1)
-    bench.draft(1, 2)
-    assert len(bench.pool) == 1
-    empty, _ = workbench(Model(draft=["none"] * 4))
+    state, _ = loop_state(Model(draft=[RIGHT, "none", "none", "none", "none"]))
+    state.draft(1, 1)
+    state.draft(1, 2)
+    assert len(state.pool) == 1
+    empty, _ = loop_state(Model(draft=["none"] * 4))
     with pytest.raises(ModelError, match="no module"):
         empty.draft(1, 1)
 
 
 def test_the_suite_begins_with_the_trusted_tests() -> None:
     mine = "from user_code import double\n\ndef test_mine():\n    assert double(7) == 14\n"
-    bench, _ = workbench(Model(), spec=replace(WITH_EXAMPLE, user_tests=mine))
-    assert [test.origin for test in bench.suite] == ["spec", "user"]
+    state, _ = loop_state(Model(), spec=replace(WITH_EXAMPLE, user_tests=mine))
+    assert [test.origin for test in state.suite] == ["spec", "user"]
 
 
 def unreadable() -> list[Test]:
@@ -79,8 +79,8 @@ def unreadable() -> list[Test]:
 @pytest.mark.parametrize("spec", [SPEC, WITH_EXAMPLE])
 def test_tests_that_cannot_be_read_are_told(spec: Spec) -> None:
     told: list[Event] = []
-    bench, _ = workbench(Model(), spec=spec, told=told)
-    bench.add_tests(unreadable)
+    state, _ = loop_state(Model(), spec=spec, told=told)
+    state.add_tests(unreadable)
     assert [event.text for event in told if isinstance(event, Note)] == [
         "The tests can't be used: it holds no test."
     ]
@@ -94,24 +94,26 @@ def test_a_test_is_renamed_in_its_source_too_and_only_where_its_name_is_taken() 
 
 
 def test_a_replacement_that_repeats_any_candidate_is_not_taken() -> None:
-    bench, _ = workbench(Model(draft=[WRONG, WRONG_TOO], replacement=[WRONG_TOO, WRONG, RIGHT]), spec=WITH_EXAMPLE)
-    bench.draft(2, 1)
-    board = bench.run_board(1)
-    ruling = Ruling("failed", bench.pool[0].id, "repair", "", (LedgerEntry(bench.suite[0], "counts"),))
-    bench.repair(ruling, board, 2)
-    assert len(bench.pool) == 2, "both replies repeat a candidate"
-    bench.repair(ruling, board, 3)
-    assert (bench.pool[-1].code, bench.pool[-1].parent) == (RIGHT, bench.pool[0].id)
+    state, _ = loop_state(
+        Model(draft=[WRONG, WRONG_TOO], replacement=[WRONG_TOO, WRONG, RIGHT]), spec=WITH_EXAMPLE
+    )
+    state.draft(2, 1)
+    board = state.run_board(1)
+    ruling = Ruling("failed", state.pool[0].id, "repair", "", (LedgerEntry(state.suite[0], "counts"),))
+    state.repair(ruling, board, 2)
+    assert len(state.pool) == 2, "both replies repeat a candidate"
+    state.repair(ruling, board, 3)
+    assert (state.pool[-1].code, state.pool[-1].parent) == (RIGHT, state.pool[0].id)
 
 
 @pytest.mark.parametrize(("grade", "runs"), [("verified", 1), ("consensus", 1), ("contested", 0), ("failed", 0)])
 def test_only_a_success_is_run_once_more(grade: str, runs: int) -> None:
-    rig = Rig()
-    bench, _ = workbench(Model(draft=[RIGHT]), rig=rig)
-    bench.draft(1, 1)
-    ruling = Ruling(grade, bench.pool[0].id, "done", "")  # type: ignore[arg-type]
-    assert bench.confirmed(ruling) == ruling
-    assert len(rig.confirmed) == runs
+    verifier = CachedVerifier()
+    state, _ = loop_state(Model(draft=[RIGHT]), verifier=verifier)
+    state.draft(1, 1)
+    ruling = Ruling(grade, state.pool[0].id, "done", "")  # type: ignore[arg-type]
+    assert state.confirmed(ruling) == ruling
+    assert len(verifier.confirmed) == runs
 
 
 def test_the_surviving_tests_are_those_that_count() -> None:
@@ -122,7 +124,7 @@ def test_the_surviving_tests_are_those_that_count() -> None:
 
 def test_a_step_within_the_budget_says_so_and_one_beyond_it_is_told() -> None:
     told: list[Event] = []
-    bench, _ = workbench(Model(draft=[RIGHT]), told=told)
-    assert bench.within_budget(lambda: bench.draft(1, 1))
-    assert not bench.within_budget(lambda: bench.draft(1, 2))
+    state, _ = loop_state(Model(draft=[RIGHT]), told=told)
+    assert state.within_budget(lambda: state.draft(1, 1))
+    assert not state.within_budget(lambda: state.draft(1, 2))
     assert [event.warning for event in told if isinstance(event, Note)] == [True]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from agents.loop.plan import Plan
-from agents.loop.state import Crew, Workbench
+from agents.loop.state import LoopState, Roles
 from agents.loop.strengthen import killing_tests
 from agents.records import Candidate, Reply, Request, Test
 from agents.roles.ask import SMALL_MODEL
@@ -17,7 +17,7 @@ from agents.roles.test_writer import TestWriter
 from agents.sandbox import open_sandbox
 from agents.spec import read_spec
 from agents.strength import measure
-from agents.verifier.cached_verifier import Rig
+from agents.verifier.cached_verifier import CachedVerifier
 
 from .test_orchestrator import Archive
 
@@ -42,11 +42,11 @@ PLAN = Plan(
 
 
 @pytest.fixture(scope="module")
-def rig() -> Iterator[Rig]:
+def verifier() -> Iterator[CachedVerifier]:
     sandbox = open_sandbox("auto")
-    rig = Rig(sandbox)
-    yield rig
-    rig.close()
+    verifier = CachedVerifier(sandbox)
+    yield verifier
+    verifier.close()
     sandbox.close()
 
 
@@ -54,16 +54,16 @@ def silent(request: Request) -> Reply:
     raise AssertionError(f"nothing is asked: {request.purpose}")
 
 
-def bench(rig: Rig, *codes: str) -> Workbench:
+def state(verifier: CachedVerifier, *codes: str) -> LoopState:
     """A workbench with these drafts in its pool, and no model."""
-    crew = Crew(
+    roles = Roles(
         CodeWriter(silent, SMALL_MODEL, temperature=0.8, seed=0),
         TestWriter(silent, SMALL_MODEL, seed=0),
         Critic(silent, SMALL_MODEL, seed=0),
         at_once=1,
-        rig=rig,
+        verifier=verifier,
     )
-    made = Workbench(SPEC, PLAN, crew, Archive(), lambda event: None)
+    made = LoopState(SPEC, PLAN, roles, Archive(), lambda event: None)
     made.pool += [Candidate(f"draft{number}", code, "draft", 1) for number, code in enumerate(codes)]
     return made
 
@@ -72,20 +72,20 @@ SAME = (CODE, CODE + "\n# in other words\n", CODE + "\n# and again\n")
 OTHER = "def grade(points: int) -> str:\n    return 'none'\n"
 
 
-def test_calls_on_which_enough_drafts_return_what_the_leader_does_make_tests(rig: Rig) -> None:
-    found = killing_tests(bench(rig, *SAME), LEADER, [WEAK], rig)
+def test_calls_on_which_enough_drafts_return_what_the_leader_does_make_tests(verifier: CachedVerifier) -> None:
+    found = killing_tests(state(verifier, *SAME), LEADER, [WEAK], verifier)
     assert 1 <= len(found) <= PLAN.killing_calls
     stronger = [WEAK, *found]
-    assert rig.board([LEADER], stronger).verdicts[0].kind == "passed"
-    assert measure(CODE, stronger, rig).killed > measure(CODE, [WEAK], rig).killed
+    assert verifier.board([LEADER], stronger).verdicts[0].kind == "passed"
+    assert measure(CODE, stronger, verifier).killed > measure(CODE, [WEAK], verifier).killed
     assert all(test.origin == "settled" for test in found)
 
 
-def test_calls_on_which_too_few_drafts_do_so_make_none(rig: Rig) -> None:
-    assert killing_tests(bench(rig, *SAME[:2]), LEADER, [WEAK], rig) == []
-    assert killing_tests(bench(rig, *SAME, *[OTHER] * 3), LEADER, [WEAK], rig) == []
+def test_calls_on_which_too_few_drafts_do_so_make_none(verifier: CachedVerifier) -> None:
+    assert killing_tests(state(verifier, *SAME[:2]), LEADER, [WEAK], verifier) == []
+    assert killing_tests(state(verifier, *SAME, *[OTHER] * 3), LEADER, [WEAK], verifier) == []
 
 
-def test_a_suite_that_does_not_pass_makes_none(rig: Rig) -> None:
+def test_a_suite_that_does_not_pass_makes_none(verifier: CachedVerifier) -> None:
     wrong = Candidate("w", CODE.replace(">=", "<"), "draft", 1)
-    assert killing_tests(bench(rig, *SAME), wrong, [WEAK], rig) == []
+    assert killing_tests(state(verifier, *SAME), wrong, [WEAK], verifier) == []

@@ -17,7 +17,7 @@ from agents.errors import ModelError, ReplyError, UsageError
 from agents.events import Note
 from agents.llm_backends.budget import Budget
 from agents.llm_backends.selection import Choice
-from agents.run.role_models import ROLES, Backends, Models
+from agents.run.role_models import ROLES, RoleModels, SharedModels
 from agents.settings import Settings
 from agents.spec import read_spec
 
@@ -28,12 +28,12 @@ CHOICE = Choice("embedded", "It is the test's own.")
 
 
 class Opened:
-    """Backends whose one model is scripted; counts how often it is opened."""
+    """SharedModels whose one model is scripted; counts how often it is opened."""
 
     def __init__(self, choice: Choice = CHOICE, weights: Path | None = None) -> None:
         self.count = 0
         self.model = Scripted([*text("a"), end()])
-        self.backends = Backends(
+        self.backends = SharedModels(
             dict.fromkeys(ROLES, choice), weights, lambda event: None, open_model=self._open, slots=3
         )
 
@@ -44,7 +44,7 @@ class Opened:
     def ask(self, replies: Path, settings: Settings, told: list[object] | None = None) -> Budget:
         """One draft; the budget that it was charged to."""
         budget, heard = Budget(), [] if told is None else told
-        with Models(self.backends, settings, budget, replies, heard.append) as models:
+        with RoleModels(self.backends, settings, budget, replies, heard.append) as models:
             models.code_writer()._ask(REQUEST)
         return budget
 
@@ -122,7 +122,7 @@ def test_a_run_asks_the_embedded_model_for_one_reply_at_a_time_whatever_slots_th
     hosted = Choice("openai/m", "", "http://127.0.0.1:9/v1")
     for choice, parallel, at_once in ((CHOICE, 3, 1), (hosted, 8, 8)):
         backends = Opened(choice).backends
-        with Models(backends, Settings(), Budget(), tmp_path, lambda event: None) as models:
+        with RoleModels(backends, Settings(), Budget(), tmp_path, lambda event: None) as models:
             assert (backends.parallel, models.at_once) == (parallel, at_once)
 
 
@@ -133,7 +133,7 @@ def test_a_small_models_reply_is_begun_and_its_critic_not_asked(
     tmp_path: Path, model_id: str, small: bool
 ) -> None:
     opened = Opened(Choice(model_id, ""))
-    with Models(opened.backends, Settings(), Budget(), tmp_path, lambda event: None) as models:
+    with RoleModels(opened.backends, Settings(), Budget(), tmp_path, lambda event: None) as models:
         assert models.repairs is not small
         with contextlib.suppress(ReplyError):  # the scripted reply is no module
             models.code_writer().draft(read_spec("Implement f(x: int) -> int.", origin="argument"), 0, 1)

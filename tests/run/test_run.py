@@ -8,13 +8,13 @@ import pytest
 from agents.errors import SandboxBroken
 from agents.llm_backends.budget import Budget
 from agents.records import Board, Candidate, Test
-from agents.run.recorder import Keeper
+from agents.run.recorder import RunRecorder
 from agents.run.run import measure_suite
 from agents.sandbox import Sandbox, open_sandbox
 from agents.settings import Settings
 from agents.storage import run_directory as runs
 from agents.strength import MutantRunner
-from agents.verifier.cached_verifier import Rig
+from agents.verifier.cached_verifier import CachedVerifier
 
 from ..storage.test_run_directory import record
 from ..support.boards import value_test
@@ -37,8 +37,8 @@ class Broken:
         raise AssertionError("there is nothing to compare with")
 
 
-def keeper(directory: Path) -> Keeper:
-    return Keeper(runs.create(directory, record()), record(), Settings(), Budget(), lambda event: None)
+def recorder(directory: Path) -> RunRecorder:
+    return RunRecorder(runs.create(directory, record()), record(), Settings(), Budget(), lambda event: None)
 
 
 def test_a_result_says_what_its_tests_are_worth_and_show_says_what_they_miss(tmp_path: Path) -> None:
@@ -63,10 +63,10 @@ def test_without_mutation_nothing_is_measured(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("runner", "said"),
-    [(Broken(), "sandbox ended"), (Rig(open_sandbox("none")), "do not pass on the code itself")],
+    [(Broken(), "sandbox ended"), (CachedVerifier(open_sandbox("none")), "do not pass on the code itself")],
 )
 def test_a_measurement_that_fails_is_a_note(tmp_path: Path, runner: MutantRunner, said: str) -> None:
-    kept = keeper(tmp_path)
+    kept = recorder(tmp_path)
     measure_suite(DOUBLE, [value_test("test_1", "f(1)", "3")], kept, runner)
     (note,) = kept.result().notes
     assert said in note

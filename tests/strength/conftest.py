@@ -5,14 +5,14 @@ from collections.abc import Iterator
 import pytest
 
 from agents.sandbox import open_sandbox
-from agents.verifier.cached_verifier import Rig
+from agents.verifier.cached_verifier import CachedVerifier
 
 
 @pytest.fixture(scope="module")
-def rig() -> Iterator[Rig]:
+def verifier() -> Iterator[CachedVerifier]:
     """A rig of plain processes: the sandbox has tests of its own."""
     sandbox = open_sandbox("none")
-    opened = Rig(sandbox)
+    opened = CachedVerifier(sandbox)
     yield opened
     opened.close()
     sandbox.close()

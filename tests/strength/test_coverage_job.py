@@ -8,7 +8,7 @@ from agents.errors import SandboxUnavailable
 from agents.records import Test
 from agents.sandbox import Ended, Sandbox, SandboxName, open_sandbox
 from agents.strength.coverage_job import Coverage, coverage_job
-from agents.verifier.cached_verifier import Rig
+from agents.verifier.cached_verifier import CachedVerifier
 
 from .modules import ABOVE, BELOW, CLAMP, INSIDE, suite
 
@@ -32,29 +32,29 @@ def test_lines_and_branches_are_measured_in_every_sandbox(name: SandboxName) -> 
     assert covered(sandbox, CLAMP, suite(INSIDE)) == Coverage(4 / 6, 2 / 4, (4, 6))
 
 
-def test_a_suite_that_runs_everything_covers_everything_but_the_main_block(rig: Rig) -> None:
-    assert covered(rig.sandbox, CLAMP, suite(INSIDE, BELOW, ABOVE)) == Coverage(1.0, 1.0, ())
+def test_a_suite_that_runs_everything_covers_everything_but_the_main_block(verifier: CachedVerifier) -> None:
+    assert covered(verifier.sandbox, CLAMP, suite(INSIDE, BELOW, ABOVE)) == Coverage(1.0, 1.0, ())
 
 
-def test_the_code_cannot_exclude_itself_by_a_comment(rig: Rig) -> None:
+def test_the_code_cannot_exclude_itself_by_a_comment(verifier: CachedVerifier) -> None:
     hiding = CLAMP.replace("if x < low:", "if x < low:  # pragma: no cover")
-    found = covered(rig.sandbox, hiding, suite(INSIDE))
+    found = covered(verifier.sandbox, hiding, suite(INSIDE))
     assert found is not None
     assert found.uncovered == (4, 6)
 
 
-def test_code_without_branches_has_no_share_of_them(rig: Rig) -> None:
+def test_code_without_branches_has_no_share_of_them(verifier: CachedVerifier) -> None:
     code = "def clamp(x, low, high):\n    return sorted((x, low, high))[1]\n"
-    assert covered(rig.sandbox, code, suite(INSIDE)) == Coverage(1.0, None, ())
+    assert covered(verifier.sandbox, code, suite(INSIDE)) == Coverage(1.0, None, ())
 
 
 @pytest.mark.parametrize("code", ["import os\nos._exit(0)\n", "import pytest\npytest.exit('enough')\n"])
-def test_code_that_ends_the_run_leaves_nothing_measured(rig: Rig, code: str) -> None:
-    assert covered(rig.sandbox, code + CLAMP, suite(INSIDE)) is None
+def test_code_that_ends_the_run_leaves_nothing_measured(verifier: CachedVerifier, code: str) -> None:
+    assert covered(verifier.sandbox, code + CLAMP, suite(INSIDE)) is None
 
 
-def test_what_failing_tests_ran_is_measured_too(rig: Rig) -> None:
-    found = covered(rig.sandbox, CLAMP, suite(((5, 0, 10), 6)))
+def test_what_failing_tests_ran_is_measured_too(verifier: CachedVerifier) -> None:
+    found = covered(verifier.sandbox, CLAMP, suite(((5, 0, 10), 6)))
     assert found is not None
     assert found.uncovered == (4, 6)
 

@@ -9,7 +9,7 @@ from agents.records import Board, Candidate, Outcome, Strength, Survivor, Test, 
 from agents.sandbox import Sandbox, open_sandbox
 from agents.strength import measure, mutants
 from agents.strength.measure import passing, patience
-from agents.verifier.cached_verifier import Rig
+from agents.verifier.cached_verifier import CachedVerifier
 
 from .modules import ABOVE, AT_TOP, BELOW, CLAMP, INSIDE, suite
 
@@ -39,10 +39,12 @@ class Scripted:
         return Board(tuple(candidates), tuple(tests), tuple(Verdict(kind, outcomes) for _ in candidates))
 
 
-def test_a_thin_suite_catches_fewer_mutants_than_a_full_one_which_catches_those_that_hang_too(rig: Rig) -> None:
+def test_a_thin_suite_catches_fewer_mutants_than_a_full_one_which_catches_those_that_hang_too(
+    verifier: CachedVerifier,
+) -> None:
     assert ("x -= 1", "x += 1") in [(mutant.before, mutant.after) for mutant in mutants(CLAMP)]
-    thin = measure(CLAMP, suite(INSIDE), rig, seconds=100)
-    full = measure(CLAMP, suite(INSIDE, BELOW, ABOVE, AT_TOP), rig, seconds=100)
+    thin = measure(CLAMP, suite(INSIDE), verifier, seconds=100)
+    full = measure(CLAMP, suite(INSIDE, BELOW, ABOVE, AT_TOP), verifier, seconds=100)
     assert thin.mutants == full.mutants == thin.planned == len(mutants(CLAMP))
     assert thin.killed < full.killed < full.mutants, "moving x to low where it is low cannot be seen"
     assert (thin.line_coverage, thin.uncovered_lines) == (4 / 6, (4, 6))
@@ -70,9 +72,9 @@ def test_when_the_time_is_up_no_more_mutants_are_begun_and_the_result_says_how_m
     assert f"{result.killed} of {result.mutants} mutants" in str(result)
 
 
-def test_a_suite_that_fails_on_the_code_measures_nothing(rig: Rig) -> None:
+def test_a_suite_that_fails_on_the_code_measures_nothing(verifier: CachedVerifier) -> None:
     with pytest.raises(ValueError, match="do not pass on the code itself"):
-        measure(CLAMP, suite(((5, 0, 10), 6)), rig)
+        measure(CLAMP, suite(((5, 0, 10), 6)), verifier)
 
 
 def test_slow_code_gives_its_mutants_more_time_up_to_a_limit() -> None:

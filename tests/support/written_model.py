@@ -15,7 +15,7 @@ from agents.bench.hidden_tests import HiddenTests
 from agents.bench.results import Hidden
 from agents.llm_backends.selection import Choice
 from agents.llm_backends.streaming_model import FinalDelta
-from agents.run.role_models import ROLES, Backends
+from agents.run.role_models import ROLES, SharedModels
 
 TOKENS = 100
 """Generated for each reply."""
@@ -113,7 +113,7 @@ class WrittenModel:
         return 0.0
 
 
-class WrittenBackends(Backends):
+class WrittenModels(SharedModels):
     """All roles on one model that is there already."""
 
     def __init__(self, model: WrittenModel) -> None:
@@ -121,9 +121,9 @@ class WrittenBackends(Backends):
         super().__init__(choices, None, lambda event: None, open_model=lambda *_: model)
 
 
-def recorded_backends(replies: Path) -> Backends:
+def recorded_backends(replies: Path) -> SharedModels:
     """All roles on recorded replies."""
-    return Backends(dict.fromkeys(ROLES, Choice(f"recorded:{replies}", "")), None, lambda event: None)
+    return SharedModels(dict.fromkeys(ROLES, Choice(f"recorded:{replies}", "")), None, lambda event: None)
 
 
 class KnownAnswers(HiddenTests):

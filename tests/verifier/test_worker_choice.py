@@ -10,7 +10,7 @@ from agents.errors import SandboxUnavailable
 from agents.sandbox import Sandbox, open_sandbox
 from agents.sandbox.backends.warm import WarmSandbox
 from agents.verifier import Verifier
-from agents.verifier.worker_choice import Warmth
+from agents.verifier.worker_choice import WorkerChoice
 
 
 @pytest.fixture
@@ -24,40 +24,40 @@ def sandbox() -> Sandbox:
 
 
 @pytest.fixture
-def warmth(sandbox: Sandbox) -> Iterator[Warmth]:
-    warmth = Warmth(sandbox)
-    yield warmth
-    warmth.close()
+def worker_choice(sandbox: Sandbox) -> Iterator[WorkerChoice]:
+    worker_choice = WorkerChoice(sandbox)
+    yield worker_choice
+    worker_choice.close()
 
 
-def test_the_first_verification_is_cold_and_the_second_warm(warmth: Warmth) -> None:
-    assert warmth.sandbox(1) is warmth.cold
-    assert isinstance(warmth.sandbox(1), WarmSandbox)
+def test_the_first_verification_is_cold_and_the_second_warm(worker_choice: WorkerChoice) -> None:
+    assert worker_choice.sandbox(1) is worker_choice.cold
+    assert isinstance(worker_choice.sandbox(1), WarmSandbox)
 
 
-def test_a_board_is_warm_from_the_start(warmth: Warmth) -> None:
-    assert isinstance(warmth.sandbox(2), WarmSandbox)
+def test_a_board_is_warm_from_the_start(worker_choice: WorkerChoice) -> None:
+    assert isinstance(worker_choice.sandbox(2), WarmSandbox)
 
 
-def test_a_broken_worker_is_given_up(warmth: Warmth) -> None:
-    warmth.give_up(warmth.sandbox(2))
-    assert warmth.sandbox(2) is warmth.cold
+def test_a_broken_worker_is_given_up(worker_choice: WorkerChoice) -> None:
+    worker_choice.give_up(worker_choice.sandbox(2))
+    assert worker_choice.sandbox(2) is worker_choice.cold
 
 
 def test_a_lasting_worker_that_broke_is_replaced_once_for_all_who_say_so(sandbox: Sandbox) -> None:
-    warmth = Warmth(sandbox, lasting=True)
-    first = warmth.sandbox(2)
-    warmth.give_up(first)
-    second = warmth.sandbox(1)
-    warmth.give_up(first)
-    assert warmth.sandbox(1) is second
+    worker_choice = WorkerChoice(sandbox, lasting=True)
+    first = worker_choice.sandbox(2)
+    worker_choice.give_up(first)
+    second = worker_choice.sandbox(1)
+    worker_choice.give_up(first)
+    assert worker_choice.sandbox(1) is second
     assert isinstance(second, WarmSandbox)
-    warmth.close()
+    worker_choice.close()
 
 
 def test_a_sandbox_without_workers_serves_cold() -> None:
-    warmth = Warmth(open_sandbox("none"))
-    assert warmth.sandbox(5) is warmth.cold
+    worker_choice = WorkerChoice(open_sandbox("none"))
+    assert worker_choice.sandbox(5) is worker_choice.cold
 
 
 def test_warm_and_cold_verdicts_agree(sandbox: Sandbox) -> None:

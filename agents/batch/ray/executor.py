@@ -48,7 +48,7 @@ class Listener(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ClusterPlan:
     """`pending` tasks whose results are kept in `directory`, `jobs` at once (None: one a CPU of the cluster)."""
 
     directory: Path
@@ -58,7 +58,7 @@ class Plan:
 
 @contextmanager
 def ray_executor(
-    address: str, settings: Settings, plan: Plan, total: TotalBudget, display: Listener
+    address: str, settings: Settings, plan: ClusterPlan, total: TotalBudget, display: Listener
 ) -> Iterator[tuple[Executor, int]]:
     """An executor on the Ray cluster at `address`, and how many tasks it does at once.
 
@@ -87,9 +87,9 @@ class RayExecutor:
         """Begin `task`: a thread waits for its worker, and puts what it sends in place."""
         return self._threads.submit(self._done, task)
 
-    def halt(self) -> None:
+    def cancellation(self) -> None:
         """End what is running now."""
-        self._pool.halt()
+        self._pool.cancellation()
 
     def close(self) -> None:
         """Release workers and threads."""

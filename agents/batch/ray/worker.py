@@ -14,10 +14,10 @@ from tempfile import TemporaryDirectory
 
 from ... import __version__
 from ...errors import GreenloopError, UsageError
-from ...events import Event, Note, unheard
+from ...events import Event, Note, ignore_event
 from ...records import Failure, Usage
-from ...run.cancellation import Halt
-from ...run.resources import Workplace, open_workplace
+from ...run.cancellation import Cancellation
+from ...run.resources import Resources, open_resources
 from ...settings import Settings
 from ..journal import Task
 from ..records import EntryResult
@@ -53,9 +53,9 @@ class RayWorker:
     def __init__(self, settings: Settings, environ: Mapping[str, str] | None = None) -> None:
         self._settings = settings
         self._environ = os.environ if environ is None else environ
-        self._halt = Halt()
+        self._cancellation = Cancellation()
         self._held = ExitStack()
-        self._place: Workplace | None = None
+        self._place: Resources | None = None
 
     def open(self, version: str) -> Failure | None:
         """Open sandbox and models for all tasks; why not, where that can't be. `version` is the driver's."""
@@ -63,7 +63,7 @@ class RayWorker:
             sentence = f"A node has greenloop {__version__} and the driver {version}; install the same on all."
             return Failure(UsageError.kind, sentence)
         try:
-            self._place = self._held.enter_context(open_workplace(self._settings, self._environ, unheard))
+            self._place = self._held.enter_context(open_resources(self._settings, self._environ, ignore_event))
         except GreenloopError as error:
             return Failure(error.kind, str(error))
         return None
@@ -83,7 +83,9 @@ class RayWorker:
             if order.run is not None:
                 unpack(order.run, run)
             total = TotalBudget(order.left, Usage())
-            worker = Worker(Path(directory), self._settings, self._environ, self._place, total, self._halt, hear)
+            worker = Worker(
+                Path(directory), self._settings, self._environ, self._place, total, self._cancellation, hear
+            )
             result = worker(task)
             try:
                 return Delivery(result, pack(run) if run.is_dir() else None, tuple(warnings))
@@ -93,9 +95,9 @@ class RayWorker:
                 )
                 return Delivery(_without_files(result, failure), None, tuple(warnings))
 
-    def halt(self) -> None:
+    def cancellation(self) -> None:
         """End what is running now, and refuse what follows; from another thread."""
-        self._halt.set()
+        self._cancellation.set()
 
     def close(self) -> None:
         """Close sandbox and models."""

@@ -218,7 +218,7 @@ def _prepared(task: dict[str, Any]) -> dict[str, Part]:
     return parts
 
 
-def _tell(channel: socket.socket, record: dict[str, Any]) -> None:
+def _emit(channel: socket.socket, record: dict[str, Any]) -> None:
     channel.sendall(json.dumps(record).encode() + b"\n")
 
 
@@ -231,12 +231,12 @@ def main() -> None:
         task = json.load(sys.stdin)
         parts = _prepared(task)
     except Exception as error:
-        _tell(channel, {"broken": f"{type(error).__name__}: {error}"[:500]})
+        _emit(channel, {"broken": f"{type(error).__name__}: {error}"[:500]})
         os._exit(1)
     try:
-        _tell(channel, {"ready": True})
+        _emit(channel, {"ready": True})
         found = _found(parts, task)
-        _tell(channel, {"nonce": channel.recv(_NONCE_BYTES).decode(), **found})
+        _emit(channel, {"nonce": channel.recv(_NONCE_BYTES).decode(), **found})
     finally:
         os._exit(0)
 

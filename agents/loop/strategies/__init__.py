@@ -6,7 +6,7 @@ from typing import Protocol
 
 from ...settings import Strategy
 from ..orchestrator import Orchestrator
-from ..state import Conclusion, Workbench
+from ..state import Conclusion, LoopState
 from .classic import Classic
 from .sampling import Sampling
 
@@ -19,17 +19,17 @@ class Loop(Protocol):
         ruling."""
 
 
-def loop_of(strategy: Strategy, bench: Workbench) -> Loop:
+def loop_of(strategy: Strategy, state: LoopState) -> Loop:
     """The loop of `strategy` on a fresh workbench."""
     match strategy:
         case "single":
-            return Sampling(bench, 1)
+            return Sampling(state, 1)
         case "best-of-n":
-            return Sampling(bench, bench.plan.most_drafts)
+            return Sampling(state, state.plan.most_drafts)
         case "classic":
-            return Classic(bench)
+            return Classic(state)
         case "greenloop":
-            return Orchestrator(bench)
+            return Orchestrator(state)
 
 
 __all__ = ["Loop", "loop_of"]

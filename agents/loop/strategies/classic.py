@@ -10,7 +10,7 @@ import time
 from functools import partial
 
 from ...records import Board, RoundRecord, Ruling
-from ..state import Conclusion, Workbench
+from ..state import Conclusion, LoopState
 from .plain import passes, plain_ruling
 
 CRITIC_ROUNDS = 5
@@ -19,27 +19,27 @@ CRITIC_ROUNDS = 5
 class Classic:
     """At most five replacements by the Critic; the first candidate that passes its own tests, or the last."""
 
-    def __init__(self, bench: Workbench) -> None:
-        self._bench = bench
+    def __init__(self, state: LoopState) -> None:
+        self._state = state
 
     def run(self) -> Conclusion:
         """Go round until the own tests pass. Raises BudgetSpent before there is a draft and tests for it."""
-        bench = self._bench
-        bench.draft(1, 1)
-        code = bench.pool[0].code
-        bench.add_tests(lambda: bench.crew.test_writer.draft_from_code(bench.spec, code, bench.plan.tests))
+        state = self._state
+        state.draft(1, 1)
+        code = state.pool[0].code
+        state.add_tests(lambda: state.roles.test_writer.draft_from_code(state.spec, code, state.plan.tests))
         for number in range(1, CRITIC_ROUNDS + 2):
             started = time.monotonic()
-            board = bench.run_board(number)
-            ruling = plain_ruling(board, bench.pool[-1])
+            board = state.run_board(number)
+            ruling = plain_ruling(board, state.pool[-1])
             claimed = _own_pass(board, ruling)
-            bench.keep(RoundRecord(number, board, None, ruling, time.monotonic() - started))
+            state.keep(RoundRecord(number, board, None, ruling, time.monotonic() - started))
             if claimed or not ruling.failed or number > CRITIC_ROUNDS:
                 break
-            before = len(bench.pool)
+            before = len(state.pool)
             if (
-                not bench.within_budget(partial(bench.repair, ruling, board, number + 1))
-                or len(bench.pool) == before
+                not state.within_budget(partial(state.repair, ruling, board, number + 1))
+                or len(state.pool) == before
             ):
                 break
         return Conclusion(ruling, claimed)

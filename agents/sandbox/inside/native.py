@@ -43,12 +43,12 @@ def main() -> None:
         code = _run_in_namespaces(order) if order["namespaces"] else _run_swept(order)
     except BaseException as error:
         code = 125
-        tell(report, error)
+        emit(report, error)
     finally:
         os._exit(code)
 
 
-def tell(report: int, error: BaseException) -> None:
+def emit(report: int, error: BaseException) -> None:
     """Say why the job could not be started. The host may be gone."""
     try:
         os.write(report, f"!{type(error).__name__}: {error}".encode()[:500])
@@ -111,7 +111,7 @@ def _be_init(order: Order) -> None:
             if pid == job:
                 os._exit(shell_code(status))
     except BaseException as error:
-        tell(order["report"], error)
+        emit(order["report"], error)
     finally:
         os._exit(125)  # a fork must never return into its parent's code
 
@@ -235,7 +235,7 @@ def become(order: Order, readable: list[str], writable: list[str]) -> None:
         await_host(report)
         os.execve(order["argv"][0], order["argv"], order["environment"])
     except BaseException as error:
-        tell(report, error)
+        emit(report, error)
     finally:
         os._exit(125)  # a fork must never return into its parent's code
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from . import kernel
 from .bootstrap import await_host
-from .native import confine, tell
+from .native import confine, emit
 from .program import run_program
 from .root import NAMESPACES, map_users, mount_proc, mount_scratch, mount_scratches, place_files, raise_loopback
 
@@ -41,7 +41,7 @@ def main() -> None:
         for name in sys.argv[3:]:
             importlib.import_module(name)
     except ImportError as error:
-        tell(witness, error)
+        emit(witness, error)
         os._exit(125)
     _hide_this_package()
     _load_programs()
@@ -89,7 +89,7 @@ def _start(descriptors: list[int], control: int) -> None:
         if kernel.fork_into(NAMESPACES | (0 if as_root else kernel.CLONE_NEWUSER)):
             return
     except OSError as error:
-        tell(witness, error)
+        emit(witness, error)
         return
     try:
         os.close(control)
@@ -98,7 +98,7 @@ def _start(descriptors: list[int], control: int) -> None:
             map_users(*ids)
         _be_init(descriptors)
     except BaseException as error:
-        tell(witness, error)
+        emit(witness, error)
     finally:
         os._exit(125)  # a fork must never return into its parent's code
 
@@ -137,7 +137,7 @@ def _become(order: Order, descriptors: list[int]) -> None:
         confine(order, ["/"], [*(path for path, _ in order["writable"]), "/dev"])
         await_host(witness)
     except BaseException as error:
-        tell(witness, error)
+        emit(witness, error)
         os._exit(code)
     try:
         os.close(witness)  # before the program: it must not speak for its sandbox

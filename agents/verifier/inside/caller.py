@@ -43,19 +43,19 @@ class Caller:
         self,
         channel: FrameSocket,
         test_modules: frozenset[str],
-        tell: Callable[[str, str], None],
+        emit: Callable[[str, str], None],
         show: Callable[[int, str], None],
         expected: frozenset[str] = frozenset(),
     ) -> None:
         self._channel = channel
-        self._tell = tell
+        self._emit = emit
         self._show = show
         self._expected = expected
         self._lock = threading.RLock()
         self._changing: set[str] = set()
         self.crossing = Crossing(self, first=2)
         self.capabilities = Capabilities(self.crossing, test_modules)
-        self.rulings = Rulings(self, lambda text: tell("note", text))
+        self.rulings = Rulings(self, lambda text: emit("note", text))
 
     # --- asking --------------------------------------------------------------------------------------------
 
@@ -126,7 +126,7 @@ class Caller:
             try:
                 body = self.crossing.pack(arguments)
             except Unshareable as error:
-                self._tell("unshareable", str(error))
+                self._emit("unshareable", str(error))
                 raise
             self._send(ASK, what, body)
             while True:
@@ -137,7 +137,7 @@ class Caller:
             how, (value, changed) = self._opened(payload, ("return", "raise"), self.crossing.unpack)
         if changed and "__" not in (name := _name_of(what, arguments)) and name not in self._changing:
             self._changing.add(name)
-            self._tell("note", f"{name} changes in place what a test passes to it")
+            self._emit("note", f"{name} changes in place what a test passes to it")
         if how == "raise":
             raise self._let_out(what, arguments, value)
         return value
@@ -190,7 +190,7 @@ class Caller:
     def _send(self, kind: bytes, what: str, body: Tree) -> None:
         payload = json.dumps([what, body, []]).encode()
         if kind == ASK and _TEMPORARY in payload:
-            self._tell("unshareable", "a path of a temporary directory is passed to the code")
+            self._emit("unshareable", "a path of a temporary directory is passed to the code")
             raise Unshareable("the code's process has a /tmp of its own")
         self._channel.send(kind, payload)
 
@@ -213,7 +213,7 @@ class Caller:
             raise self._malformed("a value nests too deeply") from error
 
     def _malformed(self, reason: str) -> Malformed:
-        self._tell("malformed", reason)
+        self._emit("malformed", reason)
         return Malformed(reason)
 
     # --- what crosses --------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ class Records:
         self._count = 0
         self.muted = False
 
-    def tell(self, record: Mapping[str, Any]) -> None:
+    def emit(self, record: Mapping[str, Any]) -> None:
         """Send one record."""
         if self.muted:
             return
@@ -63,7 +63,7 @@ def main(descriptor: int) -> None:
     _seed_entropy()
     gc.freeze()
     gc.set_threshold(_COLLECT_EVERY)
-    reporter = Reporter(records.tell, task["tests_file"], task["wanted"])
+    reporter = Reporter(records.emit, task["tests_file"], task["wanted"])
     if task["properties"]:
         from . import properties  # hypothesis takes 0.2 s that other suites need not pay
 
@@ -76,7 +76,7 @@ def main(descriptor: int) -> None:
         if records.muted:  # this is the process of a pass, which something kept from its tests
             os._exit(0)
     _measure(reporter, records, task["tests_file"])
-    records.tell({"is": "end", "exit": int(code)})
+    records.emit({"is": "end", "exit": int(code)})
     os._exit(0)
 
 
@@ -99,7 +99,7 @@ def _choose_modules(
         channel.close()
 
     def known(digest: str) -> bool:
-        records.tell({"is": "answers", "digest": digest, "never": asserts.never()})
+        records.emit({"is": "answers", "digest": digest, "never": asserts.never()})
         return channel.receive()[1] == b"known"
 
     answers: Any
@@ -108,7 +108,7 @@ def _choose_modules(
         caller = Caller(
             cast(FrameSocket, answers),
             frozenset([Path(task["tests_file"]).stem]),
-            reporter.tell,
+            reporter.emit,
             lambda stream, text: print(text, end="", file=sys.stderr if stream == 2 else sys.stdout),
             frozenset(task["expected"]),
         )
@@ -138,7 +138,7 @@ def _measure(reporter: Reporter, records: Records, tests_file: str) -> None:
     moved = {_test_of(item) for item in reporter.moved}
     items = {item: _test_of(item) for item in ran if _test_of(item) not in moved}
     if items and not reporter.failed & set(items):
-        reporter.measuring.measure(reporter.seconds, items, ran, reporter.caught, records.tell)
+        reporter.measuring.measure(reporter.seconds, items, ran, reporter.caught, records.emit)
     reporter.measuring.close()
 
 

@@ -191,10 +191,10 @@ class Measuring:
                 result: Result = "noticed" if failed else "missed"
             else:
                 result = "unknown" if followed == "unknown" else "left"
-            server.tell(name, result)
+            server.emit(name, result)
         if COLLECTION in server.order and session.testsfailed:  # the tests could not be collected
             for name in (name for names in left.values() for name in names):
-                server.tell(name, "noticed")
+                server.emit(name, "noticed")
 
     def measure(
         self,
@@ -202,7 +202,7 @@ class Measuring:
         tests: Mapping[str, str],
         ran: Sequence[str],
         caught: Collection[str],
-        tell: Callable[[Mapping[str, Any]], None],
+        emit: Callable[[Mapping[str, Any]], None],
     ) -> None:
         """After the run: the passes, and a record of what each item that `ran` noticed; it is measured for those
         of `tests`. In those `caught` an assertion failed."""
@@ -223,7 +223,7 @@ class Measuring:
         passes.check(late)  # the last of all: a clock that tells a pass from the run tells this one, too
         for item in ran:
             tally = passes.tallies.get(item) or Tally("", unmeasured=True)
-            tell({"is": "noticed", "id": item, "caught": item in caught, **tally.record()})
+            emit({"is": "noticed", "id": item, "caught": item in caught, **tally.record()})
 
     def close(self) -> None:
         """End the servers."""

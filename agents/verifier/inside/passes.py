@@ -110,7 +110,7 @@ class ForkServer:
         except (OSError, EOFError, ValueError, TypeError):
             return {}
 
-    def tell(self, name: str, result: str) -> None:
+    def emit(self, name: str, result: str) -> None:
         """In a pass: tell one result."""
         os.write(self._results, json.dumps([name, result]).encode() + b"\n")
 

@@ -17,15 +17,15 @@ from .facts import Comparison, comparison, failure
 from .measuring import Measuring
 
 _MOST_OUTPUT = 4000
-Tell = Callable[[Mapping[str, Any]], None]
+EventHandler = Callable[[Mapping[str, Any]], None]
 
 
 class Reporter:
     """Writes a record for each step of the run to `tell`; runs only `wanted` of the tests in `tests_file`
     (all of them where that is None), and everything in other files."""
 
-    def __init__(self, tell: Tell, tests_file: str, wanted: Collection[str] | None) -> None:
-        self._tell = tell
+    def __init__(self, emit: EventHandler, tests_file: str, wanted: Collection[str] | None) -> None:
+        self._emit = emit
         self._tests_file = tests_file
         self._wanted = None if wanted is None else set(wanted)
         self._compared: Comparison | None = None
@@ -47,11 +47,11 @@ class Reporter:
         self._again = self._calling = False
         self._within: dict[str, Any] = {}
 
-    def tell(self, kind: str, text: str) -> None:
+    def emit(self, kind: str, text: str) -> None:
         """Record what was found out about the test under way."""
         if kind == "unshareable":
             self.moved.add(self._current)
-        self._tell({"is": kind, "text": text[:500]})
+        self._emit({"is": kind, "text": text[:500]})
 
     def pytest_configure(self, config: pytest.Config) -> None:
         """Failures are told as facts: their tracebacks need not be written out."""
@@ -93,7 +93,7 @@ class Reporter:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Record what was collected, then keep what is wanted."""
-        self._tell({"is": "collected", "ids": [item.nodeid for item in items]})
+        self._emit({"is": "collected", "ids": [item.nodeid for item in items]})
         if self.properties is not None:
             found = {item.nodeid: self.properties.taken_over(item) for item in items}
             self._taken_over = {node_id: test for node_id, test in found.items() if test is not None}
@@ -114,7 +114,7 @@ class Reporter:
         """Record a file that could not be collected."""
         if report.outcome != "passed":
             text = getattr(report.longrepr, "longrepr", None) or str(report.longrepr)
-            self._tell(
+            self._emit(
                 {"is": "uncollected", "id": report.nodeid, "outcome": report.outcome, "text": text[-_MOST_OUTPUT:]}
             )
 
@@ -127,7 +127,7 @@ class Reporter:
         self._failures = self.asserts.failures if self.asserts is not None else 0
         if self.measuring is not None:
             self.measuring.answers.begin(nodeid if nodeid.startswith(self._tests_file + "::") else None)
-        self._tell({"is": "start", "id": nodeid})
+        self._emit({"is": "start", "id": nodeid})
 
     def _begin_again(self, nodeid: str) -> None:
         self._again = True
@@ -148,15 +148,15 @@ class Reporter:
             if item.nodeid in self._taken_over and not self._again and not self._taken_over[item.nodeid].tried:
                 pytest.fail("the property was never tried on an example")
         except BaseException:
-            self._tell({"is": "raw", "id": item.nodeid, "outcome": "failed"})
+            self._emit({"is": "raw", "id": item.nodeid, "outcome": "failed"})
             raise
         finally:
             self._calling = False
         # A unittest case catches the failures of its tests itself.
         kept = self._within or getattr(item, "_excinfo", None)
         if item.nodeid in self._taken_over and self._taken_over[item.nodeid].tried_once:
-            self.tell("note", f"{item.name} was tried on one example only")
-        self._tell({"is": "raw", "id": item.nodeid, "outcome": "failed" if kept else "passed"})
+            self.emit("note", f"{item.name} was tried on one example only")
+        self._emit({"is": "raw", "id": item.nodeid, "outcome": "failed" if kept else "passed"})
 
     def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> None:
         """Keep both sides of the comparison that failed."""
@@ -190,7 +190,7 @@ class Reporter:
             self.failed.add(report.nodeid)
         elif self.asserts is not None and self.asserts.failures > self._failures:
             self.caught.add(report.nodeid)
-        self._tell(
+        self._emit(
             {
                 "is": "report",
                 "id": report.nodeid,
@@ -206,9 +206,9 @@ class Reporter:
 
     def pytest_deselected(self, items: Collection[pytest.Item]) -> None:
         """Record tests that something took out of the run."""
-        self._tell({"is": "deselected", "ids": [item.nodeid for item in items]})
+        self._emit({"is": "deselected", "ids": [item.nodeid for item in items]})
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Record pytest's own totals."""
         collected, failed = session.testscollected, session.testsfailed
-        self._tell({"is": "finish", "collected": collected, "failed": failed, "exit": int(exitstatus)})
+        self._emit({"is": "finish", "collected": collected, "failed": failed, "exit": int(exitstatus)})

@@ -45,9 +45,9 @@ class Rulings:
     """Decides operators; `tell` takes a note. A class that the tests name is itself under test, so that its own
     operators count; what is no more than the type of an answer gets no say in how the answer compares."""
 
-    def __init__(self, code: Caller, tell: Callable[[str], None]) -> None:
+    def __init__(self, code: Caller, emit: Callable[[str], None]) -> None:
         self._code = code
-        self._tell = tell
+        self._emit = emit
         self._named: set[int] = set()
         self._differences: set[int] = set()
 
@@ -109,7 +109,7 @@ class Rulings:
         return self._code.crossing.remote_number(value) is not None
 
     def _note(self, what: str) -> None:
-        self._tell(f"{what} is said by the code itself")
+        self._emit(f"{what} is said by the code itself")
 
     def _of_subclass(self, proxy: Any, base: type, name: str, args: tuple[Any, ...], other: bool) -> Any:
         """An operator on an instance of a subclass of `int`, `str`, `tuple`, ...: on its plain value. Where the

@@ -9,7 +9,7 @@ from agents.loop.strategies import loop_of
 from agents.loop.strategies.classic import CRITIC_ROUNDS, Classic
 from agents.records import Reply, Request, Spec
 
-from ..test_orchestrator import GOOD_TESTS, RIGHT, SPEC, WITH_EXAMPLE, WRONG, WRONG_TOO, Model, suite, workbench
+from ..test_orchestrator import GOOD_TESTS, RIGHT, SPEC, WITH_EXAMPLE, WRONG, WRONG_TOO, Model, loop_state, suite
 
 OF_WRONG = suite((0, 0), (1, 1), (3, 9))
 """Tests that WRONG passes: written from it."""
@@ -30,8 +30,8 @@ class Keeping(Model):
 def test_code_that_passes_the_tests_written_from_it_is_claimed_right_or_not() -> None:
     for code, tests in ((RIGHT, suite(*GOOD_TESTS)), (WRONG, OF_WRONG)):
         model = Model(draft=[code], tests=[tests])
-        bench, archive = workbench(model)
-        conclusion = loop_of("classic", bench).run()
+        state, archive = loop_state(model)
+        conclusion = loop_of("classic", state).run()
         assert (conclusion.claimed, archive.code[-1], len(archive.rounds)) == (True, code, 1)
         assert conclusion.ruling.grade == "contested", "nothing independent speaks for it"
         assert model.asked == ["draft", "tests"]
@@ -39,7 +39,7 @@ def test_code_that_passes_the_tests_written_from_it_is_claimed_right_or_not() ->
 
 def test_the_tests_are_written_from_the_code_and_not_from_the_spec() -> None:
     model = Keeping(draft=[WRONG], tests=[OF_WRONG])
-    Classic(workbench(model)[0]).run()
+    Classic(loop_state(model)[0]).run()
     asked = "\n".join(message.content for message in model.requests[1].messages)
     assert WRONG in asked
     assert SPEC.text not in asked
@@ -47,58 +47,58 @@ def test_the_tests_are_written_from_the_code_and_not_from_the_spec() -> None:
 
 def test_code_that_fails_its_tests_is_replaced_until_it_passes_them() -> None:
     model = Model(draft=[WRONG], tests=[suite(*GOOD_TESTS)], replacement=[WRONG_TOO, RIGHT])
-    bench, archive = workbench(model)
-    conclusion = Classic(bench).run()
+    state, archive = loop_state(model)
+    conclusion = Classic(state).run()
     assert (conclusion.claimed, archive.code[-1]) == (True, RIGHT)
     assert [record.ruling.grade for record in archive.rounds] == ["failed", "failed", "contested"]
-    assert conclusion.ruling.leader == bench.pool[-1].id
-    assert bench.pool[-1].parent == bench.pool[-2].id
+    assert conclusion.ruling.leader == state.pool[-1].id
+    assert state.pool[-1].parent == state.pool[-2].id
 
 
 def test_right_code_is_repaired_towards_wrong_tests() -> None:
-    bench, archive = workbench(Model(draft=[RIGHT], tests=[OF_WRONG], replacement=[WRONG]))
-    assert Classic(bench).run().claimed
+    state, archive = loop_state(Model(draft=[RIGHT], tests=[OF_WRONG], replacement=[WRONG]))
+    assert Classic(state).run().claimed
     assert archive.code[-1] == WRONG
 
 
 def test_the_last_replacement_is_handed_over_where_none_passes() -> None:
     others = [f"def double(x):\n    return {number}\n" for number in range(99, 99 + 2 * CRITIC_ROUNDS)]
     model = Model(draft=[WRONG], tests=[suite(*GOOD_TESTS)], replacement=others)
-    bench, archive = workbench(model)
-    conclusion = Classic(bench).run()
+    state, archive = loop_state(model)
+    conclusion = Classic(state).run()
     assert model.asked.count("replacement") == CRITIC_ROUNDS
     assert (conclusion.claimed, archive.code[-1]) == (False, others[CRITIC_ROUNDS - 1])
     assert len(archive.rounds) == CRITIC_ROUNDS + 1
 
 
 def test_its_own_tests_alone_say_when_it_is_done() -> None:
-    bench, archive = workbench(Model(draft=[WRONG], tests=[OF_WRONG]), spec=WITH_EXAMPLE)
-    conclusion = Classic(bench).run()
+    state, archive = loop_state(Model(draft=[WRONG], tests=[OF_WRONG]), spec=WITH_EXAMPLE)
+    conclusion = Classic(state).run()
     assert (conclusion.claimed, conclusion.ruling.grade, len(archive.rounds)) == (True, "failed", 1)
 
 
 def test_a_replacement_that_cannot_be_used_ends_it() -> None:
-    bench, archive = workbench(Model(draft=[WRONG], tests=[suite(*GOOD_TESTS)], replacement=["none"] * 9))
-    conclusion = Classic(bench).run()
+    state, archive = loop_state(Model(draft=[WRONG], tests=[suite(*GOOD_TESTS)], replacement=["none"] * 9))
+    conclusion = Classic(state).run()
     assert (conclusion.claimed, archive.code[-1], len(archive.rounds)) == (False, WRONG, 1)
 
 
 def test_a_budget_spent_on_the_way_ends_it_with_what_there_is() -> None:
-    bench, archive = workbench(Model(draft=[WRONG], tests=[suite(*GOOD_TESTS)], replacement=[WRONG_TOO]))
-    conclusion = Classic(bench).run()
+    state, archive = loop_state(Model(draft=[WRONG], tests=[suite(*GOOD_TESTS)], replacement=[WRONG_TOO]))
+    conclusion = Classic(state).run()
     assert (conclusion.claimed, archive.code[-1]) == (False, WRONG_TOO)
 
 
 def test_a_budget_spent_before_the_tests_comes_out_with_the_draft_kept() -> None:
-    bench, archive = workbench(Model(draft=[WRONG]))
+    state, archive = loop_state(Model(draft=[WRONG]))
     with pytest.raises(BudgetSpent):
-        Classic(bench).run()
+        Classic(state).run()
     assert archive.code == [WRONG]
 
 
 @pytest.mark.parametrize("spec", [SPEC, WITH_EXAMPLE])
 def test_without_a_readable_test_it_ends_and_claims_nothing(spec: Spec) -> None:
     model = Model(draft=[RIGHT], tests=["none", "none"])
-    bench, archive = workbench(model, spec=spec)
-    assert not Classic(bench).run().claimed, "it has no tests of its own to pass"
+    state, archive = loop_state(model, spec=spec)
+    assert not Classic(state).run().claimed, "it has no tests of its own to pass"
     assert (archive.code[-1], "replacement" in model.asked) == (RIGHT, False)
