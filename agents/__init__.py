@@ -1,3 +1,64 @@
-"""greenloop: spec in, verified Python out."""
+"""greenloop: spec in, verified Python out.
+
+    from greenloop import Settings, generate, verify
+
+    result = generate("Implement add(a: int, b: int) -> int. add(1, 2) == 3", Settings(model="embedded"))
+    verdict = verify(result.code, tests)
+
+A public name is imported when it is first used, so that `import greenloop` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .errors import BudgetSpent as BudgetSpent
+    from .errors import GreenloopError as GreenloopError
+    from .errors import Interrupted as Interrupted
+    from .errors import ModelError as ModelError
+    from .errors import SandboxBroken as SandboxBroken
+    from .errors import SandboxUnavailable as SandboxUnavailable
+    from .errors import StorageFailed as StorageFailed
+    from .errors import UsageError as UsageError
+    from .records import RunResult as RunResult
+    from .records import Spec as Spec
+    from .records import Verdict as Verdict
+    from .run.cancellation import Cancellation as Cancellation
+    from .run.run import generate as generate
+    from .settings import Settings as Settings
+    from .spec import read_spec as read_spec
+    from .verifier.verify import verify as verify
 
 __version__ = "0.1.0"
+
+_MODULES = {
+    "BudgetSpent": "errors",
+    "Cancellation": "run.cancellation",
+    "GreenloopError": "errors",
+    "Interrupted": "errors",
+    "ModelError": "errors",
+    "RunResult": "records",
+    "SandboxBroken": "errors",
+    "SandboxUnavailable": "errors",
+    "Settings": "settings",
+    "Spec": "records",
+    "StorageFailed": "errors",
+    "UsageError": "errors",
+    "Verdict": "records",
+    "generate": "run.run",
+    "read_spec": "spec",
+    "verify": "verifier.verify",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name where it is first used."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_MODULES[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_MODULES])

@@ -15,6 +15,7 @@ PACKAGE = ROOT / "agents"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 FLOORS = (
+    "__init__",
     "cli",
     "terminal",
     "batch",
@@ -37,7 +38,6 @@ FLOORS = (
     "events",
     "records",
     "errors",
-    "__init__",
 )
 """Every name in `agents/`, the topmost floor first: imports run down this list only."""
 MODELS = {"smolagents", "litellm", "xllamacpp", "openai", "huggingface_hub"}
@@ -80,15 +80,16 @@ MODULES = {module_of(file) for file in FILES}
 
 
 def own_modules_used(file: Path) -> set[str]:
-    """The modules of the package that a file imports, those for type checking included."""
+    """The modules of the package that a file imports, those for type checking included, the version excepted."""
     used = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.level:
             parts = file.relative_to(PACKAGE).parts
             base = [*parts[: len(parts) - node.level], *(node.module or "").split(".")]
             dotted = ".".join(part for part in base if part) or "__init__"
-            names = {f"{dotted}.{alias.name}".removeprefix("__init__.") for alias in node.names}
-            used |= names & MODULES or {dotted}
+            names = {alias.name for alias in node.names if alias.name != "__version__"}
+            modules = {f"{dotted}.{name}".removeprefix("__init__.") for name in names} & MODULES
+            used |= modules or ({dotted} if names else set())
     return used
 
 

@@ -15,8 +15,8 @@ from typing import Protocol
 from ..errors import GreenloopError, StorageFailed, UsageError
 from ..events import Event
 from ..run.cancellation import Cancellation
-from ..run.resources import Resources, chosen, open_resources
-from ..run.run import plain
+from ..run.resources import Resources, models_by_role, open_resources
+from ..run.run import settings_as_json
 from ..settings import RequiredGrade, Settings
 from .digest import digest_of
 from .driver import Display, Driver, Stop
@@ -73,7 +73,7 @@ def run_batch(batch: Batch, showing: Showing, interruptible: Interruptible) -> B
     """
     started = time.monotonic()
     with locked(batch.directory), Journal(batch.directory) as journal:
-        choices = chosen(batch.settings, batch.environ)
+        choices = models_by_role(batch.settings, batch.environ)
         digests = ((entry, digest_of(entry, batch.settings, choices)) for entry in batch.entries)
         journal.plan(digests, _bad)
         _keep_facts(journal, batch)
@@ -113,7 +113,7 @@ def _bad(entry: Entry, digest: str) -> EntryResult:
 def _keep_facts(journal: Journal, batch: Batch) -> None:
     if journal.fact("created") is None:
         journal.keep_fact("created", datetime.now().astimezone().isoformat(timespec="seconds"))
-    journal.keep_fact("settings", plain(batch.settings))
+    journal.keep_fact("settings", settings_as_json(batch.settings))
     journal.keep_fact("totals", asdict(batch.totals))
     journal.keep_fact("jobs", batch.jobs)
     journal.keep_fact("process", os.getpid())
@@ -143,9 +143,11 @@ def _on_this_machine(
 ) -> Iterator[tuple[Executor, int]]:
     cancellation = Cancellation()
     most = min(batch.jobs or MOST_JOBS, pending)
-    with open_resources(batch.settings, batch.environ, display.opened, most) as place:
-        jobs = min(batch.jobs or default_jobs(place), pending)
-        worker = Worker(batch.directory, batch.settings, batch.environ, place, total, cancellation, display.told)
+    with open_resources(batch.settings, batch.environ, display.opened, most) as resources:
+        jobs = min(batch.jobs or default_jobs(resources), pending)
+        worker = Worker(
+            batch.directory, batch.settings, batch.environ, resources, total, cancellation, display.told
+        )
         executor = ThreadExecutor(worker, jobs, cancellation)
         try:
             yield executor, jobs
@@ -160,16 +162,16 @@ def _on_a_cluster(
     from .ray.executor import ClusterPlan, for_the_cluster, ray_executor
 
     assert batch.ray is not None
-    settings = for_the_cluster(batch.settings, chosen(batch.settings, batch.environ))
+    settings = for_the_cluster(batch.settings, models_by_role(batch.settings, batch.environ))
     with ray_executor(
         batch.ray, settings, ClusterPlan(batch.directory, pending, batch.jobs), total, display
     ) as opened:
         yield opened
 
 
-def default_jobs(place: Resources) -> int:
+def default_jobs(resources: Resources) -> int:
     """Specs at once: as many as the models answer requests at once, within reason."""
-    return max(1, min(MOST_JOBS, place.backends.parallel if place.backends is not None else 1))
+    return max(1, min(MOST_JOBS, resources.shared_models.parallel if resources.shared_models is not None else 1))
 
 
 def concluded(

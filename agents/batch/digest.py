@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from ..llm_backends.selection import Choice
 from ..records import Role, fingerprint
-from ..run.run import plain
+from ..run.run import settings_as_json
 from ..settings import Settings
 from .records import Entry
 
@@ -28,6 +28,6 @@ def digest_of(entry: Entry, settings: Settings, choices: Mapping[Role, Choice]) 
         return fingerprint(entry.error or "")
     spec = asdict(entry.spec)
     del spec["id"], spec["origin"]
-    decisive = {name: value for name, value in plain(settings).items() if name not in WITHOUT_EFFECT}
+    decisive = {name: value for name, value in settings_as_json(settings).items() if name not in WITHOUT_EFFECT}
     models = {role: choice.model_id or choice.api_base for role, choice in choices.items()}
     return fingerprint(json.dumps([spec, decisive, models], sort_keys=True))

@@ -104,7 +104,7 @@ class Driver:
         except Empty:
             return self._stopped_by  # what hangs is left to the end of the process
         except StorageFailed as error:
-            self._executor.cancellation()
+            self._executor.cancel()
             wait(self._running, GRACE_SECONDS)  # what they find can't be kept
             return error
 
@@ -165,7 +165,7 @@ class Driver:
         self._stopped_by = Interrupted("Interrupted; run the same command again to go on.")
         if when == "now" or second:
             self._halted = True
-            self._executor.cancellation()
+            self._executor.cancel()
         elif self._running:
             self._display.note(
                 f"Stopping: {len(self._running)} specs under way are finished, no more are begun. "

@@ -21,7 +21,7 @@ class Executor(Protocol):
     def submit(self, task: Task) -> Future[EntryResult]:
         """Begin `task`. The future's only exception is WorkerLost."""
 
-    def cancellation(self) -> None:
+    def cancel(self) -> None:
         """End what is running now: the futures come to results `interrupted`, soon."""
 
     def close(self) -> None:
@@ -40,9 +40,9 @@ class ThreadExecutor:
         """Begin `task`."""
         return self._pool.submit(self._done, task)
 
-    def cancellation(self) -> None:
+    def cancel(self) -> None:
         """End what is running now."""
-        self._cancellation.set()
+        self._cancellation.cancel()
 
     def close(self) -> None:
         """Release the threads."""

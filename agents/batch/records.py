@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ..records import Dispute, Failure, Grade, Isolation, Outcome, Spec, Strength, Usage
+from ..records import Dispute, Outcome, RunOutcome, Spec
 
 if TYPE_CHECKING:
     from ..settings import RequiredGrade
@@ -34,7 +34,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class EntryResult:
+class EntryResult(RunOutcome):
     """What one entry came to. `digest` is the fingerprint of all that its result depends on (spec, settings)."""
 
     id: str
@@ -42,24 +42,15 @@ class EntryResult:
     digest: str
     status: EntryStatus
     exit_code: int
-    grade: Grade | None = None
-    why: str = ""
-    error: Failure | None = None
     title: str = ""
     """The first line of the spec's text, or its signature."""
-    rounds: int = 0
     tests: int = 0
     """Tests in the surviving suite."""
     failing: tuple[Outcome, ...] = ()
     """Outcomes of the tests that the best candidate does not pass."""
     disputes: tuple[Dispute, ...] = ()
-    usage: Usage = field(default_factory=Usage)
-    seconds: float = 0.0
     model: str | None = None
     sandbox: str | None = None
-    isolation: Isolation | None = None
-    strength: Strength | None = None
-    notes: tuple[str, ...] = ()
     folder: str | None = None
     """Where its code and tests are, relative to the batch's directory; None where nothing was written."""
     run: str | None = None

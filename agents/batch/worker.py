@@ -12,7 +12,7 @@ from ..judge.judge import failures
 from ..records import Failure, RunResult
 from ..run.cancellation import Cancellation
 from ..run.resources import Resources
-from ..run.run import Job, run_spec
+from ..run.run import RunRequest, run_spec
 from ..settings import Settings
 from ..storage.run_directory import RunDirectory
 from .journal import Task, title
@@ -30,7 +30,7 @@ class Worker:
     directory: Path
     settings: Settings
     environ: Mapping[str, str]
-    place: Resources
+    resources: Resources
     total: TotalBudget
     cancellation: Cancellation
     hear: Hear
@@ -41,7 +41,7 @@ class Worker:
         assert entry.spec is not None
         # A run that has the total for its own limit is refused where the model's price is not known.
         most = self.settings.max_cost or self.total.cost
-        job = Job(
+        request = RunRequest(
             entry.spec,
             replace(self.settings, work_dir=self.directory / entry.folder, max_cost=most),
             self.environ,
@@ -58,7 +58,7 @@ class Worker:
 
         begun = unfinished(task)
         try:
-            result = run_spec(job, emit, run if run.exists else None, self.place, self.cancellation)
+            result = run_spec(request, emit, run if run.exists else None, self.resources, self.cancellation)
         except GreenloopError as error:
             return stopped(begun, _storage_or(error))
         ended = _ended(begun, result, last[0] if last else None)
@@ -92,18 +92,10 @@ def _ended(begun: EntryResult, result: RunResult, last: Ruled | None) -> EntryRe
         begun,
         status=status,
         exit_code=result.exit_code,
-        grade=result.grade,
-        why=result.why,
-        error=result.error,
-        rounds=result.rounds,
         tests=sum(entry.standing == "counts" for entry in result.ledger),
         failing=tuple(outcome for _, outcome in failing),
         disputes=result.disputes,
-        usage=result.usage,
-        seconds=result.seconds,
         model=result.model,
         sandbox=result.sandbox,
-        isolation=result.isolation,
-        strength=result.strength,
-        notes=result.notes,
+        **result.outcome(),
     )

@@ -9,13 +9,15 @@ from pathlib import Path
 
 from ..errors import BudgetSpent, ModelError
 from ..events import ignore_event
+from ..judge.judge import SUCCESSES
+from ..judge.ruling_by_tests import passes_own_tests
 from ..llm_backends.budget import Budget
 from ..loop.plan import plan
 from ..loop.state import LoopState, Roles
-from ..loop.strategies import loop_of
+from ..loop.strategies import run_strategy
 from ..records import RoundRecord, Spec, Test, Usage
 from ..run.role_models import RoleModels, SharedModels
-from ..settings import Settings
+from ..settings import Settings, Strategy
 from ..verifier.cached_verifier import CachedVerifier
 
 _MOST_DRAFTS = 100
@@ -67,14 +69,12 @@ class Attempt:
         """
         started = time.monotonic()
         with RoleModels(backends, self._settings, self._budget, replies, ignore_event) as models:
-            asked = (models.code_writer(), models.test_writer(), models.critic())
-            roles = Roles(*asked, 1, verifier, repairs=models.repairs)
+            roles = Roles(*models.roles(), 1, verifier, repairs=models.repairs)
             state = LoopState(self._spec, self._plan, roles, self, ignore_event)
             try:
-                conclusion = loop_of(self._settings.strategy, state).run()
-                self.claimed = conclusion.claimed
-                leader = conclusion.ruling.leader
-                self.repaired = leader is not None and state.leader(conclusion.ruling).origin == "repair"
+                ruling = run_strategy(self._settings.strategy, state)
+                self.claimed = _claims_success(self._settings.strategy, self.rounds[-1])
+                self.repaired = ruling.leader is not None and state.leader(ruling).origin == "repair"
             except BudgetSpent as error:
                 self.error = str(error)
             except ModelError as error:
@@ -83,3 +83,10 @@ class Attempt:
                 self.error = str(error)
             self.drafts = state.drafts_asked
         self.seconds = time.monotonic() - started
+
+
+def _claims_success(strategy: Strategy, last: RoundRecord) -> bool:
+    """Return True if `strategy` says that its leader is right: by its own tests (classic), else by its grade."""
+    if strategy == "classic":
+        return passes_own_tests(last.board, last.ruling)
+    return last.ruling.grade in SUCCESSES

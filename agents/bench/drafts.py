@@ -130,7 +130,7 @@ class Drafting:
 
 def _candidate(models: RoleModels, spec: Spec, number: int) -> Candidate | None:
     try:
-        return models.code_writer().draft(spec, number, 1)
+        return models.roles()[0].draft(spec, number, 1)
     except ReplyError:
         return None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,7 +40,7 @@ def run(
     resume
         Go on with a run that was stopped: its id or directory.
     """
-    from ..run.run import Job, run_spec
+    from ..run.run import generate
 
     console = Console(quiet=settings.quiet, color=settings.color)
     with document_alone(settings.json) as stream, handled(dict.fromkeys(("SIGTERM", "SIGHUP"), _interrupt)):
@@ -52,7 +51,7 @@ def run(
             wanted = earlier.read().spec if earlier else _read_spec(spec, file, tests)
             settings = with_recorded(settings, earlier.read().settings) if earlier else settings
             with console.progress():
-                result = run_spec(Job(wanted, settings, os.environ), console.emit, earlier)
+                result = generate(wanted, settings, resumed=earlier, emit=console.emit)
         except KeyboardInterrupt:
             result = _failed(Interrupted("Interrupted before the run began."))
         except GreenloopError as error:

@@ -46,38 +46,30 @@ def verify(
     from ..events import Note
     from ..sandbox import SandboxLimits
 
-    limits = SandboxLimits(wall_seconds=seconds)
     with document_alone(json) as stream:
         console = Console()
         if sandbox == "none":
             console.emit(Note("No sandbox: the code and its tests run with all your rights.", warning=True))
         try:
-            verdict = _verdict(code, tests, sandbox, limits)
+            verdict = _verdict(code, tests, sandbox, seconds)
         except GreenloopError as error:
             if not json:
                 raise
             console.document(failure_document(error), stream)
             return error.exit_code
         if json:
-            console.document(verdict_document(verdict, limits), stream)
+            console.document(verdict_document(verdict, SandboxLimits(wall_seconds=seconds)), stream)
         else:
             console.verdict(verdict)
     return 0 if verdict.kind == "passed" else 1
 
 
-def _verdict(code: Path, tests: Path, name: SandboxName, limits: SandboxLimits) -> Verdict:
+def _verdict(code: Path, tests: Path, sandbox: SandboxName, seconds: float) -> Verdict:
     """The verdict on two files; raises GreenloopError where there is none."""
-    from ..sandbox import open_sandbox
-    from ..verifier import Verifier
+    from ..verifier.verify import verify
 
     try:
-        sources = [_read(path) for path in (code, tests)]
-        box = open_sandbox(name)
-        try:
-            with Verifier(box, limits) as verifier:
-                return verifier.verify(*sources)
-        finally:
-            box.close()
+        return verify(_read(code), _read(tests), sandbox=sandbox, seconds=seconds)
     except KeyboardInterrupt as stop:
         raise Interrupted("Interrupted before there was a verdict; run it again.") from stop
 

@@ -1,4 +1,4 @@
-"""The judge: Board -> Ruling. Pure: no I/O, no clock, no chance.
+"""The judge: Board -> Decision. Pure: no I/O, no clock, no chance.
 
 Trusted tests decide first, and only they fail code that runs: a generated test that the code fails is a doubt.
 Generated tests count unless the votes rule them out (votes.py). Independent candidates are those written from the
@@ -8,16 +8,16 @@ spec alone; repairs have seen the tests, so their agreement with them proves not
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ..records import Board, Candidate, Dispute, Grade, LedgerEntry, NextStep, Outcome, Ruling, Test
+from ..records import Board, Candidate, Dispute, Grade, LedgerEntry, NextStep, Outcome, Ruling, Test, Verdict
 from .agreement import RUNNABLE, Agreement
 from .claims import claim_of
 from .ledger import ledger
 from .lone_examples import lone_example
 from .probes import probed_call
 from .thresholds import MEASURED, Thresholds
-from .votes import ballot, raises, tally
+from .votes import ballot, raises, settlements, tally
 
 SHOWN_DIFFERENCES = 3
 SUCCESSES: tuple[Grade, ...] = ("verified", "consensus")
@@ -43,19 +43,29 @@ class Situation:
     """The candidates that the Critic was shown: it is never asked for the same twice."""
 
 
-def judge(board: Board, situation: Situation, thresholds: Thresholds = MEASURED) -> Ruling:
-    """The ruling on `board`: leader, ledger, grade and next step."""
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The ruling on a board, and the settled tests that its votes add to the suite."""
+
+    ruling: Ruling
+    settled: tuple[Test, ...] = ()
+
+
+def judge(board: Board, situation: Situation, thresholds: Thresholds = MEASURED) -> Decision:
+    """Rule on `board`: leader, ledger, grade and next step."""
     if not board.tests:
-        return Ruling("contested", board.candidates[0].id, "done", "There is no test, so nothing is known of it.")
+        why = "There is no test, so nothing is known of it."
+        return Decision(Ruling("contested", board.candidates[0].id, "done", why))
     agreement = Agreement(board, situation.probes)
+    tallies = {test.id: tally(agreement, test, thresholds) for test in board.tests}
+    settled = settlements(board.tests, tallies, thresholds)
     leader = _leader(agreement)
     if leader is None:
         step: NextStep = "redraft" if situation.may_draft and not situation.last_round else "done"
-        return Ruling("failed", None, step, "No candidate could be run.")
-    tallies = {test.id: tally(agreement, test, thresholds) for test in board.tests}
-    view = _View(agreement, leader, ledger(agreement, leader, tallies))
+        return Decision(Ruling("failed", None, step, "No candidate could be run."), settled)
+    view = _LeaderView(agreement, leader, ledger(agreement, leader, tallies))
     grade, why = _grade(view, thresholds)
-    return Ruling(
+    ruling = Ruling(
         grade=grade,
         leader=leader.id,
         next_step=_next_step(view, grade, situation, thresholds),
@@ -65,11 +75,21 @@ def judge(board: Board, situation: Situation, thresholds: Thresholds = MEASURED)
         passed=len(view.passed),
         failed=len(view.failed),
     )
+    return Decision(ruling, settled)
+
+
+def unconfirmed(ruling: Ruling, verdict: Verdict) -> Ruling:
+    """Downgrade a success that did not pass again in a cold sandbox.
+
+    A limit overrun there is a doubt and no failure: a busy machine is enough for it.
+    """
+    why = f"It passed, and then did not in a fresh sandbox: {verdict.kind}, {verdict.reason}."
+    return replace(ruling, grade="contested" if verdict.kind == "stopped" else "failed", why=why)
 
 
 @dataclass(frozen=True, slots=True)
-class _View:
-    """The board as seen from its leader."""
+class _LeaderView:
+    """A board as seen from its leader: the ledger entries that its grade counts."""
 
     agreement: Agreement
     leader: Candidate
@@ -183,7 +203,7 @@ def _crashes(agreement: Agreement, candidate: Candidate) -> bool:
     return bool(outcomes) and all(outcome.status in CRASHES for outcome in outcomes)
 
 
-def _grade(view: _View, thresholds: Thresholds) -> tuple[Grade, str]:
+def _grade(view: _LeaderView, thresholds: Thresholds) -> tuple[Grade, str]:
     lone = lone_example(view.agreement, thresholds)
     if view.broken:
         fails = f"It fails {view.broken} of {len(view.trusted)} trusted tests."
@@ -205,7 +225,7 @@ def _grade(view: _View, thresholds: Thresholds) -> tuple[Grade, str]:
     return success if enough else "contested", _why(view, enough=enough)
 
 
-def _why(view: _View, *, enough: bool) -> str:
+def _why(view: _LeaderView, *, enough: bool) -> str:
     """The facts that a grade rests on."""
     does_best = " that do best on them" if view.trusted else ""
     facts = [
@@ -218,7 +238,7 @@ def _why(view: _View, *, enough: bool) -> str:
     return said[0].upper() + said[1:] if enough else f"Not enough is known of it: {said}"
 
 
-def _next_step(view: _View, grade: Grade, situation: Situation, thresholds: Thresholds) -> NextStep:
+def _next_step(view: _LeaderView, grade: Grade, situation: Situation, thresholds: Thresholds) -> NextStep:
     """Fresh drafts before repairs: a small model repairs little (docs/decisions/011-what-grades-rest-on.md)."""
     if situation.last_round:
         return "done"

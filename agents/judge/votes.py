@@ -8,7 +8,7 @@ vote like any other: a test whose input nobody takes is no evidence against anyb
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -111,16 +111,18 @@ def count(ballots: Iterable[str]) -> list[tuple[str, int]]:
     return sorted(counted, key=lambda pair: -pair[1])
 
 
-def settlements(agreement: Agreement, thresholds: Thresholds = MEASURED) -> tuple[Test, ...]:
+def settlements(
+    tests: Sequence[Test], tallies: Mapping[str, Tally | None], thresholds: Thresholds = MEASURED
+) -> tuple[Test, ...]:
     """The tests that take the place of those ruled out, with the values that enough drafts return; none twice.
 
     A value must be the same once it is written as a literal, or the test would fail everybody; so there is none
     for what raises.
     """
-    present = {test.id for test in agreement.board.tests}
+    present = {test.id for test in tests}
     settled: list[Test] = []
-    for test in agreement.board.tests:
-        counted, claim = tally(agreement, test, thresholds), claim_of(test)
+    for test in tests:
+        counted, claim = tallies[test.id], claim_of(test)
         if claim is None or counted is None or counted.decision != "ruled out" or counted.value is None:
             continue
         if counted.votes_against < thresholds.agreeing_drafts or test.origin == "settled":

@@ -29,7 +29,7 @@ class Plan:
     properties: int = 0
     """Property tests asked for."""
     killing_calls: int = 0
-    """Tests asked for at the end, for mutants that no test notices."""
+    """Tests added at the end, for mutants that no test notices; 0 without `--mutation`."""
 
 
 _LOW = Plan(drafts=3, more_drafts=1, doubtful_drafts=3, most_drafts=4, tests=6, probes=16, max_rounds=5)
@@ -58,4 +58,5 @@ def plan(settings: Settings, limits: SpecLimits) -> Plan:
         doubtful_drafts=max(base.doubtful_drafts, drafts),
         most_drafts=max(base.most_drafts, drafts),
         max_rounds=limits.max_rounds or settings.max_rounds,
+        killing_calls=base.killing_calls if settings.mutation else 0,
     )

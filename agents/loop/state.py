@@ -1,4 +1,4 @@
-"""What every strategy works with: the pool of candidates, the suite, and the steps that change them."""
+"""The state of one run's loop: the pool of candidates, the suite, and the steps that change them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Protocol
 
 from ..errors import BudgetSpent, ModelError, ReplyError
 from ..events import BoardStarted, EventHandler, Note, Ruled
-from ..judge.judge import failures
+from ..judge.judge import SUCCESSES, Situation, failures, unconfirmed
+from ..judge.probes import probes
 from ..records import Board, Candidate, RoundRecord, Ruling, Spec, Test, Verdict
-from ..roles.ask import together
+from ..roles.ask import ask_all
 from ..roles.code_writer import CodeWriter
 from ..roles.critic import Critic
 from ..roles.test_writer import TestWriter
@@ -21,46 +22,41 @@ from ..syntax.source import program
 from .plan import Plan
 
 
-class BoardRunner(Protocol):
-    """What runs candidates against tests."""
-
-    def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
-        """Every candidate on every test."""
+class BoardRunner(MutantRunner, Protocol):
+    """The part of CachedVerifier that the loop uses."""
 
     def confirm(self, candidate: Candidate, tests: Sequence[Test]) -> Verdict:
-        """One candidate once more, in a sandbox that knows nothing of the earlier runs."""
+        """Verify a candidate once more, in a fresh cold sandbox."""
 
 
 class Archive(Protocol):
-    """Where a run keeps what it has, before anything else happens."""
+    """Where a run is recorded, each step before the next one begins."""
 
     def append(self, record: RoundRecord) -> None:
-        """Keep one round."""
+        """Record one round."""
 
     def save_code(self, code: str) -> None:
-        """Keep the best candidate so far."""
+        """Save the best candidate so far."""
 
     def save_tests(self, tests: Sequence[Test]) -> None:
-        """Keep the surviving suite."""
+        """Save the surviving suite."""
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The roles, the number of questions that may be put at once, the rig that runs the tests, and what runs
-    mutants (None: no test is asked for on their account)."""
+    """The three roles, the number of requests that may be in flight at once, and the verifier."""
 
     code_writer: CodeWriter
     test_writer: TestWriter
     critic: Critic
     at_once: int
     verifier: BoardRunner
-    mutants: MutantRunner | None = None
     repairs: bool = True
-    """Whether greenloop's own loop asks the Critic: a small model repairs less than its next draft does."""
+    """Whether the Critic is asked at all: a small model mends less by it than by its next draft."""
 
 
 class LoopState:
-    """One run of one spec: its candidates, its tests, and how each comes to be."""
+    """Owns what changes while one spec is run: candidates, tests, and how many of each were asked for."""
 
     def __init__(self, spec: Spec, plan: Plan, roles: Roles, archive: Archive, emit: EventHandler) -> None:
         self.spec = spec
@@ -72,18 +68,24 @@ class LoopState:
         if spec.user_tests is not None:
             self.suite += split(spec.user_tests, "user")
         self.drafts_asked = 0
+        self.strengthened = False
         self._archive = archive
+        self._round = 0
+        self._repaired: set[str] = set()
+        self._tests_written = False
+        self._probes: tuple[Test, ...] | None = None
+        self._probes_know_tests = False
 
-    def draft(self, count: int, round_number: int) -> None:
+    def draft(self, count: int) -> None:
         """Ask for `count` more drafts at once. Raises ModelError when there is still no candidate at all, and
         BudgetSpent, with what came before it in the pool."""
         numbers = range(self.drafts_asked, self.drafts_asked + count)
         self.drafts_asked += count
         made: dict[int, Candidate] = {}
 
-        def one(number: int) -> None:
+        def ask(number: int) -> None:
             try:
-                candidate = self.roles.code_writer.draft(self.spec, number, round_number)
+                candidate = self.roles.code_writer.draft(self.spec, number, self._round + 1)
             except ReplyError as reason:
                 self.emit(Note(f"Draft {number + 1} can't be used: {reason}."))
                 return
@@ -92,7 +94,7 @@ class LoopState:
             made[number] = candidate
 
         try:
-            together([partial(one, number) for number in numbers], self.roles.at_once)
+            ask_all([partial(ask, number) for number in numbers], self.roles.at_once)
         finally:
             self.pool += [made[number] for number in sorted(made)]
         if not self.pool:
@@ -101,45 +103,78 @@ class LoopState:
                 "The model wrote no module that can be used; put its signature in the spec or try another model.",
             )
 
+    def write_tests(self) -> None:
+        """Ask for the blind tests, and for properties where the plan has any."""
+        writer, plan = self.roles.test_writer, self.plan
+        self.add_tests(lambda: writer.draft(self.spec, plan.tests))
+        if plan.properties:
+            self.add_tests(lambda: writer.properties(self.spec, plan.properties))
+        self._tests_written = True
+
     def add_tests(self, write: Callable[[], Iterable[Test]]) -> None:
-        """Add what `write` asks the TestWriter for; a reply that can't be used is told."""
+        """Add the tests that `write` returns, renamed where a name is taken; a ReplyError becomes a note."""
         try:
             self.suite += renamed(write(), self.suite)
         except ReplyError as reason:
             self.emit(Note(f"The tests can't be used: {reason}.", warning=True))
 
-    def repair(self, ruling: Ruling, board: Board, round_number: int) -> None:
-        """Ask the Critic for a replacement of the leader."""
+    def repair(self, ruling: Ruling, board: Board) -> None:
+        """Ask the Critic for a replacement of the leader; it is never asked twice for the same candidate."""
         leader = self.leader(ruling)
+        self._repaired.add(leader.id)
         known = frozenset(program(candidate.code) for candidate in self.pool)
         try:
             replacement = self.roles.critic.replace(
-                self.spec, leader, failures(board, ruling), round_number, known
+                self.spec, leader, failures(board, ruling), self._round + 1, known
             )
         except ReplyError as reason:
             self.emit(Note(f"The Critic's replacement can't be used: {reason}."))
         else:
             self.pool.append(replacement)
 
+    def has_passing_draft(self) -> bool:
+        """Return True if some draft passes every test of the suite, which holds only trusted ones so far."""
+        verdicts = self.roles.verifier.board(self.pool, self.suite).verdicts
+        return any(verdict.kind == "passed" for verdict in verdicts)
+
     def run_board(self, number: int) -> Board:
-        """Every candidate on every test of the suite."""
+        """Run every candidate on every test of the suite, as round `number`."""
+        self._round = number
         self.emit(BoardStarted(number, len(self.pool), len(self.suite)))
         return self.roles.verifier.board(self.pool, self.suite)
 
-    def confirmed(self, ruling: Ruling) -> Ruling:
-        """A success once more, cold; one that does not come again is none.
+    def run_probes(self) -> Board | None:
+        """Run every candidate on the probes; None where the suite has no call to make any from.
 
-        A limit overrun there is a doubt and no failure: a busy machine is enough for it."""
-        if ruling.grade not in ("verified", "consensus"):
+        They are drawn once more when the TestWriter's tests come, and never for later tests: what drafts were seen
+        to differ on must not be forgotten.
+        """
+        if self._probes is None or (self._tests_written and not self._probes_know_tests):
+            self._probes = probes(self.suite, self.plan.probes)
+            self._probes_know_tests = self._tests_written
+        return self.roles.verifier.board(self.pool, self._probes) if self._probes else None
+
+    def situation(self, probed: Board | None, *, last_round: bool) -> Situation:
+        """What the judge must know beside the board."""
+        return Situation(
+            probes=probed,
+            last_round=last_round,
+            may_draft=self.drafts_asked < self.plan.most_drafts,
+            may_compare=self.drafts_asked < self.plan.doubtful_drafts,
+            tests_written=self._tests_written,
+            may_repair=self.roles.repairs,
+            repaired=frozenset(self._repaired),
+        )
+
+    def confirm(self, ruling: Ruling) -> Ruling:
+        """Re-verify a success in a cold sandbox; downgrade it where it does not pass again."""
+        if ruling.grade not in SUCCESSES:
             return ruling
         verdict = self.roles.verifier.confirm(self.leader(ruling), surviving(ruling))
-        if verdict.kind == "passed":
-            return ruling
-        why = f"It passed, and then did not in a fresh sandbox: {verdict.kind}, {verdict.reason}."
-        return replace(ruling, grade="contested" if verdict.kind == "stopped" else "failed", why=why)
+        return ruling if verdict.kind == "passed" else unconfirmed(ruling, verdict)
 
-    def keep(self, record: RoundRecord) -> None:
-        """Keep one round, and the leader with the surviving suite, before anything else happens."""
+    def record(self, record: RoundRecord) -> None:
+        """Record one round, and the leader with the surviving suite, before anything else happens."""
         self._archive.append(record)
         ruling = record.ruling
         leader = self.leader(ruling) if ruling.leader is not None else None
@@ -153,21 +188,13 @@ class LoopState:
         return next(candidate for candidate in self.pool if candidate.id == ruling.leader)
 
     def within_budget(self, step: Callable[[], None]) -> bool:
-        """Do `step`; whether it came to its end before the budget was spent."""
+        """Do `step`; a spent budget becomes a note. Return True if `step` came to its end."""
         try:
             step()
         except BudgetSpent as error:
             self.emit(Note(str(error), warning=True))
             return False
         return True
-
-
-@dataclass(frozen=True, slots=True)
-class Conclusion:
-    """What a strategy ends with, and whether it says that its leader is right."""
-
-    ruling: Ruling
-    claimed: bool
 
 
 def surviving(ruling: Ruling) -> list[Test]:
@@ -183,9 +210,6 @@ def renamed(tests: Iterable[Test], present: Sequence[Test]) -> list[Test]:
         names = (test.id, f"{test.id}_generated", *(f"{test.id}_generated_{n}" for n in range(2, len(taken) + 3)))
         name = next(name for name in names if name not in taken)
         taken.add(name)
-        named.append(test if name == test.id else _under(test, name))
+        source = test.source.replace(f"def {test.id}(", f"def {name}(", 1)
+        named.append(test if name == test.id else replace(test, id=name, source=source))
     return named
-
-
-def _under(test: Test, name: str) -> Test:
-    return replace(test, id=name, source=test.source.replace(f"def {test.id}(", f"def {name}(", 1))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
 
 from .model_call import Role, Usage
 from .ruling import Dispute, Grade, LedgerEntry, Ruling
@@ -103,8 +103,31 @@ class RoundRecord:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOutcome:
+    """What a run comes to: shared by its record, its result, and its entry in a batch's results."""
+
+    grade: Grade | None = None
+    """None when the run ended before a ruling."""
+    why: str = ""
+    rounds: int = 0
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+    """Wall time of the run, waiting for models and tests included; a resumed run adds to it."""
+    isolation: Isolation | None = None
+    error: Failure | None = None
+    """Why the run came to no end of its own; None when it did."""
+    notes: tuple[str, ...] = ()
+    strength: Strength | None = None
+    """Of the surviving suite; None where it was not measured."""
+
+    def outcome(self) -> dict[str, Any]:
+        """The fields of RunOutcome alone, to make another view of the same run."""
+        return {each.name: getattr(self, each.name) for each in fields(RunOutcome)}
+
+
 @dataclass(frozen=True, slots=True)
-class RunRecord:
+class RunRecord(RunOutcome):
     """`run.json`: everything about a run but its rounds. Settings hold no secret."""
 
     schema_version: int
@@ -118,50 +141,28 @@ class RunRecord:
     models: dict[Role, str]
     model_reason: str
     sandbox: str = ""
-    isolation: Isolation | None = None
-    rounds: int = 0
-    grade: Grade | None = None
-    why: str = ""
     leader: str | None = None
     exit_code: int | None = None
-    error: Failure | None = None
-    usage: Usage = field(default_factory=Usage)
-    seconds: float = 0.0
-    """Wall time of the run, waiting for models and tests included; a resumed run adds to it."""
     tokens_per_second: float | None = None
     """Decoding speed over the run's calls, where the backend reports it."""
-    notes: tuple[str, ...] = ()
-    strength: Strength | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class RunResult:
+class RunResult(RunOutcome):
     """What a run hands to a script: the one JSON document of `--json` (schema: docs/schema/result.json)."""
 
     schema_version: int
     exit_code: int
-    grade: Grade | None = None
-    """None when the run ended before a ruling."""
-    why: str = ""
     code: str | None = None
     """Source of the best candidate; None when there is none."""
     tests: str | None = None
     """Source of the surviving suite; None before the first ruling."""
-    rounds: int = 0
     disputes: tuple[Dispute, ...] = ()
     ledger: tuple[LedgerEntry, ...] = ()
-    usage: Usage = field(default_factory=Usage)
-    seconds: float = 0.0
     tokens_per_second: float | None = None
     model: str | None = None
     model_reason: str = ""
     sandbox: str | None = None
-    isolation: Isolation | None = None
     run_dir: str | None = None
-    error: Failure | None = None
-    """Why the run came to no end of its own; None when it did."""
-    notes: tuple[str, ...] = ()
-    strength: Strength | None = None
-    """Of the surviving suite; None where it was not measured."""
     track_record: TrackRecord | None = None
     """What the benchmark found of this grade with this model; None without a grade, and for other strategies."""

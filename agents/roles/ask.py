@@ -28,7 +28,7 @@ SMALL_MODEL = ReplyLengths(code=1024, tests=768)
 LARGE_MODEL = ReplyLengths(code=16_384, tests=16_384)
 
 
-def answered(ask: Ask, request: Request, read: Callable[[Reply], T]) -> T:
+def ask_until_readable(ask: Ask, request: Request, read: Callable[[Reply], T]) -> T:
     """What `read` makes of the reply to `request`, or of the reply to its correction.
 
     Raises ReplyError when the second reply can't be used either; whatever `ask` raises goes through.
@@ -51,7 +51,7 @@ def _correction(request: Request, reply: Reply, reason: str) -> Request:
     return replace(request, messages=(*asked, *said), temperature=warmer, seed=request.seed + 1)
 
 
-def together(calls: Sequence[Callable[[], T]], at_once: int) -> list[T]:
+def ask_all(calls: Sequence[Callable[[], T]], at_once: int) -> list[T]:
     """The results of `calls`, in order; up to `at_once` of them run at the same time.
 
     All of them end before an error of one comes out, since what they do is paid for; an interrupt waits for none.

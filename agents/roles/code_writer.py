@@ -6,15 +6,15 @@ from dataclasses import replace
 
 from ..records import Candidate, CandidateOrigin, Message, Reply, Request, Spec, fingerprint
 from ..reply import read_code
-from .ask import Ask, ReplyLengths, answered
+from .ask import Ask, ReplyLengths, ask_until_readable
 from .prefill import beginning, whole
-from .prompt import messages, told_in_full
+from .prompt import messages, with_all_examples
 
 
 class CodeWriter:
     """Drafts `user_code.py` from the spec alone: the first draft at temperature 0, the others warmer.
 
-    With `begin` the reply is begun for the model (see beginning.py), which only goes on with it.
+    With `begin` the reply is begun for the model (see prefill.py), which only goes on with it.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class CodeWriter:
 
         Raises ReplyError when no module can be read out of the replies.
         """
-        told = spec if round_number == 1 else told_in_full(spec)
+        told = spec if round_number == 1 else with_all_examples(spec)
         begun = beginning(told) if self._begin else ""
         request = Request(
             role="code_writer",
@@ -51,7 +51,7 @@ class CodeWriter:
                 else reply
             )
 
-        return answered(
+        return ask_until_readable(
             ask, request, lambda reply: read_candidate(reply, spec, origin, round_number, f"draft{number}")
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..errors import ReplyError
 from ..records import Candidate, Outcome, Reply, Request, Spec, Test
 from ..syntax.source import program
-from .ask import Ask, ReplyLengths, answered
+from .ask import Ask, ReplyLengths, ask_until_readable
 from .code_writer import read_candidate
 from .prompt import messages
 
@@ -55,7 +55,7 @@ class Critic:
                 raise ReplyError("it repeats a file that failed these tests before; change what makes them fail")
             return replacement
 
-        return answered(self._ask, request, read)
+        return ask_until_readable(self._ask, request, read)
 
 
 def describe(test: Test, outcome: Outcome) -> str:

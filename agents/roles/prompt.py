@@ -44,6 +44,6 @@ def unsaid(spec: Spec) -> tuple[Example, ...]:
     )
 
 
-def told_in_full(spec: Spec) -> Spec:
+def with_all_examples(spec: Spec) -> Spec:
     """`spec` with every example shown to the roles, also the answers that came while a run was under way."""
     return replace(spec, examples=tuple(replace(example, told=True) for example in spec.examples))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..errors import ReplyError
 from ..records import Message, Reply, Request, Spec, Test
 from ..reply import read_properties, read_tests
-from .ask import Ask, ReplyLengths, answered
+from .ask import Ask, ReplyLengths, ask_until_readable
 from .prompt import messages, render
 
 
@@ -22,14 +22,16 @@ class TestWriter:
     def draft(self, spec: Spec, count: int) -> tuple[Test, ...]:
         """About `count` tests of one assertion each. Raises ReplyError when no test can be read."""
         asked = messages(spec, "test_writer", **_asked_for(spec, count))
-        return answered(self._ask, self._for_tests(asked, "tests"), lambda reply: _tests(reply, spec))
+        return ask_until_readable(self._ask, self._for_tests(asked, "tests"), lambda reply: _tests(reply, spec))
 
     def draft_from_code(self, spec: Spec, code: str, count: int) -> tuple[Test, ...]:
         """About `count` tests of `code`, which is shown in the spec's place: what greenloop is measured against,
         and never part of its own loop. Raises ReplyError when no test can be read."""
         text = render("tests_of_code", code=code.strip(), **_asked_for(spec, count))
         asked = (Message("system", render("system")), Message("user", text))
-        return answered(self._ask, self._for_tests(asked, "tests of the code"), lambda reply: _tests(reply, spec))
+        return ask_until_readable(
+            self._ask, self._for_tests(asked, "tests of the code"), lambda reply: _tests(reply, spec)
+        )
 
     def _for_tests(self, asked: tuple[Message, ...], purpose: str) -> Request:
         return Request(
@@ -59,7 +61,7 @@ class TestWriter:
         def read(reply: Reply) -> tuple[Test, ...]:
             return read_properties(reply.text, spec, truncated=reply.finish != "stop", limit=count)
 
-        return answered(self._ask, request, read)
+        return ask_until_readable(self._ask, request, read)
 
 
 def _asked_for(spec: Spec, count: int) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Ends runs from outside their threads."""
+"""Cancels runs from outside their threads."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from ..errors import Interrupted
 
 
 class Cancellation:
-    """Ends whatever has registered with it, and whatever registers later; for a second Ctrl-C."""
+    """Cancels whatever has registered with it, and refuses whatever registers later; for a second Ctrl-C."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._is_set = False
-        self._ends: list[Callable[[], object]] = []
+        self._cancelled = False
+        self._callbacks: list[Callable[[], object]] = []
 
     @property
-    def is_set(self) -> bool:
-        """Whether everything is to end."""
-        return self._is_set
+    def cancelled(self) -> bool:
+        """True once `cancel` was called."""
+        return self._cancelled
 
-    def set(self) -> None:
-        """End everything now; from any thread."""
+    def cancel(self) -> None:
+        """Call every registered callback now; from any thread."""
         with self._lock:
-            self._is_set = True
-            ends = list(self._ends)
-        for end in ends:
-            end()
+            self._cancelled = True
+            callbacks = list(self._callbacks)
+        for callback in callbacks:
+            callback()
 
     @contextmanager
-    def ending(self, end: Callable[[], object]) -> Iterator[None]:
-        """Call `end`, from the thread that sets it, if that happens during the body. Raises Interrupted where it
-        has happened already."""
+    def on_cancel(self, callback: Callable[[], object]) -> Iterator[None]:
+        """Call `callback`, from the thread that cancels, if that happens during the body. Raises Interrupted where
+        it has happened already."""
         with self._lock:
-            if self._is_set:
+            if self._cancelled:
                 raise Interrupted("It was stopped before it began; go on with --resume.")
-            self._ends.append(end)
+            self._callbacks.append(callback)
         try:
             yield
         finally:
             with self._lock:
-                self._ends.remove(end)
+                self._callbacks.remove(callback)

@@ -1,35 +1,28 @@
-"""Keeps a run while it works and closes its books on every way out."""
+"""Records a run while it works, and how it ended, whatever ended it."""
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ..errors import GreenloopError, Interrupted, StorageFailed
-from ..events import Event, EventHandler, Note
+from ..events import Answered, Event, EventHandler, Note
 from ..judge.track_record import track_record
 from ..llm_backends.budget import Budget
 from ..records import Failure, RoundRecord, Ruling, RunRecord, RunResult, RunStatus, Strength, Test, TrackRecord
 from ..settings import Settings, reaches
-from ..storage import run_directory as runs
-
-if TYPE_CHECKING:
-    from .role_models import RoleModels
+from ..storage.run_directory import SCHEMA_VERSION, RunDirectory, publish
 
 
 class RunRecorder:
-    """The archive of one run: writes each round as it comes, and the end, whatever it is.
-
-    `budget` and `models` are asked what was spent; `models` is None until there are any.
-    """
+    """Writes the rounds of one run as they come, and its end; `emit` also passes its events on."""
 
     def __init__(
-        self, run: runs.RunDirectory, record: RunRecord, settings: Settings, budget: Budget, emit: EventHandler
+        self, run: RunDirectory, record: RunRecord, settings: Settings, budget: Budget, emit: EventHandler
     ) -> None:
         self.run = run
-        self.models: RoleModels | None = None
         self._record = record
         self._settings = settings
         self.budget = budget
@@ -37,15 +30,22 @@ class RunRecorder:
         self._ruling: Ruling | None = None
         self._started = time.monotonic()
         self._seconds_before = record.seconds
+        self._lock = threading.Lock()
+        self._decoded_tokens = 0
+        self._decoding_seconds = 0.0
 
     def emit(self, event: Event) -> None:
-        """Pass an event on, and keep what a note says."""
+        """Pass an event on; record notes, and the decoding speed of replies that were not replayed."""
         if isinstance(event, Note) and event.text not in self._record.notes:
             self._record = replace(self._record, notes=(*self._record.notes, event.text))
+        elif isinstance(event, Answered) and event.reply.tokens_per_second and not event.reply.replayed:
+            with self._lock:
+                self._decoded_tokens += event.reply.usage.completion_tokens
+                self._decoding_seconds += event.reply.usage.completion_tokens / event.reply.tokens_per_second
         self._emit(event)
 
     def append(self, record: RoundRecord) -> None:
-        """Keep one round, and what it makes of the run."""
+        """Record one round, and the grade that the run has by it."""
         self.run.append(record)
         self._ruling = record.ruling
         isolation = {verdict.isolation for verdict in record.board.verdicts}
@@ -58,19 +58,19 @@ class RunRecorder:
         )
 
     def save_code(self, code: str) -> None:
-        """Keep the best candidate so far."""
+        """Save the best candidate so far."""
         self.run.save_code(code)
 
     def save_tests(self, tests: Sequence[Test]) -> None:
-        """Keep the surviving suite."""
+        """Save the surviving suite."""
         self.run.save_tests(tests)
 
     def save_strength(self, strength: Strength) -> None:
-        """Keep what the surviving suite is worth."""
+        """Record the strength of the surviving suite."""
         self._write(strength=strength)
 
-    def guard(self, work: Callable[[], None]) -> RunResult:
-        """Do `work` and close the books, also when it is interrupted or fails."""
+    def run_and_record(self, work: Callable[[], None]) -> RunResult:
+        """Do `work` and record how it ended, also when it is interrupted or fails."""
         try:
             work()
         except (KeyboardInterrupt, Interrupted):
@@ -89,51 +89,39 @@ class RunRecorder:
             exit_code = 0 if reaches(self._record.grade, self._settings.require) else 1
         failure = Failure(error.kind, str(error)) if error is not None else None
         try:
-            for note in runs.publish(self.run, self._settings.work_dir):
+            for note in publish(self.run, self._settings.work_dir):
                 self.emit(Note(note))
             self._write(status=status, error=failure, exit_code=exit_code)
         except OSError as fault:
             self._emit(Note(f"The end of the run could not be written ({fault.strerror or fault}).", warning=True))
-        return self.result()
+        return read_result(self.run, self._record, self._ruling)
 
     def _write(self, **changes: object) -> None:
         spent = {
             "usage": self.budget.usage,
             "seconds": self._seconds_before + time.monotonic() - self._started,
-            "tokens_per_second": self.models.tokens_per_second if self.models else None,
+            "tokens_per_second": self._decoded_tokens / self._decoding_seconds if self._decoding_seconds else None,
         }
         self._record = replace(self._record, **spent, **changes)  # type: ignore[arg-type]
         self.run.write(self._record)
 
-    def result(self) -> RunResult:
-        """What the run comes to."""
-        return read_result(self.run, self._record, self._ruling)
 
-
-def read_result(run: runs.RunDirectory, record: RunRecord, ruling: Ruling | None) -> RunResult:
+def read_result(run: RunDirectory, record: RunRecord, ruling: Ruling | None) -> RunResult:
     """The result of a run from its record and its last ruling."""
     return RunResult(
-        schema_version=runs.SCHEMA_VERSION,
+        schema_version=SCHEMA_VERSION,
         exit_code=1 if record.exit_code is None else record.exit_code,
-        grade=record.grade,
-        why=record.why,
         code=run.code(),
         tests=run.tests() if ruling else None,
-        rounds=record.rounds,
         disputes=ruling.disputes if ruling else (),
         ledger=ruling.ledger if ruling else (),
-        usage=record.usage,
-        seconds=record.seconds,
         tokens_per_second=record.tokens_per_second,
         model=record.models["code_writer"],
         model_reason=record.model_reason,
         sandbox=record.sandbox,
-        isolation=record.isolation,
         run_dir=str(run.path),
-        error=record.error,
-        notes=record.notes,
-        strength=record.strength,
         track_record=_track_record(record),
+        **record.outcome(),
     )
 
 

@@ -1,4 +1,4 @@
-"""What a run needs that costs time to open, for one run or for all of a batch."""
+"""Resources that cost time to open: sandbox, warm workers, models; for one run or shared by a batch."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ EMBEDDED_SLOTS = 6
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """An opened sandbox, the threads and the warm worker of its verifications, and the models."""
+    """An open sandbox, the threads and the warm worker of its verifications, and the models."""
 
     sandbox: Sandbox
     workers: Workers
     choices: dict[Role, Choice]
-    backends: SharedModels | None = None
+    shared_models: SharedModels | None = None
     """The models that all runs share; None: a run opens its own."""
 
     @contextmanager
     def models(self, weights: Path | None, emit: EventHandler) -> Iterator[SharedModels]:
         """The models for one run. Raises ModelError and UsageError."""
-        if self.backends is not None:
-            yield self.backends
+        if self.shared_models is not None:
+            yield self.shared_models
         else:
             with SharedModels(self.choices, weights, emit) as own:
                 yield own
 
 
-def chosen(settings: Settings, environ: Mapping[str, str]) -> dict[Role, Choice]:
+def models_by_role(settings: Settings, environ: Mapping[str, str]) -> dict[Role, Choice]:
     """The model of each role."""
     return {role: choose(settings, environ, probe_ollama, role) for role in ROLES}
 
@@ -49,7 +49,7 @@ def chosen(settings: Settings, environ: Mapping[str, str]) -> dict[Role, Choice]
 def open_resources(
     settings: Settings, environ: Mapping[str, str], shared: EventHandler | None = None, most: int = EMBEDDED_SLOTS
 ) -> Iterator[Resources]:
-    """A workplace for one run; with `shared`, which hears what opening the models tells, for `most` at once.
+    """Open the resources of one run; with `shared`, the handler of events from opening models, of `most` at once.
 
     Raises SandboxUnavailable and UsageError, and where models are shared ModelError.
     """
@@ -58,10 +58,10 @@ def open_resources(
         held.callback(sandbox.close)
         lasting = shared is not None
         workers = held.enter_context(closing(Workers(sandbox, boards_at_once(), lasting=lasting)))
-        choices = chosen(settings, environ)
+        choices = models_by_role(settings, environ)
         if shared is None:
             yield Resources(sandbox, workers, choices)
         else:
             slots = min(most, EMBEDDED_SLOTS)
-            backends = held.enter_context(SharedModels(choices, settings.weights, shared, slots=slots))
-            yield Resources(sandbox, workers, choices, backends)
+            models = held.enter_context(SharedModels(choices, settings.weights, shared, slots=slots))
+            yield Resources(sandbox, workers, choices, models)

@@ -1,8 +1,7 @@
-"""Brings the roles together with their models, and shuts the models down again."""
+"""The models behind the roles: opened once, shared by runs, closed on every path."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
@@ -36,12 +35,11 @@ SEEDS_OF_A_RUN = 1000
 
 
 OpenModel = Callable[[Choice, Path | None, EventHandler, int], "StreamingModel"]
-"""Takes a choice, the user's own weights, whom to tell of a download, and the embedded model's slots."""
+"""Takes a choice, the user's own weights, a handler of download events, and the embedded model's slots."""
 
 
 class SharedModels:
-    """The models behind the roles, for as many runs as there are, in any number of threads. A context manager that
-    closes them on every path.
+    """The models that runs in any number of threads share. A context manager that closes them on every path.
 
     No model is opened (weights fetched, a library loaded, a server asked) before the first request that no record
     and no cache answers; the faults of opening come out there.
@@ -81,7 +79,7 @@ class SharedModels:
         )
 
     def pacer(self, choice: Choice) -> Pacer:
-        """What all callers of the model of `choice` take turns by."""
+        """The rate limiter that all callers of the model of `choice` share."""
         return self._pacers[choice]
 
     def cache(self, choice: Choice, directory: Path, emit: EventHandler, *, frozen: bool) -> ReplyCache:
@@ -105,20 +103,18 @@ class RoleModels:
     """The models of one run, on its budget, with its recorded replies. A context manager that ends every call."""
 
     def __init__(
-        self, backends: SharedModels, settings: Settings, budget: Budget, replies: Path, emit: EventHandler
+        self, shared: SharedModels, settings: Settings, budget: Budget, replies: Path, emit: EventHandler
     ) -> None:
-        self._choices = backends.choices
+        self._choices = shared.choices
         self._settings = settings
         self._seed = settings.seed * SEEDS_OF_A_RUN
         self._emit = emit
-        self._lock = threading.Lock()
-        self._speeds: list[tuple[int, float]] = []
         self._closers = ExitStack()
         self._callers: dict[Choice, Caller] = {}
         if settings.frozen and settings.cache is None:
             raise UsageError(FROZEN_WITHOUT_CACHE)
-        for choice in backends.models:
-            self._callers[choice] = self._caller(choice, backends, budget, replies)
+        for choice in shared.models:
+            self._callers[choice] = self._caller(choice, shared, budget, replies)
             self._closers.callback(self._callers[choice].cancel)
 
     def __enter__(self) -> Self:
@@ -139,44 +135,31 @@ class RoleModels:
         return min(caller.parallel for caller in self._callers.values())
 
     @property
-    def tokens_per_second(self) -> float | None:
-        """Decoding speed over all replies that were not replayed; None where no backend reported any."""
-        with self._lock:
-            seconds = sum(tokens / speed for tokens, speed in self._speeds)
-            return sum(tokens for tokens, _ in self._speeds) / seconds if seconds else None
-
-    @property
     def repairs(self) -> bool:
-        """Whether the Critic's model repairs more than a fresh draft does (docs/decisions/013)."""
+        """False for a small model, whose next draft mends more than its Critic does (docs/decisions/013)."""
         return not is_small(self._choices["critic"].model_id)
 
-    def code_writer(self) -> CodeWriter:
-        """The CodeWriter on its model."""
-        return CodeWriter(
+    def roles(self) -> tuple[CodeWriter, TestWriter, Critic]:
+        """The roles, each on its model."""
+        code_writer = CodeWriter(
             self._ask("code_writer"),
             self._lengths("code_writer"),
             temperature=self._settings.temperature,
             seed=self._seed,
             begin=is_small(self._choices["code_writer"].model_id),
         )
+        test_writer = TestWriter(self._ask("test_writer"), self._lengths("test_writer"), seed=self._seed)
+        return code_writer, test_writer, Critic(self._ask("critic"), self._lengths("critic"), seed=self._seed)
 
-    def test_writer(self) -> TestWriter:
-        """The TestWriter on its model."""
-        return TestWriter(self._ask("test_writer"), self._lengths("test_writer"), seed=self._seed)
-
-    def critic(self) -> Critic:
-        """The Critic on its model."""
-        return Critic(self._ask("critic"), self._lengths("critic"), seed=self._seed)
-
-    def _caller(self, choice: Choice, backends: SharedModels, budget: Budget, replies: Path) -> Caller:
-        model = backends.models[choice]
+    def _caller(self, choice: Choice, shared: SharedModels, budget: Budget, replies: Path) -> Caller:
+        model = shared.models[choice]
         if model is None:
             return get_caller(None, recorded_replies(choice), budget, self._emit)
         directory, frozen = self._settings.cache, self._settings.frozen
-        cache = backends.cache(choice, directory, self._emit, frozen=frozen) if directory else None
+        cache = shared.cache(choice, directory, self._emit, frozen=frozen) if directory else None
         store = ReplyStore(replies, model.model_id)
         called = None if frozen else model
-        return get_caller(called, store, budget, self._emit, cache=cache, pacer=backends.pacer(choice))
+        return get_caller(called, store, budget, self._emit, cache=cache, pacer=shared.pacer(choice))
 
     def _lengths(self, role: Role) -> ReplyLengths:
         return SMALL_MODEL if is_small(self._choices[role].model_id) else LARGE_MODEL
@@ -187,15 +170,9 @@ class RoleModels:
         def ask(request: Request) -> Reply:
             self._emit(Asked(request))
             reply = caller.ask(request)
-            if reply.tokens_per_second and not reply.replayed:
-                with self._lock:
-                    self._speeds.append((reply.usage.completion_tokens, reply.tokens_per_second))
-            self._keep(request, reply)
+            if self._settings.record is not None:
+                ReplyStore(self._settings.record, reply.model or "model").save(request, reply)
             self._emit(Answered(request, reply))
             return reply
 
         return ask
-
-    def _keep(self, request: Request, reply: Reply) -> None:
-        if self._settings.record is not None:
-            ReplyStore(self._settings.record, reply.model or "model").save(request, reply)

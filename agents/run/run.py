@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, replace
@@ -11,16 +12,17 @@ from pathlib import Path
 
 from .. import __version__
 from ..errors import SandboxBroken
-from ..events import EventHandler, Note, RunStarted
+from ..events import EventHandler, Note, RunStarted, ignore_event
 from ..llm_backends.budget import Budget, SharedBudget
 from ..llm_backends.selection import Choice
 from ..loop.plan import plan
-from ..loop.state import Conclusion, LoopState, Roles, surviving
-from ..loop.strategies import loop_of
-from ..records import Role, RunRecord, RunResult, Spec, Test
+from ..loop.state import LoopState, Roles, surviving
+from ..loop.strategies import run_strategy
+from ..records import Role, Ruling, RunRecord, RunResult, Spec, Test
 from ..settings import Settings
-from ..spec import with_answers
-from ..storage import run_directory as runs
+from ..spec import read_spec, with_answers
+from ..storage import run_directory
+from ..storage.run_directory import RunDirectory
 from ..strength import MutantRunner, measure
 from ..verifier.cached_verifier import CachedVerifier
 from .cancellation import Cancellation
@@ -30,11 +32,11 @@ from .role_models import RoleModels
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class RunRequest:
     """A spec and the settings to run it with. `environ` is where providers' keys are looked for.
 
-    `run_id` names the run's directory (None: it is named by the time of its start). What it spends is charged to
-    `purse` too, if there is one.
+    `run_id` names the run's directory (None: it is named by the time of its start). What the run spends is charged
+    to `shared_budget` too, if there is one.
     """
 
     spec: Spec
@@ -44,7 +46,7 @@ class Job:
     shared_budget: SharedBudget | None = None
 
     def budget(self) -> Budget:
-        """What may be spent: a limit in the spec's front matter goes before the setting."""
+        """The run's limits: one in the spec's front matter goes before the setting."""
         limits = self.spec.limits
         return Budget(
             max_tokens=limits.max_tokens or self.settings.max_tokens,
@@ -54,56 +56,91 @@ class Job:
         )
 
 
-def run_spec(
-    job: Job,
-    emit: EventHandler,
-    resumed: runs.RunDirectory | None = None,
-    place: Resources | None = None,
+def generate(
+    spec: Spec | str,
+    settings: Settings = Settings(),
+    *,
+    tests: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    resumed: RunDirectory | None = None,
+    emit: EventHandler = ignore_event,
     cancellation: Cancellation | None = None,
 ) -> RunResult:
-    """Run `job`, or go on with a run; once the run has a directory, its result tells of any error.
+    """Turn a spec into a tested module; the result's `grade` says how far it can be trusted, `code` is the module.
 
-    Runs in several threads may share a `place`; without one it opens its own. Setting `halt` interrupts it.
-    Raises SandboxUnavailable, UsageError and Interrupted before there is a directory, so that nothing is left of a
-    run that can't begin.
+    `tests` is the source of a pytest file that counts as trusted. `environ` holds the providers' keys (None: this
+    process's environment). `emit` receives the events of the run, from any of its threads. `resumed` is a run of
+    the same spec to go on with.
+    Raises UsageError, SandboxUnavailable and Interrupted before the run has a directory; any later error is in the
+    result's `error`.
     """
-    job = _answered(job, under_way=resumed is not None)
+    if isinstance(spec, str):
+        spec = read_spec(spec, origin="argument", tests=tests)
+    elif tests is not None:
+        spec = replace(spec, user_tests=tests)
+    request = RunRequest(spec, settings, os.environ if environ is None else environ)
+    return run_spec(request, emit, resumed, cancellation=cancellation)
+
+
+def run_spec(
+    request: RunRequest,
+    emit: EventHandler,
+    resumed: RunDirectory | None = None,
+    resources: Resources | None = None,
+    cancellation: Cancellation | None = None,
+) -> RunResult:
+    """Run `request`, or go on with a run; once the run has a directory, its result tells of any error.
+
+    Runs in several threads may share `resources`; without them it opens its own. Raises SandboxUnavailable,
+    UsageError and Interrupted before there is a directory, so that nothing is left of a run that can't begin.
+    """
+    if request.settings.answers is not None:
+        spec = with_answers(request.spec, request.settings.answers, under_way=resumed is not None)
+        request = replace(request, spec=spec)
     with ExitStack() as held:
-        place = place or held.enter_context(open_resources(job.settings, job.environ))
-        verifier = held.enter_context(closing(CachedVerifier(place.sandbox, place.workers)))
+        resources = resources or held.enter_context(open_resources(request.settings, request.environ))
+        sandbox = resources.sandbox
+        verifier = held.enter_context(closing(CachedVerifier(sandbox, resources.workers)))
         cancellation = cancellation or Cancellation()
-        held.enter_context(cancellation.ending(verifier.stop))
-        record = _begin(job, place.choices, place.sandbox.name, resumed)
-        run = resumed or runs.create(job.settings.work_dir, record)
+        held.enter_context(cancellation.on_cancel(verifier.cancel))
+        record = _first_record(request, resources.choices, sandbox.name, resumed)
+        run = resumed or run_directory.create(request.settings.work_dir, record)
         run.write(record)
-        recorder = RunRecorder(run, record, job.settings, job.budget(), emit)
-        recorder.emit(
-            RunStarted(str(run.path), record.models["code_writer"], record.model_reason, place.sandbox.name)
-        )
-        if place.sandbox.name == "none":
+        recorder = RunRecorder(run, record, request.settings, request.budget(), emit)
+        recorder.emit(RunStarted(str(run.path), record.models["code_writer"], record.model_reason, sandbox.name))
+        if sandbox.name == "none":
             recorder.emit(Note("No sandbox: generated code runs with all your rights.", warning=True))
-        return recorder.guard(partial(_work, job, place, recorder, verifier, cancellation))
+        return recorder.run_and_record(partial(_run_loop, request, resources, recorder, verifier, cancellation))
 
 
-def _answered(job: Job, *, under_way: bool) -> Job:
-    if job.settings.answers is None:
-        return job
-    return replace(job, spec=with_answers(job.spec, job.settings.answers, under_way=under_way))
+def settings_as_json(settings: Settings) -> dict[str, str | int | float | bool | None]:
+    """Settings as JSON values; they hold no secrets (keys stay in the environment)."""
+    return {name: str(value) if isinstance(value, Path) else value for name, value in asdict(settings).items()}
 
 
-def _begin(job: Job, choices: dict[Role, Choice], sandbox: str, resumed: runs.RunDirectory | None) -> RunRecord:
+def measure_suite(code: str, tests: Sequence[Test], recorder: RunRecorder, runner: MutantRunner) -> None:
+    """Record the strength of the surviving suite; where it can't be measured, a note says so."""
+    try:
+        recorder.save_strength(measure(code, tests, runner))
+    except (SandboxBroken, ValueError) as reason:
+        recorder.emit(Note(f"The strength of the tests was not measured: {str(reason).rstrip('.')}."))
+
+
+def _first_record(
+    request: RunRequest, choices: dict[Role, Choice], sandbox: str, resumed: RunDirectory | None
+) -> RunRecord:
     now = datetime.now().astimezone()
     earlier = resumed.read() if resumed else None
     if resumed:
-        resumed.forget_rounds()
+        resumed.delete_rounds()
     return RunRecord(
-        schema_version=runs.SCHEMA_VERSION,
-        id=earlier.id if earlier else job.run_id or runs.new_id(job.spec.id, now),
+        schema_version=run_directory.SCHEMA_VERSION,
+        id=earlier.id if earlier else request.run_id or run_directory.new_id(request.spec.id, now),
         greenloop_version=__version__,
         created=earlier.created if earlier else now.isoformat(timespec="seconds"),
         status="running",
-        spec=job.spec,
-        settings=plain(job.settings),
+        spec=request.spec,
+        settings=settings_as_json(request.settings),
         models={role: choice.model_id or f"the model at {choice.api_base}" for role, choice in choices.items()},
         model_reason=choices["code_writer"].reason,
         sandbox=sandbox,
@@ -111,41 +148,23 @@ def _begin(job: Job, choices: dict[Role, Choice], sandbox: str, resumed: runs.Ru
     )
 
 
-def plain(settings: Settings) -> dict[str, str | int | float | bool | None]:
-    """Settings as JSON values; they hold no secrets (keys stay in the environment)."""
-    return {name: str(value) if isinstance(value, Path) else value for name, value in asdict(settings).items()}
-
-
-def _work(
-    job: Job, place: Resources, recorder: RunRecorder, verifier: CachedVerifier, cancellation: Cancellation
+def _run_loop(
+    request: RunRequest,
+    resources: Resources,
+    recorder: RunRecorder,
+    verifier: CachedVerifier,
+    cancellation: Cancellation,
 ) -> None:
-    with place.models(job.settings.weights, recorder.emit) as backends, ExitStack() as calls:
+    settings = request.settings
+    with resources.models(settings.weights, recorder.emit) as shared, ExitStack() as calls:
         models = calls.enter_context(
-            RoleModels(backends, job.settings, recorder.budget, recorder.run.replies, recorder.emit)
+            RoleModels(shared, settings, recorder.budget, recorder.run.replies, recorder.emit)
         )
-        recorder.models = models
-        with cancellation.ending(calls.close):
-            state, conclusion = _concluded(job, models, recorder, verifier)
-    ruling = conclusion.ruling
-    if job.settings.mutation and ruling.grade != "failed" and ruling.leader is not None:
+        with cancellation.on_cancel(calls.close):
+            roles = Roles(*models.roles(), models.at_once, verifier, models.repairs)
+            state = LoopState(request.spec, plan(settings, request.spec.limits), roles, recorder, recorder.emit)
+            ruling: Ruling = run_strategy(settings.strategy, state)
+    if settings.mutation and ruling.grade != "failed" and ruling.leader is not None:
         measure_suite(
             state.leader(ruling).code, surviving(ruling), recorder, verifier
-        )  # no model decodes beside it now
-
-
-def _concluded(
-    job: Job, models: RoleModels, recorder: RunRecorder, verifier: CachedVerifier
-) -> tuple[LoopState, Conclusion]:
-    mutants = verifier if job.settings.mutation else None
-    asked = (models.code_writer(), models.test_writer(), models.critic())
-    roles = Roles(*asked, models.at_once, verifier, mutants, models.repairs)
-    state = LoopState(job.spec, plan(job.settings, job.spec.limits), roles, recorder, recorder.emit)
-    return state, loop_of(job.settings.strategy, state).run()
-
-
-def measure_suite(code: str, tests: Sequence[Test], recorder: RunRecorder, verifier: MutantRunner) -> None:
-    """Keep the strength of the surviving suite; where it can't be measured, a note says so."""
-    try:
-        recorder.save_strength(measure(code, tests, verifier))
-    except (SandboxBroken, ValueError) as reason:
-        recorder.emit(Note(f"The strength of the tests was not measured: {str(reason).rstrip('.')}."))
+        )  # no model decodes beside it

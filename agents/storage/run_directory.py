@@ -69,8 +69,8 @@ class RunDirectory:
         write_atomically(self.path / "ledger.json", _text(record.ruling))
         self._keep_questions(record.ruling.disputes)
 
-    def forget_rounds(self) -> None:
-        """Set the rounds of an earlier attempt aside, since they are about to be done again from its replies."""
+    def delete_rounds(self) -> None:
+        """Delete the rounds of an earlier attempt, which are about to be done again from its replies."""
         if (self.path / "rounds").is_dir():
             shutil.rmtree(self.path / "rounds")
 

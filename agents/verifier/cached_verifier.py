@@ -1,4 +1,4 @@
-"""The test rig of a run: boards on all cores, and a memory for what was run before."""
+"""The verifier of a run: boards on all cores, verdicts cached by AST."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ MOST_AT_ONCE = 4
 
 
 class CachedVerifier:
-    """Runs boards in `sandbox` and remembers their verdicts; on `workers`, where several rigs share them.
+    """Runs boards in `sandbox` and caches their verdicts; on `workers`, where several runs share them.
 
-    Every method raises SandboxBroken when the sandbox fails, and Interrupted after `stop`.
+    Every method raises SandboxBroken when the sandbox fails, and Interrupted after `cancel`.
     """
 
     def __init__(self, sandbox: Sandbox, workers: Workers | None = None) -> None:
@@ -25,8 +25,7 @@ class CachedVerifier:
         self._known: dict[tuple[str, tuple[Test, ...]], Verdict] = {}
 
     def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
-        """Every candidate on every test; what was run before is not run again, nor the same program in another
-        layout."""
+        """Run every candidate on every test. Verdicts are cached by AST: no reformatted duplicate is run."""
         suite = tuple(tests)
         forms = {candidate.id: program(candidate.code) for candidate in candidates}
         new = {
@@ -41,16 +40,16 @@ class CachedVerifier:
         return Board(tuple(candidates), suite, verdicts, fresh.seconds)
 
     def confirm(self, candidate: Candidate, tests: Sequence[Test]) -> Verdict:
-        """The candidate once more, in a fresh cold sandbox: what a warm worker has imported can hide that a
-        module forgets an import of its own."""
+        """Verify a candidate once more, in a fresh cold sandbox: what a warm worker has imported can hide that a
+        module lacks an import of its own."""
         return self._verifier.confirm(candidate, tests)
 
     def hasty_board(self, candidates: Sequence[Candidate], tests: Sequence[Test], call_seconds: float) -> Board:
-        """Every candidate on every test, each given up at the first test in which a call takes longer."""
+        """Run every candidate on every test; each stops at the first test in which a call takes longer."""
         return self._verifier.board(candidates, tests, haste=call_seconds)
 
-    def stop(self) -> None:
-        """End what is running now, and refuse what follows; from any thread."""
+    def cancel(self) -> None:
+        """Cancel what is running, and refuse what follows; from any thread."""
         self._verifier.stop()
 
     def close(self) -> None:
@@ -59,5 +58,5 @@ class CachedVerifier:
 
 
 def boards_at_once() -> int:
-    """Verifications that this machine does at the same time."""
+    """Verifications that run at the same time on this machine."""
     return min(MOST_AT_ONCE, os.cpu_count() or 1)

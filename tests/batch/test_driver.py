@@ -164,7 +164,7 @@ def test_the_first_interrupt_lets_what_runs_end_and_begins_nothing(tmp_path: Pat
     bench = Bench(tmp_path, 3, work)
     assert isinstance(bench.run(), Interrupted)
     assert bench.statuses == ["finished", "not started", "not started"]
-    assert not bench.cancellation.is_set
+    assert not bench.cancellation.cancelled
 
 
 @pytest.mark.parametrize("words", [("soon", "soon"), ("now",)])
@@ -172,7 +172,7 @@ def test_the_second_interrupt_or_a_termination_stops_what_runs(tmp_path: Path, w
     ended = threading.Event()
 
     def work(task: Task) -> EntryResult:
-        with bench.cancellation.ending(ended.set):
+        with bench.cancellation.on_cancel(ended.set):
             for word in words:
                 bench.driver.stop("soon" if word == "soon" else "now")
             assert ended.wait(10)
@@ -200,7 +200,7 @@ def test_when_the_journal_takes_no_more_what_runs_is_ended_and_nothing_is_begun(
     def work(task: Task) -> EntryResult:
         if task.entry.id != "s0":
             return verified(task)
-        with bench.cancellation.ending(ended.set):
+        with bench.cancellation.on_cancel(ended.set):
             assert ended.wait(20)
         return stopped(unfinished(task), Interrupted("."))
 

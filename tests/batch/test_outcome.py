@@ -12,7 +12,7 @@ from agents.settings import RequiredGrade
 def result(
     code: int = 0, status: EntryStatus = "finished", grade: Grade | None = "consensus", tokens: int = 0
 ) -> EntryResult:
-    return EntryResult("a", "a.md", "d", status, code, grade, usage=Usage(calls=1, completion_tokens=tokens))
+    return EntryResult("a", "a.md", "d", status, code, grade=grade, usage=Usage(calls=1, completion_tokens=tokens))
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ REPAIR = candidate("r", "repair")
 
 
 def judge(board: Board, situation: Situation) -> Ruling:
-    return judge_by(board, situation, RULES)
+    return judge_by(board, situation, RULES).ruling
 
 
 def situation(**changes: object) -> Situation:

@@ -114,24 +114,30 @@ def test_trusted_tests_and_those_that_claim_no_value_are_not_voted_on() -> None:
         assert tally_by(Agreement(judged), test, TWO_THIRDS) is None
 
 
+def settled_tests(judged: Board) -> tuple[Test, ...]:
+    agreement = Agreement(judged)
+    tallies = {test.id: tally_by(agreement, test, TWO_THIRDS) for test in judged.tests}
+    return settlements(judged.tests, tallies, TWO_THIRDS)
+
+
 def settled(*returns: str, expected: str = "1") -> list[str]:
     """The values that are settled where drafts return `returns` for a test."""
     judged = board({TEST: expected}, {candidate(f"d{n}"): (value,) for n, value in enumerate(returns)})
-    return [test.source.strip().rpartition(" == ")[2] for test in settlements(Agreement(judged), TWO_THIRDS)]
+    return [test.source.strip().rpartition(" == ")[2] for test in settled_tests(judged)]
 
 
 def test_a_test_ruled_out_is_replaced_once() -> None:
     first = board({TEST: "1"}, dict.fromkeys((A, B, C), ("2",)))
-    (replacement,) = settlements(Agreement(first), TWO_THIRDS)
+    (replacement,) = settled_tests(first)
     assert (replacement.origin, replacement.source.strip().endswith("assert f(1) == 2")) == ("settled", True)
     again = board({TEST: "1", replacement: "2"}, dict.fromkeys((A, B, C), ("2", "2")))
-    assert settlements(Agreement(again), TWO_THIRDS) == ()
+    assert settled_tests(again) == ()
 
 
 def test_a_settled_test_is_not_settled_again_once_the_votes_turn() -> None:
     old = value_test("test_1_settled", "f(1)", "2", "settled")
     judged = board({TEST: "1", old: "2"}, dict.fromkeys((A, B, C), ("3", "3")))
-    assert [test.id for test in settlements(Agreement(judged), TWO_THIRDS)] == []
+    assert [test.id for test in settled_tests(judged)] == []
     counted = tally_by(Agreement(judged), old, TWO_THIRDS)
     assert counted == Tally("ruled out", 0, 3, "3")
 
@@ -167,11 +173,11 @@ def test_only_what_can_be_written_as_a_literal_becomes_a_test(value: str, become
 
 def test_a_test_ruled_out_by_a_trusted_one_needs_no_replacement() -> None:
     judged = board({SAME_CALL: "5", TEST: "1"}, dict.fromkeys((A, B, C), ("5", "5")))
-    assert settlements(Agreement(judged), TWO_THIRDS) == ()
+    assert settled_tests(judged) == ()
 
 
 @pytest.mark.parametrize(("length", "replaced"), [(LONGEST_WHOLE, 1), (LONGEST_WHOLE + 1, 0)])
 def test_a_value_that_may_have_been_cut_replaces_nothing(length: int, replaced: int) -> None:
     value = repr("x" * (length - 2))
     judged = board({TEST: "1"}, dict.fromkeys((A, B, C), (value,)))
-    assert len(settlements(Agreement(judged), TWO_THIRDS)) == replaced
+    assert len(settled_tests(judged)) == replaced

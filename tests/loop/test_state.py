@@ -11,7 +11,7 @@ from agents.loop.state import renamed, surviving
 from agents.records import LedgerEntry, Reply, Request, Ruling, Spec, Test
 
 from ..support.boards import value_test
-from .test_orchestrator import RIGHT, SPEC, WITH_EXAMPLE, WRONG, WRONG_TOO, CachedVerifier, Model, loop_state
+from ..support.loop_parts import RIGHT, SPEC, WITH_EXAMPLE, WRONG, WRONG_TOO, BoardsHere, Model, loop_state
 
 ONE, TWO = value_test("test_1", "double(1)", "2"), value_test("test_2", "double(2)", "4")
 
@@ -33,7 +33,7 @@ class Reversed(Model):
 
 def test_drafts_stand_in_the_order_of_their_numbers_whichever_comes_first() -> None:
     state, archive = loop_state(Reversed(), at_once=2)
-    state.draft(2, 1)
+    state.draft(2)
     assert [candidate.code[-2] for candidate in state.pool] == ["1", "2"]
     assert len(archive.code) == 1, "the first that came is kept at once"
 
@@ -41,8 +41,9 @@ def test_drafts_stand_in_the_order_of_their_numbers_whichever_comes_first() -> N
 def test_drafts_are_numbered_on_and_those_that_cannot_be_read_have_their_number_too() -> None:
     told: list[Event] = []
     state, _ = loop_state(Model(draft=[RIGHT, "none", "none", WRONG]), told=told)
-    state.draft(2, 1)
-    state.draft(1, 2)
+    state.draft(2)
+    state.run_board(1)
+    state.draft(1)
     assert [candidate.id.partition("-")[0] for candidate in state.pool] == ["draft0", "draft2"]
     assert [candidate.origin for candidate in state.pool] == ["draft", "redraft"]
     assert state.drafts_asked == 3
@@ -52,18 +53,18 @@ def test_drafts_are_numbered_on_and_those_that_cannot_be_read_have_their_number_
 def test_drafts_that_came_before_the_budget_was_spent_are_in_the_pool() -> None:
     state, _ = loop_state(Model(draft=[RIGHT, WRONG]))
     with pytest.raises(BudgetSpent):
-        state.draft(3, 1)
+        state.draft(3)
     assert [candidate.code for candidate in state.pool] == [RIGHT, WRONG]
 
 
 def test_drafts_that_cannot_be_read_are_an_error_only_without_any_other() -> None:
     state, _ = loop_state(Model(draft=[RIGHT, "none", "none", "none", "none"]))
-    state.draft(1, 1)
-    state.draft(1, 2)
+    state.draft(1)
+    state.draft(1)
     assert len(state.pool) == 1
     empty, _ = loop_state(Model(draft=["none"] * 4))
     with pytest.raises(ModelError, match="no module"):
-        empty.draft(1, 1)
+        empty.draft(1)
 
 
 def test_the_suite_begins_with_the_trusted_tests() -> None:
@@ -97,22 +98,22 @@ def test_a_replacement_that_repeats_any_candidate_is_not_taken() -> None:
     state, _ = loop_state(
         Model(draft=[WRONG, WRONG_TOO], replacement=[WRONG_TOO, WRONG, RIGHT]), spec=WITH_EXAMPLE
     )
-    state.draft(2, 1)
+    state.draft(2)
     board = state.run_board(1)
     ruling = Ruling("failed", state.pool[0].id, "repair", "", (LedgerEntry(state.suite[0], "counts"),))
-    state.repair(ruling, board, 2)
+    state.repair(ruling, board)
     assert len(state.pool) == 2, "both replies repeat a candidate"
-    state.repair(ruling, board, 3)
+    state.repair(ruling, board)
     assert (state.pool[-1].code, state.pool[-1].parent) == (RIGHT, state.pool[0].id)
 
 
 @pytest.mark.parametrize(("grade", "runs"), [("verified", 1), ("consensus", 1), ("contested", 0), ("failed", 0)])
 def test_only_a_success_is_run_once_more(grade: str, runs: int) -> None:
-    verifier = CachedVerifier()
+    verifier = BoardsHere()
     state, _ = loop_state(Model(draft=[RIGHT]), verifier=verifier)
-    state.draft(1, 1)
+    state.draft(1)
     ruling = Ruling(grade, state.pool[0].id, "done", "")  # type: ignore[arg-type]
-    assert state.confirmed(ruling) == ruling
+    assert state.confirm(ruling) == ruling
     assert len(verifier.confirmed) == runs
 
 
@@ -125,6 +126,6 @@ def test_the_surviving_tests_are_those_that_count() -> None:
 def test_a_step_within_the_budget_says_so_and_one_beyond_it_is_told() -> None:
     told: list[Event] = []
     state, _ = loop_state(Model(draft=[RIGHT]), told=told)
-    assert state.within_budget(lambda: state.draft(1, 1))
-    assert not state.within_budget(lambda: state.draft(1, 2))
+    assert state.within_budget(lambda: state.draft(1))
+    assert not state.within_budget(lambda: state.draft(1))
     assert [event.warning for event in told if isinstance(event, Note)] == [True]

@@ -19,7 +19,7 @@ from agents.spec import read_spec
 from agents.strength import measure
 from agents.verifier.cached_verifier import CachedVerifier
 
-from .test_orchestrator import Archive
+from ..support.loop_parts import Archive
 
 CODE = "def grade(points: int) -> str:\n    return 'pass' if points >= 50 else 'fail'\n"
 LEADER = Candidate("a", CODE, "draft", 1)
@@ -73,7 +73,7 @@ OTHER = "def grade(points: int) -> str:\n    return 'none'\n"
 
 
 def test_calls_on_which_enough_drafts_return_what_the_leader_does_make_tests(verifier: CachedVerifier) -> None:
-    found = killing_tests(state(verifier, *SAME), LEADER, [WEAK], verifier)
+    found = killing_tests(state(verifier, *SAME), LEADER, [WEAK])
     assert 1 <= len(found) <= PLAN.killing_calls
     stronger = [WEAK, *found]
     assert verifier.board([LEADER], stronger).verdicts[0].kind == "passed"
@@ -82,10 +82,10 @@ def test_calls_on_which_enough_drafts_return_what_the_leader_does_make_tests(ver
 
 
 def test_calls_on_which_too_few_drafts_do_so_make_none(verifier: CachedVerifier) -> None:
-    assert killing_tests(state(verifier, *SAME[:2]), LEADER, [WEAK], verifier) == []
-    assert killing_tests(state(verifier, *SAME, *[OTHER] * 3), LEADER, [WEAK], verifier) == []
+    assert killing_tests(state(verifier, *SAME[:2]), LEADER, [WEAK]) == []
+    assert killing_tests(state(verifier, *SAME, *[OTHER] * 3), LEADER, [WEAK]) == []
 
 
 def test_a_suite_that_does_not_pass_makes_none(verifier: CachedVerifier) -> None:
     wrong = Candidate("w", CODE.replace(">=", "<"), "draft", 1)
-    assert killing_tests(state(verifier, *SAME), wrong, [WEAK], verifier) == []
+    assert killing_tests(state(verifier, *SAME), wrong, [WEAK]) == []

@@ -24,7 +24,7 @@ DOUBLE = "def f(x):\n    return x * 2\n"
 
 
 class Broken:
-    """A rig whose sandbox fails in the middle."""
+    """A verifier whose sandbox fails in the middle."""
 
     @property
     def sandbox(self) -> Sandbox:
@@ -67,8 +67,8 @@ def test_without_mutation_nothing_is_measured(tmp_path: Path) -> None:
 )
 def test_a_measurement_that_fails_is_a_note(tmp_path: Path, runner: MutantRunner, said: str) -> None:
     kept = recorder(tmp_path)
-    measure_suite(DOUBLE, [value_test("test_1", "f(1)", "3")], kept, runner)
-    (note,) = kept.result().notes
+    result = kept.run_and_record(lambda: measure_suite(DOUBLE, [value_test("test_1", "f(1)", "3")], kept, runner))
+    (note,) = result.notes
     assert said in note
     assert note.startswith("The strength of the tests was not measured: ")
-    assert kept.result().strength is None
+    assert result.strength is None

@@ -8,7 +8,7 @@ import pytest
 
 from agents.errors import UsageError
 from agents.records import Spec
-from agents.roles.prompt import messages, told_in_full
+from agents.roles.prompt import messages, with_all_examples
 from agents.spec import read_spec, with_answers
 from agents.suite import example_tests
 
@@ -104,7 +104,7 @@ def test_a_new_run_is_told_its_answers_and_a_run_under_way_is_not(tmp_path: Path
     assert "slugify('é')" in messages(answered(tmp_path, "slugify('é') == 'e'"), "code_writer")[1].content
     late = answered(tmp_path, "slugify('é') == 'e'", under_way=True)
     assert messages(late, "code_writer") == before
-    assert "slugify('é')" in messages(told_in_full(late), "code_writer")[1].content
+    assert "slugify('é')" in messages(with_all_examples(late), "code_writer")[1].content
 
 
 def test_a_later_answer_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:

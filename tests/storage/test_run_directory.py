@@ -41,7 +41,7 @@ def test_rounds_come_back_as_they_were_and_in_order(tmp_path: Path) -> None:
     from agents.judge.judge import Situation, judge
 
     run = runs.create(tmp_path, record())
-    ruling = judge(ROUND_BOARD, Situation())
+    ruling = judge(ROUND_BOARD, Situation()).ruling
     kept = [RoundRecord(number, ROUND_BOARD, None, ruling, 0.5) for number in (2, 1, 10)]
     for each in kept:
         run.append(each)

@@ -87,9 +87,9 @@ class RayExecutor:
         """Begin `task`: a thread waits for its worker, and puts what it sends in place."""
         return self._threads.submit(self._done, task)
 
-    def cancellation(self) -> None:
+    def cancel(self) -> None:
         """End what is running now."""
-        self._pool.cancellation()
+        self._pool.cancel()
 
     def close(self) -> None:
         """Release workers and threads."""
@@ -122,7 +122,7 @@ class RayExecutor:
         if delivery.run is None:
             return result
         if run.exists:
-            run.forget_rounds()
+            run.delete_rounds()
         unpack(delivery.run, run.path)
         notes = runs.publish(run, self._directory / task.entry.folder)
         return replace(result, notes=(*result.notes, *notes))

@@ -75,18 +75,18 @@ class RayPool:
         self._give_back(worker)
         return delivery
 
-    def cancellation(self) -> None:
+    def cancel(self) -> None:
         """End what is running on all workers, and let nobody wait for one any longer."""
         with self._changed:
             self._halted = True
             self._changed.notify_all()
             workers = list(self._all)
         for worker in workers:
-            worker.cancellation.remote()
+            worker.cancel.remote()
 
     def close(self) -> None:
         """Let the workers close their sandboxes, and end them, also those that don't answer."""
-        self.cancellation()
+        self.cancel()
         with self._changed:
             workers = list(self._all)
             idle = [worker.close.remote() for worker in self._free]

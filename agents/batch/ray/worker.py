@@ -55,7 +55,7 @@ class RayWorker:
         self._environ = os.environ if environ is None else environ
         self._cancellation = Cancellation()
         self._held = ExitStack()
-        self._place: Resources | None = None
+        self._resources: Resources | None = None
 
     def open(self, version: str) -> Failure | None:
         """Open sandbox and models for all tasks; why not, where that can't be. `version` is the driver's."""
@@ -63,14 +63,14 @@ class RayWorker:
             sentence = f"A node has greenloop {__version__} and the driver {version}; install the same on all."
             return Failure(UsageError.kind, sentence)
         try:
-            self._place = self._held.enter_context(open_resources(self._settings, self._environ, ignore_event))
+            self._resources = self._held.enter_context(open_resources(self._settings, self._environ, ignore_event))
         except GreenloopError as error:
             return Failure(error.kind, str(error))
         return None
 
     def do(self, order: Order) -> Delivery:
         """Do a task in a directory of its own, of which the run comes home."""
-        assert self._place is not None, "open it first"
+        assert self._resources is not None, "open it first"
         task = order.task
         warnings: dict[str, None] = {}
 
@@ -84,7 +84,7 @@ class RayWorker:
                 unpack(order.run, run)
             total = TotalBudget(order.left, Usage())
             worker = Worker(
-                Path(directory), self._settings, self._environ, self._place, total, self._cancellation, hear
+                Path(directory), self._settings, self._environ, self._resources, total, self._cancellation, hear
             )
             result = worker(task)
             try:
@@ -95,9 +95,9 @@ class RayWorker:
                 )
                 return Delivery(_without_files(result, failure), None, tuple(warnings))
 
-    def cancellation(self) -> None:
+    def cancel(self) -> None:
         """End what is running now, and refuse what follows; from another thread."""
-        self._cancellation.set()
+        self._cancellation.cancel()
 
     def close(self) -> None:
         """Close sandbox and models."""

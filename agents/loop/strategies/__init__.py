@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
+from ...records import Ruling
 from ...settings import Strategy
-from ..orchestrator import Orchestrator
-from ..state import Conclusion, LoopState
-from .classic import Classic
-from .sampling import Sampling
+from ..orchestrator import orchestrate
+from ..state import LoopState
+from .classic import classic
+from .sampling import sample
 
 
-class Loop(Protocol):
-    """One run of one spec by one strategy."""
+def run_strategy(strategy: Strategy, state: LoopState) -> Ruling:
+    """Run a fresh `state` by `strategy` to its last ruling.
 
-    def run(self) -> Conclusion:
-        """Go on until the strategy is done. Raises ModelError, SandboxBroken, and BudgetSpent before a first
-        ruling."""
-
-
-def loop_of(strategy: Strategy, state: LoopState) -> Loop:
-    """The loop of `strategy` on a fresh workbench."""
+    Raises ModelError, SandboxBroken, and BudgetSpent before a first ruling.
+    """
     match strategy:
         case "single":
-            return Sampling(state, 1)
+            return sample(state, 1)
         case "best-of-n":
-            return Sampling(state, state.plan.most_drafts)
+            return sample(state, state.plan.most_drafts)
         case "classic":
-            return Classic(state)
+            return classic(state)
         case "greenloop":
-            return Orchestrator(state)
-
-
-__all__ = ["Loop", "loop_of"]
+            return orchestrate(state)

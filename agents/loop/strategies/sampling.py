@@ -5,38 +5,28 @@ from __future__ import annotations
 import time
 
 from ...errors import BudgetSpent
-from ...records import Board, Candidate, RoundRecord
-from ..state import Conclusion, LoopState
-from .plain import passes, plain_ruling
+from ...judge.ruling_by_tests import passes, ruling_by_tests
+from ...records import Candidate, RoundRecord, Ruling
+from ..state import LoopState
 
 
-class Sampling:
-    """`drafts` drafts or as many as the budget allows; the first of those that pass the most trusted tests."""
+def sample(state: LoopState, drafts: int) -> Ruling:
+    """Draft `drafts` times, or as often as the budget allows, and lead by what passes most trusted tests.
 
-    def __init__(self, state: LoopState, drafts: int) -> None:
-        self._state = state
-        self._drafts = drafts
+    Raises BudgetSpent before a first draft.
+    """
+    started = time.monotonic()
+    try:
+        state.draft(drafts)
+    except BudgetSpent:
+        if not state.pool:
+            raise
+    board = state.run_board(1)
 
-    def run(self) -> Conclusion:
-        """Draft and choose. Raises BudgetSpent before a first draft."""
-        started = time.monotonic()
-        self._draft()
-        board = self._state.run_board(1)
-        ruling = plain_ruling(
-            board, max(board.candidates, key=lambda candidate: _trusted_passed(board, candidate))
-        )
-        ruling = self._state.confirmed(ruling)
-        self._state.keep(RoundRecord(1, board, None, ruling, time.monotonic() - started))
-        return Conclusion(ruling, ruling.grade == "verified")
+    def trusted_passed(candidate: Candidate) -> int:
+        verdict = board.verdict(candidate.id)
+        return sum(passes(verdict, test) for test in board.tests if test.trusted)
 
-    def _draft(self) -> None:
-        try:
-            self._state.draft(self._drafts, 1)
-        except BudgetSpent:
-            if not self._state.pool:
-                raise
-
-
-def _trusted_passed(board: Board, candidate: Candidate) -> int:
-    verdict = board.verdict(candidate.id)
-    return sum(passes(verdict, test) for test in board.tests if test.trusted)
+    ruling = state.confirm(ruling_by_tests(board, max(board.candidates, key=trusted_passed)))
+    state.record(RoundRecord(1, board, None, ruling, time.monotonic() - started))
+    return ruling

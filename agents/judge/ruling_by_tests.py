@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...records import Board, Candidate, Grade, LedgerEntry, Ruling, Test, Verdict
+from ..records import Board, Candidate, Grade, LedgerEntry, Ruling, Test, Verdict
 
 
-def plain_ruling(board: Board, leader: Candidate) -> Ruling:
+def ruling_by_tests(board: Board, leader: Candidate) -> Ruling:
     """The ruling on `leader` when nobody doubts a test: every test that ran counts, and nothing is next.
 
     The words keep their meaning: without trusted tests the best grade is `contested`, since one writer's code and
@@ -20,8 +20,15 @@ def plain_ruling(board: Board, leader: Candidate) -> Ruling:
     return Ruling(grade, leader.id, "done", why, ledger, passed=passed, failed=failed)
 
 
+def passes_own_tests(board: Board, ruling: Ruling) -> bool:
+    """Return True if there are generated tests that count and the leader passes all of them."""
+    own = [entry.test for entry in ruling.ledger if not entry.test.trusted and entry.standing == "counts"]
+    verdict = board.verdict(ruling.leader or "")
+    return bool(own) and all(passes(verdict, test) for test in own)
+
+
 def passes(verdict: Verdict, test: Test) -> bool:
-    """Whether the candidate of `verdict` passes `test`."""
+    """Return True if the candidate of `verdict` passes `test`."""
     return verdict.outcome(test.id).status == "passed"
 
 
