@@ -1,4 +1,4 @@
-"""What can go wrong, as types; each names its exit code.
+"""The exception tree; each type names its exit code.
 
 GreenloopError                  one clear sentence for the user, and the way out
 ├── UsageError            2     bad input: an unreadable spec, an unknown run, a contradictory option
@@ -101,7 +101,7 @@ class TotalSpent(GreenloopError):
 
 
 class StorageFailed(GreenloopError):
-    """What was found so far is whole, but nothing more can be written."""
+    """Nothing more can be written; what was written is whole."""
 
     kind = "storage"
 

@@ -1,4 +1,4 @@
-"""What a run tells while it works; the console draws it, `--quiet` and programs may ignore it."""
+"""Events of a run while it works: the console draws them, programs may ignore them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A role has put its question."""
+    """A role has sent its request."""
 
     request: Request
 
@@ -82,4 +82,4 @@ EventHandler = Callable[[Event], None]
 
 
 def ignore_event(_: Event) -> None:
-    """Nobody is told: the `Tell` of runs that have no screen of their own."""
+    """No-op handler."""

@@ -92,5 +92,5 @@ class Settings:
 
 
 def reaches(grade: Grade | None, required: RequiredGrade) -> bool:
-    """Whether `grade` is at least `required`."""
+    """Return True if `grade` is at least `required`."""
     return grade is not None and GRADES.index(grade) <= GRADES.index(required)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import sys
 from pathlib import Path
@@ -58,7 +59,39 @@ def track_record() -> str:
     return json.dumps({EMBEDDED_FAMILY: measured}, indent=1, sort_keys=True) + "\n"
 
 
+def imports_between_floors() -> dict[str, set[str]]:
+    """For each floor of the package the floors that it imports; type checking included."""
+    package = DOCS.parent / "agents"
+    arrows: dict[str, set[str]] = {}
+    for file in sorted(package.rglob("*.py")):
+        parts = file.relative_to(package).with_suffix("").parts
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level == len(parts) and node.module:
+                arrows.setdefault(parts[0], set()).add(node.module.partition(".")[0])
+    return arrows
+
+
+def reached(arrows: dict[str, set[str]], start: str) -> set[str]:
+    """Every floor below `start`."""
+    return {each for used in arrows.get(start, ()) for each in {used, *reached(arrows, used)}}
+
+
+def architecture() -> str:
+    """The page of the architecture with its picture: Mermaid's graph of the arrows that follow from no others."""
+    arrows = imports_between_floors()
+    lines = [
+        f"    {floor} --> {used}"
+        for floor in sorted(arrows)
+        for used in sorted(arrows[floor])
+        if not any(used in reached(arrows, other) for other in arrows[floor] - {used})
+    ]
+    before, begin, rest = (DOCS / "architecture.md").read_text("utf-8").partition("<!-- picture -->\n")
+    end = rest[rest.index("<!-- end of picture -->") :]
+    return "".join([before, begin, "```mermaid\ngraph TD\n", "\n".join(lines), "\n```\n", end])
+
+
 GENERATED = {
+    "architecture.md": architecture,
     "schema/result.json": result_schema,
     "schema/batch-result.json": batch_result_schema,
     "schema/batch.json": batch_schema,

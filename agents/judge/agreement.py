@@ -22,7 +22,7 @@ def independent(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What candidates do on a board and, where there is one, on a board of probes (calls of unknown answer)."""
+    """Behaviour of candidates on a board, and on a board of probes (calls of unknown answer) if there is one."""
 
     board: Board
     probes: Board | None = None
@@ -39,7 +39,7 @@ class Agreement:
         return sum(self.passes(candidate, test) for test in self.board.tests if test.trusted)
 
     def passes(self, candidate: Candidate, test: Test) -> bool:
-        """Whether `candidate` passes `test`."""
+        """Return True if `candidate` passes `test`."""
         return self._outcome(candidate, test).status == "passed"
 
     def following(self, candidate: Candidate) -> tuple[Candidate, ...]:
@@ -47,7 +47,7 @@ class Agreement:
         return tuple(voter for voter in self.voters if self.alike(candidate, voter))
 
     def alike(self, one: Candidate, other: Candidate) -> bool:
-        """Whether two candidates do the same on every test, and return the same on every probe where both return:
+        """Return True if two candidates do the same on every test, and on every probe where both return a value:
         where one raises, the input may well lie outside the spec."""
         if self.behaviour(one) != self.behaviour(other):
             return False
@@ -62,7 +62,7 @@ class Agreement:
         return tuple((outcome.status, outcome.actual) for outcome in outcomes)
 
     def returned(self, candidate: Candidate, probe: Test) -> str | None:
-        """What `candidate` returns for a probe; None where it raises or there are no probes."""
+        """The value that `candidate` returns for a probe; None where it raises or there are no probes."""
         if self.probes is None:
             return None
         return self.probes.verdict(candidate.id).outcome(probe.id).actual

@@ -1,4 +1,4 @@
-"""What a plain-data test claims: that one call returns one value."""
+"""The claim of a plain-data test: that one call returns one value."""
 
 from __future__ import annotations
 

@@ -26,19 +26,19 @@ CRASHES = ("error", "stopped", "missing")
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What the judge must know beside the board: what may still be done."""
+    """The facts that the judge needs beside the board: what the loop may still do."""
 
     probes: Board | None = None
-    """What the candidates return for calls of unknown answer: those that differ there are not alike."""
+    """Every candidate on calls of unknown answer: those that differ there are not alike."""
     last_round: bool = False
     may_draft: bool = True
-    """Whether there may be more drafts where none passes the trusted tests."""
+    """More drafts are allowed where none passes the trusted tests."""
     may_compare: bool = True
-    """Whether there may be more drafts where one passes them."""
+    """More drafts are allowed where one passes them."""
     tests_written: bool = True
-    """Whether the TestWriter has been asked."""
+    """The TestWriter has been asked."""
     may_repair: bool = True
-    """Whether the Critic may be asked."""
+    """The Critic may be asked."""
     repaired: frozenset[str] = frozenset()
     """The candidates that the Critic was shown: it is never asked for the same twice."""
 
@@ -147,7 +147,7 @@ class _LeaderView:
         return [entry for entry in self.passed if entry.test.origin == "generated"]
 
     def disputes(self, grade: Grade) -> tuple[Dispute, ...]:
-        """What is open: contested tests, and without a success also what drafts differ on beyond the tests."""
+        """The open questions: contested tests, and without a success also differences beyond the tests."""
         contested = [self._dispute(entry) for entry in self.contested]
         return (*contested, *(() if grade in SUCCESSES else self._differences()))
 
@@ -196,7 +196,7 @@ def _leader(agreement: Agreement) -> Candidate | None:
 
 
 def _crashes(agreement: Agreement, candidate: Candidate) -> bool:
-    """Whether `candidate` comes to an end of its own in no test that could be run."""
+    """Return True if `candidate` ends no test that could be run without an error."""
     verdict = agreement.board.verdict(candidate.id)
     refused = {refusal.test_id for refusal in verdict.refused}
     outcomes = [verdict.outcome(test.id) for test in agreement.board.tests if test.id not in refused]

@@ -32,7 +32,7 @@ def _contradicted(test: Test, tests: list[Test]) -> str | None:
 
 
 def _alone(agreement: Agreement, test: Test, thresholds: Thresholds) -> str | None:
-    """What is said of `test` where most of the drafts that pass all other trusted tests agree on another value."""
+    """The sentence on `test` where most of the drafts that pass all other trusted tests agree on another value."""
     claim = claim_of(test)
     if claim is None:
         return None

@@ -67,7 +67,7 @@ def tally(agreement: Agreement, test: Test, thresholds: Thresholds = MEASURED) -
 
 
 def ballot(agreement: Agreement, candidate: Candidate, test: Test, claim: ValueClaim) -> str | None:
-    """What `candidate` does on the call of `claim`: the value that it returns, or `raises` and the exception.
+    """The ballot of `candidate` on the call of `claim`: the value that it returns, or `raises` and the exception.
 
     None where the code is at fault whatever the input: it does not end, or uses a name that is not there.
     """
@@ -82,7 +82,7 @@ def ballot(agreement: Agreement, candidate: Candidate, test: Test, claim: ValueC
 
 
 def raises(vote: str) -> bool:
-    """Whether a ballot is for raising."""
+    """Return True for a ballot that says `raises`."""
     return vote.startswith(_RAISES)
 
 
@@ -93,7 +93,7 @@ def _raised(outcome: Outcome) -> str | None:
 
 
 def _trusted_value(agreement: Agreement, claim: ValueClaim) -> str | None:
-    """What a trusted test says of the same call."""
+    """The value that a trusted test expects of the same call."""
     trusted = [claim_of(test) for test in agreement.board.tests if test.trusted]
     return next((each.expected for each in trusted if each is not None and each.call == claim.call), None)
 

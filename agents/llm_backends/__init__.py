@@ -26,8 +26,8 @@ _BILLIONS = re.compile(r"(?<![\d.a-z])(\d+(?:\.\d+)?)b(?![a-z\d])")
 
 
 def is_small(model_id: str | None) -> bool:
-    """Whether replies must be kept short: the embedded model, a model whose name says that it has at most four
-    billion parameters (`ollama/qwen2.5-coder:1.5b`), or replies that were recorded from such a one."""
+    """Return True for the embedded model, a model whose name says that it has at most four billion parameters
+    (`ollama/qwen2.5-coder:1.5b`), and replies that were recorded from such a one."""
     if model_id is not None and model_id.startswith(RECORDED_PREFIX):
         directory = Path(model_id.removeprefix(RECORDED_PREFIX))
         return directory.is_dir() and any(is_small(path.name) for path in directory.iterdir())

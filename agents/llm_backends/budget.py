@@ -1,4 +1,4 @@
-"""What a run may spend on model calls: checked before each call, charged for failed calls too."""
+"""The limits of a run's model calls: checked before each call, charged for failed calls too."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..records import Usage
 
 
 class SharedBudget(Protocol):
-    """What several budgets spend from together."""
+    """A budget that several runs are charged to together."""
 
     def check(self, wait: float = 0.0) -> None:
         """Raise if its limit is reached, or would be after waiting `wait` seconds."""

@@ -40,7 +40,7 @@ JITTER = 1.0
 
 @dataclass
 class _Effort:
-    """What one reply has cost so far: each try's usage, and the seconds it was held back for others' sake."""
+    """Cost of one reply so far: usage of each try, and seconds of waiting for the rate limit."""
 
     spent: list[Usage] = field(default_factory=list)
     held_back: float = 0.0
@@ -107,7 +107,7 @@ class Caller:
             reply = self._live(self._model, request)
         else:
             with self._cache.alone(request, self._bounds):
-                reply = self._heard_meanwhile(self._cache, request)
+                reply = self._answered_meanwhile(self._cache, request)
                 reply = reply or self._cache.keep(request, self._live(self._model, request))
         if self._store and self._store.model_id is not None:
             self._store.save(request, reply)
@@ -133,7 +133,7 @@ class Caller:
             reply = self._cache.find(request)
         return self._repeat(request, reply) if reply is not None else None
 
-    def _heard_meanwhile(self, cache: ReplyCache, request: Request) -> Reply | None:
+    def _answered_meanwhile(self, cache: ReplyCache, request: Request) -> Reply | None:
         """The reply that another thread got while this one waited to ask for it."""
         reply = cache.find(request)
         return self._repeat(request, reply) if reply is not None else None
@@ -179,13 +179,13 @@ class Caller:
             sleep=self._pause,
             reraise=True,
         )
-        heard: StreamedReply = retrying(self._paced, model, request, effort)
+        streamed: StreamedReply = retrying(self._paced, model, request, effort)
         return Reply(
-            text=heard.answer(request.stop),
-            finish=heard.finish,
+            text=streamed.answer(request.stop),
+            finish=streamed.finish,
             usage=reduce(add, effort.spent),
             model=model.model_id,
-            tokens_per_second=heard.final.tokens_per_second if heard.final else None,
+            tokens_per_second=streamed.final.tokens_per_second if streamed.final else None,
         )
 
     def _paced(self, model: StreamingModel, request: Request, effort: _Effort) -> StreamedReply:
@@ -197,23 +197,23 @@ class Caller:
             return self._try(model, request, effort.spent)
 
     def _try(self, model: StreamingModel, request: Request, spent: list[Usage]) -> StreamedReply:
-        heard = StreamedReply()
+        streamed = StreamedReply()
         started = time.monotonic()
         with self._listening(lambda: _open(model, request)) as stream:
             try:
                 for delta in self._deltas(stream, model):
-                    looping = heard.take(delta)
+                    looping = streamed.take(delta)
                     if delta.content:
                         self._emit(request, delta.content)
                     if looping:
                         break
             finally:
-                usage = heard.usage(request, time.monotonic() - started)
+                usage = streamed.usage(request, time.monotonic() - started)
                 counts = (usage.prompt_tokens, usage.completion_tokens, usage.cached_prompt_tokens)
                 spent.append(replace(usage, cost_usd=model.cost_usd(*counts)))
                 self._budget.charge(spent[-1])
-        heard.require_usable(model.model_id)
-        return heard
+        streamed.require_usable(model.model_id)
+        return streamed
 
     def _deltas(self, stream: BackgroundStream[Any], model: StreamingModel) -> Iterator[Any]:
         """The stream's deltas until its end or the last second of the budget; faults as ModelError."""

@@ -221,7 +221,7 @@ class _Decoding:
 
     def _serve(self, server: Server) -> None:
         try:
-            answer = server.handle_chat_completions(self._body, self._heard)
+            answer = server.handle_chat_completions(self._body, self._take_chunk)
             if isinstance(answer, dict):  # an error comes as the answer, with no chunk before it
                 self._chunks.put(answer)
         except Exception as error:
@@ -230,7 +230,7 @@ class _Decoding:
             self._on_end(self)
             self._chunks.put(_END)
 
-    def _heard(self, chunk: Any) -> bool:
+    def _take_chunk(self, chunk: Any) -> bool:
         self._chunks.put(chunk)
         return self._cancelled.is_set()
 

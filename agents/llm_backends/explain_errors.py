@@ -1,4 +1,4 @@
-"""What went wrong in a call to a model, as one ModelError with a sentence that says what to do.
+"""Explain an error of a model call as one ModelError with a sentence that says what to do.
 
 LiteLLM's own mapping is not enough: it calls a refused connection an InternalServerError, some HTTP 500 a
 BadRequestError, and drops the code that tells a spent quota from a rate limit. So the whole chain of causes is
@@ -45,7 +45,7 @@ _SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$")
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What the chain of causes says. `status` is a real HTTP status (or a stream's error event's), `names` the
+    """The facts in a chain of causes. `status` is a real HTTP status (or a stream's error event's), `names` the
     classes of every error in the chain, `text` all their messages in lower case, `said` the server's own words."""
 
     names: frozenset[str]
@@ -88,7 +88,7 @@ def mask(text: str, environ: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Server:
-    """Who was asked for which model, in the user's words, and the ways out that depend on it."""
+    """Names of provider and model in the user's words, and the ways out that depend on them."""
 
     model_id: str
     name: str

@@ -29,7 +29,7 @@ LIST_SECONDS = 5.0
 OLLAMA_CONTEXT_TOKENS = 16384
 """Ollama's own default is shorter on most machines, and what does not fit is dropped without a word."""
 THINKING_TOKENS = 8192
-"""What a reasoning model may think beyond the answer's length: providers count both against `max_tokens`."""
+"""Tokens that a reasoning model may think beyond the answer's length: `max_tokens` counts both."""
 SHORTEST_MEASURE = 0.05
 
 

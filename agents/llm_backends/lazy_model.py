@@ -53,7 +53,7 @@ class LazyModel:
 
     @property
     def is_open(self) -> bool:
-        """Whether there is nothing left to open."""
+        """True once the model and its companions are open."""
         return all(each._model is not None for each in self._companions)
 
     def open(self) -> None:

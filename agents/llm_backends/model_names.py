@@ -1,4 +1,4 @@
-"""What is known of a model before it is opened: its name, and how many requests it answers at once.
+"""Names of models, and how many requests each answers at once, before any is opened.
 
 Replies that are kept are found by the model's name, so a run that needs no model need not open one to ask for it.
 """
@@ -32,12 +32,12 @@ USUAL_PREFIXES = frozenset(
 
 
 def is_embedded(model_id: str | None) -> bool:
-    """Whether `model_id` names the embedded model."""
+    """Return True if `model_id` names the embedded model."""
     return model_id == EMBEDDED
 
 
 def is_recorded(model_id: str | None) -> bool:
-    """Whether `model_id` names a directory of recorded replies."""
+    """Return True if `model_id` names a directory of recorded replies."""
     return model_id is not None and model_id.startswith(RECORDED_PREFIX)
 
 

@@ -18,7 +18,7 @@ PATIENCE_SECONDS = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What ends a wait early: `check` raises if it must end now, or before so many seconds have passed;
+    """The bounds of a wait: `check` raises if it must end now, or before so many seconds have passed;
     `seconds_left` are those until it must (None: for ever)."""
 
     check: Callable[[float], None]
@@ -125,7 +125,7 @@ class Pacer:
 
 
 def is_too_much(fault: ModelError) -> bool:
-    """Whether `fault` asks everybody to slow down, and not only its caller to try again."""
+    """Return True if `fault` is a rate limit, which holds for every caller of the model."""
     return fault.kind == "rate_limit" or (fault.transient and fault.retry_after is not None)
 
 

@@ -54,5 +54,5 @@ def provider_of(model_id: str) -> Provider | None:
 
 
 def is_ollama(model_id: str) -> bool:
-    """Whether `model_id` is served by Ollama."""
+    """Return True if Ollama serves `model_id`."""
     return model_id.startswith(("ollama/", "ollama_chat/"))

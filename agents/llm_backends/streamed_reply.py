@@ -1,4 +1,4 @@
-"""What came of one try: the text so far, why it ended, what it cost, and whether it is an answer at all."""
+"""One streamed reply: its text so far, its finish reason, its usage, and the error where it is no answer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class StreamedReply:
         self._watch = RepetitionWatch()
 
     def take(self, delta: ChatMessageStreamDelta) -> bool:
-        """Add `delta`; true once the text only repeats itself and nothing more need be heard."""
+        """Add `delta`; return True once the text only repeats itself, so that the stream can be closed."""
         from .streaming_model import FinalDelta
 
         if isinstance(delta, FinalDelta):
@@ -51,7 +51,7 @@ class StreamedReply:
         return text[: min((text.index(each) for each in stop if each in text), default=len(text))]
 
     def usage(self, request: Request, seconds: float) -> Usage:
-        """What the try cost, without a price.
+        """Tokens and seconds of the try, without a price.
 
         Where the server reported no tokens (the try broke off, or was stopped in a loop) they are an estimate: a
         quarter of the characters, or the number of pieces where those are more. A try that brought no piece cost

@@ -146,7 +146,7 @@ def _marker(path: Path) -> Path:
 
 
 def _stamp(path: Path, weights: Weights) -> dict[str, str | int]:
-    """What tells whether a file is still the one that was hashed."""
+    """Size and modification time: a file that keeps them is the one that was hashed."""
     stat = path.stat()
     return {"sha256": weights.sha256, "size": stat.st_size, "mtime_ns": stat.st_mtime_ns}
 
@@ -156,8 +156,8 @@ def _mark(path: Path, weights: Weights) -> None:
 
 
 def _is_verified(path: Path, weights: Weights) -> bool:
-    """Whether `path` holds the weights. Hashing a gigabyte takes seconds, so a file that has kept its size and
-    modification time since it was last hashed is not hashed again."""
+    """Return True if `path` holds the weights. A file that kept its size and modification time since it was hashed
+    is not hashed again: a gigabyte takes seconds."""
     if not path.is_file() or path.stat().st_size != weights.size:
         return False
     try:

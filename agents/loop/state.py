@@ -52,7 +52,7 @@ class Roles:
     at_once: int
     verifier: BoardRunner
     repairs: bool = True
-    """Whether the Critic is asked at all: a small model mends less by it than by its next draft."""
+    """False where the Critic is never asked: a small model mends less by it than by its next draft."""
 
 
 class LoopState:
@@ -155,7 +155,7 @@ class LoopState:
         return self.roles.verifier.board(self.pool, self._probes) if self._probes else None
 
     def situation(self, probed: Board | None, *, last_round: bool) -> Situation:
-        """What the judge must know beside the board."""
+        """The facts that the judge needs beside the board."""
         return Situation(
             probes=probed,
             last_round=last_round,

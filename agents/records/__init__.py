@@ -1,4 +1,4 @@
-"""What every part of greenloop speaks of: immutable records, no behaviour beyond reading themselves.
+"""Immutable records that every floor uses, without behaviour beyond reading themselves.
 
 The words are the project's, in docs/words.md: spec, candidate, test, suite, board, verdict, ruling, grade.
 Imports nothing of other parts, and nothing heavy.

@@ -58,7 +58,7 @@ class Request:
     seed: int
     stop: tuple[str, ...] = ()
     purpose: str = ""
-    """What the user is told it is for, such as `draft 2`; no part of the question."""
+    """Shown to the user, such as `draft 2`; no part of the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,4 +73,4 @@ class Reply:
     tokens_per_second: float | None = None
     """Decoding speed as the backend reports it; None where it does not."""
     replayed: bool = False
-    """Whether it was read from recorded replies."""
+    """Read from recorded or cached replies, not asked for."""

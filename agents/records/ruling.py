@@ -33,7 +33,7 @@ class Dispute:
 
 
 NextStep = Literal["done", "test", "repair", "redraft", "settle"]
-"""What the loop does next; `settle` is found in runs of earlier versions alone, which `show` still reads."""
+"""The next step of the loop; `settle` is found in runs of earlier versions alone, which `show` still reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,5 +54,5 @@ class Ruling:
 
     @property
     def done(self) -> bool:
-        """Whether the loop ends here."""
+        """True where the loop ends here."""
         return self.next_step == "done"

@@ -1,4 +1,4 @@
-"""What a run leaves: its rounds, its record, and the result for a script."""
+"""Records of a run: its rounds, `run.json`, and the result for a script."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class RoundRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOutcome:
-    """What a run comes to: shared by its record, its result, and its entry in a batch's results."""
+    """The outcome of a run, as its record, its result and its entry in a batch's results share it."""
 
     grade: Grade | None = None
     """None when the run ended before a ruling."""
@@ -149,7 +149,7 @@ class RunRecord(RunOutcome):
 
 @dataclass(frozen=True, slots=True)
 class RunResult(RunOutcome):
-    """What a run hands to a script: the one JSON document of `--json` (schema: docs/schema/result.json)."""
+    """The result of a run for a script: the one JSON document of `--json` (schema: docs/schema/result.json)."""
 
     schema_version: int
     exit_code: int
@@ -165,4 +165,4 @@ class RunResult(RunOutcome):
     sandbox: str | None = None
     run_dir: str | None = None
     track_record: TrackRecord | None = None
-    """What the benchmark found of this grade with this model; None without a grade, and for other strategies."""
+    """How often this grade was right with this model; None without a grade, and for other strategies."""

@@ -26,9 +26,9 @@ class Example:
     code: str
     source_line: str
     answer: bool = False
-    """Whether it is an answer to an open question, from a file of answers."""
+    """An answer to an open question, from a file of answers."""
     told: bool = True
-    """Whether prompts show it; an answer to a run under way is a test alone, so that recorded replies serve."""
+    """Shown in prompts; an answer to a run under way is a test alone, so that recorded replies serve."""
 
 
 @dataclass(frozen=True, slots=True)

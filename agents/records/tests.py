@@ -27,7 +27,7 @@ class Candidate:
     round: int
     parent: str | None = None
     mended: tuple[str, ...] = ()
-    """What reply.py changed to make the reply a module, one phrase each."""
+    """Repairs that made the reply a module, one phrase each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,5 +44,5 @@ class Test:
 
     @property
     def trusted(self) -> bool:
-        """Whether the test comes from the user (spec example or tests file)."""
+        """True for a test of the user's: an example of the spec, or from a tests file."""
         return self.origin in TRUSTED_ORIGINS

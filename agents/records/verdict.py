@@ -1,4 +1,4 @@
-"""What running candidates on tests showed."""
+"""Results of running candidates on tests."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Stopped:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one test showed on one candidate. `detail` is cleaned text: the assertion and its values, or the
+    """Result of one test on one candidate. `detail` is cleaned text: the assertion and its values, or the
     exception; `actual` and `expected` are `repr`s where the test compares two values."""
 
     test_id: str
@@ -71,7 +71,7 @@ class Verdict:
     stopped: Stopped | None = None
     notes: tuple[str, ...] = ()
     output: str = ""
-    """What the code printed: cleaned, and cut to a few kilobytes."""
+    """Output of the code: cleaned, and cut to a few kilobytes."""
     seconds: float = 0.0
     strength: tuple[TestStrength, ...] = ()
     """For each test, where all of them passed."""

@@ -29,7 +29,7 @@ LARGE_MODEL = ReplyLengths(code=16_384, tests=16_384)
 
 
 def ask_until_readable(ask: Ask, request: Request, read: Callable[[Reply], T]) -> T:
-    """What `read` makes of the reply to `request`, or of the reply to its correction.
+    """Ask `request` and `read` its reply; ask once more, with the reason, where `read` refuses it.
 
     Raises ReplyError when the second reply can't be used either; whatever `ask` raises goes through.
     """

@@ -25,7 +25,7 @@ family (as of others) have the fourth at the beginning of the next word."""
 
 
 def beginning(spec: Spec) -> str:
-    """What the reply to `spec` begins with: an open code block, and in it what the spec says of the module, up to
+    """The prefill of the reply to `spec`: an open code block, and in it what the spec says of the module, up to
     the indentation of its body."""
     opened = f"{FENCE}python\n"
     module = spec.signature and (_stub(spec.text, spec.signature) or _with_docstring(spec, spec.signature))

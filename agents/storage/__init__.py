@@ -1,1 +1,1 @@
-"""What is kept on disk: run directory, atomic files, JSON form, questions."""
+"""Files: the run directory, atomic files, JSON form, questions."""

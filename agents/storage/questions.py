@@ -34,7 +34,7 @@ def answer_lines(dispute: Dispute) -> tuple[str, ...]:
 
 
 def _said(answer: str) -> str | None:
-    """What is said of a call by `answer`; None where it fits no line."""
+    """`answer` as the second half of a line; None where it fits no line."""
     if answer.startswith("raises "):
         return answer if exception(answer.removeprefix("raises ")) else None
     sign = "is" if answer in ("None", "True", "False") else "=="
@@ -60,7 +60,7 @@ def questions_text(disputes: Sequence[Dispute], run: Path) -> str:
 
 
 def is_answered(text: str) -> bool:
-    """Whether somebody has written an answer into the text of a questions file."""
+    """Return True if the text of a questions file has an answer that is not commented out."""
     return any(line.strip() and not line.strip().startswith("#") for line in text.splitlines())
 
 
@@ -74,7 +74,7 @@ def _is_whole(answer: str) -> bool:
 
 
 def _condition(source: str) -> str:
-    """What the test `source` checks, in one line."""
+    """The condition that the test `source` checks, in one line."""
     if stated := _stated(source):
         return stated[0].removeprefix("assert ")
     lines = [line.strip() for line in (source.partition("\n")[2] or source).splitlines()]
@@ -82,7 +82,7 @@ def _condition(source: str) -> str:
 
 
 def _stated(source: str) -> tuple[str, ...]:
-    """What the test `source` says, and its contrary, as lines of an answers file; none where it fits no line."""
+    """The statement of the test `source` and its contrary, as lines of an answers file where they fit one."""
     try:
         body = parse(source).body
     except ValueError:

@@ -36,7 +36,7 @@ class RunDirectory:
 
     @property
     def exists(self) -> bool:
-        """Whether a run was begun there."""
+        """True once a run was begun there."""
         return (self.path / "run.json").is_file()
 
     @property
