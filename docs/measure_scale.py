@@ -177,7 +177,7 @@ class Copies:
         done.set_result(replace(self._result, id=entry.id, where=entry.where, digest=task.digest))
         return done
 
-    def cancellation(self) -> None:
+    def cancel(self) -> None:
         """Nothing runs."""
 
     def close(self) -> None:
@@ -196,7 +196,7 @@ def driven(directory: Path, real: Path, count: int) -> dict[str, float]:
     from agents.batch.records import BatchFacts
     from agents.batch.reports import write_reports
     from agents.batch.totals import UNLIMITED, TotalBudget
-    from agents.run.resources import chosen
+    from agents.run.resources import models_by_role
     from agents.settings import Settings
 
     out = directory / "out"
@@ -208,7 +208,7 @@ def driven(directory: Path, real: Path, count: int) -> dict[str, float]:
     entries = read_entries([str(directory / "specs.jsonl")], sys.stdin)
     clock.append(time.monotonic())
     with Journal(out) as journal:
-        choices = chosen(settings, {"OPENAI_API_KEY": "k"})
+        choices = models_by_role(settings, {"OPENAI_API_KEY": "k"})
         journal.plan(((entry, digest_of(entry, settings, choices)) for entry in entries), bad_result)
         clock.append(time.monotonic())
         total = TotalBudget(UNLIMITED, journal.spent())

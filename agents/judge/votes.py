@@ -13,13 +13,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..records import Candidate, Outcome, Test
-from ..syntax.literals import is_writable, same_value
+from ..syntax.literals import LONGEST_WHOLE, is_writable, same_value
 from .agreement import Agreement
 from .claims import ValueClaim, claim_of, settled_test
 from .thresholds import MEASURED, Thresholds
 
-LONGEST_WHOLE = 250
-"""Characters; a longer value may have been cut in its middle, and then it is another value."""
 ANOTHER_VALUE = "another value"
 """The ballot of a draft that fails a test which does not report what was returned."""
 _RAISES = "raises "

@@ -7,12 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..records import Dispute
-from ..syntax.literals import exception, expression, is_value, value
+from ..syntax.literals import LONGEST_WHOLE, exception, expression, is_value, value
 from ..syntax.source import parse
 
 QUESTIONS_FILE = "questions.txt"
-_MOST_VALUE = 250
-"""A longer value may have been cut in its middle, and then it is another value."""
 _MOST_TEXT = 300
 
 
@@ -70,7 +68,7 @@ def _paragraph(dispute: Dispute) -> str:
 
 
 def _is_whole(answer: str) -> bool:
-    return value(answer) == answer and "\n" not in answer and not (len(answer) > _MOST_VALUE and "..." in answer)
+    return value(answer) == answer and "\n" not in answer and not (len(answer) > LONGEST_WHOLE and "..." in answer)
 
 
 def _condition(source: str) -> str:

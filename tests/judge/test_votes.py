@@ -4,9 +4,10 @@ import pytest
 
 from agents.judge.agreement import Agreement
 from agents.judge.thresholds import Thresholds
-from agents.judge.votes import ANOTHER_VALUE, LONGEST_WHOLE, Tally, settlements
+from agents.judge.votes import ANOTHER_VALUE, Tally, settlements
 from agents.judge.votes import tally as tally_by
 from agents.records import Board, Outcome, Test, Verdict
+from agents.syntax.literals import LONGEST_WHOLE
 
 from ..support.boards import board, candidate, value_test
 
