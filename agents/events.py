@@ -62,7 +62,7 @@ class Ruled:
 
 @dataclass(frozen=True, slots=True)
 class Fetching:
-    """Weights are being downloaded; bytes of `total`."""
+    """Weights are being downloaded: `done` of `total` bytes are on disk; `source` is a phrase for the user."""
 
     source: str
     done: int

@@ -35,11 +35,10 @@ def list_models(*, weights: Path | None = None) -> int:
 
 def fetch() -> int:
     """Fetch the embedded model's weights ahead of time, for images and offline machines."""
-    from ..events import Fetching
     from ..llm_backends.weights import fetch
 
     console = Console()
     with console.progress():
-        path = fetch(lambda progress: console.emit(Fetching(progress.source, progress.done, progress.total)))
+        path = fetch(console.emit)
     console.lines([str(path)])
     return 0

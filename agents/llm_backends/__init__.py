@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import ModelError
-from ..events import EventHandler, Fetching, Note, Streamed
+from ..events import EventHandler, Note, Streamed
 from ..records import Request
 from .budget import Budget
 from .model_names import RECORDED_PREFIX, is_embedded
@@ -48,7 +48,7 @@ def get_model(choice: Choice, weights: Path | None, emit: EventHandler, slots: i
     from .embedded import EmbeddedModel
     from .weights import fetch, locate
 
-    path = locate(weights) or fetch(lambda p: emit(Fetching(p.source, p.done, p.total)))
+    path = locate(weights) or fetch(emit)
     return EmbeddedModel(path, on_wait=lambda sentence: emit(Note(sentence)), slots=slots)
 
 

@@ -30,7 +30,7 @@ class Budget:
     A limit that is None does not bind. Seconds count from the making of the budget, whatever is done in them; the
     other three count what was charged. Calls that are under way when a limit is reached are not cut off by it,
     except by `max_seconds`, so tokens and cost can pass their limit by what those calls still generate.
-    A budget with a `purse` is bound by it as well, and charges it for everything.
+    A budget with a `shared_budget` is bound by it as well, and charges it for everything.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Budget:
         self.max_seconds = max_seconds
         self.max_cost = max_cost
         self._clock = clock
-        self._purse = shared_budget
+        self._shared = shared_budget
         self._started = clock()
         self._lock = threading.Lock()
         self._usage = Usage()
@@ -62,14 +62,14 @@ class Budget:
         """Add `usage` to what is spent; never raises, so that nothing spent goes uncounted."""
         with self._lock:
             self._usage += usage
-        if self._purse is not None:
-            self._purse.charge(usage)
+        if self._shared is not None:
+            self._shared.charge(usage)
 
     def check(self, wait: float = 0.0) -> None:
-        """Raise BudgetSpent if a limit is reached, or would be after waiting `wait` seconds; what the purse raises
-        goes first."""
-        if self._purse is not None:
-            self._purse.check(wait)
+        """Raise BudgetSpent if a limit is reached, or would be after waiting `wait` seconds; what the shared
+        budget raises goes first."""
+        if self._shared is not None:
+            self._shared.check(wait)
         usage = self.usage
         spent: tuple[tuple[str, float, float | None], ...] = (
             ("seconds", self._elapsed() + wait, self.max_seconds),
@@ -82,14 +82,10 @@ class Budget:
                 raise BudgetSpent(limit, value, allowed)
 
     def seconds_left(self) -> float | None:
-        """Seconds until `max_seconds` or the purse's limit, at least 0; None without either."""
+        """Seconds until `max_seconds` or the shared budget's limit, at least 0; None without either."""
         own = None if self.max_seconds is None else max(0.0, self.max_seconds - self._elapsed())
-        shared = None if self._purse is None else self._purse.seconds_left()
+        shared = None if self._shared is None else self._shared.seconds_left()
         return min((left for left in (own, shared) if left is not None), default=None)
-
-    def tokens_left(self) -> int | None:
-        """Tokens that may still be generated, at least 0; None without that limit."""
-        return None if self.max_tokens is None else max(0, self.max_tokens - self.usage.completion_tokens)
 
     def _elapsed(self) -> float:
         return self._clock() - self._started

