@@ -1,19 +1,22 @@
 # What people do daily, one command each.
 PYTHON ?= python
 
-.PHONY: setup test embedded lint lock docs
+.PHONY: setup check test test-all embedded lock docs
 
 setup:  ## install everything for development
 	$(PYTHON) -m pip install -r requirements-dev.txt
 
-test:  ## the whole offline suite: types, style, import rules included
+check:  ## style and types
+	$(PYTHON) -m ruff check . && $(PYTHON) -m ruff format --check . && $(PYTHON) -m mypy
+
+test:  ## the offline suite without what takes minutes
 	$(PYTHON) -m pytest
+
+test-all:  ## the offline suite with attacks, verdict cases and faults, as CI runs it
+	$(PYTHON) -m pytest -m "not embedded and not slow"
 
 embedded:  ## the README's specs, end to end, on the embedded model
 	$(PYTHON) -m pytest -m embedded
-
-lint:  ## style and types alone
-	$(PYTHON) -m ruff check . && $(PYTHON) -m ruff format --check . && $(PYTHON) -m mypy
 
 LOCK = uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
 
