@@ -112,7 +112,7 @@ class Drafting:
     ) -> TaskDrafts:
         spec = task_spec(task, self.measurement.strip_examples)
         candidates = [candidate for candidate, _ in made if candidate is not None]
-        probes = tuple(_probes(task, self.hidden))
+        probes = tuple(_probes(task))
         with closing(CachedVerifier(self.sandbox)) as verifier:
             seen = Agreement(verifier.board(candidates, example_tests(spec)), verifier.board(candidates, probes))
         drafts = []
@@ -135,11 +135,10 @@ def _candidate(models: RoleModels, spec: Spec, number: int) -> Candidate | None:
         return None
 
 
-def _probes(task: BenchTask, hidden: HiddenTests) -> Iterator[Test]:
-    """Calls on hidden inputs that can be written as text."""
-    problem = hidden.problems[task.task_id]
+def _probes(task: BenchTask) -> Iterator[Test]:
+    """Yield calls on hidden inputs that can be written as text."""
     preamble = f"from user_code import {task.entry_point}"
-    calls = (_call(task.entry_point, arguments) for arguments in (*problem.base_input, *problem.plus_input))
+    calls = (_call(task.entry_point, arguments) for arguments in (*task.base_input, *task.plus_input))
     written = [call for call in calls if call is not None][:_COMPARED]
     return (probe(number, call, preamble) for number, call in enumerate(written, 1))
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import SandboxBroken, UsageError
 from ..sandbox import Ended, Job, Sandbox, SandboxLimits, clean
-from .problems import Problem
+from .tasks import BenchTask
 
 _PROGRAM = Path(__file__).with_name("inside") / "evalplus_process.py"
 _NEEDED = ("evalplus", "numpy", "psutil")
@@ -71,7 +71,7 @@ def require_evalplus(find: Callable[[str], object] = importlib.util.find_spec) -
 
 
 def ask_evalplus(
-    sandbox: Sandbox, problem: Problem, solutions: Sequence[str] = (), controls: Sequence[str] = ()
+    sandbox: Sandbox, task: BenchTask, solutions: Sequence[str] = (), controls: Sequence[str] = ()
 ) -> Answer:
     """Have EvalPlus judge `solutions`, and then `controls` against expectations of which some are wrong.
 
@@ -79,13 +79,13 @@ def ask_evalplus(
     Raises SandboxBroken where EvalPlus does not work in this sandbox.
     """
     nonce = secrets.token_hex(16)
-    task = {
-        "dataset": problem.dataset.lower().removesuffix("+"),
-        "task_id": problem.task_id,
-        "entry_point": problem.entry_point,
-        "reference": problem.reference,
-        "atol": problem.atol,
-        "inputs": {"base": problem.base_input, "plus": problem.plus_input},
+    order = {
+        "dataset": task.dataset.lower().removesuffix("+"),
+        "task_id": task.task_id,
+        "entry_point": task.entry_point,
+        "reference": task.reference,
+        "atol": task.atol,
+        "inputs": {"base": task.base_input, "plus": task.plus_input},
         "solutions": list(solutions),
         "controls": list(controls),
     }
@@ -97,7 +97,7 @@ def ask_evalplus(
             {"judge.py": _program()},
             LIMITS,
             channels=[theirs.fileno()],
-            stdin=json.dumps(task).encode(),
+            stdin=json.dumps(order).encode(),
         )
         with sandbox.launch(job) as running:
             theirs.close()

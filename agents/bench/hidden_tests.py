@@ -13,13 +13,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from ..errors import UsageError
 from ..sandbox import Sandbox
 from .evalplus_job import Answer, ask_evalplus, require_evalplus
-from .problems import Problem, read_problems
 from .results import Hidden
+from .tasks import BenchTask
 
 Key = tuple[str, str]
 """Task id and solution."""
@@ -39,13 +38,12 @@ class HiddenFinding:
 class HiddenTests:
     """Judges solutions; every method may be called from several threads, and none judges the same text twice."""
 
-    def __init__(self, data: Path, sandbox: Sandbox, jobs: int | None = None) -> None:
-        """`data` is a HumanEval+ or MBPP+ file; at most `jobs` sandbox jobs run at once (by default one a
-        processor). The sandbox stays its owner's.
+    def __init__(self, tasks: Iterable[BenchTask], sandbox: Sandbox, jobs: int | None = None) -> None:
+        """Run at most `jobs` sandbox jobs at once (by default one a processor); the sandbox stays its owner's.
 
-        Raises UsageError without EvalPlus, and for a file of another kind."""
+        Raises UsageError without EvalPlus."""
         require_evalplus()
-        self.problems = read_problems(data)
+        self._tasks = {task.task_id: task for task in tasks}
         self._sandbox = sandbox
         self.jobs = jobs or len(os.sched_getaffinity(0))
         self._lane = _Lane(self.jobs)
@@ -70,7 +68,7 @@ class HiddenTests:
             future = self._findings.setdefault(key, Future())
         if known is None:
             try:
-                future.set_result(self._examined(self._problem(task_id), solution))
+                future.set_result(self._examined(self._task(task_id), solution))
             except BaseException as error:
                 with self._lock:
                     del self._findings[key]
@@ -81,31 +79,31 @@ class HiddenTests:
         """Every solution's outcome out of one job, the first of them as a control too: for solutions that are
         vouched for, as they may leave traces for one another."""
         texts = list(solutions)
-        return self._ask(self._problem(task_id), texts, texts[:1])
+        return self._ask(self._task(task_id), texts, texts[:1])
 
-    def _problem(self, task_id: str) -> Problem:
+    def _task(self, task_id: str) -> BenchTask:
         try:
-            return self.problems[task_id]
+            return self._tasks[task_id]
         except KeyError:
             raise UsageError(f"The benchmark's data has no task {task_id}: give the file it comes from.") from None
 
-    def _ask(self, problem: Problem, solutions: Sequence[str], controls: Sequence[str]) -> Answer:
+    def _ask(self, task: BenchTask, solutions: Sequence[str], controls: Sequence[str]) -> Answer:
         with self._lane.shared():
-            answer = ask_evalplus(self._sandbox, problem, solutions, controls)
+            answer = ask_evalplus(self._sandbox, task, solutions, controls)
         if answer.judged and answer.judged[0].may_be_late:
             # Its time may have gone to its neighbours: once more without ours, the limits measured anew.
             with self._lane.alone():
-                answer = ask_evalplus(self._sandbox, problem, solutions, controls)
+                answer = ask_evalplus(self._sandbox, task, solutions, controls)
         return answer
 
-    def _examined(self, problem: Problem, solution: str) -> HiddenFinding:
-        answer = self._ask(problem, [solution], [])
+    def _examined(self, task: BenchTask, solution: str) -> HiddenFinding:
+        answer = self._ask(task, [solution], [])
         if not answer.judged:
             return HiddenFinding(_NEITHER, answer.reason)
         judged = answer.judged[0]
         if not judged.base_passed:
             return HiddenFinding(_NEITHER, f"base tests: {judged.base}")
-        control = self._ask(problem, [], [solution])
+        control = self._ask(task, [], [solution])
         if not control.accepted:
             return HiddenFinding(_NEITHER, f"against wrong expectations: {control.reason}")
         if control.accepted[0]:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 
 from ..sandbox import Sandbox
 from .evalplus_job import Answer
 from .hidden_tests import HiddenTests
-from .problems import Problem
+from .tasks import BenchTask
 
-BROKEN: Mapping[str, Callable[[Problem], str]] = {
-    "does nothing": lambda problem: problem.stub + "    pass\n",
-    "raises": lambda problem: problem.stub + "    raise NotImplementedError\n",
-    "returns a text of its own": lambda problem: problem.stub + "    return 'no result of this task'\n",
-    "cannot be read": lambda problem: problem.stub + "    return (\n",
+BROKEN: Mapping[str, Callable[[BenchTask], str]] = {
+    "does nothing": lambda task: task.head + "    pass\n",
+    "raises": lambda task: task.head + "    raise NotImplementedError\n",
+    "returns a text of its own": lambda task: task.head + "    return 'no result of this task'\n",
+    "cannot be read": lambda task: task.head + "    return (\n",
 }
 """Ways to be wrong on every task, by name."""
 
@@ -51,16 +50,15 @@ class ProofReport:
         return f"The hidden tests cannot be relied on ({'; '.join(wrong)}): check the data and the machine's load."
 
 
-def prove(data: Path, sandbox: Sandbox, jobs: int | None = None) -> ProofReport:
+def prove(tasks: Sequence[BenchTask], sandbox: Sandbox, jobs: int | None = None) -> ProofReport:
     """Judge every task's reference and four broken solutions, and the reference against wrong expectations.
 
     Raises UsageError, SandboxBroken."""
     begun = time.monotonic()
-    tests = HiddenTests(data, sandbox, jobs)
-    problems = tests.problems.values()
+    tests = HiddenTests(tasks, sandbox, jobs)
     with ThreadPoolExecutor(tests.jobs, thread_name_prefix="proof") as pool:
-        answers = list(pool.map(lambda problem: tests.rehearse(problem.task_id, solutions(problem)), problems))
-    seen = dict(zip(tests.problems, answers, strict=True))
+        answers = pool.map(lambda task: tests.rehearse(task.task_id, solutions(task)), tasks)
+        seen = {task.task_id: answer for task, answer in zip(tasks, answers, strict=True)}
     return ProofReport(
         tasks=len(seen),
         broken=len(seen) * len(BROKEN),
@@ -71,9 +69,9 @@ def prove(data: Path, sandbox: Sandbox, jobs: int | None = None) -> ProofReport:
     )
 
 
-def solutions(problem: Problem) -> list[str]:
+def solutions(task: BenchTask) -> list[str]:
     """The reference, then the broken ones in their order."""
-    return [problem.reference, *(broken(problem) for broken in BROKEN.values())]
+    return [task.reference, *(broken(task) for broken in BROKEN.values())]
 
 
 def _first_passes(answer: Answer) -> bool:

@@ -1,4 +1,4 @@
-"""A benchmark's report on disk: `results.md`, `results.json`, `results.svg`, and EvalPlus's samples."""
+"""A benchmark's report on disk: `results.md`, `results.json` and EvalPlus's samples."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from ..storage.atomic import write_atomically
-from .chart import svg
 from .figures import Report, tables
 from .layout import Table, markdown, printed
 from .results import STRATEGIES, TaskResult
@@ -29,7 +28,6 @@ def write_report(report: Report, results: Iterable[TaskResult], directory: Path)
     texts = {
         "results.md": markdown(report),
         "results.json": json.dumps(document(report, found), indent=2) + "\n",
-        "results.svg": svg(report),
     }
     for strategy in STRATEGIES:
         if own := [result for result in found if result.strategy == strategy]:

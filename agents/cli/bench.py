@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,9 +20,9 @@ from ..terminal.console import Console
 if TYPE_CHECKING:
     from ..bench.journal import Journal
     from ..bench.layout import Table
-    from ..bench.problems import Dataset
     from ..bench.results import TaskResult
     from ..bench.runner import Measurement
+    from ..bench.tasks import BenchTask, Dataset
     from ..sandbox import Sandbox
 
 
@@ -106,22 +107,22 @@ def _measured(dataset: Dataset, options: Options) -> int:
         temperature=options.temperature,
         sandbox=options.sandbox,
     )
-    tasks = read_tasks(options.data, dataset)[: options.limit]
-    chosen = tuple(name for name in STRATEGIES if name in (options.strategy or STRATEGIES))
-    measurement = Measurement(tasks, chosen, settings, options.seeds, options.strip_examples)
+    tasks = read_tasks(options.data, dataset)
+    strategies = tuple(name for name in STRATEGIES if name in (options.strategy or STRATEGIES))
+    measurement = Measurement(tasks[: options.limit], strategies, settings, options.seeds, options.strip_examples)
     title = f"{dataset} {'without' if options.strip_examples else 'with'} examples"
-    return _reported(measurement, options, title)
+    return _reported(measurement, tasks, options, title)
 
 
-def _reported(measurement: Measurement, options: Options, title: str) -> int:
+def _reported(measurement: Measurement, tasks: Sequence[BenchTask], options: Options, title: str) -> int:
     from ..bench import drafts
     from ..bench.figures import tables
     from ..bench.hidden_tests import HiddenTests
     from ..bench.journal import Journal
     from ..bench.report import printed, write_report
     from ..bench.runner import Runner
-    from ..llm_backends.selection import choose, probe_ollama
-    from ..run.role_models import ROLES, SharedModels
+    from ..run.resources import chosen
+    from ..run.role_models import SharedModels
     from ..sandbox import open_sandbox
 
     console = Console()
@@ -132,12 +133,12 @@ def _reported(measurement: Measurement, options: Options, title: str) -> int:
     with ExitStack() as held:
         sandbox = open_sandbox(settings.sandbox)
         held.callback(sandbox.close)
-        choices = {role: choose(settings, os.environ, probe_ollama, role) for role in ROLES}
-        hidden = HiddenTests(options.data, sandbox)
+        choices = chosen(settings, os.environ)
+        hidden = HiddenTests(tasks, sandbox)
         models = sorted({choice.model_id or choice.api_base or "" for choice in choices.values()})
         plan = {**_plan(measurement, options.data), "models": models}
         journal = Journal(options.out, plan, again=options.again)
-        console.lines([journal.proof or _proved(journal, options.data, sandbox)])
+        console.lines([journal.proof or _proved(journal, tasks, sandbox)])
         backends = held.enter_context(SharedModels(choices, settings.weights, console.emit))
         at_once = options.jobs or backends.parallel
         if options.drafts:
@@ -159,11 +160,11 @@ def _reported(measurement: Measurement, options: Options, title: str) -> int:
     return 0
 
 
-def _proved(journal: Journal, data: Path, sandbox: Sandbox) -> str:
+def _proved(journal: Journal, tasks: Sequence[BenchTask], sandbox: Sandbox) -> str:
     """The sentence that says that the hidden tests can be relied on; raises SandboxBroken where they can't."""
     from ..bench.proof import prove
 
-    proof = prove(data, sandbox)
+    proof = prove(tasks, sandbox)
     if not proof.holds:
         raise SandboxBroken(str(proof))
     journal.proof = str(proof)

@@ -15,7 +15,6 @@ from cyclopts.config import Env
 from .. import __version__
 from ..errors import GreenloopError, Interrupted, UsageError
 from ..terminal.console import Console
-from ..terminal.help_layout import ColumnFormatter
 from .batch import batch
 from .batch_status import merge, status
 from .bench import humaneval, mbpp, verifier
@@ -32,7 +31,6 @@ app = App(
     version=__version__,
     config=Env("GREENLOOP_", command=False),
     help_format="plaintext",
-    help_formatter=ColumnFormatter(),
     version_flags=["--version"],
 )
 models_app = App(name="models", help="List the models that can be used here, and why others can't.")

@@ -279,7 +279,7 @@ def test_a_task_that_the_model_cannot_do_is_a_result_and_the_others_go_on(bench:
 @needs_evalplus
 def test_evalplus_has_the_last_word(bench: Bench, tmp_path: Path) -> None:
     strong = open_or_skip("bubblewrap")
-    hidden = HiddenTests(data_file(tmp_path, HALVED, INITIALS), strong)
+    hidden = HiddenTests(read_tasks(data_file(tmp_path, HALVED, INITIALS)), strong)
     model = WrittenModel(
         draft={"halved": [RIGHT["halved"]], "initials": ["def initials(name):\n    return 'AL'\n"]}
     )
