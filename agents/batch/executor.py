@@ -16,20 +16,20 @@ class WorkerLost(Exception):
 
 
 class Executor(Protocol):
-    """Does tasks. The driver of the batch submits as many as may run at once, and alone writes the journal."""
+    """Runs tasks. The driver of the batch submits as many as may run at once, and alone writes the journal."""
 
     def submit(self, task: Task) -> Future[EntryResult]:
         """Begin `task`. The future's only exception is WorkerLost."""
 
-    def cancellation(self) -> None:
-        """End what is running now: the futures come to results `interrupted`, soon."""
+    def cancel(self) -> None:
+        """Cancel running tasks: their futures soon have results `interrupted`."""
 
     def close(self) -> None:
         """Release the workers, without waiting for one that hangs."""
 
 
 class ThreadExecutor:
-    """Does tasks in `jobs` threads of this process; implements `Executor`. `work` never sees two of one entry."""
+    """Runs tasks in `jobs` threads of this process; `work` never gets two of one entry at once."""
 
     def __init__(self, work: Callable[[Task], EntryResult], jobs: int, cancellation: Cancellation) -> None:
         self._work = work
@@ -40,8 +40,8 @@ class ThreadExecutor:
         """Begin `task`."""
         return self._pool.submit(self._done, task)
 
-    def cancellation(self) -> None:
-        """End what is running now."""
+    def cancel(self) -> None:
+        """Cancel running tasks."""
         self._cancellation.set()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What the parts of a batch speak of: the entry that was read, and the result that its run came to."""
+"""The records of a batch: an entry, its result, and facts about the whole."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class EntryResult:
-    """What one entry came to. `digest` is the fingerprint of all that its result depends on (spec, settings)."""
+    """The result of one entry. `digest` is the fingerprint of all that it depends on (spec, settings)."""
 
     id: str
     where: str
@@ -69,13 +69,13 @@ class EntryResult:
 
     @property
     def final(self) -> bool:
-        """Whether a batch that goes on leaves it as it is; anything else is done (again)."""
+        """Return True if a resumed batch leaves it as it is; anything else is run (again)."""
         return self.status == "finished" or (self.error is not None and self.error.kind == "budget_spent")
 
 
 @dataclass(frozen=True, slots=True)
 class BatchFacts:
-    """What the reports say of a batch as a whole: `reports.write_reports(directory, results, facts)`."""
+    """The facts about a batch as a whole that its reports show."""
 
     required: RequiredGrade
     """The lowest grade that counts as reached."""

@@ -1,4 +1,4 @@
-"""How a batch stands, read beside the process that works on it, or after it."""
+"""The status of a batch, read while another process works on it, or afterwards."""
 
 from __future__ import annotations
 
@@ -6,30 +6,29 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..settings import RequiredGrade
 from .journal import Journal
-from .outcome import BatchResult, outcome, required_of
+from .outcome import BatchResult, batch_result, required_of
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """What is done of a batch; `process` works on it now (None: nobody does), with the entries `running`."""
+class BatchStatus:
+    """The results so far, the process that works on the batch (None: there is none), and its running entries."""
 
     result: BatchResult
     process: int | None
     running: tuple[str, ...]
 
 
-def standing(directory: Path, required: RequiredGrade | None = None) -> Standing:
-    """How the batch in `directory` stands. Raises UsageError where there is none."""
+def batch_status(directory: Path) -> BatchStatus:
+    """Read the status of the batch in `directory`. Raises UsageError where there is none."""
     with Journal(directory, read_only=True) as journal:
         process = journal.fact("process")
-        at_work = process is not None and _lives(process)
-        stored = (journal.fact("settings") or {}).get("require", "consensus")
-        results = required_of(journal.results(), required or stored)
-        seconds = journal.fact("seconds") or 0.0
-        result = outcome(str(directory), results, seconds, None)
-        return Standing(result, process if at_work else None, tuple(journal.running()) if at_work else ())
+        required = (journal.fact("settings") or {}).get("require", "consensus")
+        results = required_of(journal.results(), required)
+        result = batch_result(str(directory), results, journal.fact("seconds") or 0.0, None)
+        if process is None or not _lives(process):
+            return BatchStatus(result, None, ())
+        return BatchStatus(result, process, tuple(journal.running()))
 
 
 def _lives(process: int) -> bool:

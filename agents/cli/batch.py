@@ -24,8 +24,8 @@ from .resume_settings import with_recorded
 from .signals import handled
 
 if TYPE_CHECKING:
-    from ..batch.batch import Batch, BatchDisplay
-    from ..batch.driver import Stop
+    from ..batch.batch import Batch
+    from ..batch.driver import BatchDisplay, Stop
     from ..batch.records import Entry
 
 
@@ -63,7 +63,7 @@ def batch(
         Only read the specs, and list them.
     """
     from ..batch.batch import Batch, run_batch
-    from ..batch.outcome import failed
+    from ..batch.outcome import failed_batch
 
     console = Console(quiet=settings.quiet, color=settings.color)
     with document_alone(settings.json) as stream:
@@ -77,11 +77,11 @@ def batch(
             wanted = replace(wanted, ray=ray)
             result = run_batch(wanted, partial(_showing, console), _interruptible)
         except KeyboardInterrupt:
-            result = failed(Interrupted("Interrupted before the batch began, or while it was reported on."))
+            result = failed_batch(Interrupted("Interrupted before the batch began, or while it was reported on."))
         except GreenloopError as error:
             if not settings.json:
                 raise
-            result = failed(error)
+            result = failed_batch(error)
         show_result(result, console, stream if settings.json else None)
     return result.exit_code
 

@@ -27,10 +27,10 @@ def status(directory: Path, /, *, json: Annotated[bool, Parameter(negative="")] 
     json
         Print one JSON document on standard output and nothing else.
     """
-    from ..batch.status import standing
+    from ..batch.status import batch_status
     from ..terminal.batch_console import status_lines
 
-    found = standing(directory)
+    found = batch_status(directory)
     console = Console()
     if json:
         with document_alone(json) as stream:
@@ -60,7 +60,7 @@ def merge(
         Print one JSON document on standard output and nothing else.
     """
     from ..batch import merge as batches
-    from ..batch.outcome import failed
+    from ..batch.outcome import failed_batch
 
     console = Console()
     with document_alone(json) as stream:
@@ -71,7 +71,7 @@ def merge(
         except GreenloopError as error:
             if not json:
                 raise
-            result = failed(error)
+            result = failed_batch(error)
         show_result(result, console, stream if json else None)
     return result.exit_code
 

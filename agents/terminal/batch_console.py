@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..batch.journal import Task
-from ..batch.labels import standing
+from ..batch.labels import label_of
 from ..batch.outcome import BatchResult
 from ..batch.records import Entry, EntryResult
 from ..events import Answered, Asked, BoardStarted, Event, Fetching, Note, Ruled, Streamed
@@ -20,7 +20,7 @@ from .console import GRADE_STYLES, Console, clean
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from ..batch.status import Standing
+    from ..batch.status import BatchStatus
 
 SHOWN_ROWS = 12
 MOST_WARNINGS = 50
@@ -53,7 +53,7 @@ class BatchView:
         with self._lock:
             self._rows[entry_id] = _Row(time.monotonic())
 
-    def told(self, entry_id: str, event: Event) -> None:
+    def on_event(self, entry_id: str, event: Event) -> None:
         """Take an event of a spec's run in."""
         with self._lock:
             row = self._rows.get(entry_id)
@@ -75,7 +75,7 @@ class BatchView:
         """A spec has ended; how many have in this sitting."""
         with self._lock:
             self._rows.pop(result.id, None)
-            self._labels[standing(result)] += 1
+            self._labels[label_of(result)] += 1
             return self._labels.total()
 
     def __rich__(self) -> RenderableType:
@@ -127,13 +127,13 @@ class BatchConsole:
         """A worker has this task."""
         self._view.began(task.entry.id)
 
-    def told(self, entry_id: str, event: Event) -> None:
+    def on_event(self, entry_id: str, event: Event) -> None:
         """An event of a spec's run; of its notes only warnings are shown, each once."""
-        self._view.told(entry_id, event)
+        self._view.on_event(entry_id, event)
         if isinstance(event, Note) and event.warning:
             self._warn(event.text)
 
-    def opened(self, event: Event) -> None:
+    def on_opening(self, event: Event) -> None:
         """What opening the models tells."""
         if isinstance(event, Note | Fetching):
             self._console.emit(event)
@@ -144,7 +144,7 @@ class BatchConsole:
         if not self._console.is_quiet:
             earlier = self._view.earlier.total()
             line = f"{done + earlier}/{self._view.total + earlier} {result_line(result)}"
-            self._console.err.print(clean(line), markup=False, style=GRADE_STYLES.get(standing(result)))
+            self._console.err.print(clean(line), markup=False, style=GRADE_STYLES.get(label_of(result)))
 
     def note(self, text: str) -> None:
         """One sentence that the user should see."""
@@ -165,7 +165,7 @@ class BatchConsole:
 def result_line(result: EntryResult) -> str:
     """One line for what an entry came to."""
     usage = result.usage
-    line = f"{result.id}: {standing(result)}"
+    line = f"{result.id}: {label_of(result)}"
     if result.error is not None:
         return f"{line}: {result.error.message}"
     if result.status == "bad":
@@ -192,7 +192,7 @@ def closing_lines(result: BatchResult) -> list[str]:
     return lines
 
 
-def status_lines(found: Standing) -> list[str]:
+def status_lines(found: BatchStatus) -> list[str]:
     """How a batch stands, for a person."""
     result = found.result
     if found.process is None:

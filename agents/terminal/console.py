@@ -110,7 +110,7 @@ class Console:
             self.err.print(clean(event.text), style="yellow", markup=False)
         elif not self._quiet:
             if self._live is not None:
-                self._live[1].told(event)
+                self._live[1].on_event(event)
             for line in self._lines(event):
                 self.err.print(clean(line), markup=False)
 

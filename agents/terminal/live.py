@@ -45,7 +45,7 @@ class LiveView:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _spinner: Spinner = field(default_factory=lambda: Spinner("dots"))
 
-    def told(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         """Take an event in."""
         with self._lock:
             match event:

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console as RichConsole
 
 from agents.batch.journal import Task
-from agents.batch.outcome import outcome
+from agents.batch.outcome import batch_result
 from agents.batch.worker import stopped, unfinished
 from agents.errors import ModelError
 from agents.events import Asked, Note, Streamed
@@ -32,9 +32,9 @@ def drawn(view: BatchView) -> str:
 def test_the_table_shows_what_runs_with_its_tokens_and_what_is_done() -> None:
     view = BatchView(3, Counter({"failed": 1}))
     view.began("a")
-    view.told("a", Asked(ASKED))
+    view.on_event("a", Asked(ASKED))
     for _ in range(3):
-        view.told("a", Streamed(ASKED, "word"))
+        view.on_event("a", Streamed(ASKED, "word"))
     assert "code writer: draft 1" in drawn(view)
     assert "3 tokens" in drawn(view)
     assert "1 of 4 specs: 1 failed" in drawn(view)
@@ -66,8 +66,8 @@ def test_elsewhere_each_finished_spec_is_a_line(capsys: pytest.CaptureFixture[st
 def test_a_warning_of_many_runs_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
     display = BatchConsole(Console(), BatchView(2))
     for name in ("a", "b"):
-        display.told(name, Note("No sandbox.", warning=True))
-        display.told(name, Note("Only by the way."))
+        display.on_event(name, Note("No sandbox.", warning=True))
+        display.on_event(name, Note("Only by the way."))
     assert capsys.readouterr().err == "No sandbox.\n"
 
 
@@ -78,7 +78,7 @@ def test_quiet_prints_no_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_end_counts_and_names_bad_entries() -> None:
     results = [verified(TASK), bad_result(bad("b"), "d")]
-    lines = closing_lines(outcome("out", results, 300.0, None, ["out/report.html"]))
+    lines = closing_lines(batch_result("out", results, 300.0, None, ["out/report.html"]))
     assert lines == [
         "2 specs: 1 bad, 1 verified",
         "5 min, 1 calls, 10 tokens generated",

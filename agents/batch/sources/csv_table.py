@@ -11,13 +11,13 @@ from typing import BinaryIO
 from ...spec.front_matter import KEYS, hint
 from ...spec.place import Place
 from ...spec.yaml_source import YamlFault, built, composed
-from .item import BODIES, Fault, Found, Item, item_of
+from .item import BODIES, Fault, Item, Items, item_of
 
 _COLUMNS = (*BODIES, *KEYS)
 _UNCLOSED = re.compile(r"unexpected end of data|field larger than field limit")
 
 
-def items(file: BinaryIO, place: Place) -> Found:
+def items(file: BinaryIO, place: Place) -> Items:
     """The items of `file`, one a row; empty rows are none. `place` is the file's.
 
     Cells hold text. Several examples or tests stand in one cell, one a line; `limits` holds a line such as

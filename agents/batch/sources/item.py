@@ -43,7 +43,7 @@ class Fault:
     absent: bool = False
 
 
-Found = Iterator[Item | Fault]
+Items = Iterator[Item | Fault]
 
 
 def item_of(

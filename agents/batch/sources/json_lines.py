@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from typing import BinaryIO
 
 from ...spec.place import Place
-from .item import Fault, Found, Item, item_of
+from .item import Fault, Item, Items, item_of
 
 LONGEST_LINE = 1_000_000
 """Bytes; a spec of the greatest length fits, escaped or not."""
 
 
-def items(file: BinaryIO, place: Place) -> Found:
+def items(file: BinaryIO, place: Place) -> Items:
     """The items of `file`, one a line; blank lines are none. `place` is the file's."""
     number = 0
     while line := file.readline(LONGEST_LINE + 1):

@@ -14,7 +14,7 @@ from ...errors import UsageError
 from ...spec.place import Place, require_within
 from ...spec.source_file import opened
 from . import csv_table, json_lines, spec_file, yaml_list
-from .item import Fault, Found, Item
+from .item import Fault, Item, Items
 
 _READERS = {
     ".yaml": yaml_list.items,
@@ -25,7 +25,7 @@ _READERS = {
 }
 
 
-def found(specs: Sequence[str], stdin: TextIO) -> Found:
+def find_items(specs: Sequence[str], stdin: TextIO) -> Items:
     """Every item that `specs` name, in their order; a file that several of them name is read once."""
     seen: set[str] = set()
     for spec in specs:
@@ -97,7 +97,7 @@ def _is_spec(name: str) -> bool:
     return name.lower().endswith(".md") and not name.startswith(".") and name.lower() != "readme.md"
 
 
-def _items(path: Path) -> Found:
+def _items(path: Path) -> Items:
     read = _READERS.get(path.suffix.lower())
     name = str(path)
     if path.suffix.lower() == ".json":
@@ -109,7 +109,7 @@ def _items(path: Path) -> Found:
         yield from _of_list(path, read)
 
 
-def _of_list(path: Path, read: Callable[[BinaryIO, Place], Found]) -> Found:
+def _of_list(path: Path, read: Callable[[BinaryIO, Place], Items]) -> Items:
     """The items of a list; a file that can't be opened, or holds none, is one fault."""
     place = spec_file.place(path)
     empty = True
@@ -125,7 +125,7 @@ def _of_list(path: Path, read: Callable[[BinaryIO, Place], Found]) -> Found:
         yield Fault(place.name, place.name, f"{place.name} holds no spec; write one into it.", absent=True)
 
 
-def _standard_input(stdin: TextIO) -> Found:
+def _standard_input(stdin: TextIO) -> Items:
     """Standard input: JSON Lines if its first line begins with `{` or is a JSON string, a list if with `- `.
 
     Anything else is the text of one spec.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from ...spec.place import Place
 from ...spec.yaml_source import YamlFault, built, composed, key_lines
-from .item import BODIES, Fault, Found, Item, item_of
+from .item import BODIES, Fault, Item, Items, item_of
 
 if TYPE_CHECKING:
     import yaml
@@ -17,7 +17,7 @@ LONGEST_LIST = 20_000_000
 """Bytes: YAML is read whole, and takes some hundred bytes of memory for one of its own."""
 
 
-def items(file: BinaryIO, place: Place) -> Found:
+def items(file: BinaryIO, place: Place) -> Items:
     """The items of the one list in `file`; a file that is not YAML at all is one fault. `place` is the file's."""
     import yaml
 
