@@ -28,7 +28,7 @@ _NEITHER = Hidden(base=False, plus=False)
 
 @dataclass(frozen=True, slots=True)
 class HiddenFinding:
-    """The hidden tests' word on one solution, and in a phrase what it rests on."""
+    """The hidden tests' verdict on one solution, and the reason in a phrase."""
 
     hidden: Hidden
     reason: str
@@ -36,7 +36,7 @@ class HiddenFinding:
 
 
 class HiddenTests:
-    """Judges solutions; every method may be called from several threads, and none judges the same text twice."""
+    """Judges solutions; methods may be called from several threads, and none judges the same text twice."""
 
     def __init__(self, tasks: Iterable[BenchTask], sandbox: Sandbox, jobs: int | None = None) -> None:
         """Run at most `jobs` sandbox jobs at once (by default one a processor); the sandbox stays its owner's.
@@ -51,17 +51,17 @@ class HiddenTests:
         self._findings: dict[Key, Future[HiddenFinding]] = {}
 
     def judge(self, task_id: str, solution: str) -> Hidden:
-        """What the hidden tests say of `solution`. Raises UsageError for an unknown task, SandboxBroken."""
+        """Run the hidden tests on `solution`. Raises UsageError for an unknown task, and SandboxBroken."""
         return self.examine(task_id, solution).hidden
 
     def judge_all(self, pairs: Iterable[Key]) -> dict[Key, Hidden]:
-        """`judge` for each pair of task id and solution, several at once."""
+        """Judge each pair of task id and solution, several at once."""
         wanted = list(dict.fromkeys(pairs))
         with ThreadPoolExecutor(self.jobs, thread_name_prefix="hidden tests") as pool:
             return dict(zip(wanted, pool.map(lambda pair: self.judge(*pair), wanted), strict=True))
 
     def examine(self, task_id: str, solution: str) -> HiddenFinding:
-        """`judge`, with the reason."""
+        """Judge as `judge` does, and give the reason."""
         key = (task_id, solution)
         with self._lock:
             known = self._findings.get(key)
@@ -76,8 +76,7 @@ class HiddenTests:
         return future.result()
 
     def rehearse(self, task_id: str, solutions: Iterable[str]) -> Answer:
-        """Every solution's outcome out of one job, the first of them as a control too: for solutions that are
-        vouched for, as they may leave traces for one another."""
+        """Judge trusted solutions in one job, the first as a control too; untrusted ones could leave traces."""
         texts = list(solutions)
         return self._ask(self._task(task_id), texts, texts[:1])
 
@@ -88,10 +87,10 @@ class HiddenTests:
             raise UsageError(f"The benchmark's data has no task {task_id}: give the file it comes from.") from None
 
     def _ask(self, task: BenchTask, solutions: Sequence[str], controls: Sequence[str]) -> Answer:
-        with self._lane.shared():
+        with self._lane.shared:
             answer = ask_evalplus(self._sandbox, task, solutions, controls)
         if answer.judged and answer.judged[0].may_be_late:
-            # Its time may have gone to its neighbours: once more without ours, the limits measured anew.
+            # Other jobs may have taken its time: once more without them, with limits measured anew.
             with self._lane.alone():
                 answer = ask_evalplus(self._sandbox, task, solutions, controls)
         return answer
@@ -112,26 +111,20 @@ class HiddenTests:
 
 
 class _Lane:
-    """Room for so many jobs at once, or for one alone."""
+    """Lets so many jobs run at once (`shared`), or one alone."""
 
     def __init__(self, width: int) -> None:
         self._width = width
-        self._room = threading.BoundedSemaphore(width)
+        self.shared = threading.BoundedSemaphore(width)
         self._clearing = threading.Lock()
-
-    @contextmanager
-    def shared(self) -> Iterator[None]:
-        """Run beside others."""
-        with self._room:
-            yield
 
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Wait until all others are through, and keep them waiting."""
         with self._clearing:
             for _ in range(self._width):
-                self._room.acquire()
+                self.shared.acquire()
             try:
                 yield
             finally:
-                self._room.release(self._width)
+                self.shared.release(self._width)

@@ -1,4 +1,4 @@
-"""Shows that the hidden tests can be relied on here and now: right solutions pass, broken ones fail."""
+"""Proves that the hidden tests can be relied on here and now: right solutions pass, broken ones fail."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ BROKEN: Mapping[str, Callable[[BenchTask], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class ProofReport:
-    """What was seen: tasks whose reference fails, broken solutions that pass (task and way), and tasks where
-    the reference meets expectations that are wrong. All empty where the hidden tests can be relied on."""
+    """Tasks whose reference fails, broken solutions that pass (task and way), and tasks where the reference meets
+    wrong expectations. All are empty where the hidden tests can be relied on."""
 
     tasks: int
     broken: int
@@ -35,7 +35,7 @@ class ProofReport:
 
     @property
     def holds(self) -> bool:
-        """Whether every right solution passed and every broken one failed."""
+        """Return True if every right solution passed and every broken one failed."""
         return not (self.failing or self.passing or self.unmoved)
 
     def __str__(self) -> str:
@@ -53,7 +53,8 @@ class ProofReport:
 def prove(tasks: Sequence[BenchTask], sandbox: Sandbox, jobs: int | None = None) -> ProofReport:
     """Judge every task's reference and four broken solutions, and the reference against wrong expectations.
 
-    Raises UsageError, SandboxBroken."""
+    Raises UsageError and SandboxBroken.
+    """
     begun = time.monotonic()
     tests = HiddenTests(tasks, sandbox, jobs)
     with ThreadPoolExecutor(tests.jobs, thread_name_prefix="proof") as pool:
@@ -62,24 +63,22 @@ def prove(tasks: Sequence[BenchTask], sandbox: Sandbox, jobs: int | None = None)
     return ProofReport(
         tasks=len(seen),
         broken=len(seen) * len(BROKEN),
-        failing=tuple(task for task, answer in seen.items() if not _first_passes(answer)),
-        passing=tuple((task, way) for task, answer in seen.items() for way in _passing(answer)),
-        unmoved=tuple(task for task, answer in seen.items() if any(answer.accepted)),
+        failing=tuple(
+            name for name, answer in seen.items() if not any(each.plus_passed for each in answer.judged[:1])
+        ),
+        passing=tuple((name, way) for name, answer in seen.items() for way in _passing(answer)),
+        unmoved=tuple(name for name, answer in seen.items() if any(answer.accepted)),
         seconds=time.monotonic() - begun,
     )
 
 
 def solutions(task: BenchTask) -> list[str]:
-    """The reference, then the broken ones in their order."""
+    """Return the reference, then the broken ones in their order."""
     return [task.reference, *(broken(task) for broken in BROKEN.values())]
 
 
-def _first_passes(answer: Answer) -> bool:
-    return bool(answer.judged) and answer.judged[0].plus_passed
-
-
 def _passing(answer: Answer) -> list[str]:
-    """Ways to be broken that the base tests let through; without an answer nothing is shown to fail."""
+    """List the ways to be broken that the base tests let through; without an answer nothing is shown to fail."""
     if not answer.judged:
         return list(BROKEN)
     return [way for way, judged in zip(BROKEN, answer.judged[1:], strict=True) if judged.base_passed]
