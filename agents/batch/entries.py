@@ -15,8 +15,7 @@ from ..spec.reading import LONGEST_SPEC, make_spec, take_apart
 from ..spec.source_file import read_text
 from .identifiers import IdClaim, assign_ids, contested_ids, fold_id, unsafe_reason
 from .records import Entry
-from .sources import spec_file
-from .sources.item import Fault, Item
+from .sources.item import Fault, Item, file_place
 from .sources.search import find_items
 
 
@@ -71,7 +70,7 @@ def _spec(item: Item) -> tuple[Spec, bool]:
     beside = front_matter(item.keys, item.lines, item.place)
     place, text = item.text_place or item.place, item.text
     if item.file is not None:
-        place = spec_file.place(item.file)
+        place = file_place(item.file)
         text = read_text(item.file, LONGEST_SPEC, place)
     within, body = take_apart(text, place)
     front = beside.over(within)

@@ -77,6 +77,10 @@ def solutions(task: BenchTask) -> list[str]:
     return [task.reference, *(broken(task) for broken in BROKEN.values())]
 
 
+def _reference_passes(answer: Answer) -> bool:
+    return bool(answer.judged) and answer.judged[0].plus_passed
+
+
 def _passing(answer: Answer) -> list[str]:
     """List the ways to be broken that the base tests let through; without an answer nothing is shown to fail."""
     if not answer.judged:

@@ -1,8 +1,7 @@
-"""Batches that were done, or are under way: how they stand, and shares of one joined."""
+"""The status of a batch, and shards of one joined."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
@@ -34,7 +33,7 @@ def status(directory: Path, /, *, json: Annotated[bool, Parameter(negative="")] 
     console = Console()
     if json:
         with document_alone(json) as stream:
-            console.document(asdict(found), stream)
+            console.document(found, stream)
     else:
         console.lines(status_lines(found))
     return 0
@@ -77,10 +76,10 @@ def merge(
 
 
 def show_result(result: BatchResult, console: Console, stream: TextIO | None) -> None:
-    """The end of a batch: as a JSON document on `stream`, or for a person where there is none."""
+    """Print the end of a batch: as a JSON document on `stream`, or for a person where there is none."""
     from ..terminal.batch_console import BatchConsole, BatchView
 
     if stream is not None:
-        console.document(asdict(result), stream)
+        console.document(result, stream)
     else:
         BatchConsole(console, BatchView(0)).result(result)
