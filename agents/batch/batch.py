@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 
@@ -15,35 +15,21 @@ from ..errors import GreenloopError, StorageFailed, UsageError
 from ..run.cancellation import Cancellation
 from ..run.resources import chosen, open_resources
 from ..run.run import plain
-from ..settings import RequiredGrade, Settings
+from ..settings import RequiredGrade
 from .digest import digest_of
 from .driver import BatchDisplay, Driver, Stop
-from .executor import Executor, ThreadExecutor
+from .executor import Executor
 from .journal import Journal, title
 from .labels import label_of
 from .outcome import BatchResult, batch_result, exit_code_of, required_of
-from .records import BatchFacts, Entry, EntryResult
+from .records import Batch, BatchFacts, Entry, EntryResult
 from .reports import write_reports
-from .totals import UNLIMITED, TotalBudget, Totals
+from .totals import TotalBudget
 from .worker import Worker
 
 LOCK_FILE = "batch.lock"
 MOST_JOBS = 8
 """Specs at once, where the models would take more."""
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """The `entries` to run in `directory`, `jobs` at once (None: as many as the models answer at once)."""
-
-    directory: Path
-    entries: Sequence[Entry]
-    settings: Settings
-    environ: Mapping[str, str]
-    totals: Totals = UNLIMITED
-    jobs: int | None = None
-    ray: str | None = None
-    """The address of a Ray cluster to run it on; None: this process."""
 
 
 Showing = Callable[[int, Counter[str]], AbstractContextManager[BatchDisplay]]
@@ -99,10 +85,9 @@ def _bad(entry: Entry, digest: str) -> EntryResult:
 def _keep_facts(journal: Journal, batch: Batch) -> None:
     if journal.fact("created") is None:
         journal.keep_fact("created", datetime.now().astimezone().isoformat(timespec="seconds"))
-    journal.keep_fact("settings", plain(batch.settings))
-    journal.keep_fact("totals", asdict(batch.totals))
-    journal.keep_fact("jobs", batch.jobs)
-    journal.keep_fact("process", os.getpid())
+    facts = {"settings": plain(batch.settings), "totals": asdict(batch.totals), "jobs": batch.jobs}
+    for name, value in (facts | {"process": os.getpid()}).items():
+        journal.keep_fact(name, value)
 
 
 def _run_pending(
@@ -113,20 +98,24 @@ def _run_pending(
         label_of(each) for each in journal.results() if each.final or each.status == "bad"
     )
     total = TotalBudget(batch.totals, journal.spent())
-    opened = _on_this_machine if batch.ray is None else _on_a_cluster
-    with (
-        showing(pending, earlier) as display,
-        opened(batch, pending, total, display) as (executor, jobs),
-    ):
-        driver = Driver(journal, executor, jobs, total.check, display)
+    with showing(pending, earlier) as display, _open_executor(batch, pending, total, display) as executor:
+        driver = Driver(journal, executor, total.check, display)
         with interruptible(driver.stop):
             return driver.run()
 
 
-@contextmanager
-def _on_this_machine(
+def _open_executor(
     batch: Batch, pending: int, total: TotalBudget, display: BatchDisplay
-) -> Iterator[tuple[Executor, int]]:
+) -> AbstractContextManager[Executor]:
+    if batch.ray is None:
+        return _local_executor(batch, pending, total, display)
+    from .ray.executor import cluster_executor
+
+    return cluster_executor(batch, pending, total, display)
+
+
+@contextmanager
+def _local_executor(batch: Batch, pending: int, total: TotalBudget, display: BatchDisplay) -> Iterator[Executor]:
     cancellation = Cancellation()
     most = min(batch.jobs or MOST_JOBS, pending)
     with open_resources(batch.settings, batch.environ, display.on_opening, most) as place:
@@ -134,24 +123,8 @@ def _on_this_machine(
         jobs = min(batch.jobs or max(1, min(MOST_JOBS, answered_at_once)), pending)
         on_event = display.on_event
         worker = Worker(batch.directory, batch.settings, batch.environ, place, total, cancellation, on_event)
-        executor = ThreadExecutor(worker, jobs, cancellation)
-        try:
-            yield executor, jobs
-        finally:
-            executor.close()
-
-
-@contextmanager
-def _on_a_cluster(
-    batch: Batch, pending: int, total: TotalBudget, display: BatchDisplay
-) -> Iterator[tuple[Executor, int]]:
-    from .ray.executor import ClusterPlan, for_the_cluster, ray_executor
-
-    assert batch.ray is not None
-    settings = for_the_cluster(batch.settings, chosen(batch.settings, batch.environ))
-    plan = ClusterPlan(batch.directory, pending, batch.jobs)
-    with ray_executor(batch.ray, settings, plan, total, display) as opened:
-        yield opened
+        with closing(Executor(worker, jobs, cancellation.set)) as executor:
+            yield executor
 
 
 def conclude(

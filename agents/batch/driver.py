@@ -63,19 +63,13 @@ class BatchDisplay(Protocol):
 
 
 class Driver:
-    """Runs the pending entries of `journal`, `jobs` at a time. `check` raises TotalSpent."""
+    """Runs the pending entries of `journal` on `executor`. `check` raises TotalSpent."""
 
     def __init__(
-        self,
-        journal: Journal,
-        executor: Executor,
-        jobs: int,
-        check: Callable[[], None],
-        display: BatchDisplay,
+        self, journal: Journal, executor: Executor, check: Callable[[], None], display: BatchDisplay
     ) -> None:
         self._journal = journal
         self._executor = executor
-        self._jobs = jobs
         self._check = check
         self._display = display
         self._inbox: SimpleQueue[Future[EntryResult] | Stop] = SimpleQueue()
@@ -96,7 +90,7 @@ class Driver:
         waiting = deque(self._journal.pending())
         try:
             while True:
-                while waiting and len(self._running) < self._jobs and self._goes_on():
+                while waiting and len(self._running) < self._executor.jobs and self._goes_on():
                     self._begin(waiting.popleft())
                 if not self._running:
                     return self._stopped_by
@@ -151,10 +145,8 @@ class Driver:
         self._failures = self._failures + 1 if kind in _NOT_THE_ENTRYS_FAULT else 0
         if self._stopped_by is not None:
             return
-        if kind == StorageFailed.kind:
-            self._stopped_by = StorageFailed(message)
-        elif kind == TotalSpent.kind:
-            self._stopped_by = _TotalSpentInARun(message)
+        if kind in (StorageFailed.kind, TotalSpent.kind):
+            self._stopped_by = _error_of(kind, message)
         elif self._failures >= MOST_FAILURES:
             sentence = f"{self._failures} specs in a row failed alike, so no more are begun: {message}"
             self._stopped_by = _error_of(kind, sentence)
@@ -180,7 +172,8 @@ class _TotalSpentInARun(GreenloopError):
 
 
 def _error_of(kind: str, sentence: str) -> GreenloopError:
-    others = {each.kind: each for each in (SandboxBroken, SandboxUnavailable, UsageError)}
+    kinds = (SandboxBroken, SandboxUnavailable, UsageError, StorageFailed, _TotalSpentInARun)
+    others: dict[str, type[GreenloopError]] = {each.kind: each for each in kinds}
     return others[kind](sentence) if kind in others else ModelError(kind, sentence)
 
 

@@ -21,7 +21,7 @@ from .sources.search import find_items
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """An entry before its id is settled. `name` is the file, `source` says which part of it is meant."""
+    """An entry before its id is assigned."""
 
     claim: IdClaim
     where: str
@@ -54,14 +54,13 @@ def read_entries(specs: Sequence[str], stdin: TextIO) -> tuple[Entry, ...]:
 
 def _read(item: Item | Fault) -> _Read:
     if isinstance(item, Fault):
-        return _bad(item.where, item.name, item.source, item.reason, item.absent)
+        return _bad(item)
     try:
         spec, given = _spec(item)
+        if given and (reason := unsafe_reason(spec.id)):
+            raise UsageError(f"the id `{spec.id}` {reason}; give it another.")
     except UsageError as error:
-        return _bad(item.place.whole, item.place.name, item.source, str(error))
-    if given and (reason := unsafe_reason(spec.id)):
-        reason = f"the id `{spec.id}` {reason}; give it another."
-        return _bad(item.place.whole, item.place.name, item.source, reason)
+        return _bad(Fault(item.place.whole, item.place.name, str(error), item.source))
     return _Read(IdClaim(spec.id, _content(spec), given), _line(item.place.whole), spec)
 
 
@@ -78,14 +77,14 @@ def _spec(item: Item) -> tuple[Spec, bool]:
 
 
 def _content(spec: Spec) -> str:
-    """Return a fingerprint of the spec without its id and origin."""
     return fingerprint(json.dumps(asdict(replace(spec, id="", origin="")), sort_keys=True))
 
 
-def _bad(where: str, name: str, source: str, reason: str, absent: bool = False) -> _Read:
-    error = reason if reason.startswith(name) else f"{where}: {reason}"
-    claim = IdClaim(f"bad-{fingerprint(f'{name}{chr(0)}{source}')}", fingerprint(f"{where}\0{error}"))
-    return _Read(claim, _line(where), error=_line(error), absent=absent)
+def _bad(fault: Fault) -> _Read:
+    error = fault.reason if fault.reason.startswith(fault.name) else f"{fault.where}: {fault.reason}"
+    content = fingerprint(f"{fault.where}\0{error}")
+    claim = IdClaim(f"bad-{fingerprint(f'{fault.name}{chr(0)}{fault.source}')}", content)
+    return _Read(claim, _line(fault.where), error=_line(error), absent=fault.absent)
 
 
 def _line(text: str) -> str:

@@ -113,8 +113,7 @@ class Journal:
 
     def entries(self) -> Iterator[Entry]:
         """Yield the entries of the batch, in order."""
-        for (text,) in self._read("SELECT entry FROM entries WHERE place IS NOT NULL ORDER BY place"):
-            yield loaded(Entry, text)
+        return (row.entry for row in self.rows())
 
     def pending(self) -> list[str]:
         """Return the ids of the entries to run (again), in order."""
@@ -177,10 +176,9 @@ class Journal:
         """Yield each entry's result so far, in order; without one `not started`, or `interrupted` if begun."""
         for row in self.rows():
             entry = row.entry
-            status: EntryStatus = "interrupted" if row.tries else "not started"
-            yield row.result or EntryResult(
-                entry.id, entry.where, row.digest, status, 1, title=title(entry), tries=row.tries
-            )
+            begun: EntryStatus = "interrupted" if row.tries else "not started"
+            none = EntryResult(entry.id, entry.where, row.digest, begun, 1, title=title(entry), tries=row.tries)
+            yield row.result or none
 
     def running(self) -> list[str]:
         """Return the ids of the entries that have begun and not ended."""
@@ -230,9 +228,8 @@ class Journal:
             raise self._storage_failed(error) from error
 
     def _storage_failed(self, error: sqlite3.Error) -> StorageFailed:
-        return StorageFailed(
-            f"The journal {self.path} can't be written ({error}); mend that and run the same command again."
-        )
+        reason = f"The journal {self.path} can't be written ({error})"
+        return StorageFailed(f"{reason}; mend that and run the same command again.")
 
     def _write(self, statement: str, *values: object) -> None:
         self._database.execute(statement, values)

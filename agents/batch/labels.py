@@ -32,11 +32,6 @@ class ReportTotals:
     usage: Usage
     seconds: float
 
-    @property
-    def tokens(self) -> int:
-        """Tokens read and generated."""
-        return self.usage.prompt_tokens + self.usage.completion_tokens
-
 
 def has_reached(result: EntryResult, required: RequiredGrade) -> bool:
     """Return True if `result` is finished with at least the required grade."""
@@ -58,9 +53,9 @@ def reason(result: EntryResult) -> str:
     return clean(said or f"It is {label_of(result)}.")
 
 
-def tokens(result: EntryResult) -> int:
-    """Tokens read and generated for a result."""
-    return result.usage.prompt_tokens + result.usage.completion_tokens
+def tokens(spent: EntryResult | ReportTotals) -> int:
+    """Return the tokens read and generated."""
+    return spent.usage.prompt_tokens + spent.usage.completion_tokens
 
 
 def outcome_line(outcome: Outcome) -> str:

@@ -1,14 +1,17 @@
-"""The result of a batch: its exit code and its one JSON document."""
+"""The result of a batch, its exit code, and its status while another process works on it."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from ..errors import GreenloopError, ModelError, SandboxBroken, UsageError
 from ..records import Failure, Usage
 from ..settings import RequiredGrade, reaches
+from .journal import Journal
 from .labels import label_of
 from .records import EntryResult
 
@@ -81,3 +84,34 @@ def batch_result(
 def failed_batch(error: GreenloopError) -> BatchResult:
     """Make the result of a batch that did not begin."""
     return BatchResult(SCHEMA_VERSION, error.exit_code, error=Failure(error.kind, str(error)))
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStatus:
+    """The results so far, the process that works on the batch (None: there is none), and its running entries."""
+
+    result: BatchResult
+    process: int | None
+    running: tuple[str, ...]
+
+
+def batch_status(directory: Path) -> BatchStatus:
+    """Read the status of the batch in `directory`. Raises UsageError where there is none."""
+    with Journal(directory, read_only=True) as journal:
+        process = journal.fact("process")
+        required = (journal.fact("settings") or {}).get("require", "consensus")
+        results = required_of(journal.results(), required)
+        result = batch_result(str(directory), results, journal.fact("seconds") or 0.0, None)
+        if process is None or not _lives(process):
+            return BatchStatus(result, None, ())
+        return BatchStatus(result, process, tuple(journal.running()))
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return True

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ..records import Dispute, Failure, Grade, Isolation, Outcome, Spec, Strength, Usage
+from .totals import UNLIMITED, Totals
 
 if TYPE_CHECKING:
-    from ..settings import RequiredGrade
+    from ..settings import RequiredGrade, Settings
 
 EntryStatus = Literal["finished", "stopped", "interrupted", "bad", "not started"]
 """`finished`: the run came to its own end. `stopped`: an error ended it (its own budget, a model out of reach, a
@@ -71,6 +73,20 @@ class EntryResult:
     def final(self) -> bool:
         """Return True if a resumed batch leaves it as it is; anything else is run (again)."""
         return self.status == "finished" or (self.error is not None and self.error.kind == "budget_spent")
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The `entries` to run in `directory`, `jobs` at once (None: as many as the models answer at once)."""
+
+    directory: Path
+    entries: Sequence[Entry]
+    settings: Settings
+    environ: Mapping[str, str]
+    totals: Totals = UNLIMITED
+    jobs: int | None = None
+    ray: str | None = None
+    """The address of a Ray cluster to run it on; None: this process."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,6 @@ class Share:
         return self._total.seconds_left()
 
     def _beyond(self) -> tuple[float, float]:
-        """Return the tokens and cost beyond what was known."""
         tokens = self._usage.completion_tokens - self._known.completion_tokens
         cost = (self._usage.cost_usd or 0.0) - (self._known.cost_usd or 0.0)
         return max(0, tokens), max(0.0, cost)

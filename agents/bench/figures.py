@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from ..records import Grade
-from ..settings import GRADES
-from .results import STRATEGIES, Hidden, Strategy, TaskResult
+from ..settings import GRADES, STRATEGIES, Strategy
+from .results import Hidden, TaskResult
 from .statistics import Difference, Share, difference_of, share_of
 
 BASELINE: Strategy = "single"

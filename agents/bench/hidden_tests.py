@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -19,9 +19,6 @@ from ..sandbox import Sandbox
 from .evalplus_job import Answer, ask_evalplus, require_evalplus
 from .results import Hidden
 from .tasks import BenchTask
-
-Key = tuple[str, str]
-"""Task id and solution."""
 
 _NEITHER = Hidden(base=False, plus=False)
 
@@ -48,17 +45,12 @@ class HiddenTests:
         self.jobs = jobs or len(os.sched_getaffinity(0))
         self._lane = _Lane(self.jobs)
         self._lock = threading.Lock()
-        self._findings: dict[Key, Future[HiddenFinding]] = {}
+        self._findings: dict[tuple[str, str], Future[HiddenFinding]] = {}
+        """By task id and solution."""
 
     def judge(self, task_id: str, solution: str) -> Hidden:
         """Run the hidden tests on `solution`. Raises UsageError for an unknown task, and SandboxBroken."""
         return self.examine(task_id, solution).hidden
-
-    def judge_all(self, pairs: Iterable[Key]) -> dict[Key, Hidden]:
-        """Judge each pair of task id and solution, several at once."""
-        wanted = list(dict.fromkeys(pairs))
-        with ThreadPoolExecutor(self.jobs, thread_name_prefix="hidden tests") as pool:
-            return dict(zip(wanted, pool.map(lambda pair: self.judge(*pair), wanted), strict=True))
 
     def examine(self, task_id: str, solution: str) -> HiddenFinding:
         """Judge as `judge` does, and give the reason."""

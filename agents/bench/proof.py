@@ -63,9 +63,7 @@ def prove(tasks: Sequence[BenchTask], sandbox: Sandbox, jobs: int | None = None)
     return ProofReport(
         tasks=len(seen),
         broken=len(seen) * len(BROKEN),
-        failing=tuple(
-            name for name, answer in seen.items() if not any(each.plus_passed for each in answer.judged[:1])
-        ),
+        failing=tuple(name for name, answer in seen.items() if not _reference_passes(answer)),
         passing=tuple((name, way) for name, answer in seen.items() for way in _passing(answer)),
         unmoved=tuple(name for name, answer in seen.items() if any(answer.accepted)),
         seconds=time.monotonic() - begun,

@@ -8,13 +8,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from ..settings import STRATEGIES
 from ..storage.atomic import write_atomically
-from .figures import Report, tables
-from .layout import Table, markdown, printed
-from .results import STRATEGIES, TaskResult
+from .figures import Report
+from .layout import markdown
+from .results import TaskResult
 from .statistics import CONFIDENCE
-
-__all__ = ["SCHEMA_VERSION", "Report", "Table", "document", "printed", "samples", "tables", "write_report"]
 
 SCHEMA_VERSION = 1
 
@@ -22,10 +21,8 @@ SCHEMA_VERSION = 1
 def write_report(report: Report, results: Iterable[TaskResult], directory: Path) -> tuple[Path, ...]:
     """Write the report and the samples of every strategy into `directory`, as `write_files` does."""
     found = list(results)
-    texts = {
-        "results.md": markdown(report),
-        "results.json": json.dumps(document(report, found), indent=2) + "\n",
-    }
+    figures = json.dumps(document(report, found), indent=2) + "\n"
+    texts = {"results.md": markdown(report), "results.json": figures}
     for strategy in STRATEGIES:
         if own := [result for result in found if result.strategy == strategy]:
             texts[f"samples-{strategy}.jsonl"] = samples(own)

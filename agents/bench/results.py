@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ..records import Grade, Usage
-from ..settings import STRATEGIES, Strategy
-
-__all__ = ["STRATEGIES", "Hidden", "Strategy", "TaskResult"]
+from ..settings import Strategy
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,5 +120,4 @@ class Runner:
 
 
 def _tokens(result: TaskResult | None) -> int | None:
-    """Return the generated tokens of `result`, at least one."""
     return None if result is None else max(1, result.usage.completion_tokens)

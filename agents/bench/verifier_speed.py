@@ -11,9 +11,9 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 from ..errors import SandboxUnavailable
 from ..records import Candidate, Test
@@ -29,8 +29,7 @@ BOARD_JOBS = 2
 _CODE = "def double(x: int) -> int:\n    return 2 * x\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Timing:
+class Timing(NamedTuple):
     """One way to run the ten tests: median and fastest seconds, and the median's ratio to the baseline."""
 
     way: str
@@ -60,9 +59,7 @@ def measure(rounds: int) -> tuple[list[Timing], list[str]]:
                 ways.update(_ways_of(backend, held))
             except SandboxUnavailable as reason:
                 missing.append(f"{backend}: {reason}")
-        every = [{way: run() for way, run in ways.items()} for _ in range(rounds + 1)][
-            1:
-        ]  # the first warms caches
+        every = [{way: run() for way, run in ways.items()} for _ in range(rounds + 1)]
     seconds = {way: [taken[way] for taken in every[1:]] for way in ways}  # the first round warms the caches
     baseline = median(seconds[BASELINE])
     return [Timing(way, median(own), min(own), median(own) / baseline) for way, own in seconds.items()], missing

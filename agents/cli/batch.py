@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -24,9 +24,8 @@ from .resume_settings import with_recorded
 from .signals import handled
 
 if TYPE_CHECKING:
-    from ..batch.batch import Batch
     from ..batch.driver import BatchDisplay, Stop
-    from ..batch.records import Entry
+    from ..batch.records import Batch, Entry
 
 
 def batch(
@@ -62,8 +61,9 @@ def batch(
     check
         Only read the specs, and list them.
     """
-    from ..batch.batch import Batch, run_batch
+    from ..batch.batch import run_batch
     from ..batch.outcome import failed_batch
+    from ..batch.records import Batch
 
     console = Console(quiet=settings.quiet, color=settings.color)
     with document_alone(settings.json) as stream:
@@ -113,8 +113,8 @@ def _stored(
     directory: Path, settings: Settings, totals: Totals, jobs: int | None, given: Sequence[object]
 ) -> Batch:
     """Load the batch in `directory` as it was planned; a flag of this call goes before what is stored."""
-    from ..batch.batch import Batch
     from ..batch.journal import Journal
+    from ..batch.records import Batch
 
     if any(value is not None for value in given):
         raise UsageError("A resumed batch has its specs; give --resume DIR alone, or specs with --out DIR.")
@@ -126,13 +126,10 @@ def _stored(
         return Batch(directory, tuple(journal.entries()), settings, os.environ, Totals(**limits), jobs)
 
 
-@contextmanager
-def _display(console: Console, pending: int, earlier: Counter[str]) -> Iterator[BatchDisplay]:
+def _display(console: Console, pending: int, earlier: Counter[str]) -> AbstractContextManager[BatchDisplay]:
     from ..terminal.batch_console import BatchConsole, BatchView
 
-    display = BatchConsole(console, BatchView(pending, earlier))
-    with display.progress():
-        yield display
+    return BatchConsole(console, BatchView(pending, earlier)).progress()
 
 
 def _interruptible(stop: Callable[[Stop], None]) -> AbstractContextManager[None]:

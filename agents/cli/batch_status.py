@@ -26,7 +26,7 @@ def status(directory: Path, /, *, json: Annotated[bool, Parameter(negative="")] 
     json
         Print one JSON document on standard output and nothing else.
     """
-    from ..batch.status import batch_status
+    from ..batch.outcome import batch_status
     from ..terminal.batch_console import status_lines
 
     found = batch_status(directory)

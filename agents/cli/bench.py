@@ -111,7 +111,8 @@ def _report(measurement: Measurement, tasks: Sequence[BenchTask], options: Optio
     from ..bench.figures import tables
     from ..bench.hidden_tests import HiddenTests
     from ..bench.journal import Journal
-    from ..bench.report import printed, write_report
+    from ..bench.layout import printed
+    from ..bench.report import write_report
     from ..bench.runner import Runner
     from ..run.resources import chosen
     from ..run.role_models import SharedModels

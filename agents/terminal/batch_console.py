@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from ..batch.journal import Task
 from ..batch.labels import label_of
@@ -21,7 +21,7 @@ from .console import GRADE_STYLES, Console
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from ..batch.status import BatchStatus
+    from ..batch.outcome import BatchStatus
 
 SHOWN_ROWS = 12
 MOST_WARNINGS = 50
@@ -112,10 +112,10 @@ class BatchConsole:
         self._warned: set[str] = set()
 
     @contextmanager
-    def progress(self) -> Iterator[None]:
+    def progress(self) -> Iterator[Self]:
         """Draw the table in place while the body runs, on a terminal."""
         with self._console.drawn(self._view) if self._console.is_live else nullcontext():
-            yield
+            yield self
 
     def began(self, task: Task) -> None:
         """Show that a worker has `task`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -122,6 +122,11 @@ def own(tmp_path: Path) -> Tasks:
     return written(tmp_path, DOUBLE, ROOT)
 
 
+def judge_all(tests: HiddenTests, pairs: Sequence[tuple[str, str]]) -> list[Hidden]:
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(lambda pair: tests.judge(*pair), pairs))
+
+
 def written(directory: Path, *rows: dict[str, Any]) -> Tasks:
     """The tasks of `rows`, read from a file."""
     file = directory / "tasks.jsonl"
@@ -133,7 +138,8 @@ def written(directory: Path, *rows: dict[str, Any]) -> Tasks:
 @pytest.mark.parametrize("name", ["bubblewrap", "native"])
 def test_right_passes_and_wrong_fails(name: BackendName, own: Tasks) -> None:
     tests = HiddenTests(own, open_or_skip(name))
-    judged = tests.judge_all(
+    judged = judge_all(
+        tests,
         [
             ("Own/0", "def double(x):\n    return x + x\n"),
             ("Own/0", "def double(x):\n    return 2 * x if x < 8 else 0\n"),
@@ -142,9 +148,9 @@ def test_right_passes_and_wrong_fails(name: BackendName, own: Tasks) -> None:
             ("Own/0", "def twice(x):\n    return 2 * x\n"),
             ("Own/0", "def double(x:\n"),
             ("Own/0", ""),
-        ]
+        ],
     )
-    assert list(judged.values()) == [RIGHT, Hidden(base=True, plus=False), *[WRONG] * 5]
+    assert judged == [RIGHT, Hidden(base=True, plus=False), *[WRONG] * 5]
 
 
 @needs_evalplus
@@ -197,7 +203,8 @@ def test_a_root_is_judged_by_the_equation_though_evalplus_forgets_to_record_it(
     own: Tasks, sandbox: Sandbox
 ) -> None:
     tests = HiddenTests(own, sandbox)
-    judged = tests.judge_all(
+    judged = judge_all(
+        tests,
         [
             ("Own/1", "def find_zero(xs):\n    return -xs[0] / xs[1] + 1e-6\n"),
             ("Own/1", "def find_zero(xs):\n    return -xs[0] / xs[1] + 1e-3\n"),
@@ -205,9 +212,9 @@ def test_a_root_is_judged_by_the_equation_though_evalplus_forgets_to_record_it(
             ("Own/1", "def find_zero(xs:\n"),
             ("Own/1", "import nothing_of_that_name\n"),
             ("Own/1", "import os\n\ndef find_zero(xs):\n    os._exit(0)\n"),
-        ]
+        ],
     )
-    assert list(judged.values()) == [RIGHT, *[WRONG] * 5]
+    assert judged == [RIGHT, *[WRONG] * 5]
 
 
 @needs_evalplus

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.bench.report import document, samples, tables, write_report
+from agents.bench.figures import tables
+from agents.bench.report import document, samples, write_report
 
 from .observed import RIGHT, WRONG, result, results
 

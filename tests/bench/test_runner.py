@@ -12,13 +12,13 @@ import pytest
 
 from agents.bench.hidden_tests import HiddenTests
 from agents.bench.journal import Journal
-from agents.bench.results import Hidden, Strategy, TaskResult
+from agents.bench.results import Hidden, TaskResult
 from agents.bench.runner import Measurement, Runner
 from agents.bench.tasks import read_tasks
 from agents.errors import ModelError
 from agents.run.role_models import SharedModels
 from agents.sandbox import Sandbox
-from agents.settings import STRATEGIES, Settings
+from agents.settings import STRATEGIES, Settings, Strategy
 
 from ..support.sandboxes import open_or_skip
 from ..support.written_model import (

@@ -7,8 +7,7 @@ the result and the run's directory. No provider's key is sent: a worker uses tho
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,13 +16,14 @@ from ...events import Note
 from ...llm_backends.model_names import RECORDED_PREFIX, is_embedded, is_recorded
 from ...llm_backends.selection import Choice
 from ...records import Failure, Role
+from ...run.resources import chosen
 from ...settings import Settings
 from ...storage import run_directory as runs
 from ...storage.run_directory import RunDirectory
 from ..driver import BatchDisplay
 from ..executor import Executor, WorkerLost
 from ..journal import Task
-from ..records import EntryResult
+from ..records import Batch, EntryResult
 from ..totals import TotalBudget
 from ..worker import EntryEventHandler, stopped, unfinished
 from .archive import ArchiveRefused, pack, unpack
@@ -37,64 +37,40 @@ EMBEDDED_ON_A_CLUSTER = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterPlan:
-    """`pending` tasks whose results are kept in `directory`, `jobs` at once (None: one a CPU of the cluster)."""
-
-    directory: Path
-    pending: int
-    jobs: int | None
-
-
 @contextmanager
-def ray_executor(
-    address: str, settings: Settings, plan: ClusterPlan, total: TotalBudget, display: BatchDisplay
-) -> Iterator[tuple[Executor, int]]:
-    """Open an executor on the Ray cluster at `address`, and say how many tasks it runs at once.
+def cluster_executor(batch: Batch, pending: int, total: TotalBudget, display: BatchDisplay) -> Iterator[Executor]:
+    """Open an executor of the `pending` tasks on the batch's cluster; by default with one job a CPU.
 
     Raises UsageError, and SandboxUnavailable where no worker of the cluster can have a sandbox.
     """
-    with connected(address, plan.jobs) as ray, ExitStack() as held:
-        jobs = min(plan.jobs or max(1, int(ray.cluster_resources().get("CPU", 1))), plan.pending)
-        pool = RayPool(ray, settings, jobs)
-        executor = RayExecutor(plan.directory, pool, jobs, total, display.on_event)
-        held.callback(executor.close)
-        pool.wait(display.note)
-        yield executor, jobs
+    assert batch.ray is not None
+    settings = for_the_cluster(batch.settings, chosen(batch.settings, batch.environ))
+    with connected(batch.ray, batch.jobs) as ray:
+        jobs = min(batch.jobs or max(1, int(ray.cluster_resources().get("CPU", 1))), pending)
+        with closing(RayPool(ray, settings, jobs)) as pool:
+            runner = RemoteRunner(batch.directory, pool, total, display.on_event)
+            with closing(Executor(runner, jobs, pool.cancel)) as executor:
+                pool.wait(display.note)
+                yield executor
 
 
-class RayExecutor:
-    """Does tasks on `pool`, `jobs` at once, and keeps what comes in `directory`; implements `Executor`."""
+@dataclass(frozen=True, slots=True)
+class RemoteRunner:
+    """Runs tasks on `pool`, and keeps their runs in `directory`; called from several threads."""
 
-    def __init__(
-        self, directory: Path, pool: RayPool, jobs: int, total: TotalBudget, on_event: EntryEventHandler
-    ) -> None:
-        self._directory = directory
-        self._pool = pool
-        self._total = total
-        self._on_event = on_event
-        self._threads = ThreadPoolExecutor(jobs, thread_name_prefix="order")
+    directory: Path
+    pool: RayPool
+    total: TotalBudget
+    on_event: EntryEventHandler
 
-    def submit(self, task: Task) -> Future[EntryResult]:
-        """Begin `task`: a thread waits for its worker, and puts its run in place."""
-        return self._threads.submit(self._done, task)
-
-    def cancel(self) -> None:
-        """Cancel running tasks."""
-        self._pool.cancel()
-
-    def close(self) -> None:
-        """Release workers and threads."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
-        self._pool.close()
-
-    def _done(self, task: Task) -> EntryResult:
-        run = RunDirectory(self._directory / task.run)
+    def __call__(self, task: Task) -> EntryResult:
+        """Wait for a worker, have it run `task`, and put its run in place."""
+        run = RunDirectory(self.directory / task.run)
         try:
-            remote = self._pool.run(
-                lambda: RemoteTask(task, self._total.left(), pack(run.path) if run.exists else None)
+            remote = self.pool.run(
+                lambda: RemoteTask(task, self.total.left(), pack(run.path) if run.exists else None)
             )
-            self._total.share(task.spent).charge(remote.result.usage)
+            self.total.share(task.spent).charge(remote.result.usage)
             return self._keep(task, remote, run)
         except OSError as error:
             reason = f"What came from a worker can't be kept in {run.path} ({error.strerror or error})"
@@ -107,21 +83,21 @@ class RayExecutor:
     def _keep(self, task: Task, remote: RemoteResult, run: RunDirectory) -> EntryResult:
         """Put the run and its code in place, as a run on this machine would."""
         for warning in remote.warnings:
-            self._on_event(task.entry.id, Note(warning, warning=True))
+            self.on_event(task.entry.id, Note(warning, warning=True))
         result = self._with_totals(remote.result)
         if remote.run is None:
             return result
         if run.exists:
             run.forget_rounds()
         unpack(remote.run, run.path)
-        notes = runs.publish(run, self._directory / task.entry.folder)
+        notes = runs.publish(run, self.directory / task.entry.folder)
         return replace(result, notes=(*result.notes, *notes))
 
     def _with_totals(self, result: EntryResult) -> EntryResult:
         """Say which total is spent: a worker knows only what was left for it, the driver knows all."""
         if result.error is not None and result.error.kind == "total_spent":
             try:
-                self._total.check()
+                self.total.check()
             except GreenloopError as error:
                 return replace(result, error=Failure(error.kind, str(error)))
         return result

@@ -8,7 +8,7 @@ from typing import Any
 
 from ... import __version__
 from ...clean_text import clean
-from ...errors import GreenloopError, Interrupted, SandboxBroken, SandboxUnavailable, UsageError
+from ...errors import Interrupted, SandboxBroken, SandboxUnavailable, UsageError
 from ...records import Failure
 from ...settings import Settings
 from ..executor import WorkerLost
@@ -60,19 +60,16 @@ class RayPool:
         Raises WorkerLost, Interrupted after `cancel`, and SandboxBroken where no worker is left.
         """
         worker = self._take()
-        errors = self._ray.exceptions
+        lost = False
         try:
             result: RemoteResult = self._ray.get(worker.run.remote(make()))
-        except errors.RayTaskError as fault:
-            self._give_back(worker)
+        except self._ray.exceptions.RayTaskError as fault:
             raise WorkerLost(_sentence(fault.cause or fault)) from fault
-        except errors.RayError as fault:
-            self._replace(worker)
+        except self._ray.exceptions.RayError as fault:
+            lost = True
             raise WorkerLost(f"its process or its node ended ({type(fault).__name__})") from fault
-        except GreenloopError:
-            self._give_back(worker)
-            raise
-        self._give_back(worker)
+        finally:
+            (self._replace if lost else self._give_back)(worker)
         return result
 
     def cancel(self) -> None:

@@ -178,7 +178,6 @@ def _diff(parent: Candidate, candidate: Candidate) -> str:
 
 
 def _tests(last: RoundRecord, cut: _Cut) -> list[Json]:
-    """List the ledger of the last round, each test with the leader's outcome."""
     leader = last.ruling.leader
     verdict = last.board.verdict(leader) if leader is not None else None
     return [_test(entry, verdict, cut) for entry in last.ruling.ledger[: cut.items]]

@@ -51,7 +51,7 @@ def _properties(results: Sequence[EntryResult], facts: BatchFacts) -> ET.Element
         "exit_code": str(facts.exit_code),
         "reached": str(sums.reached),
         "calls": str(sums.usage.calls),
-        "tokens": str(sums.tokens),
+        "tokens": str(tokens(sums)),
         **{f"grade.{name}": str(count) for name, count in sums.counts.items()},
     }
     element = ET.Element("properties")
