@@ -127,9 +127,9 @@ def _stored(
 
 
 def _display(console: Console, pending: int, earlier: Counter[str]) -> AbstractContextManager[BatchDisplay]:
-    from ..terminal.batch_console import BatchConsole, BatchView
+    from ..terminal.batch_console import BatchConsole
 
-    return BatchConsole(console, BatchView(pending, earlier)).progress()
+    return BatchConsole(console, pending, earlier).progress()
 
 
 def _interruptible(stop: Callable[[Stop], None]) -> AbstractContextManager[None]:

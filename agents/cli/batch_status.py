@@ -77,9 +77,9 @@ def merge(
 
 def show_result(result: BatchResult, console: Console, stream: TextIO | None) -> None:
     """Print the end of a batch: as a JSON document on `stream`, or for a person where there is none."""
-    from ..terminal.batch_console import BatchConsole, BatchView
+    from ..terminal.batch_console import print_batch
 
     if stream is not None:
         console.document(result, stream)
     else:
-        BatchConsole(console, BatchView(0)).result(result)
+        print_batch(console, result)

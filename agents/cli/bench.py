@@ -54,7 +54,7 @@ class Options:
     limit: Count | None = None
     """Only the first so many tasks."""
     strategy: Annotated[list[Strategy] | None, Parameter(negative="")] = None
-    """What is measured; may be given several times. All four by default."""
+    """The strategies to measure; may be given several times. All four by default."""
     seeds: Count = 1
     """How often each task is done, with other seeds."""
     drafts: Count | None = None

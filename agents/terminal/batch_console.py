@@ -36,26 +36,38 @@ class _Row:
 
 
 @dataclass(slots=True)
-class BatchView:
-    """The state of a batch's display, and a rich renderable; events may come from any thread.
+class BatchConsole:
+    """Shows a batch through `console`, and is its live table; implements `BatchDisplay`.
 
     `total` entries are to be run in this sitting; `earlier` counts those done before it, by label.
     """
 
+    console: Console
     total: int
     earlier: Counter[str] = field(default_factory=Counter)
     _rows: dict[str, _Row] = field(default_factory=dict)
     _labels: Counter[str] = field(default_factory=Counter)
+    _warned: set[str] = field(default_factory=set)
     _started: float = field(default_factory=time.monotonic)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def began(self, entry_id: str) -> None:
-        """Add a running entry."""
+    @contextmanager
+    def progress(self) -> Iterator[Self]:
+        """Draw the table in place while the body runs, on a terminal."""
+        with self.console.drawn(self) if self.console.is_live else nullcontext():
+            yield self
+
+    def began(self, task: Task) -> None:
+        """Show that a worker has `task`."""
         with self._lock:
-            self._rows[entry_id] = _Row(time.monotonic())
+            self._rows[task.entry.id] = _Row(time.monotonic())
 
     def on_event(self, entry_id: str, event: Event) -> None:
-        """Update the row of an entry."""
+        """Handle an event of an entry's run; of its notes only warnings are shown, each once."""
+        if isinstance(event, Note) and event.warning and len(self._warned) < MOST_WARNINGS:
+            if event.text not in self._warned:
+                self.note(event.text)
+            self._warned.add(event.text)
         with self._lock:
             row = self._rows.get(entry_id)
             if row is None:
@@ -72,15 +84,27 @@ class BatchView:
                 case Answered():
                     row.doing = f"{event.request.role.replace('_', ' ')}: answered"
 
-    def ended(self, result: EntryResult) -> int:
-        """Remove an entry that has ended, and return how many have in this sitting."""
+    def on_opening(self, event: Event) -> None:
+        """Print notes and downloads of opening the models."""
+        if isinstance(event, Note | Fetching):
+            self.console.emit(event)
+
+    def ended(self, result: EntryResult) -> None:
+        """Print a line for the result of an entry."""
         with self._lock:
             self._rows.pop(result.id, None)
             self._labels[label_of(result)] += 1
-            return self._labels.total()
+            done, earlier = self._labels.total(), self.earlier.total()
+        if not self.console.quiet:
+            line = f"{done + earlier}/{self.total + earlier} {result_line(result)}"
+            self.console.err.print(clean(line), markup=False, style=GRADE_STYLES.get(label_of(result)))
+
+    def note(self, text: str) -> None:
+        """Print one sentence to standard error."""
+        self.console.err.print(clean(text), style="yellow", markup=False)
 
     def __rich__(self) -> RenderableType:
-        """Draw the state."""
+        """Draw the table."""
         from rich.console import Group
         from rich.table import Table
         from rich.text import Text
@@ -103,54 +127,11 @@ class BatchView:
         return f"{done + earlier} of {self.total + earlier} specs{f': {counts}' if counts else ''}{eta}"
 
 
-class BatchConsole:
-    """Shows a batch through `console`; implements `BatchDisplay`."""
-
-    def __init__(self, console: Console, view: BatchView) -> None:
-        self._console = console
-        self._view = view
-        self._warned: set[str] = set()
-
-    @contextmanager
-    def progress(self) -> Iterator[Self]:
-        """Draw the table in place while the body runs, on a terminal."""
-        with self._console.drawn(self._view) if self._console.is_live else nullcontext():
-            yield self
-
-    def began(self, task: Task) -> None:
-        """Show that a worker has `task`."""
-        self._view.began(task.entry.id)
-
-    def on_event(self, entry_id: str, event: Event) -> None:
-        """Handle an event of an entry's run; of its notes only warnings are shown, each once."""
-        self._view.on_event(entry_id, event)
-        if isinstance(event, Note) and event.warning and len(self._warned) < MOST_WARNINGS:
-            if event.text not in self._warned:
-                self.note(event.text)
-            self._warned.add(event.text)
-
-    def on_opening(self, event: Event) -> None:
-        """Print notes and downloads of opening the models."""
-        if isinstance(event, Note | Fetching):
-            self._console.emit(event)
-
-    def ended(self, result: EntryResult) -> None:
-        """Print a line for the result of an entry."""
-        done = self._view.ended(result)
-        if not self._console.quiet:
-            earlier = self._view.earlier.total()
-            line = f"{done + earlier}/{self._view.total + earlier} {result_line(result)}"
-            self._console.err.print(clean(line), markup=False, style=GRADE_STYLES.get(label_of(result)))
-
-    def note(self, text: str) -> None:
-        """Print one sentence to standard error."""
-        self._console.err.print(clean(text), style="yellow", markup=False)
-
-    def result(self, result: BatchResult) -> None:
-        """Print the end of a batch, for a person."""
-        self._console.lines(closing_lines(result))
-        if result.error is not None:
-            self._console.error(result.error.message)
+def print_batch(console: Console, result: BatchResult) -> None:
+    """Print the end of a batch, for a person."""
+    console.lines(closing_lines(result))
+    if result.error is not None:
+        console.error(result.error.message)
 
 
 def result_line(result: EntryResult) -> str:

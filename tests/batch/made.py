@@ -34,7 +34,7 @@ def verified(task: Task, tokens: int = 10, cost: float | None = None) -> EntryRe
 
 
 def integrity(journal: Journal) -> str:
-    """What SQLite says of the file: `ok`, or what is wrong with it."""
+    """Return SQLite's check of the file: `ok`, or what is wrong with it."""
     with closing(sqlite3.connect(journal.path)) as database:
         return "; ".join(str(line) for (line,) in database.execute("PRAGMA integrity_check"))
 
@@ -66,10 +66,10 @@ class Kept:
         self.notes.append(text)
 
     def on_event(self, entry_id: str, event: Event) -> None:
-        """What a run tells is not kept."""
+        """Drop events of runs."""
 
     def on_opening(self, event: Event) -> None:
-        """Nor what opening the models tells."""
+        """Drop events of opening the models."""
 
     @contextmanager
     def showing(self, pending: int, earlier: Counter[str]) -> Iterator[Kept]:

@@ -91,7 +91,7 @@ def silent() -> WrittenModels:
 
 @dataclass(frozen=True)
 class Measured:
-    """What one run of all strategies on one task left, asked and found."""
+    """The files, requests and results of one run of all strategies on one task."""
 
     directory: Path
     asked: list[tuple[str, str, int]]
@@ -112,7 +112,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory, sandbox: Sandbox) -> Meas
 
 
 def timeless(results: list[TaskResult]) -> list[TaskResult]:
-    """What does not depend on when it was asked: no seconds, nor how many of the calls were replayed."""
+    """Drop what depends on the time of asking: seconds, and how many of the calls were replayed."""
     return [replace(each, seconds=0, usage=replace(each.usage, seconds=0, replayed=0)) for each in results]
 
 

@@ -13,7 +13,7 @@ MOST_BYTES = 900 * 1024
 _MOST_TEXT = 400
 _MOST_LINES = 12
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~&@!:$^=]|^[-+]|(?<=\bwww)\.|(?:(?<=^\d)|(?<=^\d\d))[.)])")
-"""What GitHub's Markdown could read as more than text, links and mentions without brackets included."""
+"""Characters that GitHub's Markdown could read as more than text, also in bare links and mentions."""
 
 
 def summary(results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
