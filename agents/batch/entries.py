@@ -61,7 +61,8 @@ def _read(item: Item | Fault) -> _Read:
             raise UsageError(f"the id `{spec.id}` {reason}; give it another.")
     except UsageError as error:
         return _bad(Fault(item.place.whole, item.place.name, str(error), item.source))
-    return _Read(IdClaim(spec.id, _content(spec), given), _line(item.place.whole), spec)
+    content = fingerprint(json.dumps(asdict(replace(spec, id="", origin="")), sort_keys=True))
+    return _Read(IdClaim(spec.id, content, given), _line(item.place.whole), spec)
 
 
 def _spec(item: Item) -> tuple[Spec, bool]:
@@ -74,10 +75,6 @@ def _spec(item: Item) -> tuple[Spec, bool]:
     within, body = take_apart(text, place)
     front = beside.over(within)
     return make_spec(front, body, place), front.id is not None
-
-
-def _content(spec: Spec) -> str:
-    return fingerprint(json.dumps(asdict(replace(spec, id="", origin="")), sort_keys=True))
 
 
 def _bad(fault: Fault) -> _Read:

@@ -97,8 +97,14 @@ def _measure(dataset: Dataset, options: Options) -> int:
     from ..bench.runner import Measurement
     from ..bench.tasks import read_tasks
 
-    shared = ("model", "api_base", "weights", "effort", "temperature", "sandbox")
-    settings = Settings(**{name: getattr(options, name) for name in shared})
+    settings = Settings(
+        model=options.model,
+        api_base=options.api_base,
+        weights=options.weights,
+        effort=options.effort,
+        temperature=options.temperature,
+        sandbox=options.sandbox,
+    )
     tasks = read_tasks(options.data, dataset)
     strategies = tuple(name for name in STRATEGIES if name in (options.strategy or STRATEGIES))
     measurement = Measurement(tasks[: options.limit], strategies, settings, options.seeds, options.strip_examples)

@@ -26,7 +26,10 @@ def connected(address: str, slots: int | None) -> Iterator[Any]:
     """
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
-    ray = _load()
+    try:
+        import ray
+    except ImportError as error:
+        raise UsageError("--ray needs Ray; install it with: pip install 'greenloop[scale]'") from error
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
     if address == LOCAL:
         options |= {"include_dashboard": False, "num_cpus": slots, "object_store_memory": LOCAL_STORE_BYTES}
@@ -39,14 +42,6 @@ def connected(address: str, slots: int | None) -> Iterator[Any]:
         yield ray
     finally:
         ray.shutdown()
-
-
-def _load() -> Any:
-    try:
-        import ray
-    except ImportError as error:
-        raise UsageError("--ray needs Ray; install it with: pip install 'greenloop[scale]'") from error
-    return ray
 
 
 def _unreached(address: str, error: Exception) -> str:

@@ -136,7 +136,10 @@ class RayPool:
         except Exception as fault:  # whatever Ray raises in this thread, nothing else reports it
             sentence = f"No worker can begin on the cluster: {_sentence(fault)}; {REMEDY}."
             refusal = Failure(UsageError.kind, sentence)
-            if self._again():
+            with self._changed:
+                self._openings_left -= 1
+                again = self._openings_left >= 0 and not self._cancelled
+            if again:
                 self._replace(worker)
                 return
         with self._changed:
@@ -149,11 +152,6 @@ class RayPool:
             self._changed.notify_all()
         if refusal is not None:
             self._ray.kill(worker)
-
-    def _again(self) -> bool:
-        with self._changed:
-            self._openings_left -= 1
-            return self._openings_left >= 0 and not self._cancelled
 
 
 REMEDY = "install the same version of greenloop on every node, for the Python that runs Ray"
