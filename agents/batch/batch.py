@@ -118,11 +118,11 @@ def _open_executor(
 def _local_executor(batch: Batch, pending: int, total: TotalBudget, display: BatchDisplay) -> Iterator[Executor]:
     cancellation = Cancellation()
     most = min(batch.jobs or MOST_JOBS, pending)
-    with open_resources(batch.settings, batch.environ, display.on_opening, most) as place:
-        answered_at_once = place.backends.parallel if place.backends is not None else 1
+    with open_resources(batch.settings, batch.environ, display.on_opening, most) as resources:
+        answered_at_once = resources.backends.parallel if resources.backends is not None else 1
         jobs = min(batch.jobs or max(1, min(MOST_JOBS, answered_at_once)), pending)
         on_event = display.on_event
-        worker = Worker(batch.directory, batch.settings, batch.environ, place, total, cancellation, on_event)
+        worker = Worker(batch.directory, batch.settings, batch.environ, resources, total, cancellation, on_event)
         with closing(Executor(worker, jobs, cancellation.set)) as executor:
             yield executor
 

@@ -26,7 +26,7 @@ from .journal import Journal, Task
 from .records import EntryResult
 from .worker import unfinished
 
-MOST_TRIES_IN_A_SITTING = 2
+MOST_TRIES = 2
 """A worker that is lost costs its entry one retry."""
 MOST_FAILURES = 3
 """After so many entries in a row that found no model, no sandbox or a setting that can't be kept, nothing more is
@@ -130,7 +130,7 @@ class Driver:
     def _end(self, future: Future[EntryResult]) -> None:
         task, number = self._running.pop(future)
         lost = future.exception()
-        if lost is not None and number < MOST_TRIES_IN_A_SITTING and not self._cancelled:
+        if lost is not None and number < MOST_TRIES and not self._cancelled:
             self._display.note(f"{task.entry.id}: its worker was lost ({lost}); it is tried once more.")
             self._begin(task.entry.id, number + 1)
             return

@@ -69,10 +69,6 @@ class TotalBudget:
                 self.seconds_left(),
             )
 
-    def share(self, known: Usage) -> Share:
-        """Make the budget of one run, of which `known` is in the total already."""
-        return Share(self, known)
-
     def add(self, tokens: float, cost: float) -> None:
         """Add `tokens` and `cost` (USD) to what is spent."""
         with self._lock:
@@ -80,34 +76,29 @@ class TotalBudget:
             self._cost += cost
 
 
-class Share:
-    """One run's part of a total; implements `SharedBudget`.
+class RunBudget:
+    """One run's part of a total, `known` of which is in the total already; implements `SharedBudget`.
 
-    A resumed run is charged again for its recorded replies: what the total has already is not added twice."""
+    A resumed run is charged again for its recorded replies: what the total has already is not added twice.
+    """
 
     def __init__(self, total: TotalBudget, known: Usage) -> None:
-        self._total = total
+        self.check = total.check
+        self.seconds_left = total.seconds_left
+        self._add = total.add
         self._known = known
         self._usage = Usage()
         self._lock = threading.Lock()
 
-    def check(self, wait: float = 0.0) -> None:
-        """Raise TotalSpent if the total is spent, or would be after waiting `wait` seconds."""
-        self._total.check(wait)
-
     def charge(self, usage: Usage) -> None:
         """Add `usage` to the run, and what is new of it to the total."""
         with self._lock:
-            before = self._beyond()
+            tokens, cost = self._beyond_known()
             self._usage += usage
-            after = self._beyond()
-        self._total.add(after[0] - before[0], after[1] - before[1])
+            new_tokens, new_cost = self._beyond_known()
+        self._add(new_tokens - tokens, new_cost - cost)
 
-    def seconds_left(self) -> float | None:
-        """Return the seconds until the total's limit, at least 0; None without one."""
-        return self._total.seconds_left()
-
-    def _beyond(self) -> tuple[float, float]:
+    def _beyond_known(self) -> tuple[float, float]:
         tokens = self._usage.completion_tokens - self._known.completion_tokens
         cost = (self._usage.cost_usd or 0.0) - (self._known.cost_usd or 0.0)
         return max(0, tokens), max(0.0, cost)

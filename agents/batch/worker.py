@@ -17,7 +17,7 @@ from ..settings import Settings
 from ..storage.run_directory import RunDirectory
 from .journal import Task, title
 from .records import EntryResult, EntryStatus
-from .totals import TotalBudget
+from .totals import RunBudget, TotalBudget
 
 EntryEventHandler = Callable[[str, Event], None]
 """Takes an entry's id and an event of its run; called from any thread."""
@@ -30,7 +30,7 @@ class Worker:
     directory: Path
     settings: Settings
     environ: Mapping[str, str]
-    place: Resources
+    resources: Resources
     total: TotalBudget
     cancellation: Cancellation
     on_event: EntryEventHandler
@@ -46,7 +46,7 @@ class Worker:
             replace(self.settings, work_dir=self.directory / entry.folder, max_cost=most),
             self.environ,
             run_id=task.digest,
-            shared_budget=self.total.share(task.spent),
+            shared_budget=RunBudget(self.total, task.spent),
         )
         run = RunDirectory(self.directory / task.run)
         last: Ruled | None = None
@@ -57,7 +57,7 @@ class Worker:
             self.on_event(entry.id, event)
 
         try:
-            result = run_spec(job, emit, run if run.exists else None, self.place, self.cancellation)
+            result = run_spec(job, emit, run if run.exists else None, self.resources, self.cancellation)
         except GreenloopError as error:
             # A run directory that can't be written is no fault of the spec.
             storage = isinstance(error.__cause__, OSError)

@@ -126,7 +126,7 @@ def _in_prose(task: BenchTask, solution: str, assertion: str) -> BenchTask:
 
 
 def task_spec(task: BenchTask, strip_examples: bool = False) -> Spec:
-    """The spec that a task makes; its text has the whole stub, helper functions included.
+    """Make the spec of a task; its text has the whole stub, helper functions included.
 
     With `strip_examples` the text has no example left, and the spec none that is trusted.
     """
@@ -141,12 +141,11 @@ def task_spec(task: BenchTask, strip_examples: bool = False) -> Spec:
 
 
 def solution_of(task: BenchTask, code: str) -> str:
-    """`code` as EvalPlus takes a `solution`: a module that stands alone.
+    """Complete `code` to the self-contained module that EvalPlus takes as a `solution`.
 
-    greenloop's module is a whole file and is handed over byte for byte, unless it uses an import or a helper
-    function that the stub defines and it does not: the stub is the user's own file, so its definitions are there
-    (for the same reason EvalPlus sets the whole stub before a completion). Only what is missing is added, and the
-    entry point never. Code that is not Python is left as it is.
+    greenloop's module is a whole file and stays byte for byte, unless it uses an import or a helper function that
+    only the stub defines: these are added, as the stub is the user's own file (EvalPlus sets the whole stub before a
+    completion for the same reason), but never the entry point. Code that is not Python is left as it is.
     """
     try:
         added = _missing(task, code)
@@ -160,7 +159,7 @@ def solution_of(task: BenchTask, code: str) -> str:
 
 
 def _missing(task: BenchTask, code: str) -> list[str]:
-    """The statements of the stub that bind what `code` needs, and what they need themselves, in its order."""
+    """Return the stub's statements that `code` needs, and those that they need themselves, in its order."""
     lines = task.prompt.split("\n")
     given = [node for node in parse(task.prompt).body if task.entry_point not in bound(node)]
     wanted = unbound(code)
@@ -175,7 +174,7 @@ def _missing(task: BenchTask, code: str) -> list[str]:
 
 
 def _end_of_head(body: Sequence[ast.stmt]) -> int:
-    """The line after the module's docstring and `__future__` imports, before which nothing else may stand."""
+    """Find the line after the module's docstring and `__future__` imports, the first for other statements."""
     end = 0
     for number, node in enumerate(body):
         docstring = number == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

@@ -24,7 +24,7 @@ from ..driver import BatchDisplay
 from ..executor import Executor, WorkerLost
 from ..journal import Task
 from ..records import Batch, EntryResult
-from ..totals import TotalBudget
+from ..totals import RunBudget, TotalBudget
 from ..worker import EntryEventHandler, stopped, unfinished
 from .archive import ArchiveRefused, pack, unpack
 from .cluster import connected
@@ -70,7 +70,7 @@ class RemoteRunner:
             remote = self.pool.run(
                 lambda: RemoteTask(task, self.total.left(), pack(run.path) if run.exists else None)
             )
-            self.total.share(task.spent).charge(remote.result.usage)
+            RunBudget(self.total, task.spent).charge(remote.result.usage)
             return self._keep(task, remote, run)
         except OSError as error:
             reason = f"What came from a worker can't be kept in {run.path} ({error.strerror or error})"

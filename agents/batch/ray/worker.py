@@ -55,7 +55,7 @@ class RayWorker:
         self._environ = os.environ if environ is None else environ
         self._cancellation = Cancellation()
         self._held = ExitStack()
-        self._place: Resources | None = None
+        self._resources: Resources | None = None
 
     def open(self, version: str) -> Failure | None:
         """Open sandbox and models for all tasks, or return the reason why not. `version` is the driver's."""
@@ -63,14 +63,14 @@ class RayWorker:
             sentence = f"A node has greenloop {__version__} and the driver {version}; install the same on all."
             return Failure(UsageError.kind, sentence)
         try:
-            self._place = self._held.enter_context(open_resources(self._settings, self._environ, ignore_event))
+            self._resources = self._held.enter_context(open_resources(self._settings, self._environ, ignore_event))
         except GreenloopError as error:
             return Failure(error.kind, str(error))
         return None
 
     def run(self, remote: RemoteTask) -> RemoteResult:
         """Run a task in a temporary directory, and return its run directory."""
-        assert self._place is not None, "open it first"
+        assert self._resources is not None, "open it first"
         task = remote.task
         warnings: dict[str, None] = {}
 
@@ -84,7 +84,7 @@ class RayWorker:
                 unpack(remote.run, run)
             total = TotalBudget(remote.left, Usage())
             where, cancellation = Path(directory), self._cancellation
-            worker = Worker(where, self._settings, self._environ, self._place, total, cancellation, on_event)
+            worker = Worker(where, self._settings, self._environ, self._resources, total, cancellation, on_event)
             result = worker(task)
             try:
                 return RemoteResult(result, pack(run) if run.is_dir() else None, tuple(warnings))
