@@ -72,19 +72,18 @@ def without_examples(stub: str, entry_point: str) -> str:
 
 def _docstring(stub: str, function: Function) -> _Docstring | None:
     first = function.body[0]
-    if not isinstance(first, ast.Expr) or not isinstance(first.value, ast.Constant) or first.end_lineno is None:
+    if not (isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)):
         return None
-    lines = [line.encode() for line in stub.split("\n")]
-    place = sum(len(line) + 1 for line in lines[: first.lineno - 1]) + first.col_offset
-    end = sum(len(line) + 1 for line in lines[: first.end_lineno - 1]) + (first.end_col_offset or 0)
-    whole = stub.encode()
-    literal = whole[place:end].decode()
+    lines = stub.split("\n")
+    margin = lines[first.lineno - 1].encode()[: first.col_offset].decode()
+    before = "\n".join([*lines[: first.lineno - 1], margin])
+    literal = ast.get_source_segment(stub, first) or ""
     quotes = _QUOTES.match(literal)
     if quotes is None or not literal.endswith(quotes[1]) or not isinstance(first.value.value, str):
         return None
     inner = literal[quotes.end() : -len(quotes[1])]
-    before, after = whole[:place].decode() + quotes[0], quotes[1] + whole[end:].decode()
-    return _Docstring(before, tuple(inner.split("\n")), after, first.col_offset)
+    after = quotes[1] + stub[len(before) + len(literal) :]
+    return _Docstring(before + quotes[0], tuple(inner.split("\n")), after, first.col_offset)
 
 
 def _examples(lines: Sequence[str], name: str) -> dict[int, str]:

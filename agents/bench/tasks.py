@@ -144,8 +144,8 @@ def solution_of(task: BenchTask, code: str) -> str:
     """Complete `code` to the self-contained module that EvalPlus takes as a `solution`.
 
     greenloop's module is a whole file and stays byte for byte, unless it uses an import or a helper function that
-    only the stub defines: these are added, as the stub is the user's own file (EvalPlus sets the whole stub before a
-    completion for the same reason), but never the entry point. Code that is not Python is left as it is.
+    only the stub defines: these are added, as the stub is the user's own file (EvalPlus sets the whole stub before
+    a completion for the same reason), but never the entry point. Code that is not Python stays as it is.
     """
     try:
         added = _missing(task, code)

@@ -12,12 +12,12 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..clean_text import clean
+from ..events import Answered, BoardStarted, Event, Fetching, Note, Ruled, RunStarted
 
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
     from rich.console import RenderableType
 
-    from ..events import Event
     from ..records import RunResult, Verdict
     from ..sandbox.check import CheckResult
     from .live import LiveView
@@ -93,8 +93,6 @@ class Console:
 
     def emit(self, event: Event) -> None:
         """Show an event of a run."""
-        from ..events import Note
-
         if isinstance(event, Note) and event.warning:
             self.err.print(clean(event.text), style="yellow", markup=False)
         elif not self.quiet:
@@ -104,7 +102,6 @@ class Console:
                 self.err.print(clean(line), markup=False)
 
     def _lines(self, event: Event) -> list[str]:
-        from ..events import Answered, BoardStarted, Fetching, Note, Ruled, RunStarted
         from .live import answered_line, ruled_line
 
         match event:

@@ -140,14 +140,11 @@ def _standard_input(stdin: TextIO) -> Items:
     elif yaml_list.begins_list(text.replace("\r\n", "\n")):
         yield from yaml_list.items(BytesIO(data), place)
     else:
-        yield _whole(data, place)
-
-
-def _whole(data: bytes, place: Place) -> Item | Fault:
-    try:
-        return Item(place, data.decode("utf-8-sig"), place)
-    except UnicodeDecodeError as error:
-        return fault_at(place, "it is not UTF-8; give the spec as UTF-8.", data[: error.start].count(b"\n") + 1)
+        try:
+            yield Item(place, data.decode("utf-8-sig"), place)
+        except UnicodeDecodeError as error:
+            line = data[: error.start].count(b"\n") + 1
+            yield fault_at(place, "it is not UTF-8; give the spec as UTF-8.", line)
 
 
 def _bytes_of(stdin: TextIO) -> bytes:
