@@ -58,11 +58,9 @@ class Journal:
 
     def find(self, task_id: str, strategy: Strategy, seed: int) -> TaskResult | None:
         """Return the result kept for this cell; None where there is none, or its file is damaged."""
-        from pydantic import ValidationError
-
         try:
             found: TaskResult = loaded(TaskResult, self._path(task_id, strategy, seed).read_bytes())
-        except (FileNotFoundError, ValidationError):
+        except (FileNotFoundError, ValueError):
             return None
         return found if found.task_id == task_id else None
 
