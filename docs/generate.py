@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 DOCS = Path(__file__).parent
@@ -42,7 +44,6 @@ def batch_schema() -> str:
 
 def track_record() -> str:
     """How often each grade was right, over the published results of greenloop's own strategy."""
-    from agents.bench.statistics import clopper_pearson
     from agents.judge.track_record import EMBEDDED_FAMILY
 
     reports = [json.loads(path.read_text("utf-8")) for path in sorted((DOCS / "benchmark").glob("*/results.json"))]
@@ -52,11 +53,37 @@ def track_record() -> str:
             right.setdefault(result["grade"], []).append(result["hidden"]["plus"])
     grades = {}
     for grade, found in right.items():
-        interval = clopper_pearson(sum(found), len(found))
-        bounds = {"low": round(interval.low, 4), "high": round(interval.high, 4)}
+        low, high = clopper_pearson(sum(found), len(found))
+        bounds = {"low": round(low, 4), "high": round(high, 4)}
         grades[grade] = {"right": sum(found), "results": len(found), **bounds}
     measured = {"benchmarks": [report["title"] for report in reports], "grades": grades}
     return json.dumps({EMBEDDED_FAMILY: measured}, indent=1, sort_keys=True) + "\n"
+
+
+def clopper_pearson(count: int, trials: int) -> tuple[float, float]:
+    """Compute the exact 95 % interval of a proportion of which `count` of `trials` observations hold.
+
+    C. J. Clopper and E. S. Pearson, The Use of Confidence or Fiducial Limits, Biometrika 26 (1934) 404-413.
+    """
+    from agents.bench.statistics import CONFIDENCE
+
+    tail = (1 - CONFIDENCE) / 2
+
+    def at_most(most: int, share: float) -> float:
+        return sum(math.comb(trials, k) * share**k * (1 - share) ** (trials - k) for k in range(most + 1))
+
+    low = _root(lambda share: 1 - at_most(count - 1, share) - tail) if count else 0.0
+    high = _root(lambda share: tail - at_most(count, share)) if count < trials else 1.0
+    return low, high
+
+
+def _root(rising: Callable[[float], float]) -> float:
+    """Find where a rising function on 0 to 1 passes 0."""
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if rising(middle) < 0 else (low, middle)
+    return low
 
 
 def imports_between_floors() -> dict[str, set[str]]:

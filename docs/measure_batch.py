@@ -51,8 +51,9 @@ def main() -> None:
 
 def measure(directory: Path, api_base: str) -> dict[str, Any]:
     """Do the batch in this process; seconds of its parts, and resident megabytes."""
-    from agents.batch.batch import Batch, run_batch
+    from agents.batch.batch import run_batch
     from agents.batch.entries import read_entries
+    from agents.batch.records import Batch
     from agents.settings import Settings
     from agents.verifier import Verifier
 

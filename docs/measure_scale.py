@@ -87,8 +87,9 @@ class Watch(Kept):
 
 def measured(directory: Path, api_base: str, workers: int, ray: str | None) -> dict[str, Any]:
     """Do the batch in this process; seconds a spec, while all workers were at work."""
-    from agents.batch.batch import Batch, run_batch
+    from agents.batch.batch import run_batch
     from agents.batch.entries import read_entries
+    from agents.batch.records import Batch
     from agents.settings import Settings
 
     entries = read_entries([str(directory / "specs")], sys.stdin)
@@ -167,6 +168,8 @@ def compare(count: int) -> None:
 class Copies:
     """An executor that ends each task at once with a result that is a real one but for its id."""
 
+    jobs = 8
+
     def __init__(self, result: EntryResult) -> None:
         self._result = result
 
@@ -178,7 +181,7 @@ class Copies:
         return done
 
     def cancel(self) -> None:
-        """Nothing runs."""
+        """Do nothing: nothing runs."""
 
     def close(self) -> None:
         """Nothing is open."""
@@ -212,7 +215,7 @@ def driven(directory: Path, real: Path, count: int) -> dict[str, float]:
         journal.plan(((entry, digest_of(entry, settings, choices)) for entry in entries), bad_result)
         clock.append(time.monotonic())
         total = TotalBudget(UNLIMITED, journal.spent())
-        Driver(journal, Copies(result), 8, total.check, Watch()).run()
+        Driver(journal, Copies(result), total.check, Watch()).run()
         clock.append(time.monotonic())
         results = list(journal.results())
         write_reports(out, results, BatchFacts("consensus", 0, 1.0))

@@ -7,6 +7,7 @@ import inspect
 import re
 from dataclasses import fields
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -18,18 +19,27 @@ from agents.settings import Settings
 ROOT = Path(__file__).parent.parent
 
 
-def generated() -> dict[str, str]:
+def generator() -> ModuleType:
     spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return {name: make() for name, make in module.GENERATED.items()}
+    return module
 
 
 def test_generated_documents_are_up_to_date() -> None:
-    for name, text in generated().items():
-        assert (ROOT / "docs" / name).read_text(encoding="utf-8") == text, "run: make docs"
+    for name, make in generator().GENERATED.items():
+        assert (ROOT / "docs" / name).read_text(encoding="utf-8") == make(), "run: make docs"
+
+
+@pytest.mark.parametrize(
+    ("count", "trials", "low", "high"),
+    # By SciPy's binomtest.
+    [(0, 48, 0.0, 0.0740), (29, 31, 0.7858, 0.9921), (10, 11, 0.5872, 0.9977), (5, 5, 0.4782, 1.0)],
+)
+def test_the_exact_interval_is_that_of_other_software(count: int, trials: int, low: float, high: float) -> None:
+    assert generator().clopper_pearson(count, trials) == pytest.approx((low, high), abs=1e-4)
 
 
 @pytest.mark.parametrize("field", [field.name for field in fields(Settings)])

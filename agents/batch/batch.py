@@ -1,32 +1,30 @@
-"""A batch from start to end: lock, journal, workers, reports. Every way out leaves a directory that can go on."""
+"""A batch from start to end: lock, journal, workers, reports. Every way out leaves a directory to resume."""
 
 from __future__ import annotations
 
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
 
 from ..errors import GreenloopError, StorageFailed, UsageError
-from ..events import Event
 from ..run.cancellation import Cancellation
-from ..run.resources import Resources, models_by_role, open_resources
+from ..run.resources import models_by_role, open_resources
 from ..run.run import settings_as_json
-from ..settings import RequiredGrade, Settings
+from ..settings import RequiredGrade
 from .digest import digest_of
-from .driver import Display, Driver, Stop
-from .executor import Executor, ThreadExecutor
+from .driver import BatchDisplay, Driver, Stop
+from .executor import Executor
 from .journal import Journal, title
-from .labels import standing
-from .outcome import BatchResult, exit_code_of, outcome, required_of
-from .records import BatchFacts, Entry, EntryResult
+from .labels import label_of
+from .outcome import BatchResult, batch_result, exit_code_of, required_of
+from .records import Batch, BatchFacts, Entry, EntryResult
 from .reports import write_reports
-from .totals import UNLIMITED, TotalBudget, Totals
+from .totals import TotalBudget
 from .worker import Worker
 
 LOCK_FILE = "batch.lock"
@@ -34,57 +32,32 @@ MOST_JOBS = 8
 """Specs at once, where the models would take more."""
 
 
-class BatchDisplay(Display, Protocol):
-    """What shows a batch and its runs at work; from any thread."""
-
-    def told(self, entry_id: str, event: Event) -> None:
-        """An event of an entry's run."""
-
-    def opened(self, event: Event) -> None:
-        """What opening the models tells."""
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """What is to be done in `directory`: `entries` by `settings`, `jobs` at once (None: as many as the models
-    answer at once), within `totals`."""
-
-    directory: Path
-    entries: Sequence[Entry]
-    settings: Settings
-    environ: Mapping[str, str]
-    totals: Totals = UNLIMITED
-    jobs: int | None = None
-    ray: str | None = None
-    """The address of a Ray cluster that does it; None: this process."""
-
-
 Showing = Callable[[int, Counter[str]], AbstractContextManager[BatchDisplay]]
-"""Makes the display for so many entries to be done, beside those done earlier, counted by their labels."""
+"""Opens the display for the number of pending entries and the earlier ones, counted by label."""
 Interruptible = Callable[[Callable[[Stop], None]], AbstractContextManager[None]]
-"""Lets the user's signals call what it is given while the body runs."""
+"""Installs its argument as the handler of the user's signals while the body runs."""
 
 
 def run_batch(batch: Batch, showing: Showing, interruptible: Interruptible) -> BatchResult:
-    """Do what is pending of `batch`, and write the reports.
+    """Run the pending entries of `batch`, and write the reports.
 
     Raises UsageError where another process works in the directory or it can't be used, and ModelError or
     SandboxUnavailable where nothing could begin.
     """
     started = time.monotonic()
-    with locked(batch.directory), Journal(batch.directory) as journal:
+    with lock_directory(batch.directory), Journal(batch.directory) as journal:
         choices = models_by_role(batch.settings, batch.environ)
         digests = ((entry, digest_of(entry, batch.settings, choices)) for entry in batch.entries)
         journal.plan(digests, _bad)
         _keep_facts(journal, batch)
         pending = len(journal.pending())
-        stopped_by = _worked(batch, journal, pending, showing, interruptible) if pending else None
+        stopped_by = _run_pending(batch, journal, pending, showing, interruptible) if pending else None
         seconds = time.monotonic() - started
-        return concluded(batch.directory, journal, batch.settings.require, stopped_by, seconds)
+        return conclude(batch.directory, journal, batch.settings.require, stopped_by, seconds)
 
 
 @contextmanager
-def locked(directory: Path) -> Iterator[None]:
+def lock_directory(directory: Path) -> Iterator[None]:
     """Hold `directory` for this process alone; the lock falls with it. Raises UsageError."""
     from filelock import FileLock, Timeout
 
@@ -105,86 +78,63 @@ def locked(directory: Path) -> Iterator[None]:
 
 
 def _bad(entry: Entry, digest: str) -> EntryResult:
-    return EntryResult(
-        entry.id, entry.where, digest, "bad", UsageError.exit_code, why=entry.error or "", title=title(entry)
-    )
+    why = entry.error or ""
+    return EntryResult(entry.id, entry.where, digest, "bad", UsageError.exit_code, why=why, title=title(entry))
 
 
 def _keep_facts(journal: Journal, batch: Batch) -> None:
     if journal.fact("created") is None:
         journal.keep_fact("created", datetime.now().astimezone().isoformat(timespec="seconds"))
-    journal.keep_fact("settings", settings_as_json(batch.settings))
-    journal.keep_fact("totals", asdict(batch.totals))
-    journal.keep_fact("jobs", batch.jobs)
-    journal.keep_fact("process", os.getpid())
+    facts = {"settings": settings_as_json(batch.settings), "totals": asdict(batch.totals), "jobs": batch.jobs}
+    for name, value in (facts | {"process": os.getpid()}).items():
+        journal.keep_fact(name, value)
 
 
-def _worked(
+def _run_pending(
     batch: Batch, journal: Journal, pending: int, showing: Showing, interruptible: Interruptible
 ) -> GreenloopError | None:
-    """Do the `pending` entries; what stopped it early, if anything did."""
+    """Run the `pending` entries, and return what stopped the batch early, if anything did."""
     earlier: Counter[str] = Counter(
-        standing(each) for each in journal.results() if each.final or each.status == "bad"
+        label_of(each) for each in journal.results() if each.final or each.status == "bad"
     )
     total = TotalBudget(batch.totals, journal.spent())
-    opened = _on_this_machine if batch.ray is None else _on_a_cluster
-    with (
-        showing(pending, earlier) as display,
-        opened(batch, pending, total, display) as (executor, jobs),
-    ):
-        driver = Driver(journal, executor, jobs, total.check, display)
+    with showing(pending, earlier) as display, _open_executor(batch, pending, total, display) as executor:
+        driver = Driver(journal, executor, total.check, display)
         with interruptible(driver.stop):
             return driver.run()
 
 
-@contextmanager
-def _on_this_machine(
+def _open_executor(
     batch: Batch, pending: int, total: TotalBudget, display: BatchDisplay
-) -> Iterator[tuple[Executor, int]]:
+) -> AbstractContextManager[Executor]:
+    if batch.ray is None:
+        return _local_executor(batch, pending, total, display)
+    from .ray.executor import cluster_executor
+
+    return cluster_executor(batch, pending, total, display)
+
+
+@contextmanager
+def _local_executor(batch: Batch, pending: int, total: TotalBudget, display: BatchDisplay) -> Iterator[Executor]:
     cancellation = Cancellation()
     most = min(batch.jobs or MOST_JOBS, pending)
-    with open_resources(batch.settings, batch.environ, display.opened, most) as resources:
-        jobs = min(batch.jobs or default_jobs(resources), pending)
-        worker = Worker(
-            batch.directory, batch.settings, batch.environ, resources, total, cancellation, display.told
-        )
-        executor = ThreadExecutor(worker, jobs, cancellation)
-        try:
-            yield executor, jobs
-        finally:
-            executor.close()
+    with open_resources(batch.settings, batch.environ, display.on_opening, most) as resources:
+        answered_at_once = resources.shared_models.parallel if resources.shared_models is not None else 1
+        jobs = min(batch.jobs or max(1, min(MOST_JOBS, answered_at_once)), pending)
+        on_event = display.on_event
+        worker = Worker(batch.directory, batch.settings, batch.environ, resources, total, cancellation, on_event)
+        with closing(Executor(worker, jobs, cancellation.cancel)) as executor:
+            yield executor
 
 
-@contextmanager
-def _on_a_cluster(
-    batch: Batch, pending: int, total: TotalBudget, display: BatchDisplay
-) -> Iterator[tuple[Executor, int]]:
-    from .ray.executor import ClusterPlan, for_the_cluster, ray_executor
-
-    assert batch.ray is not None
-    settings = for_the_cluster(batch.settings, models_by_role(batch.settings, batch.environ))
-    with ray_executor(
-        batch.ray, settings, ClusterPlan(batch.directory, pending, batch.jobs), total, display
-    ) as opened:
-        yield opened
-
-
-def default_jobs(resources: Resources) -> int:
-    """Specs at once: as many as the models answer requests at once, within reason."""
-    return max(1, min(MOST_JOBS, resources.shared_models.parallel if resources.shared_models is not None else 1))
-
-
-def concluded(
+def conclude(
     directory: Path, journal: Journal, required: RequiredGrade, stopped_by: GreenloopError | None, seconds: float
 ) -> BatchResult:
-    """Write the reports, and say what the batch came to after `seconds` more of it.
-
-    A full disk takes the reports, not the result.
-    """
+    """Write the reports, and make the batch's result after `seconds` more of it; a full disk costs the reports."""
     results = required_of(journal.results(), required)
     seconds += journal.fact("seconds") or 0.0
-    created = journal.fact("created") or ""
-    facts = BatchFacts(required, exit_code_of(results, stopped_by), seconds, created=created)
+    exit_code = exit_code_of(results, stopped_by)
+    facts = BatchFacts(required, exit_code, seconds, created=journal.fact("created") or "")
     reports: list[Path] = []
     try:
         journal.keep_fact("seconds", seconds)
@@ -196,4 +146,4 @@ def concluded(
         )
     except StorageFailed as error:
         stopped_by = stopped_by or error
-    return outcome(str(directory), results, seconds, stopped_by, [str(path) for path in reports])
+    return batch_result(str(directory), results, seconds, stopped_by, [str(path) for path in reports])

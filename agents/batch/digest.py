@@ -1,4 +1,4 @@
-"""The fingerprint of all that an entry's result depends on: with the same one it need not be done again."""
+"""The digest of all that an entry's result depends on: with an equal one it is not run again."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ WITHOUT_EFFECT = frozenset(
     {"work_dir", "json", "quiet", "color", "record", "cache", "frozen", "require", "api_base"}
     | {"model", "code_writer_model", "test_writer_model", "critic_model"}
 )
-"""Settings that leave the result as it is; models count as they were chosen, `require` only judges the grade."""
+"""Settings that don't change the result; models count as they were chosen, `require` only judges the grade."""
 
 
 def digest_of(entry: Entry, settings: Settings, choices: Mapping[Role, Choice]) -> str:
-    """The digest of an entry: its spec without its name and origin, the settings with an effect, the models.
+    """Hash an entry's spec without its name and origin, the settings with an effect, and the models.
 
     A server's address counts only where it alone says which model is meant.
     """

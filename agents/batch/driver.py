@@ -19,84 +19,78 @@ from ..errors import (
     TotalSpent,
     UsageError,
 )
+from ..events import Event
 from ..records import Failure
 from .executor import Executor
 from .journal import Journal, Task
 from .records import EntryResult
 from .worker import unfinished
 
-MOST_TRIES_IN_A_SITTING = 2
+MOST_TRIES = 2
 """A worker that is lost costs its entry one retry."""
 MOST_FAILURES = 3
 """After so many entries in a row that found no model, no sandbox or a setting that can't be kept, nothing more is
 begun."""
 GRACE_SECONDS = 20.0
-"""How long what runs has to end itself once it was told to stop now."""
-AWAY = frozenset(
-    {
-        "bad_key",
-        "no_such_model",
-        "quota",
-        "rate_limit",
-        "network",
-        "no_chat_reply",
-        "server_error",
-        "weights",
-        "runtime",
-    }
+"""How long running entries have to end once they are cancelled."""
+MODEL_OUT_OF_REACH = frozenset(
+    {"bad_key", "no_such_model", "quota", "rate_limit", "network", "no_chat_reply", "server_error"}
+    | {"weights", "runtime"}
 )
-"""Faults of a model that have nothing to do with the entry."""
-
-VAIN = AWAY | {SandboxBroken.kind, SandboxUnavailable.kind, UsageError.kind}
+"""Kinds of ModelError that have nothing to do with the entry."""
+_NOT_THE_ENTRYS_FAULT = MODEL_OUT_OF_REACH | {SandboxBroken.kind, SandboxUnavailable.kind, UsageError.kind}
 
 Stop = Literal["soon", "now"]
 
 
-class Display(Protocol):
-    """What shows the batch at work."""
+class BatchDisplay(Protocol):
+    """Shows a batch and its runs at work; called from any thread."""
 
     def began(self, task: Task) -> None:
-        """A worker has this task."""
+        """Show that a worker has `task`."""
 
     def ended(self, result: EntryResult) -> None:
-        """An entry came to this."""
+        """Show the result of an entry."""
 
     def note(self, text: str) -> None:
-        """One sentence that the user should see."""
+        """Show one sentence."""
+
+    def on_event(self, entry_id: str, event: Event) -> None:
+        """Handle an event of an entry's run."""
+
+    def on_opening(self, event: Event) -> None:
+        """Handle an event of opening the models."""
 
 
 class Driver:
-    """Runs what is pending in `journal`, `jobs` entries at a time. `check_total` raises TotalSpent."""
+    """Runs the pending entries of `journal` on `executor`. `check` raises TotalSpent."""
 
     def __init__(
-        self,
-        journal: Journal,
-        executor: Executor,
-        jobs: int,
-        check_total: Callable[[], None],
-        display: Display,
+        self, journal: Journal, executor: Executor, check: Callable[[], None], display: BatchDisplay
     ) -> None:
         self._journal = journal
         self._executor = executor
-        self._jobs = jobs
-        self._check_total = check_total
+        self._check = check
         self._display = display
         self._inbox: SimpleQueue[Future[EntryResult] | Stop] = SimpleQueue()
         self._running: dict[Future[EntryResult], tuple[Task, int]] = {}
         self._failures = 0
-        self._halted = False
+        self._cancelled = False
         self._stopped_by: GreenloopError | None = None
 
     def stop(self, when: Stop) -> None:
-        """Begin nothing more, and end what runs `now` or let it end; from any thread and any signal handler."""
+        """Begin nothing more, and cancel what runs (`now`) or let it end; from any thread and signal handler."""
         self._inbox.put(when)  # a SimpleQueue, since its `put` is reentrant
 
     def run(self) -> GreenloopError | None:
-        """Do what is pending; what stopped it early, if anything did. Everything that ended is in the journal."""
+        """Run the pending entries, and return what stopped the batch early, if anything did.
+
+        Every entry that ended is in the journal.
+        """
         waiting = deque(self._journal.pending())
         try:
             while True:
-                while waiting and len(self._running) < self._jobs and self._goes_on():
+                while waiting and len(self._running) < self._executor.jobs and self._goes_on():
                     self._begin(waiting.popleft())
                 if not self._running:
                     return self._stopped_by
@@ -113,14 +107,14 @@ class Driver:
             self._take()
         if self._stopped_by is None:
             try:
-                self._check_total()
+                self._check()
             except TotalSpent as error:
                 self._stopped_by = error
         return self._stopped_by is None
 
     def _take(self) -> None:
-        """Wait for the next message. Raises Empty where what was told to stop now does not."""
-        message = self._inbox.get(timeout=GRACE_SECONDS if self._halted else None)
+        """Wait for the next message. Raises Empty where a cancelled worker does not end in time."""
+        message = self._inbox.get(timeout=GRACE_SECONDS if self._cancelled else None)
         if isinstance(message, Future):
             self._end(message)
         else:
@@ -136,7 +130,7 @@ class Driver:
     def _end(self, future: Future[EntryResult]) -> None:
         task, number = self._running.pop(future)
         lost = future.exception()
-        if lost is not None and number < MOST_TRIES_IN_A_SITTING and not self._halted:
+        if lost is not None and number < MOST_TRIES and not self._cancelled:
             self._display.note(f"{task.entry.id}: its worker was lost ({lost}); it is tried once more.")
             self._begin(task.entry.id, number + 1)
             return
@@ -146,25 +140,22 @@ class Driver:
         self._judge(result)
 
     def _judge(self, result: EntryResult) -> None:
-        """Whether a result says that more of them are in vain."""
+        """Stop the batch where `result` shows that further entries would fail alike."""
         kind, message = (result.error.kind, result.error.message) if result.error else ("", "")
-        self._failures = self._failures + 1 if kind in VAIN else 0
+        self._failures = self._failures + 1 if kind in _NOT_THE_ENTRYS_FAULT else 0
         if self._stopped_by is not None:
             return
-        if kind == StorageFailed.kind:
-            self._stopped_by = StorageFailed(message)
-        elif kind == TotalSpent.kind:
-            self._stopped_by = _TotalSpentInARun(message)
+        if kind in (StorageFailed.kind, TotalSpent.kind):
+            self._stopped_by = _error_of(kind, message)
         elif self._failures >= MOST_FAILURES:
-            self._stopped_by = _in_vain(
-                kind, f"{self._failures} specs in a row failed alike, so no more are begun: {message}"
-            )
+            sentence = f"{self._failures} specs in a row failed alike, so no more are begun: {message}"
+            self._stopped_by = _error_of(kind, sentence)
 
     def _interrupt(self, when: Stop) -> None:
         second = isinstance(self._stopped_by, Interrupted)
         self._stopped_by = Interrupted("Interrupted; run the same command again to go on.")
         if when == "now" or second:
-            self._halted = True
+            self._cancelled = True
             self._executor.cancel()
         elif self._running:
             self._display.note(
@@ -174,14 +165,15 @@ class Driver:
 
 
 class _TotalSpentInARun(GreenloopError):
-    """A run met the limit of the batch, and said so in this sentence."""
+    """Carries the sentence of a run that met the limit of the batch."""
 
     exit_code = TotalSpent.exit_code
     kind = TotalSpent.kind
 
 
-def _in_vain(kind: str, sentence: str) -> GreenloopError:
-    others = {each.kind: each for each in (SandboxBroken, SandboxUnavailable, UsageError)}
+def _error_of(kind: str, sentence: str) -> GreenloopError:
+    kinds = (SandboxBroken, SandboxUnavailable, UsageError, StorageFailed, _TotalSpentInARun)
+    others: dict[str, type[GreenloopError]] = {each.kind: each for each in kinds}
     return others[kind](sentence) if kind in others else ModelError(kind, sentence)
 
 

@@ -1,12 +1,11 @@
-"""Where the entries of a batch are done: threads of this process, or whatever else takes tasks."""
+"""Runs the tasks of a batch in threads, each of which does its task here or waits for a machine that does."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Protocol
+from dataclasses import dataclass, field
 
-from ..run.cancellation import Cancellation
 from .journal import Task
 from .records import EntryResult
 
@@ -15,41 +14,33 @@ class WorkerLost(Exception):
     """A worker ended without a result, which says nothing about its entry; `str(error)` says how."""
 
 
-class Executor(Protocol):
-    """Does tasks. The driver of the batch submits as many as may run at once, and alone writes the journal."""
+@dataclass(slots=True)
+class Executor:
+    """Runs up to `jobs` tasks at once, by `run`, which never gets two of one entry at once.
+
+    `cancel` ends running tasks: their futures soon have results `interrupted`.
+    """
+
+    run: Callable[[Task], EntryResult]
+    jobs: int
+    cancel: Callable[[], None]
+    _pool: ThreadPoolExecutor = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._pool = ThreadPoolExecutor(self.jobs, thread_name_prefix="spec")
 
     def submit(self, task: Task) -> Future[EntryResult]:
         """Begin `task`. The future's only exception is WorkerLost."""
-
-    def cancel(self) -> None:
-        """End what is running now: the futures come to results `interrupted`, soon."""
+        return self._pool.submit(self._run, task)
 
     def close(self) -> None:
-        """Release the workers, without waiting for one that hangs."""
-
-
-class ThreadExecutor:
-    """Does tasks in `jobs` threads of this process; implements `Executor`. `work` never sees two of one entry."""
-
-    def __init__(self, work: Callable[[Task], EntryResult], jobs: int, cancellation: Cancellation) -> None:
-        self._work = work
-        self._cancellation = cancellation
-        self._pool = ThreadPoolExecutor(jobs, thread_name_prefix="spec")
-
-    def submit(self, task: Task) -> Future[EntryResult]:
-        """Begin `task`."""
-        return self._pool.submit(self._done, task)
-
-    def cancel(self) -> None:
-        """End what is running now."""
-        self._cancellation.cancel()
-
-    def close(self) -> None:
-        """Release the threads."""
+        """Release the threads, without waiting for one that hangs."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _done(self, task: Task) -> EntryResult:
+    def _run(self, task: Task) -> EntryResult:
         try:
-            return self._work(task)
+            return self.run(task)
+        except WorkerLost:
+            raise
         except Exception as fault:  # a bug must cost its spec a retry, not the batch
             raise WorkerLost(f"{type(fault).__name__}: {fault}") from fault

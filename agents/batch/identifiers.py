@@ -23,13 +23,13 @@ class IdClaim:
     given: bool = False
 
 
-def folded(identifier: str) -> str:
-    """What two ids share that name one folder on some system: case and Unicode's composition don't count."""
+def fold_id(identifier: str) -> str:
+    """Normalize an id so that two that name one folder on some system (case, Unicode composition) are equal."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", identifier).casefold())
 
 
-def unsafe(identifier: str) -> str:
-    """Why a given id can't be a folder's name everywhere, as a phrase; empty where it can."""
+def unsafe_reason(identifier: str) -> str:
+    """Return the reason why a given id can't be a folder's name everywhere, as a phrase; empty where it can."""
     if _RESERVED.fullmatch(identifier):
         return "is a reserved name on Windows"
     if identifier.endswith("."):
@@ -37,35 +37,31 @@ def unsafe(identifier: str) -> str:
     return "is longer than 200 bytes" if len(identifier.encode("utf-8", "replace")) > 200 else ""
 
 
-def rivals(claims: Iterable[IdClaim]) -> frozenset[str]:
-    """The given ids, folded, that entries of different content claim."""
+def contested_ids(claims: Iterable[IdClaim]) -> frozenset[str]:
+    """Return the given ids, normalized, that entries of different content claim."""
     contents: dict[str, str] = {}
     found: set[str] = set()
     for claim in claims:
-        if claim.given and contents.setdefault(folded(claim.id), claim.content) != claim.content:
-            found.add(folded(claim.id))
+        if claim.given and contents.setdefault(fold_id(claim.id), claim.content) != claim.content:
+            found.add(fold_id(claim.id))
     return frozenset(found)
 
 
-def settled(claims: Sequence[IdClaim]) -> list[str]:
-    """An id for each claim; claims of one id and one content share it, no others do.
+def assign_ids(claims: Sequence[IdClaim]) -> list[str]:
+    """Give each claim an id; claims of one id and one content share it, no others do.
 
-    Given ids stay as they are, so those in `rivals` must not be among them. Of derived ids that are claimed for
-    different contents, or given elsewhere, each gets the fingerprint of its content behind it: none depends on
-    the order, and none on entries of other ids.
+    Given ids stay as they are, so `claims` must hold none of `contested_ids`. A derived id that is claimed for
+    different contents, or given elsewhere, gets the fingerprint of its content appended: none depends on the
+    order, and none on entries of other ids.
     """
     ids = [claim.id for claim in claims]
     while True:
         owners: dict[str, set[tuple[str, bool]]] = {}
         for identifier, claim in zip(ids, claims, strict=True):
-            owners.setdefault(folded(identifier), set()).add((claim.content, claim.given))
-        clashing = [
-            number
-            for number, claim in enumerate(claims)
-            if not claim.given and len(owners[folded(ids[number])]) > 1
-        ]
-        if not clashing:
+            owners.setdefault(fold_id(identifier), set()).add((claim.content, claim.given))
+        if all(claim.given or len(owners[fold_id(taken)]) == 1 for taken, claim in zip(ids, claims, strict=True)):
             return ids
-        for number in clashing:
-            mark = fingerprint(f"{ids[number]}\0{claims[number].content}")
-            ids[number] = f"{claims[number].id[: LONGEST_ID - 13]}-{mark}"
+        for number, claim in enumerate(claims):
+            if not claim.given and len(owners[fold_id(ids[number])]) > 1:
+                mark = fingerprint(f"{ids[number]}\0{claim.content}")
+                ids[number] = f"{claim.id[: LONGEST_ID - 13]}-{mark}"

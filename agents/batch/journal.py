@@ -1,4 +1,4 @@
-"""The journal of a batch: which entries there are, and what each came to. All else is made from it.
+"""The journal of a batch: its entries and their results. Reports and status are made from it.
 
 SQLite in WAL mode, flushed to the disk at every commit (https://www.sqlite.org/wal.html): a kill or a power loss
 at any moment leaves what was committed. One thread of one process writes; others may read meanwhile.
@@ -27,7 +27,7 @@ _BUSY_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One entry to be done: the `number`th try, and what earlier tries are known to have spent."""
+    """One entry to run: the `number`th try, and what earlier tries are known to have spent."""
 
     entry: Entry
     digest: str
@@ -42,7 +42,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An entry as the journal has it: begun `tries` times; `result` is None until it came to anything."""
+    """An entry as the journal has it: begun `tries` times; `result` is None until there is one."""
 
     entry: Entry
     digest: str
@@ -54,7 +54,7 @@ class Journal:
     """The journal in `directory`. A context manager that closes it; for the thread that opened it alone."""
 
     def __init__(self, directory: Path, *, read_only: bool = False) -> None:
-        """Open it, or make it and bring its tables up to date unless `read_only`.
+        """Open the journal; unless `read_only`, make it or bring its tables up to date.
 
         Raises UsageError where there is none to read, or it is damaged or of a newer greenloop, and StorageFailed.
         """
@@ -80,10 +80,10 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         self._database.close()
 
-    # --- what the batch is -----------------------------------------------------------------------------------
+    # --- the plan ----------------------------------------------------------------------------------------------
 
     def fact(self, name: str) -> Any:
-        """The JSON value kept as `name`; None where there is none."""
+        """Return the JSON value kept as `name`; None where there is none."""
         rows = self._read("SELECT value FROM facts WHERE name = ?", name)
         return next((json.loads(value) for (value,) in rows), None)
 
@@ -93,9 +93,9 @@ class Journal:
             self._write("INSERT OR REPLACE INTO facts VALUES (?, ?)", name, json.dumps(value))
 
     def plan(self, entries: Iterable[tuple[Entry, str]], bad: Callable[[Entry, str], EntryResult]) -> None:
-        """Make these the batch, each with its digest; `bad` gives the result of one that could not be read.
+        """Make these the entries of the batch, each with its digest; `bad` makes the result of an unreadable one.
 
-        An entry whose digest changed counts as new; one that is not among them is forgotten, but for what it cost.
+        An entry whose digest changed counts as new; one that is not among them is forgotten, but for its cost.
         Raises StorageFailed.
         """
         with self._transaction():
@@ -112,12 +112,11 @@ class Journal:
                     self._keep(bad(entry, digest))
 
     def entries(self) -> Iterator[Entry]:
-        """The entries of the batch, in order."""
-        for (text,) in self._read("SELECT entry FROM entries WHERE place IS NOT NULL ORDER BY place"):
-            yield loaded(Entry, text)
+        """Yield the entries of the batch, in order."""
+        return (row.entry for row in self.rows())
 
     def pending(self) -> list[str]:
-        """Ids of the entries that are to be done (again), in order."""
+        """Return the ids of the entries to run (again), in order."""
         rows = self._read(
             "SELECT e.id FROM entries e LEFT JOIN results r ON r.id = e.id AND r.digest = e.digest "
             "WHERE e.place IS NOT NULL AND json_extract(e.entry, '$.spec') IS NOT NULL "
@@ -125,7 +124,7 @@ class Journal:
         )
         return [entry_id for (entry_id,) in rows]
 
-    # --- what becomes of it ----------------------------------------------------------------------------------
+    # --- results -----------------------------------------------------------------------------------------------
 
     def begin(self, entry_id: str) -> Task:
         """Count one more try of an entry, before it begins. Raises StorageFailed."""
@@ -137,7 +136,7 @@ class Journal:
         return Task(loaded(Entry, text), digest, tries, spent)
 
     def end(self, result: EntryResult) -> None:
-        """Keep what an entry came to. Raises StorageFailed."""
+        """Keep the result of an entry. Raises StorageFailed."""
         with self._transaction():
             self._keep(result)
 
@@ -151,7 +150,7 @@ class Journal:
         self._write("UPDATE entries SET state = 'ended' WHERE id = ? AND digest = ?", result.id, result.digest)
 
     def adopt(self, rows: Iterable[Row]) -> None:
-        """Make these the batch, with what they came to elsewhere. Raises StorageFailed."""
+        """Make these the entries of the batch, with their results from elsewhere. Raises StorageFailed."""
         with self._transaction():
             self._write("UPDATE entries SET place = NULL")
             for place, row in enumerate(rows):
@@ -163,7 +162,7 @@ class Journal:
                     self._keep(row.result)
 
     def rows(self) -> Iterator[Row]:
-        """The entries of the batch with what is kept of each, in order."""
+        """Yield the entries of the batch with all that is kept of each, in order."""
         found = self._read(
             "SELECT e.entry, e.digest, e.tries, r.result FROM entries e "
             "LEFT JOIN results r ON r.id = e.id AND r.digest = e.digest "
@@ -174,28 +173,22 @@ class Journal:
             yield Row(loaded(Entry, entry), digest, tries, result)
 
     def results(self) -> Iterator[EntryResult]:
-        """What each entry of the batch came to so far, in order: `not started` where it has not begun, and
-        `interrupted` where it began and has no end."""
+        """Yield each entry's result so far, in order; without one `not started`, or `interrupted` if begun."""
         for row in self.rows():
             entry = row.entry
-            status: EntryStatus = "interrupted" if row.tries else "not started"
-            yield row.result or EntryResult(
-                entry.id, entry.where, row.digest, status, 1, title=title(entry), tries=row.tries
-            )
+            begun: EntryStatus = "interrupted" if row.tries else "not started"
+            none = EntryResult(entry.id, entry.where, row.digest, begun, 1, title=title(entry), tries=row.tries)
+            yield row.result or none
 
     def running(self) -> list[str]:
-        """Ids of the entries that have begun and not ended."""
+        """Return the ids of the entries that have begun and not ended."""
         rows = self._read("SELECT id FROM entries WHERE place IS NOT NULL AND state = 'running' ORDER BY place")
         return [entry_id for (entry_id,) in rows]
 
     def spent(self) -> Usage:
-        """Generated tokens and cost of all results, those of earlier digests and of forgotten entries included."""
+        """Sum the generated tokens and cost of all results, also of earlier digests and of forgotten entries."""
         ((tokens, cost),) = self._read("SELECT coalesce(sum(tokens), 0), coalesce(sum(cost), 0.0) FROM results")
         return Usage(completion_tokens=tokens, cost_usd=cost)
-
-    def check_integrity(self) -> str:
-        """What SQLite says of the file: `ok`, or what is wrong with it."""
-        return "; ".join(str(line) for (line,) in self._read("PRAGMA integrity_check"))
 
     # --- SQLite ------------------------------------------------------------------------------------------------
 
@@ -235,9 +228,8 @@ class Journal:
             raise self._storage_failed(error) from error
 
     def _storage_failed(self, error: sqlite3.Error) -> StorageFailed:
-        return StorageFailed(
-            f"The journal {self.path} can't be written ({error}); mend that and run the same command again."
-        )
+        reason = f"The journal {self.path} can't be written ({error})"
+        return StorageFailed(f"{reason}; mend that and run the same command again.")
 
     def _write(self, statement: str, *values: object) -> None:
         self._database.execute(statement, values)
@@ -248,7 +240,7 @@ class Journal:
 
 
 def title(entry: Entry) -> str:
-    """What an entry is called: its signature, or the first line of its text."""
+    """Return the title of an entry: its signature, or the first line of its text."""
     if entry.spec is None:
         return ""
     if entry.spec.signature is not None:

@@ -1,4 +1,4 @@
-"""Joins batches that were done in shares into one: journal, code, runs and reports."""
+"""Joins the shards of a batch into one: journal, code, runs and reports."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from pathlib import Path
 
 from ..errors import StorageFailed, UsageError
 from ..settings import RequiredGrade
-from .batch import concluded, locked
+from .batch import conclude, lock_directory
 from .journal import JOURNAL_FILE, Journal, Row
 from .outcome import BatchResult
 
 
 def merge(directories: Sequence[Path], out: Path, required: RequiredGrade | None = None) -> BatchResult:
-    """Join the batches in `directories` into a new one in `out`; `required` is by default what the first one had.
+    """Join the batches in `directories` into a new one in `out`; `required` is by default that of the first one.
 
-    An entry that several have with the same digest counts once, as it came furthest. Raises UsageError where two
-    have different results under one id, a directory holds no batch, or `out` holds one.
+    An entry that several have with the same digest counts once, with its furthest result. Raises UsageError where
+    two have different digests under one id, a directory holds no batch, or `out` holds one.
     """
     if (out / JOURNAL_FILE).exists():
         raise UsageError(f"{out} holds a batch already; choose another --out.")
@@ -29,17 +29,17 @@ def merge(directories: Sequence[Path], out: Path, required: RequiredGrade | None
             created.append(journal.fact("created") or "")
             seconds += journal.fact("seconds") or 0.0
             for row in journal.rows():
-                found[row.entry.id] = _further(found.get(row.entry.id), (directory, row))
-    with locked(out), Journal(out) as journal:
+                found[row.entry.id] = _furthest(found.get(row.entry.id), (directory, row))
+    with lock_directory(out), Journal(out) as journal:
         _copy_folders(found, out)
         journal.adopt(row for _, row in found.values())
         journal.keep_fact("settings", settings or {})
         journal.keep_fact("created", min(created, default=""))
         required = required or (settings or {}).get("require", "consensus")
-        return concluded(out, journal, required, None, seconds)
+        return conclude(out, journal, required, None, seconds)
 
 
-def _further(known: tuple[Path, Row] | None, other: tuple[Path, Row]) -> tuple[Path, Row]:
+def _furthest(known: tuple[Path, Row] | None, other: tuple[Path, Row]) -> tuple[Path, Row]:
     if known is None:
         return other
     (first, row), (second, rival) = known, other

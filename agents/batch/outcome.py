@@ -1,27 +1,28 @@
-"""What a batch comes to: its exit code and its one JSON document."""
+"""The result of a batch, its exit code, and its status while another process works on it."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
-from operator import add
+from pathlib import Path
 
 from ..errors import GreenloopError, ModelError, SandboxBroken, UsageError
 from ..records import Failure, Usage
 from ..settings import RequiredGrade, reaches
-from .labels import standing
+from .journal import Journal
+from .labels import label_of
 from .records import EntryResult
 
 SCHEMA_VERSION = 1
 OF_ALL = (0, UsageError.exit_code, ModelError.exit_code, SandboxBroken.exit_code)
-"""Exit codes that a batch has where all of its entries have them."""
+"""Exit codes that a batch takes over where all of its entries have the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchResult:
-    """What a batch hands to a script: the one JSON document of `--json` (schema: docs/schema/batch.json)."""
+    """The one JSON document of `--json`, for scripts (schema: docs/schema/batch.json)."""
 
     schema_version: int
     exit_code: int
@@ -40,17 +41,15 @@ class BatchResult:
 
 
 def required_of(results: Iterable[EntryResult], required: RequiredGrade) -> list[EntryResult]:
-    """`results` with exit codes by what is required now: the grade stays when that changes."""
+    """Set the exit codes of finished results by what is required now; a stored grade stays when that changes."""
     return [
-        replace(result, exit_code=0 if reaches(result.grade, required) else 1)
-        if result.status == "finished"
-        else result
-        for result in results
+        each if each.status != "finished" else replace(each, exit_code=0 if reaches(each.grade, required) else 1)
+        for each in results
     ]
 
 
 def exit_code_of(results: Sequence[EntryResult], stopped_by: GreenloopError | None) -> int:
-    """The batch's exit code: that of what stopped it; 0, 2, 3 or 4 where every entry has it; else 1.
+    """Return the exit code of what stopped the batch; 0, 2, 3 or 4 where every entry has it; else 1.
 
     A batch without any entry (the share of a machine may be empty) is 0.
     """
@@ -61,20 +60,20 @@ def exit_code_of(results: Sequence[EntryResult], stopped_by: GreenloopError | No
     return code if code in OF_ALL else 1
 
 
-def outcome(
+def batch_result(
     directory: str,
     results: Sequence[EntryResult],
     seconds: float,
     stopped_by: GreenloopError | None,
     reports: Sequence[str] = (),
 ) -> BatchResult:
-    """What `results` come to."""
+    """Make the batch's result of those of its entries."""
     return BatchResult(
         SCHEMA_VERSION,
         exit_code_of(results, stopped_by),
         directory,
-        dict(sorted(Counter(map(standing, results)).items())),
-        reduce(add, (result.usage for result in results), Usage()),
+        dict(sorted(Counter(map(label_of, results)).items())),
+        sum((result.usage for result in results), Usage()),
         seconds,
         tuple(results),
         tuple(reports),
@@ -82,6 +81,37 @@ def outcome(
     )
 
 
-def failed(error: GreenloopError) -> BatchResult:
-    """The result of a batch that did not begin."""
+def failed_batch(error: GreenloopError) -> BatchResult:
+    """Make the result of a batch that did not begin."""
     return BatchResult(SCHEMA_VERSION, error.exit_code, error=Failure(error.kind, str(error)))
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStatus:
+    """The results so far, the process that works on the batch (None: there is none), and its running entries."""
+
+    result: BatchResult
+    process: int | None
+    running: tuple[str, ...]
+
+
+def batch_status(directory: Path) -> BatchStatus:
+    """Read the status of the batch in `directory`. Raises UsageError where there is none."""
+    with Journal(directory, read_only=True) as journal:
+        process = journal.fact("process")
+        required = (journal.fact("settings") or {}).get("require", "consensus")
+        results = required_of(journal.results(), required)
+        result = batch_result(str(directory), results, journal.fact("seconds") or 0.0, None)
+        if process is None or not _lives(process):
+            return BatchStatus(result, None, ())
+        return BatchStatus(result, process, tuple(journal.running()))
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return True

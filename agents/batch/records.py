@@ -1,15 +1,17 @@
-"""What the parts of a batch speak of: the entry that was read, and the result that its run came to."""
+"""The records of a batch: an entry, its result, and facts about the whole."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ..records import Dispute, Outcome, RunOutcome, Spec
+from .totals import UNLIMITED, Totals
 
 if TYPE_CHECKING:
-    from ..settings import RequiredGrade
+    from ..settings import RequiredGrade, Settings
 
 EntryStatus = Literal["finished", "stopped", "interrupted", "bad", "not started"]
 """`finished`: the run came to its own end. `stopped`: an error ended it (its own budget, a model out of reach, a
@@ -35,7 +37,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class EntryResult(RunOutcome):
-    """What one entry came to. `digest` is the fingerprint of all that its result depends on (spec, settings)."""
+    """The result of one entry. `digest` is the fingerprint of all that it depends on (spec, settings)."""
 
     id: str
     where: str
@@ -60,13 +62,27 @@ class EntryResult(RunOutcome):
 
     @property
     def final(self) -> bool:
-        """Whether a batch that goes on leaves it as it is; anything else is done (again)."""
+        """Return True if a resumed batch leaves it as it is; anything else is run (again)."""
         return self.status == "finished" or (self.error is not None and self.error.kind == "budget_spent")
 
 
 @dataclass(frozen=True, slots=True)
+class Batch:
+    """The `entries` to run in `directory`, `jobs` at once (None: as many as the models answer at once)."""
+
+    directory: Path
+    entries: Sequence[Entry]
+    settings: Settings
+    environ: Mapping[str, str]
+    totals: Totals = UNLIMITED
+    jobs: int | None = None
+    ray: str | None = None
+    """The address of a Ray cluster to run it on; None: this process."""
+
+
+@dataclass(frozen=True, slots=True)
 class BatchFacts:
-    """What the reports say of a batch as a whole: `reports.write_reports(directory, results, facts)`."""
+    """The facts about a batch as a whole that its reports show."""
 
     required: RequiredGrade
     """The lowest grade that counts as reached."""

@@ -1,4 +1,4 @@
-"""A share of a batch for one of several machines, the same however the batch is ordered."""
+"""A shard of a batch for one of several machines, the same however the batch is ordered."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ..errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """Share `index` (from 1) of `count`: of all shards of one count, each id is in exactly one."""
+    """Shard `index` (from 1) of `count`: of all shards of one count, each id is in exactly one."""
 
     index: int
     count: int
 
     def in_shard(self, entry_id: str) -> bool:
-        """Whether the entry with this id is this shard's, by the hash of the id and nothing else."""
+        """Return True if the entry is this shard's, by the hash of its id alone."""
         digest = hashlib.sha256(entry_id.encode("utf-8", "surrogatepass")).digest()
         return int.from_bytes(digest[:8], "big") % self.count == self.index - 1
 
 
 def parse_shard(text: str) -> Shard:
-    """The shard that a text such as `2/5` names. Raises UsageError."""
+    """Read a shard such as `2/5`. Raises UsageError."""
     match = re.fullmatch(r"\s*([0-9]{1,6})\s*/\s*([0-9]{1,6})\s*", text)
     index, count = (int(match[1]), int(match[2])) if match else (0, 0)
     if not 1 <= index <= count:

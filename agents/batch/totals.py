@@ -1,4 +1,4 @@
-"""What a whole batch may spend: limits that all of its runs share."""
+"""The limits of a whole batch, which all of its runs share."""
 
 from __future__ import annotations
 
@@ -31,24 +31,19 @@ UNLIMITED = Totals()
 
 
 class TotalBudget:
-    """What is spent against `limits`, beginning with what the journal knows; shared by all threads."""
+    """Counts what is spent against `limits`, beginning with what the journal has; for many threads."""
 
     def __init__(self, limits: Totals, spent: Usage, clock: Callable[[], float] = time.monotonic) -> None:
-        self._limits = limits
+        self.limits = limits
         self._tokens = float(spent.completion_tokens)
         self._cost = spent.cost_usd or 0.0
         self._clock = clock
         self._started = clock()
         self._lock = threading.Lock()
 
-    @property
-    def cost(self) -> float | None:
-        """The limit of the cost, if there is one."""
-        return self._limits.total_cost
-
     def check(self, wait: float = 0.0) -> None:
         """Raise TotalSpent if a limit is reached, or would be after waiting `wait` seconds."""
-        limits = self._limits
+        limits = self.limits
         with self._lock:
             spent = (
                 ("seconds", self._clock() - self._started + wait, limits.total_seconds),
@@ -60,13 +55,13 @@ class TotalBudget:
                 raise TotalSpent(limit, value, allowed)
 
     def seconds_left(self) -> float | None:
-        """Seconds until `total_seconds`, at least 0; None without that limit."""
-        limit = self._limits.total_seconds
+        """Return the seconds until `total_seconds`, at least 0; None without that limit."""
+        limit = self.limits.total_seconds
         return None if limit is None else max(0.0, limit - (self._clock() - self._started))
 
     def left(self) -> Totals:
-        """What may still be spent, at least 0 of each; None where nothing limits it."""
-        limits = self._limits
+        """Return what may still be spent, at least 0 of each; None where nothing limits it."""
+        limits = self.limits
         with self._lock:
             return Totals(
                 None if limits.total_cost is None else max(0.0, limits.total_cost - self._cost),
@@ -74,46 +69,36 @@ class TotalBudget:
                 self.seconds_left(),
             )
 
-    def share(self, known: Usage) -> Share:
-        """The purse of one run, of which `known` is in the total already."""
-        return Share(self, known)
-
     def add(self, tokens: float, cost: float) -> None:
-        """Count so much more."""
+        """Add `tokens` and `cost` (USD) to what is spent."""
         with self._lock:
             self._tokens += tokens
             self._cost += cost
 
 
-class Share:
-    """One run's part of a total; implements `SharedBudget`.
+class RunBudget:
+    """One run's part of a total, `known` of which is in the total already; implements `SharedBudget`.
 
-    A run that goes on is charged again for its recorded replies: what the total knows is not added once more."""
+    A resumed run is charged again for its recorded replies: what the total has already is not added twice.
+    """
 
     def __init__(self, total: TotalBudget, known: Usage) -> None:
-        self._total = total
+        self.check = total.check
+        self.seconds_left = total.seconds_left
+        self._add = total.add
         self._known = known
         self._usage = Usage()
         self._lock = threading.Lock()
 
-    def check(self, wait: float = 0.0) -> None:
-        """Raise TotalSpent if the total is spent, or would be after waiting `wait` seconds."""
-        self._total.check(wait)
-
     def charge(self, usage: Usage) -> None:
-        """Add `usage` to the run, and to the total what is new of it."""
+        """Add `usage` to the run, and what is new of it to the total."""
         with self._lock:
-            before = self._beyond()
+            tokens, cost = self._beyond_known()
             self._usage += usage
-            after = self._beyond()
-        self._total.add(after[0] - before[0], after[1] - before[1])
+            new_tokens, new_cost = self._beyond_known()
+        self._add(new_tokens - tokens, new_cost - cost)
 
-    def seconds_left(self) -> float | None:
-        """Seconds until the total's limit, at least 0; None without one."""
-        return self._total.seconds_left()
-
-    def _beyond(self) -> tuple[float, float]:
-        """Tokens and cost beyond what was known."""
+    def _beyond_known(self) -> tuple[float, float]:
         tokens = self._usage.completion_tokens - self._known.completion_tokens
         cost = (self._usage.cost_usd or 0.0) - (self._known.cost_usd or 0.0)
         return max(0, tokens), max(0.0, cost)

@@ -1,4 +1,4 @@
-"""One entry of a batch from start to end: its run, in a folder of its own, and what it came to."""
+"""One entry of a batch from start to end: its run, in a folder of its own, and its result."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from ..settings import Settings
 from ..storage.run_directory import RunDirectory
 from .journal import Task, title
 from .records import EntryResult, EntryStatus
-from .totals import TotalBudget
+from .totals import RunBudget, TotalBudget
 
-Hear = Callable[[str, Event], None]
-"""Takes an entry's id and what its run tells; from any thread."""
+EntryEventHandler = Callable[[str, Event], None]
+"""Takes an entry's id and an event of its run; called from any thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """Does the tasks of the batch in `directory`; several threads may call it at once."""
+    """Runs tasks of the batch in `directory`; several threads may call it at once."""
 
     directory: Path
     settings: Settings
@@ -33,69 +33,68 @@ class Worker:
     resources: Resources
     total: TotalBudget
     cancellation: Cancellation
-    hear: Hear
+    on_event: EntryEventHandler
 
     def __call__(self, task: Task) -> EntryResult:
-        """Do `task`, or go on with it where its run directory has recorded replies of the same digest."""
+        """Run `task`, or resume it where its run directory has recorded replies of the same digest."""
         entry = task.entry
         assert entry.spec is not None
         # A run that has the total for its own limit is refused where the model's price is not known.
-        most = self.settings.max_cost or self.total.cost
+        most = self.settings.max_cost or self.total.limits.total_cost
         request = RunRequest(
             entry.spec,
             replace(self.settings, work_dir=self.directory / entry.folder, max_cost=most),
             self.environ,
             run_id=task.digest,
-            shared_budget=self.total.share(task.spent),
+            shared_budget=RunBudget(self.total, task.spent),
         )
         run = RunDirectory(self.directory / task.run)
-        last: list[Ruled] = []
+        last: Ruled | None = None
 
         def emit(event: Event) -> None:
-            if isinstance(event, Ruled):
-                last[:] = [event]
-            self.hear(entry.id, event)
+            nonlocal last
+            last = event if isinstance(event, Ruled) else last
+            self.on_event(entry.id, event)
 
-        begun = unfinished(task)
         try:
             result = run_spec(request, emit, run if run.exists else None, self.resources, self.cancellation)
         except GreenloopError as error:
-            return stopped(begun, _storage_or(error))
-        ended = _ended(begun, result, last[0] if last else None)
-        written = entry.folder.as_posix() if result.code is not None else None
-        return replace(ended, folder=written, run=task.run.as_posix())
+            # A run directory that can't be written is no fault of the spec.
+            storage = isinstance(error.__cause__, OSError)
+            return stopped(unfinished(task), StorageFailed(str(error)) if storage else error)
+        return _ended(task, result, last)
 
 
 def unfinished(task: Task) -> EntryResult:
-    """The result of a task that has come to nothing yet."""
+    """Make the result of a task that has none yet."""
     entry = task.entry
     return EntryResult(entry.id, entry.where, task.digest, "stopped", 1, title=title(entry), tries=task.number)
 
 
 def stopped(begun: EntryResult, error: GreenloopError) -> EntryResult:
-    """The result of an entry that `error` ended."""
-    status: EntryStatus = "interrupted" if error.kind == "interrupted" else "stopped"
-    return replace(begun, status=status, exit_code=error.exit_code, error=Failure(error.kind, str(error)))
+    """Make the result of an entry that `error` ended."""
+    failure = Failure(error.kind, str(error))
+    return replace(begun, status=_status(failure), exit_code=error.exit_code, error=failure)
 
 
-def _storage_or(error: GreenloopError) -> GreenloopError:
-    """A run directory that can't be written is no fault of the spec."""
-    return StorageFailed(str(error)) if isinstance(error.__cause__, OSError) else error
+def _status(error: Failure | None) -> EntryStatus:
+    if error is None:
+        return "finished"
+    return "interrupted" if error.kind == "interrupted" else "stopped"
 
 
-def _ended(begun: EntryResult, result: RunResult, last: Ruled | None) -> EntryResult:
-    status: EntryStatus = "finished"
-    if result.error is not None:
-        status = "interrupted" if result.error.kind == "interrupted" else "stopped"
+def _ended(task: Task, result: RunResult, last: Ruled | None) -> EntryResult:
     failing = failures(last.board, last.ruling) if last is not None else ()
     return replace(
-        begun,
-        status=status,
+        unfinished(task),
+        status=_status(result.error),
         exit_code=result.exit_code,
         tests=sum(entry.standing == "counts" for entry in result.ledger),
         failing=tuple(outcome for _, outcome in failing),
         disputes=result.disputes,
         model=result.model,
         sandbox=result.sandbox,
+        folder=task.entry.folder.as_posix() if result.code is not None else None,
+        run=task.run.as_posix(),
         **result.outcome(),
     )

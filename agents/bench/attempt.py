@@ -22,11 +22,11 @@ from ..verifier.cached_verifier import CachedVerifier
 
 _MOST_DRAFTS = 100
 _FAULTS_OF_A_TASK = ("unusable_reply", "context_too_long", "refusal", "empty_reply")
-"""What a model can't do with one task; any other fault means that the model can't be reached."""
+"""Faults of a model on one task; with any other the model can't be reached."""
 
 
 class Attempt:
-    """The archive of one loop, and what came of it."""
+    """The archive of one loop, and its outcome."""
 
     def __init__(self, spec: Spec, settings: Settings, tokens: int | None = None) -> None:
         """With `tokens` the budget alone bounds the number of drafts."""
@@ -40,14 +40,14 @@ class Attempt:
         self.rounds: list[RoundRecord] = []
         self.claimed = False
         self.repaired = False
-        """Whether a repair leads in the end."""
+        """True if a repair leads in the end."""
         self.drafts = 0
         self.error: str | None = None
         self.seconds = 0.0
 
     @property
     def usage(self) -> Usage:
-        """Spent on model calls, replayed ones included."""
+        """The usage of model calls, replayed ones included."""
         return self._budget.usage
 
     def append(self, record: RoundRecord) -> None:
@@ -60,10 +60,10 @@ class Attempt:
         self.code = code
 
     def save_tests(self, tests: Sequence[Test]) -> None:
-        """Nothing to keep: the rounds hold the suite."""
+        """Do nothing: the rounds hold the suite."""
 
     def make(self, backends: SharedModels, replies: Path, verifier: CachedVerifier) -> None:
-        """Run the loop, on replies kept in `replies`. What the model can't do with this spec ends in `error`.
+        """Run the loop, on replies kept in `replies`. A fault of the model on this spec ends in `error`.
 
         Raises ModelError when the model can't be reached, SandboxBroken, and OSError.
         """

@@ -1,7 +1,7 @@
-"""Drafts alone: how often a draft is right on the hidden tests, and how often a choice among several would be.
+"""Measures drafts alone: how often one is right on the hidden tests, and how often a choice among several is.
 
-A measurement of the whole loop moves by five points from one task to the next; this one, with several drafts of
-each task, by half of that. It is what a prompt or a sampler is chosen by.
+A measurement of the whole loop varies by five points from one task to the next, this one, with several drafts of
+each task, by half of that. Prompts and samplers are chosen by it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
@@ -20,10 +20,9 @@ from ..events import ignore_event
 from ..judge.agreement import Agreement
 from ..judge.probes import LONGEST_INPUT, probe
 from ..llm_backends.budget import Budget
-from ..records import Candidate, Spec, Test
+from ..records import Candidate, Test
 from ..run.role_models import SEEDS_OF_A_RUN, RoleModels, SharedModels
 from ..sandbox import Sandbox
-from ..storage.atomic import write_atomically
 from ..storage.json_form import dumped, loaded
 from ..suite import example_tests
 from ..syntax.literals import is_literal
@@ -31,6 +30,7 @@ from ..verifier.cached_verifier import CachedVerifier
 from .hidden_tests import HiddenTests
 from .journal import Journal
 from .layout import Table, markdown_table, points_cell, share_cell
+from .report import write_files
 from .results import Hidden
 from .runner import Measurement
 from .statistics import Difference, Share, difference_of, share_of
@@ -40,6 +40,8 @@ PLURALITIES = (3, 5, 8)
 _COMPARED = 24
 """Hidden inputs on which the drafts of a task are compared: the base tests' first."""
 _FILE = "drafts.json"
+_Drafted = tuple[Candidate | None, int]
+"""The candidate of a reply (None: it was no module) and the reply's tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class TaskDrafts:
-    """The drafts of one task with one seed, in the order in which they were asked for."""
+    """The drafts of one task with one seed, in the order of their requests."""
 
     task_id: str
     seed: int
@@ -67,7 +69,7 @@ class TaskDrafts:
 
 @dataclass(frozen=True, slots=True)
 class Drafting:
-    """Drafts every task of a measurement `count` times, and judges what came once no model decodes any more."""
+    """Drafts every task of a measurement `count` times, and judges the drafts once no model decodes any more."""
 
     measurement: Measurement
     count: int
@@ -77,42 +79,44 @@ class Drafting:
     journal: Journal
 
     def run(self, at_once: int, emit: Callable[[str], None]) -> list[TaskDrafts]:
-        """The drafts of all tasks and seeds; `tell` hears of each task twice, from any thread.
+        """Make and judge the drafts of all tasks and seeds; `emit` gets two lines a task, from any thread.
 
         Raises ModelError where the model can't be reached, SandboxBroken, and OSError; replies are kept.
         """
         cells = list(self.measurement.cells())
         with ThreadPoolExecutor(at_once, thread_name_prefix="drafts") as pool:
-            drafting = [pool.submit(self._drafted, task, seed, emit) for task, seed in cells]
+            drafting = [pool.submit(self._draft, task, seed, emit) for task, seed in cells]
             drafted = [each.result() for each in drafting]
         with ThreadPoolExecutor(self.hidden.jobs, thread_name_prefix="judging") as pool:
             judging = [
-                pool.submit(self._judged, task, seed, made, emit)
+                pool.submit(self._judge, task, seed, made, emit)
                 for (task, seed), made in zip(cells, drafted, strict=True)
             ]
             return [each.result() for each in judging]
 
-    def _drafted(
-        self, task: BenchTask, seed: int, emit: Callable[[str], None]
-    ) -> list[tuple[Candidate | None, int]]:
-        """The candidate of each draft, and the tokens that it took."""
+    def _draft(self, task: BenchTask, seed: int, emit: Callable[[str], None]) -> list[_Drafted]:
+        """Draft a task; each candidate comes with the tokens that it took."""
         spec = task_spec(task, self.measurement.strip_examples)
         settings = replace(self.measurement.settings, seed=seed)
-        made: list[tuple[Candidate | None, int]] = []
+        made: list[_Drafted] = []
         for number in range(self.count):
             budget = Budget()
-            with RoleModels(self.backends, settings, budget, self.journal.replies, ignore_event) as models:
-                candidate = _candidate(models, spec, number)
+            candidate = None
+            with (
+                RoleModels(self.backends, settings, budget, self.journal.replies, ignore_event) as models,
+                suppress(ReplyError),
+            ):
+                candidate = models.roles()[0].draft(spec, number, 1)
             made.append((candidate, budget.usage.completion_tokens))
         emit(f"{task.task_id} drafted")
         return made
 
-    def _judged(
-        self, task: BenchTask, seed: int, made: Sequence[tuple[Candidate | None, int]], emit: Callable[[str], None]
+    def _judge(
+        self, task: BenchTask, seed: int, made: Sequence[_Drafted], emit: Callable[[str], None]
     ) -> TaskDrafts:
         spec = task_spec(task, self.measurement.strip_examples)
         candidates = [candidate for candidate, _ in made if candidate is not None]
-        probes = tuple(_probes(task, self.hidden))
+        probes = tuple(_probes(task))
         with closing(CachedVerifier(self.sandbox)) as verifier:
             seen = Agreement(verifier.board(candidates, example_tests(spec)), verifier.board(candidates, probes))
         drafts = []
@@ -128,18 +132,10 @@ class Drafting:
         return TaskDrafts(task.task_id, seed, tuple(drafts))
 
 
-def _candidate(models: RoleModels, spec: Spec, number: int) -> Candidate | None:
-    try:
-        return models.roles()[0].draft(spec, number, 1)
-    except ReplyError:
-        return None
-
-
-def _probes(task: BenchTask, hidden: HiddenTests) -> Iterator[Test]:
-    """Calls on hidden inputs that can be written as text."""
-    problem = hidden.problems[task.task_id]
+def _probes(task: BenchTask) -> Iterator[Test]:
+    """Yield calls on hidden inputs that can be written as text."""
     preamble = f"from user_code import {task.entry_point}"
-    calls = (_call(task.entry_point, arguments) for arguments in (*problem.base_input, *problem.plus_input))
+    calls = (_call(task.entry_point, arguments) for arguments in (*task.base_input, *task.plus_input))
     written = [call for call in calls if call is not None][:_COMPARED]
     return (probe(number, call, preamble) for number, call in enumerate(written, 1))
 
@@ -154,7 +150,7 @@ def _call(name: str, arguments: Sequence[Any]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class DraftFigures:
-    """What the drafts of a measurement come to. Shares are of drafts or of tasks; intervals go by tasks."""
+    """The figures of a measurement of drafts. Shares are of drafts or of tasks; intervals go by tasks."""
 
     tasks: int
     drafts: int
@@ -173,27 +169,27 @@ class DraftFigures:
 
 
 def draft_figures(found: Sequence[TaskDrafts]) -> DraftFigures:
-    """The figures of `found`, which is not empty."""
+    """Compute the figures of `found`, which is not empty."""
     drafts = [(task.task_id, draft) for task in found for draft in task.drafts]
     count = min(len(task.drafts) for task in found)
+
+    def chosen_right(number: int) -> Share:
+        return share_of([(task.task_id, chosen(task.drafts[:number]).hidden.plus) for task in found])
+
     return DraftFigures(
         tasks=len({task.task_id for task in found}),
         drafts=len(drafts),
         first=share_of([(task_id, draft.hidden.plus) for task_id, draft in drafts if draft.number == 0]),
         warm=share_of([(task_id, draft.hidden.plus) for task_id, draft in drafts if draft.number > 0]),
         any_right=share_of([(task.task_id, any(draft.hidden.plus for draft in task.drafts)) for task in found]),
-        pluralities={
-            number: share_of([(task.task_id, chosen(task.drafts[:number]).hidden.plus) for task in found])
-            for number in PLURALITIES
-            if number <= count
-        },
+        pluralities={number: chosen_right(number) for number in PLURALITIES if number <= count},
         tokens=fmean(draft.tokens for _, draft in drafts),
         unusable=sum(not draft.solution for _, draft in drafts),
     )
 
 
 def chosen(drafts: Sequence[Draft]) -> Draft:
-    """The first draft of the most frequent behaviour among those that pass the most examples."""
+    """Choose the first draft of the most frequent behaviour among those that pass the most examples."""
     most = max(draft.examples for draft in drafts)
     voters = [draft for draft in drafts if draft.examples == most]
     votes = Counter(draft.behaviour for draft in voters)
@@ -201,7 +197,7 @@ def chosen(drafts: Sequence[Draft]) -> Draft:
 
 
 def draft_difference(found: Sequence[TaskDrafts], other: Sequence[TaskDrafts]) -> Difference | None:
-    """How much more often a draft of `found` is right than the same draft of `other`; None without a pair."""
+    """Compute how much more often a draft of `found` is right than that of `other`; None without a pair."""
     return difference_of(_rights(found), _rights(other))
 
 
@@ -218,14 +214,14 @@ def _rights(found: Sequence[TaskDrafts]) -> dict[tuple[str, int], bool]:
 
 @dataclass(frozen=True, slots=True)
 class DraftReport:
-    """A measurement of drafts, as it is kept in `drafts.json`."""
+    """A measurement of drafts, as `drafts.json` has it."""
 
     title: str
     tasks: tuple[TaskDrafts, ...]
 
 
 def read_report(directory: Path) -> DraftReport:
-    """The report in `directory`. Raises UsageError where there is none."""
+    """Read the report in `directory`. Raises UsageError where there is none."""
     path = directory / _FILE
     try:
         report: DraftReport = loaded(DraftReport, path.read_bytes())
@@ -235,27 +231,19 @@ def read_report(directory: Path) -> DraftReport:
 
 
 def write_report(report: DraftReport, table: Table, directory: Path) -> tuple[Path, ...]:
-    """Write the report and its table into `directory`; the files' paths. Raises OSError."""
-    texts = {
-        _FILE: dumped(report, indent=1) + "\n",
-        "drafts.md": f"# {report.title}\n\n{markdown_table(table)}\n",
-    }
-    for name, text in texts.items():
-        write_atomically(directory / name, text)
-    return tuple(directory / name for name in texts)
+    """Write the report and its table into `directory`, as `write_files` does."""
+    page = f"# {report.title}\n\n{markdown_table(table)}\n"
+    return write_files({_FILE: dumped(report, indent=1) + "\n", "drafts.md": page}, directory)
 
 
 def draft_table(report: DraftReport, against: DraftReport | None = None) -> Table:
-    """The figures of `report`, and what its drafts gain over the same drafts of `against`."""
+    """Lay out the figures of `report`, and the gain of its drafts over the same drafts of `against`."""
     figures = draft_figures(report.tasks)
     rows = [
         ("right at temperature 0 (pass@1)", share_cell(figures.first)),
         ("right at the sampling temperature", share_cell(figures.warm)),
         ("tasks of which any draft is right", share_cell(figures.any_right)),
-        *(
-            (f"plurality of {number}, after the examples", share_cell(share))
-            for number, share in figures.pluralities.items()
-        ),
+        *((f"plurality of {n}, after the examples", share_cell(it)) for n, it in figures.pluralities.items()),
         ("tokens a draft", f"{figures.tokens:.0f}"),
         ("replies that are no module", str(figures.unusable)),
     ]

@@ -1,4 +1,4 @@
-"""One job of EvalPlus in a sandbox: what goes in, and what of its answer is believed."""
+"""One job of EvalPlus in a sandbox: its input, and the part of its answer that is trusted."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ import secrets
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ..errors import SandboxBroken, UsageError
 from ..sandbox import Ended, Job, Sandbox, SandboxLimits, clean
-from .problems import Problem
+from .tasks import BenchTask
 
 _PROGRAM = Path(__file__).with_name("inside") / "evalplus_process.py"
 _NEEDED = ("evalplus", "numpy", "psutil")
@@ -36,24 +35,26 @@ class Judged:
 
     @property
     def base_passed(self) -> bool:
-        """Whether the benchmark's own tests pass."""
+        """Return True if the benchmark's own tests pass."""
         return self.base == _RIGHT
 
     @property
     def plus_passed(self) -> bool:
-        """Whether they and EvalPlus's pass."""
+        """Return True if they and EvalPlus's pass."""
         return self.base_passed and self.plus == _RIGHT
 
     @property
     def may_be_late(self) -> bool:
-        """Whether it failed, and took long enough for a time limit to be the reason."""
+        """Return True if it failed, and took long enough for a time limit to be the reason."""
         return not self.plus_passed and self.seconds >= _SHORTEST_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a job said: `judged` follows its solutions; `accepted` follows its controls, and is the number of
-    wrong expectations that each met. Both are empty where a solution ended the job; `reason` then says how."""
+    """A job's answer: `judged` by solution, and by control how many wrong expectations it met (`accepted`).
+
+    Both are empty where a solution ended the job; `reason` then says how.
+    """
 
     judged: tuple[Judged, ...] = ()
     accepted: tuple[int, ...] = ()
@@ -61,7 +62,7 @@ class Answer:
 
 
 def require_evalplus(find: Callable[[str], object] = importlib.util.find_spec) -> None:
-    """Raise UsageError unless `find` finds EvalPlus and what its judgement needs."""
+    """Raise UsageError unless `find` finds EvalPlus and its dependencies."""
     missing = [name for name in _NEEDED if find(name) is None]
     if missing:
         raise UsageError(
@@ -71,21 +72,21 @@ def require_evalplus(find: Callable[[str], object] = importlib.util.find_spec) -
 
 
 def ask_evalplus(
-    sandbox: Sandbox, problem: Problem, solutions: Sequence[str] = (), controls: Sequence[str] = ()
+    sandbox: Sandbox, task: BenchTask, solutions: Sequence[str] = (), controls: Sequence[str] = ()
 ) -> Answer:
     """Have EvalPlus judge `solutions`, and then `controls` against expectations of which some are wrong.
 
-    Solutions that nobody vouches for need a job each: they could leave traces for the next.
-    Raises SandboxBroken where EvalPlus does not work in this sandbox.
+    Untrusted solutions need a job each: they could leave traces for the next. Raises SandboxBroken where EvalPlus
+    does not work in this sandbox.
     """
     nonce = secrets.token_hex(16)
-    task = {
-        "dataset": problem.dataset.lower().removesuffix("+"),
-        "task_id": problem.task_id,
-        "entry_point": problem.entry_point,
-        "reference": problem.reference,
-        "atol": problem.atol,
-        "inputs": {"base": problem.base_input, "plus": problem.plus_input},
+    order = {
+        "dataset": task.dataset.lower().removesuffix("+"),
+        "task_id": task.task_id,
+        "entry_point": task.entry_point,
+        "reference": task.reference,
+        "atol": task.atol,
+        "inputs": {"base": task.base_input, "plus": task.plus_input},
         "solutions": list(solutions),
         "controls": list(controls),
     }
@@ -94,10 +95,10 @@ def ask_evalplus(
         ours.sendall(nonce.encode())
         job = Job(
             ["-I", "-B", "/src/judge.py", str(theirs.fileno())],
-            {"judge.py": _program()},
+            {"judge.py": _PROGRAM.read_bytes()},
             LIMITS,
             channels=[theirs.fileno()],
-            stdin=json.dumps(task).encode(),
+            stdin=json.dumps(order).encode(),
         )
         with sandbox.launch(job) as running:
             theirs.close()
@@ -112,13 +113,8 @@ def ask_evalplus(
     return Answer(tuple(map(_judged, answer["judged"])), tuple(answer["accepted"]))
 
 
-@cache
-def _program() -> bytes:
-    return _PROGRAM.read_bytes()
-
-
 def _received(channel: socket.socket) -> bytes:
-    """What the job, which has ended, left in the channel."""
+    """Read what the job, which has ended, left in the channel."""
     channel.setblocking(False)
     try:
         return channel.recv(_ANSWER_BYTES)

@@ -1,4 +1,4 @@
-"""The figures of a benchmark: what the results of each strategy come to, with intervals."""
+"""The figures of a benchmark by strategy, with intervals."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from ..records import Grade
-from ..settings import GRADES
-from .results import STRATEGIES, Hidden, Strategy, TaskResult
+from ..settings import GRADES, STRATEGIES, Strategy
+from .results import Hidden, TaskResult
 from .statistics import Difference, Share, difference_of, share_of
 
 BASELINE: Strategy = "single"
@@ -17,8 +17,7 @@ BASELINE: Strategy = "single"
 @dataclass(frozen=True, slots=True)
 class StrategyFigures:
     """One strategy. Shares are of the results that the hidden tests have judged; `right` means that they pass,
-    EvalPlus's included. Means are a task and seed, over all results; usage counts replayed replies as asked for.
-    """
+    EvalPlus's included. Means are a task and seed, over all results; replayed replies count as if asked for."""
 
     strategy: Strategy
     tasks: int
@@ -43,7 +42,7 @@ class StrategyFigures:
 
 @dataclass(frozen=True, slots=True)
 class GradeFigures:
-    """The results of one strategy with one grade: how many there are, and how many of them are right."""
+    """One grade of one strategy: the share of results that have it, and of those that are right."""
 
     strategy: Strategy
     grade: Grade
@@ -53,7 +52,7 @@ class GradeFigures:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How much more often a strategy is right than the baseline, on the same tasks and seeds."""
+    """A strategy's gain in right results over the baseline, on the same tasks and seeds."""
 
     strategy: Strategy
     base: Difference
@@ -62,7 +61,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The figures of all strategies, in the order in which strategies are listed everywhere."""
+    """The figures of all strategies, in the order of STRATEGIES."""
 
     title: str
     strategies: tuple[StrategyFigures, ...]
@@ -71,35 +70,33 @@ class Report:
 
 
 def tables(results: Iterable[TaskResult], title: str = "HumanEval+") -> Report:
-    """The figures of `results`, one observation for each task and seed of a strategy.
+    """Compute the figures of `results`, one observation for each task and seed of a strategy.
 
     Intervals go by tasks where there are several seeds (see statistics.py). A result without a solution counts as
     wrong; one with a solution that the hidden tests have not judged yet is left out of the shares.
     """
     found = list(results)
-    chosen = [(strategy, [result for result in found if result.strategy == strategy]) for strategy in STRATEGIES]
-    present = [(strategy, own) for strategy, own in chosen if own]
+    by_strategy = {name: [result for result in found if result.strategy == name] for name in STRATEGIES}
+    present = {strategy: own for strategy, own in by_strategy.items() if own}
     return Report(
         title,
-        tuple(_figures(strategy, own) for strategy, own in present),
-        tuple(_comparisons(dict(present))),
-        tuple(figures for strategy, own in present for figures in _grades(strategy, own)),
+        tuple(_figures(strategy, own) for strategy, own in present.items()),
+        tuple(_comparisons(present)),
+        tuple(figures for strategy, own in present.items() for figures in _grades(strategy, own)),
     )
 
 
 def hidden_of(result: TaskResult) -> Hidden | None:
-    """What the hidden tests say of a result: nothing to run is wrong without running it."""
+    """Return the verdict of the hidden tests: without a solution it is wrong, and not run."""
     return result.hidden if result.solution.strip() else Hidden(base=False, plus=False)
 
 
 def _right(result: TaskResult) -> bool:
-    hidden = hidden_of(result)
-    return hidden is not None and hidden.plus
+    return (hidden := hidden_of(result)) is not None and hidden.plus
 
 
 def _right_by_base(result: TaskResult) -> bool:
-    hidden = hidden_of(result)
-    return hidden is not None and hidden.base
+    return (hidden := hidden_of(result)) is not None and hidden.base
 
 
 def _share(results: Iterable[TaskResult], holds: Callable[[TaskResult], bool]) -> Share:
@@ -143,14 +140,19 @@ def _grades(strategy: Strategy, results: Sequence[TaskResult]) -> Iterable[Grade
 
 
 def _comparisons(results: dict[Strategy, list[TaskResult]]) -> Iterable[Comparison]:
+    if BASELINE not in results:
+        return
     for strategy, own in results.items():
-        if strategy != BASELINE and BASELINE in results:
-            differences = [
-                difference_of(
-                    *({(r.task_id, r.seed): holds(r) for r in _judged(some)} for some in (own, results[BASELINE]))
-                )
-                for holds in (_right_by_base, _right)
-            ]
-            base, plus = differences
-            if base is not None and plus is not None:
-                yield Comparison(strategy, base, plus)
+        base, plus = (_gain(own, results[BASELINE], holds) for holds in (_right_by_base, _right))
+        if strategy != BASELINE and base is not None and plus is not None:
+            yield Comparison(strategy, base, plus)
+
+
+def _gain(
+    own: Iterable[TaskResult], baseline: Iterable[TaskResult], holds: Callable[[TaskResult], bool]
+) -> Difference | None:
+    of_own, of_baseline = (
+        {(result.task_id, result.seed): holds(result) for result in _judged(results)}
+        for results in (own, baseline)
+    )
+    return difference_of(of_own, of_baseline)

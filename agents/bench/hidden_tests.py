@@ -10,26 +10,22 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from ..errors import UsageError
 from ..sandbox import Sandbox
 from .evalplus_job import Answer, ask_evalplus, require_evalplus
-from .problems import Problem, read_problems
 from .results import Hidden
-
-Key = tuple[str, str]
-"""Task id and solution."""
+from .tasks import BenchTask
 
 _NEITHER = Hidden(base=False, plus=False)
 
 
 @dataclass(frozen=True, slots=True)
 class HiddenFinding:
-    """The hidden tests' word on one solution, and in a phrase what it rests on."""
+    """The hidden tests' verdict on one solution, and the reason in a phrase."""
 
     hidden: Hidden
     reason: str
@@ -37,40 +33,34 @@ class HiddenFinding:
 
 
 class HiddenTests:
-    """Judges solutions; every method may be called from several threads, and none judges the same text twice."""
+    """Judges solutions; methods may be called from several threads, and none judges the same text twice."""
 
-    def __init__(self, data: Path, sandbox: Sandbox, jobs: int | None = None) -> None:
-        """`data` is a HumanEval+ or MBPP+ file; at most `jobs` sandbox jobs run at once (by default one a
-        processor). The sandbox stays its owner's.
+    def __init__(self, tasks: Iterable[BenchTask], sandbox: Sandbox, jobs: int | None = None) -> None:
+        """Run at most `jobs` sandbox jobs at once (by default one a processor); the sandbox stays its owner's.
 
-        Raises UsageError without EvalPlus, and for a file of another kind."""
+        Raises UsageError without EvalPlus."""
         require_evalplus()
-        self.problems = read_problems(data)
+        self._tasks = {task.task_id: task for task in tasks}
         self._sandbox = sandbox
         self.jobs = jobs or len(os.sched_getaffinity(0))
         self._lane = _Lane(self.jobs)
         self._lock = threading.Lock()
-        self._findings: dict[Key, Future[HiddenFinding]] = {}
+        self._findings: dict[tuple[str, str], Future[HiddenFinding]] = {}
+        """By task id and solution."""
 
     def judge(self, task_id: str, solution: str) -> Hidden:
-        """What the hidden tests say of `solution`. Raises UsageError for an unknown task, SandboxBroken."""
+        """Run the hidden tests on `solution`. Raises UsageError for an unknown task, and SandboxBroken."""
         return self.examine(task_id, solution).hidden
 
-    def judge_all(self, pairs: Iterable[Key]) -> dict[Key, Hidden]:
-        """`judge` for each pair of task id and solution, several at once."""
-        wanted = list(dict.fromkeys(pairs))
-        with ThreadPoolExecutor(self.jobs, thread_name_prefix="hidden tests") as pool:
-            return dict(zip(wanted, pool.map(lambda pair: self.judge(*pair), wanted), strict=True))
-
     def examine(self, task_id: str, solution: str) -> HiddenFinding:
-        """`judge`, with the reason."""
+        """Judge as `judge` does, and give the reason."""
         key = (task_id, solution)
         with self._lock:
             known = self._findings.get(key)
             future = self._findings.setdefault(key, Future())
         if known is None:
             try:
-                future.set_result(self._examined(self._problem(task_id), solution))
+                future.set_result(self._examined(self._task(task_id), solution))
             except BaseException as error:
                 with self._lock:
                     del self._findings[key]
@@ -78,34 +68,33 @@ class HiddenTests:
         return future.result()
 
     def rehearse(self, task_id: str, solutions: Iterable[str]) -> Answer:
-        """Every solution's outcome out of one job, the first of them as a control too: for solutions that are
-        vouched for, as they may leave traces for one another."""
+        """Judge trusted solutions in one job, the first as a control too; untrusted ones could leave traces."""
         texts = list(solutions)
-        return self._ask(self._problem(task_id), texts, texts[:1])
+        return self._ask(self._task(task_id), texts, texts[:1])
 
-    def _problem(self, task_id: str) -> Problem:
+    def _task(self, task_id: str) -> BenchTask:
         try:
-            return self.problems[task_id]
+            return self._tasks[task_id]
         except KeyError:
             raise UsageError(f"The benchmark's data has no task {task_id}: give the file it comes from.") from None
 
-    def _ask(self, problem: Problem, solutions: Sequence[str], controls: Sequence[str]) -> Answer:
-        with self._lane.shared():
-            answer = ask_evalplus(self._sandbox, problem, solutions, controls)
+    def _ask(self, task: BenchTask, solutions: Sequence[str], controls: Sequence[str]) -> Answer:
+        with self._lane.shared:
+            answer = ask_evalplus(self._sandbox, task, solutions, controls)
         if answer.judged and answer.judged[0].may_be_late:
-            # Its time may have gone to its neighbours: once more without ours, the limits measured anew.
+            # Other jobs may have taken its time: once more without them, with limits measured anew.
             with self._lane.alone():
-                answer = ask_evalplus(self._sandbox, problem, solutions, controls)
+                answer = ask_evalplus(self._sandbox, task, solutions, controls)
         return answer
 
-    def _examined(self, problem: Problem, solution: str) -> HiddenFinding:
-        answer = self._ask(problem, [solution], [])
+    def _examined(self, task: BenchTask, solution: str) -> HiddenFinding:
+        answer = self._ask(task, [solution], [])
         if not answer.judged:
             return HiddenFinding(_NEITHER, answer.reason)
         judged = answer.judged[0]
         if not judged.base_passed:
             return HiddenFinding(_NEITHER, f"base tests: {judged.base}")
-        control = self._ask(problem, [], [solution])
+        control = self._ask(task, [], [solution])
         if not control.accepted:
             return HiddenFinding(_NEITHER, f"against wrong expectations: {control.reason}")
         if control.accepted[0]:
@@ -114,26 +103,20 @@ class HiddenTests:
 
 
 class _Lane:
-    """Room for so many jobs at once, or for one alone."""
+    """Lets so many jobs run at once (`shared`), or one alone."""
 
     def __init__(self, width: int) -> None:
         self._width = width
-        self._room = threading.BoundedSemaphore(width)
+        self.shared = threading.BoundedSemaphore(width)
         self._clearing = threading.Lock()
-
-    @contextmanager
-    def shared(self) -> Iterator[None]:
-        """Run beside others."""
-        with self._room:
-            yield
 
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Wait until all others are through, and keep them waiting."""
         with self._clearing:
             for _ in range(self._width):
-                self._room.acquire()
+                self.shared.acquire()
             try:
                 yield
             finally:
-                self._room.release(self._width)
+                self.shared.release(self._width)

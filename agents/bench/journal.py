@@ -1,4 +1,4 @@
-"""What a benchmark has done so far: a file for each result, whole at every moment, and the recorded replies."""
+"""The results of a benchmark so far, an atomic file each, and the recorded replies."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ class Journal:
     """The results in `directory`/cells and the recorded replies in `directory`/replies."""
 
     def __init__(self, directory: Path, plan: Mapping[str, object], *, again: bool = False) -> None:
-        """Open or begin it; with `again` what was done is forgotten, and only the replies are kept.
+        """Open or begin the measurement that `plan` describes; with `again` only the replies are kept.
 
-        `plan` says what is measured. Raises UsageError where the directory holds another measurement, or can't be
-        written.
+        Raises UsageError where the directory holds another measurement, or can't be written.
         """
         self.directory = directory
         self.replies = directory / "replies"
         self._cells = directory / "cells"
         text = json.dumps(plan, indent=1, sort_keys=True) + "\n"
         try:
-            other = _other_than(directory / _PLAN_FILE, text)
+            path = directory / _PLAN_FILE
+            other = path.is_file() and path.read_text(encoding="utf-8") != text
             if again:
                 shutil.rmtree(self._cells, ignore_errors=True)
             elif other:
@@ -42,13 +42,13 @@ class Journal:
                 )
             if other:
                 (directory / _PROOF_FILE).unlink(missing_ok=True)
-            write_atomically(directory / _PLAN_FILE, text)
+            write_atomically(path, text)
         except OSError as error:
             raise UsageError(f"{directory} can't be written ({error.strerror}); choose another --out.") from error
 
     @property
     def proof(self) -> str | None:
-        """What showed that the hidden tests can be relied on; None until it was shown here."""
+        """The sentence that shows that the hidden tests can be relied on; None until it was shown here."""
         path = self.directory / _PROOF_FILE
         return path.read_text(encoding="utf-8").strip() if path.is_file() else None
 
@@ -57,12 +57,10 @@ class Journal:
         write_atomically(self.directory / _PROOF_FILE, f"{sentence}\n")
 
     def find(self, task_id: str, strategy: Strategy, seed: int) -> TaskResult | None:
-        """The result kept for this cell; None where there is none, or its file is damaged."""
-        from pydantic import ValidationError
-
+        """Return the result kept for this cell; None where there is none, or its file is damaged."""
         try:
             found: TaskResult = loaded(TaskResult, self._path(task_id, strategy, seed).read_bytes())
-        except (FileNotFoundError, ValidationError):
+        except (FileNotFoundError, ValueError):
             return None
         return found if found.task_id == task_id else None
 
@@ -74,7 +72,3 @@ class Journal:
     def _path(self, task_id: str, strategy: Strategy, seed: int) -> Path:
         name = re.sub(r"[^A-Za-z0-9-]+", "-", task_id)
         return self._cells / strategy / str(seed) / f"{name}.json"
-
-
-def _other_than(path: Path, text: str) -> bool:
-    return path.is_file() and path.read_text(encoding="utf-8") != text

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
-from .figures import BASELINE, Report, StrategyFigures
+from .figures import BASELINE, Comparison, GradeFigures, Report, StrategyFigures
 from .statistics import CONFIDENCE, Difference, Share
 
 _NONE = "–"
@@ -17,6 +19,7 @@ _HOW = (
     "(generated), calls and seconds are means a task and seed; replayed replies count as if they had been asked "
     "for, except in the wall time."
 )
+_Row = TypeVar("_Row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,33 +32,72 @@ class Table:
     labels: int = 1
 
 
+_Columns = dict[str, Callable[[_Row], str]]
+_RATES: _Columns[StrategyFigures] = {
+    "strategy": lambda row: row.strategy,
+    "results": lambda row: str(row.judged),
+    "right: base tests": lambda row: _percent(row.base),
+    "right: all hidden tests": lambda row: _percent(row.plus),
+    "claims to be right": lambda row: share_cell(row.claimed),
+}
+_TRUST: _Columns[StrategyFigures] = {
+    "strategy": lambda row: row.strategy,
+    "false success, of claims": lambda row: share_cell(row.false_of_claims),
+    "false success, of results": lambda row: share_cell(row.false_of_results),
+    "right, unclaimed": lambda row: share_cell(row.right_unclaimed),
+    "lost to repair": lambda row: share_cell(row.lost_to_repair),
+}
+_COST: _Columns[StrategyFigures] = {
+    "strategy": lambda row: row.strategy,
+    "tokens": lambda row: f"{row.tokens:.0f}",
+    "calls": lambda row: f"{row.calls:.1f}",
+    "model seconds": lambda row: f"{row.model_seconds:.0f}",
+    "wall seconds": lambda row: f"{row.seconds:.0f}",
+}
+_COMPARISONS: _Columns[Comparison] = {
+    "strategy": lambda row: row.strategy,
+    "pairs": lambda row: str(row.plus.pairs),
+    "base tests": lambda row: points_cell(row.base),
+    "all hidden tests": lambda row: points_cell(row.plus),
+    "won : lost": lambda row: f"{row.plus.gained} : {row.plus.lost}",
+}
+_GRADES: _Columns[GradeFigures] = {
+    "strategy": lambda row: row.strategy,
+    "grade": lambda row: row.grade,
+    "results": lambda row: share_cell(row.given),
+    "right: all hidden tests": lambda row: share_cell(row.right),
+}
+
+
 def printed(report: Report) -> tuple[Table, ...]:
-    """The tables of a report; one that would have no row is left out."""
-    every = (_rates(report), _trust(report), _cost(report), _comparisons(report), _grades(report))
+    """Lay out the tables of a report; one that would have no row is left out."""
+    every = (
+        _table("Hidden tests", _RATES, report.strategies),
+        _table("What a claim is worth", _TRUST, report.strategies),
+        _table("Cost, a task", _COST, report.strategies),
+        _table(f"Against {BASELINE}, on the same tasks and seeds", _COMPARISONS, report.comparisons),
+        _table("Of results with a grade", _GRADES, report.grades, labels=2),
+    )
     return tuple(table for table in every if table.rows)
 
 
+def _table(title: str, columns: _Columns[_Row], rows: Iterable[_Row], labels: int = 1) -> Table:
+    return Table(
+        title, tuple(columns), tuple(tuple(cell(row) for cell in columns.values()) for row in rows), labels
+    )
+
+
 def markdown(report: Report) -> str:
-    """The report as a Markdown page."""
-    parts = [
-        f"# {_cell(report.title)}",
-        sample(report),
-        *map(markdown_table, printed(report)),
-        *notes(report),
-        _HOW,
-    ]
-    return "\n\n".join(parts) + "\n"
-
-
-def sample(report: Report) -> str:
-    """What was run, in one sentence."""
+    """Lay out the report as a Markdown page."""
     tasks = max((figures.tasks for figures in report.strategies), default=0)
     seeds = max((figures.seeds for figures in report.strategies), default=0)
-    return f"{_counted(tasks, 'task')}, {_counted(seeds, 'seed')} each."
+    sample = f"{_counted(tasks, 'task')}, {_counted(seeds, 'seed')} each."
+    tables = map(markdown_table, printed(report))
+    return "\n\n".join([f"# {_cell(report.title)}", sample, *tables, *gaps(report), _HOW]) + "\n"
 
 
-def notes(report: Report) -> list[str]:
-    """What a reader must know of single strategies: results that are missing, or ended in an error."""
+def gaps(report: Report) -> list[str]:
+    """Say which results of a strategy are missing, or ended in an error."""
     most = max((figures.results for figures in report.strategies), default=0)
     found = []
     for figures in report.strategies:
@@ -64,89 +106,9 @@ def notes(report: Report) -> list[str]:
             "not judged by the hidden tests yet": figures.results - figures.judged,
             "ended in an error": figures.errors,
         }
-        said = [f"{number} {what}" for what, number in missing.items() if number]
-        if said:
-            found.append(f"{figures.strategy}, of {_counted(most, 'result')}: {', '.join(said)}.")
+        if parts := [f"{number} {what}" for what, number in missing.items() if number]:
+            found.append(f"{figures.strategy}, of {_counted(most, 'result')}: {', '.join(parts)}.")
     return found
-
-
-def _rates(report: Report) -> Table:
-    rows = [
-        (
-            figures.strategy,
-            str(figures.judged),
-            _percent(figures.base),
-            _percent(figures.plus),
-            share_cell(figures.claimed),
-        )
-        for figures in report.strategies
-    ]
-    head = ("strategy", "results", "right: base tests", "right: all hidden tests", "claims to be right")
-    return Table("Hidden tests", head, tuple(rows))
-
-
-def _trust(report: Report) -> Table:
-    rows = [
-        (
-            figures.strategy,
-            share_cell(figures.false_of_claims),
-            share_cell(figures.false_of_results),
-            share_cell(figures.right_unclaimed),
-            share_cell(figures.lost_to_repair),
-        )
-        for figures in report.strategies
-    ]
-    head = (
-        "strategy",
-        "false success, of claims",
-        "false success, of results",
-        "right, unclaimed",
-        "lost to repair",
-    )
-    return Table("What a claim is worth", head, tuple(rows))
-
-
-def _cost(report: Report) -> Table:
-    return Table(
-        "Cost, a task",
-        ("strategy", "tokens", "calls", "model seconds", "wall seconds"),
-        tuple(_cost_row(figures) for figures in report.strategies),
-    )
-
-
-def _cost_row(figures: StrategyFigures) -> tuple[str, ...]:
-    return (
-        figures.strategy,
-        f"{figures.tokens:.0f}",
-        f"{figures.calls:.1f}",
-        f"{figures.model_seconds:.0f}",
-        f"{figures.seconds:.0f}",
-    )
-
-
-def _comparisons(report: Report) -> Table:
-    rows = [
-        (
-            row.strategy,
-            str(row.plus.pairs),
-            points_cell(row.base),
-            points_cell(row.plus),
-            f"{row.plus.gained} : {row.plus.lost}",
-        )
-        for row in report.comparisons
-    ]
-    head = ("strategy", "pairs", "base tests", "all hidden tests", "won : lost")
-    return Table(f"Against {BASELINE}, on the same tasks and seeds", head, tuple(rows))
-
-
-def _grades(report: Report) -> Table:
-    rows = [(row.strategy, row.grade, share_cell(row.given), share_cell(row.right)) for row in report.grades]
-    return Table(
-        "Of results with a grade",
-        ("strategy", "grade", "results", "right: all hidden tests"),
-        tuple(rows),
-        labels=2,
-    )
 
 
 def _percent(share: Share) -> str:
@@ -156,14 +118,12 @@ def _percent(share: Share) -> str:
 
 
 def share_cell(share: Share) -> str:
-    """`2 of 3: 66.7% (20.8–93.9)`."""
-    if not share.total:
-        return f"0 of 0: {_NONE}"
+    """Write a share as `2 of 3: 66.7% (20.8–93.9)`."""
     return f"{share.count} of {share.total}: {_percent(share)}"
 
 
 def points_cell(difference: Difference) -> str:
-    """`+1.5 (-0.5 to +3.5)`, in points."""
+    """Write a difference as `+1.5 (-0.5 to +3.5)`, in points."""
     low, high = difference.interval.low, difference.interval.high
     return f"{difference.difference * 100:+.1f} ({low * 100:+.1f} to {high * 100:+.1f})"
 
@@ -173,7 +133,7 @@ def _counted(number: int, noun: str) -> str:
 
 
 def markdown_table(table: Table) -> str:
-    """A table as Markdown, its title as a heading."""
+    """Write a table as Markdown, its title as a heading."""
     rule = ["---" if column < table.labels else "--:" for column in range(len(table.head))]
     rows = [table.head, rule, *table.rows]
     lines = ["| " + " | ".join(map(_cell, row)) + " |" for row in rows]

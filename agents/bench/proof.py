@@ -1,31 +1,30 @@
-"""Shows that the hidden tests can be relied on here and now: right solutions pass, broken ones fail."""
+"""Proves that the hidden tests can be relied on here and now: right solutions pass, broken ones fail."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 
 from ..sandbox import Sandbox
 from .evalplus_job import Answer
 from .hidden_tests import HiddenTests
-from .problems import Problem
+from .tasks import BenchTask
 
-BROKEN: Mapping[str, Callable[[Problem], str]] = {
-    "does nothing": lambda problem: problem.stub + "    pass\n",
-    "raises": lambda problem: problem.stub + "    raise NotImplementedError\n",
-    "returns a text of its own": lambda problem: problem.stub + "    return 'no result of this task'\n",
-    "cannot be read": lambda problem: problem.stub + "    return (\n",
+BROKEN: Mapping[str, Callable[[BenchTask], str]] = {
+    "does nothing": lambda task: task.head + "    pass\n",
+    "raises": lambda task: task.head + "    raise NotImplementedError\n",
+    "returns a text of its own": lambda task: task.head + "    return 'no result of this task'\n",
+    "cannot be read": lambda task: task.head + "    return (\n",
 }
 """Ways to be wrong on every task, by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProofReport:
-    """What was seen: tasks whose reference fails, broken solutions that pass (task and way), and tasks where
-    the reference meets expectations that are wrong. All empty where the hidden tests can be relied on."""
+    """Tasks whose reference fails, broken solutions that pass (task and way), and tasks where the reference meets
+    wrong expectations. All are empty where the hidden tests can be relied on."""
 
     tasks: int
     broken: int
@@ -36,7 +35,7 @@ class ProofReport:
 
     @property
     def holds(self) -> bool:
-        """Whether every right solution passed and every broken one failed."""
+        """Return True if every right solution passed and every broken one failed."""
         return not (self.failing or self.passing or self.unmoved)
 
     def __str__(self) -> str:
@@ -51,37 +50,37 @@ class ProofReport:
         return f"The hidden tests cannot be relied on ({'; '.join(wrong)}): check the data and the machine's load."
 
 
-def prove(data: Path, sandbox: Sandbox, jobs: int | None = None) -> ProofReport:
+def prove(tasks: Sequence[BenchTask], sandbox: Sandbox, jobs: int | None = None) -> ProofReport:
     """Judge every task's reference and four broken solutions, and the reference against wrong expectations.
 
-    Raises UsageError, SandboxBroken."""
+    Raises UsageError and SandboxBroken.
+    """
     begun = time.monotonic()
-    tests = HiddenTests(data, sandbox, jobs)
-    problems = tests.problems.values()
+    tests = HiddenTests(tasks, sandbox, jobs)
     with ThreadPoolExecutor(tests.jobs, thread_name_prefix="proof") as pool:
-        answers = list(pool.map(lambda problem: tests.rehearse(problem.task_id, solutions(problem)), problems))
-    seen = dict(zip(tests.problems, answers, strict=True))
+        answers = pool.map(lambda task: tests.rehearse(task.task_id, solutions(task)), tasks)
+        seen = {task.task_id: answer for task, answer in zip(tasks, answers, strict=True)}
     return ProofReport(
         tasks=len(seen),
         broken=len(seen) * len(BROKEN),
-        failing=tuple(task for task, answer in seen.items() if not _first_passes(answer)),
-        passing=tuple((task, way) for task, answer in seen.items() for way in _passing(answer)),
-        unmoved=tuple(task for task, answer in seen.items() if any(answer.accepted)),
+        failing=tuple(name for name, answer in seen.items() if not _reference_passes(answer)),
+        passing=tuple((name, way) for name, answer in seen.items() for way in _passing(answer)),
+        unmoved=tuple(name for name, answer in seen.items() if any(answer.accepted)),
         seconds=time.monotonic() - begun,
     )
 
 
-def solutions(problem: Problem) -> list[str]:
-    """The reference, then the broken ones in their order."""
-    return [problem.reference, *(broken(problem) for broken in BROKEN.values())]
+def solutions(task: BenchTask) -> list[str]:
+    """Return the reference, then the broken ones in their order."""
+    return [task.reference, *(broken(task) for broken in BROKEN.values())]
 
 
-def _first_passes(answer: Answer) -> bool:
+def _reference_passes(answer: Answer) -> bool:
     return bool(answer.judged) and answer.judged[0].plus_passed
 
 
 def _passing(answer: Answer) -> list[str]:
-    """Ways to be broken that the base tests let through; without an answer nothing is shown to fail."""
+    """List the ways to be broken that the base tests let through; without an answer nothing is shown to fail."""
     if not answer.judged:
         return list(BROKEN)
     return [way for way, judged in zip(BROKEN, answer.judged[1:], strict=True) if judged.base_passed]

@@ -1,18 +1,16 @@
-"""What a benchmark keeps of each task: the record that every table is made from."""
+"""The record of a benchmark's task that every table is made from."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from ..records import Grade, Usage
-from ..settings import STRATEGIES, Strategy
-
-__all__ = ["STRATEGIES", "Hidden", "Strategy", "TaskResult"]
+from ..settings import Strategy
 
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """What the hidden tests say of a solution: the benchmark's own (`base`), and those and EvalPlus's (`plus`)."""
+    """The hidden tests' verdict on a solution: the benchmark's own (`base`), and those and EvalPlus's (`plus`)."""
 
     base: bool
     plus: bool
@@ -26,10 +24,10 @@ class TaskResult:
     strategy: Strategy
     seed: int
     solution: str
-    """The module that the strategy hands over; empty where it has none."""
+    """The module that the strategy returns; empty where it has none."""
     grade: Grade | None
     claimed: bool
-    """Whether the strategy says that it is right."""
+    """True if the strategy says that it is right."""
     hidden: Hidden | None = None
     """None until the hidden tests have run."""
     rounds: int = 0
@@ -39,6 +37,6 @@ class TaskResult:
     seconds: float = 0.0
     error: str | None = None
     matched: int | None = None
-    """Generated tokens that it was held to, where it was held to another strategy's."""
+    """Its limit of generated tokens, where that is what another strategy spent."""
     lost_to_repair: bool = False
-    """Whether its first draft was right on the hidden tests and what it hands over is a repair that is not."""
+    """True if its first draft is right on the hidden tests, and the repair that it returns is not."""

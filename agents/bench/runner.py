@@ -1,6 +1,6 @@
-"""Runs strategies on tasks: each (task, strategy, seed) once, kept as it ends, on replies that all of them share.
+"""Runs strategies on tasks: each (task, strategy, seed) once, on recorded replies that all of them share.
 
-Equal requests of two strategies are answered by the same recorded reply, and charged to both.
+Equal requests of two strategies are answered by the same reply, and charged to both.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ..run.role_models import SharedModels
 from ..sandbox import Sandbox
@@ -27,7 +27,7 @@ ORDER: tuple[Strategy, ...] = ("greenloop", "best-of-n", "classic", "single")
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What is measured: tasks, with or without their examples, by strategies, with seeds 0 to `seeds` - 1."""
+    """Tasks, with or without their examples, strategies, and seeds 0 to `seeds` - 1."""
 
     tasks: Sequence[BenchTask]
     strategies: Sequence[Strategy]
@@ -36,43 +36,34 @@ class Measurement:
     strip_examples: bool = False
 
     def cells(self) -> Iterator[tuple[BenchTask, int]]:
-        """Each task with each seed; the strategies of one cell run one after the other."""
-        for seed in range(self.seeds):
-            for task in self.tasks:
-                yield task, seed
+        """Yield each task with each seed; the strategies of one cell run one after the other."""
+        return ((task, seed) for seed in range(self.seeds) for task in self.tasks)
 
     @property
     def size(self) -> int:
-        """How many results there will be."""
+        """The number of results."""
         return len(self.tasks) * self.seeds * len(self.strategies)
 
 
+@dataclass(frozen=True, slots=True)
 class Runner:
     """Runs the cells of a measurement, several at once."""
 
-    def __init__(
-        self,
-        measurement: Measurement,
-        backends: SharedModels,
-        sandbox: Sandbox,
-        hidden: HiddenTests,
-        journal: Journal,
-    ) -> None:
-        self._measurement = measurement
-        self._backends = backends
-        self._sandbox = sandbox
-        self._hidden = hidden
-        self._journal = journal
-        self._stopped = threading.Event()
+    measurement: Measurement
+    backends: SharedModels
+    sandbox: Sandbox
+    hidden: HiddenTests
+    journal: Journal
+    _stopped: threading.Event = field(default_factory=threading.Event, init=False)
 
     def run(self, at_once: int, emit: Callable[[TaskResult], None]) -> list[TaskResult]:
-        """The results of all cells, those that the journal had included; `tell` hears of each, from any thread.
+        """Return the results of all cells, those in the journal included; `emit` gets each, from any thread.
 
-        Raises ModelError where the model can't be reached, SandboxBroken, and OSError; what ended is kept.
+        Raises ModelError where the model can't be reached, SandboxBroken, and OSError; finished results are kept.
         """
         pool = ThreadPoolExecutor(at_once, thread_name_prefix="cell")
         try:
-            cells = [pool.submit(self._cell, task, seed, emit) for task, seed in self._measurement.cells()]
+            cells = [pool.submit(self._cell, task, seed, emit) for task, seed in self.measurement.cells()]
             wait(cells, return_when=FIRST_EXCEPTION)
             self._stopped.set()
             return [result for cell in cells for result in cell.result()]
@@ -82,15 +73,15 @@ class Runner:
 
     def _cell(self, task: BenchTask, seed: int, emit: Callable[[TaskResult], None]) -> list[TaskResult]:
         results: dict[Strategy, TaskResult] = {}
-        with closing(CachedVerifier(self._sandbox)) as verifier:
-            for strategy in (name for name in ORDER if name in self._measurement.strategies):
+        with closing(CachedVerifier(self.sandbox)) as verifier:
+            for strategy in (name for name in ORDER if name in self.measurement.strategies):
                 if self._stopped.is_set():
                     break
                 matched = _tokens(results.get("greenloop")) if strategy == "best-of-n" else None
-                result = self._journal.find(task.task_id, strategy, seed)
+                result = self.journal.find(task.task_id, strategy, seed)
                 if result is None or result.matched != matched:
                     result = self._measured(task, strategy, seed, verifier, matched)
-                    self._journal.add(result)
+                    self.journal.add(result)
                 results[strategy] = result
                 emit(result)
         return list(results.values())
@@ -98,13 +89,13 @@ class Runner:
     def _measured(
         self, task: BenchTask, strategy: Strategy, seed: int, verifier: CachedVerifier, matched: int | None
     ) -> TaskResult:
-        """One strategy on one task; with `matched` on so many generated tokens."""
-        spec = task_spec(task, self._measurement.strip_examples)
-        settings = replace(self._measurement.settings, strategy=strategy, seed=seed)
+        """Run one strategy on one task; with `matched` on so many generated tokens."""
+        spec = task_spec(task, self.measurement.strip_examples)
+        settings = replace(self.measurement.settings, strategy=strategy, seed=seed)
         attempt = Attempt(spec, settings, matched)
-        attempt.make(self._backends, self._journal.replies, verifier)
+        attempt.make(self.backends, self.journal.replies, verifier)
         solution = solution_of(task, attempt.code) if attempt.code else ""
-        found = self._hidden.judge(task.task_id, solution) if solution else None
+        found = self.hidden.judge(task.task_id, solution) if solution else None
         return TaskResult(
             task_id=task.task_id,
             strategy=strategy,
@@ -125,9 +116,8 @@ class Runner:
     def _lost(self, task: BenchTask, attempt: Attempt, *, right: bool) -> bool:
         if right or not attempt.repaired:
             return False
-        return self._hidden.judge(task.task_id, solution_of(task, attempt.first_code)).plus
+        return self.hidden.judge(task.task_id, solution_of(task, attempt.first_code)).plus
 
 
 def _tokens(result: TaskResult | None) -> int | None:
-    """Generated tokens of `result`, at least one."""
     return None if result is None else max(1, result.usage.completion_tokens)

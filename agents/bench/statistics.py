@@ -1,16 +1,15 @@
 """Intervals of proportions, and of differences between proportions, at 95 % confidence.
 
-An observation is one strategy on one task with one seed. Seeds of one task are not independent of each other, so
-the intervals go by tasks: with one seed each they are the published ones; with several, the number of observations
-is replaced by the number of independent ones that carry as much.
+An observation is one strategy on one task with one seed. Seeds of one task are not independent, so intervals go by
+tasks: with several seeds, the number of observations is replaced by the effective number of independent ones.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist, fmean
+from statistics import NormalDist, fmean, pstdev
 
 CONFIDENCE = 0.95
 _Z = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
@@ -36,7 +35,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How much higher one proportion is than another on the same `pairs` of observations."""
+    """The difference of two proportions on the same `pairs` of observations."""
 
     pairs: int
     gained: int
@@ -48,7 +47,7 @@ class Difference:
 
 
 def wilson(share: float, trials: float) -> Interval:
-    """The score interval of a proportion seen in `trials` independent trials.
+    """Compute the score interval of a proportion seen in `trials` independent trials.
 
     E. B. Wilson, Probable Inference, the Law of Succession, and Statistical Inference, JASA 22 (1927) 209-212.
     """
@@ -58,32 +57,8 @@ def wilson(share: float, trials: float) -> Interval:
     return Interval(middle - half if share else 0.0, middle + half if share < 1 else 1.0)
 
 
-def clopper_pearson(count: int, trials: int) -> Interval:
-    """The exact interval of a proportion of which `count` of `trials` independent observations hold.
-
-    C. J. Clopper and E. S. Pearson, The Use of Confidence or Fiducial Limits, Biometrika 26 (1934) 404-413.
-    """
-    tail = (1 - CONFIDENCE) / 2
-
-    def at_most(most: int, share: float) -> float:
-        return sum(math.comb(trials, k) * share**k * (1 - share) ** (trials - k) for k in range(most + 1))
-
-    low = _root(lambda share: 1 - at_most(count - 1, share) - tail) if count else 0.0
-    high = _root(lambda share: tail - at_most(count, share)) if count < trials else 1.0
-    return Interval(low, high)
-
-
-def _root(rising: Callable[[float], float]) -> float:
-    """Where a rising function on 0 to 1 passes 0."""
-    low, high = 0.0, 1.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if rising(middle) < 0 else (low, middle)
-    return low
-
-
 def share_of(observations: Sequence[tuple[Hashable, bool]]) -> Share:
-    """The proportion of observations that hold, each given with its task: Wilson's interval.
+    """Compute the proportion of observations that hold, each given with its task, and Wilson's interval.
 
     Where tasks have several observations, their number is divided by the design effect (the variance of the
     proportion, estimated between tasks, over that of independent observations), as E. L. Korn and B. I. Graubard
@@ -103,7 +78,7 @@ def _scored(observations: Sequence[tuple[Hashable, bool]]) -> tuple[float, Inter
 def difference_of(
     first: Mapping[tuple[str, int], bool], second: Mapping[tuple[str, int], bool]
 ) -> Difference | None:
-    """How much more often `first` holds than `second`, over the (task, seed) pairs that both have.
+    """Compute how much more often `first` holds than `second`, over the (task, seed) pairs that both have.
 
     R. G. Newcombe's square-and-add interval of Wilson's (method 10 in Statistics in Medicine 17 (1998) 2635-2650),
     which does not collapse where few pairs differ, as a bootstrap does. With several seeds a task, Wilson's
@@ -114,7 +89,7 @@ def difference_of(
         return None
     one, other = ([(key[0], held[key]) for key in keys] for held in (first, second))
     (a, of_a), (b, of_b) = _scored(one), _scored(other)
-    correlation = _correlation(_means(one), _means(other))
+    correlation = _correlation(*([fmean(task) for task in _by_task(held)] for held in (one, other)))
     down = _added(a - of_a.low, of_b.high - b, correlation)
     up = _added(of_a.high - a, b - of_b.low, correlation)
     gained = sum(first[key] and not second[key] for key in keys)
@@ -129,14 +104,9 @@ def _by_task(observations: Sequence[tuple[Hashable, bool]]) -> list[list[bool]]:
     return list(tasks.values())
 
 
-def _means(observations: Sequence[tuple[Hashable, bool]]) -> list[float]:
-    return [fmean(task) for task in _by_task(observations)]
-
-
 def _independent(tasks: Sequence[Sequence[bool]], share: float) -> float:
-    """How many independent observations carry as much as those of `tasks`: no fewer than there are tasks."""
-    total = sum(map(len, tasks))
-    number = len(tasks)
+    """Estimate the effective number of independent observations: at least the number of tasks."""
+    total, number = sum(map(len, tasks)), len(tasks)
     if number == total or number == 1 or share in {0, 1}:
         return number
     # Of a ratio estimator: the residuals of the tasks' sums (W. G. Cochran, Sampling Techniques, 3rd ed., 2.11).
@@ -146,13 +116,12 @@ def _independent(tasks: Sequence[Sequence[bool]], share: float) -> float:
 
 
 def _correlation(first: Sequence[float], second: Sequence[float]) -> float:
-    """Of two sequences, lowered where it is positive by Newcombe's correction for continuity."""
-    number = len(first)
+    """Compute a correlation, lowered where it is positive by Newcombe's correction for continuity."""
     mean, other = fmean(first), fmean(second)
-    spread = math.sqrt(fmean((x - mean) ** 2 for x in first) * fmean((y - other) ** 2 for y in second))
+    spread = pstdev(first) * pstdev(second)
     shared = fmean((x - mean) * (y - other) for x, y in zip(first, second, strict=True))
     if shared > 0:
-        shared = max(0.0, shared - 1 / (2 * number))
+        shared = max(0.0, shared - 1 / (2 * len(first)))
     return shared / spread if spread else 0.0
 
 

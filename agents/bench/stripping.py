@@ -32,7 +32,7 @@ _QUOTES = re.compile(r"[rRuU]?(\"\"\"|'''|\"|')")
 
 
 class _Docstring(NamedTuple):
-    """A stub around a docstring: `lines` is what stands between the quotes, as it is written."""
+    """A stub around a docstring: `lines` stand between the quotes, as they are written."""
 
     before: str
     lines: tuple[str, ...]
@@ -41,7 +41,7 @@ class _Docstring(NamedTuple):
 
 
 def definition(stub: str, name: str) -> Function:
-    """The module-level function `name` of `stub`; the last of several. Raises ValueError where there is none."""
+    """Find the module-level function `name`, the last of several. Raises ValueError where there is none."""
     for node in reversed(parse(stub).body):
         if isinstance(node, Function) and node.name == name:
             return node
@@ -49,10 +49,7 @@ def definition(stub: str, name: str) -> Function:
 
 
 def header(code: str, name: str) -> str:
-    """The line, colon included, that begins the module-level function `name` of `code`.
-
-    Raises ValueError where there is none.
-    """
+    """Write the line, colon included, that begins the function `name` of `code`. Raises as `definition` does."""
     function = definition(code, name)
     word = "async def" if isinstance(function, ast.AsyncFunctionDef) else "def"
     returns = f" -> {unparse(function.returns)}" if function.returns else ""
@@ -60,7 +57,7 @@ def header(code: str, name: str) -> str:
 
 
 def without_examples(stub: str, entry_point: str) -> str:
-    """`stub` with no example in the docstring of `entry_point`; the code around it stays byte for byte.
+    """Take the examples out of the docstring of `entry_point`; the code around it stays byte for byte.
 
     Raises ValueError where `stub` is not Python or defines no function `entry_point`.
     """
@@ -75,26 +72,24 @@ def without_examples(stub: str, entry_point: str) -> str:
 
 def _docstring(stub: str, function: Function) -> _Docstring | None:
     first = function.body[0]
-    if not isinstance(first, ast.Expr) or not isinstance(first.value, ast.Constant) or first.end_lineno is None:
+    if not (isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)):
         return None
-    lines = [line.encode() for line in stub.split("\n")]
-    place = sum(len(line) + 1 for line in lines[: first.lineno - 1]) + first.col_offset
-    end = sum(len(line) + 1 for line in lines[: first.end_lineno - 1]) + (first.end_col_offset or 0)
-    whole = stub.encode()
-    literal = whole[place:end].decode()
+    lines = stub.split("\n")
+    margin = lines[first.lineno - 1].encode()[: first.col_offset].decode()
+    before = "\n".join([*lines[: first.lineno - 1], margin])
+    literal = ast.get_source_segment(stub, first) or ""
     quotes = _QUOTES.match(literal)
     if quotes is None or not literal.endswith(quotes[1]) or not isinstance(first.value.value, str):
         return None
     inner = literal[quotes.end() : -len(quotes[1])]
-    before, after = whole[:place].decode() + quotes[0], quotes[1] + whole[end:].decode()
-    return _Docstring(before, tuple(inner.split("\n")), after, first.col_offset)
+    after = quotes[1] + stub[len(before) + len(literal) :]
+    return _Docstring(before + quotes[0], tuple(inner.split("\n")), after, first.col_offset)
 
 
 def _examples(lines: Sequence[str], name: str) -> dict[int, str]:
-    """The lines that belong to examples, by number, each with what is left of it."""
-    gone = dict.fromkeys(
-        (n for session in shown(lines) for item in session for n in _span(item.line, item.text)), ""
-    )
+    """Find the lines that belong to examples, by number, each with the text that is left of it."""
+    doctests = [item for session in shown(lines) for item in session]
+    gone = {item.line + n: "" for item in doctests for n in range(item.text.count("\n") + 1)}
     for number, line in enumerate(lines):
         start = _heading(line)
         if number not in gone and start is not None:
@@ -108,7 +103,7 @@ def _examples(lines: Sequence[str], name: str) -> dict[int, str]:
 
 
 def _introductions(lines: Sequence[str], gone: Mapping[int, str]) -> dict[int, str]:
-    """Lines whose last sentence ends in a colon that nothing follows any more, where it begins on that line."""
+    """Find lines whose last sentence, begun on that line, ends in a colon that nothing follows any more."""
     found = {}
     for number in gone:
         above = next((n for n in range(number - 1, -1, -1) if lines[n].strip()), None)
@@ -121,12 +116,8 @@ def _introductions(lines: Sequence[str], gone: Mapping[int, str]) -> dict[int, s
     return found
 
 
-def _span(start: int, text: str) -> range:
-    return range(start, start + text.count("\n") + 1)
-
-
 def _heading(line: str) -> int | None:
-    """Where the sentence begins that announces examples, as `For example:` does, and the line with it ends."""
+    """Find the start of a sentence, the last of the line, that announces examples, as `For example:` does."""
     starts = _sentence_starts(line)
     return next((start for start in starts if _HEADING.fullmatch(line[start:].rstrip())), None)
 
@@ -136,7 +127,7 @@ def _sentence_starts(line: str) -> list[int]:
 
 
 def _block(lines: Sequence[str], head: int, name: str, gone: Container[int]) -> Iterator[int]:
-    """The lines after `head` that belong to the example that it begins, blank ones between them included."""
+    """Yield the lines after `head` that belong to its example, blank ones between them included."""
     headed = _heading(lines[head]) is not None
     depth = 0 if headed else _depth(lines[head])
     waiting: list[int] = []
@@ -154,13 +145,12 @@ def _block(lines: Sequence[str], head: int, name: str, gone: Container[int]) -> 
 
 
 def _is_example(line: str, name: str) -> bool:
-    text = line.strip()
     forms = (_GIVEN, _FIELD, _REMARK)
-    return _called(line, name) is not None or any(form.match(text) for form in forms)
+    return _called(line, name) is not None or any(form.match(line.strip()) for form in forms)
 
 
 def _runs_of_calls(lines: Sequence[str], name: str, gone: Container[int]) -> list[list[int]]:
-    """Lines that begin with a call of `name`, those that follow one another together."""
+    """Group consecutive lines that begin with a call of `name`."""
     runs: list[list[int]] = []
     for number, line in enumerate(lines):
         if number in gone or _called(line, name) is None:
@@ -173,7 +163,7 @@ def _runs_of_calls(lines: Sequence[str], name: str, gone: Container[int]) -> lis
 
 
 def _called(line: str, name: str) -> str | None:
-    """The call of `name` that a line begins with, as far as the line has it; None where it begins otherwise."""
+    """Return the call of `name` that a line begins with, as far as the line has it; None without one."""
     lead = _LEAD.match(line.strip())
     text = line.strip()[lead.end() if lead else 0 :]
     if not text.startswith(f"{name}("):
@@ -183,7 +173,7 @@ def _called(line: str, name: str) -> str | None:
 
 
 def _is_on_values(line: str, name: str) -> bool:
-    """Whether the call that a line begins with has arguments, and none is a variable, as in `f(n - 1)`."""
+    """Return True if the line's call has arguments, and none is a variable, as in `f(n - 1)`."""
     node = expression(_called(line, name) or "")
     if not isinstance(node, ast.Call):
         return True
@@ -192,7 +182,7 @@ def _is_on_values(line: str, name: str) -> bool:
 
 
 def _joined(lines: Sequence[str], gone: Mapping[int, str]) -> list[str]:
-    """The lines that stay; where some are gone, one blank line stays of those around them, and none at the end."""
+    """Join the lines that stay, with one blank line where some are gone, and none at the end."""
     last = len(lines) - 1
     end = [lines[last]] if last and not lines[last].strip() else []
     left = [(gone.get(number, line), number in gone) for number, line in enumerate(lines[: len(lines) - len(end)])]

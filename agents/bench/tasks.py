@@ -1,4 +1,4 @@
-"""Benchmark tasks: read from a file of EvalPlus's, and put to greenloop as specs."""
+"""Tasks of HumanEval+ and MBPP+: read from a file of EvalPlus's, and put to greenloop as specs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Literal
 
 from ..errors import UsageError
 from ..records import Spec
@@ -15,13 +16,18 @@ from ..spec import read_spec
 from ..spec.examples import examples
 from ..spec.signature import stated
 from ..syntax.source import bound, parse, segment, unbound
-from .problems import LEFT_OUT, Dataset
 from .stripping import header, without_examples
 
-_FIELDS: Mapping[Dataset, Sequence[str]] = {
-    "HumanEval+": ("task_id", "prompt", "entry_point"),
+Dataset = Literal["HumanEval+", "MBPP+"]
+LEFT_OUT = ("Mbpp/164", "Mbpp/295", "Mbpp/599")
+"""Tasks of MBPP that say nothing of a solution. EvalPlus takes any answer to the first for right, and to the
+second 0 for all inputs, while what that task's asserts say fails; the reference of the third needs a quarter of
+EvalPlus's time limit for itself, and fails on a busy machine."""
+_TEXTS: Mapping[Dataset, Sequence[str]] = {
+    "HumanEval+": ("task_id", "prompt", "entry_point", "canonical_solution"),
     "MBPP+": ("task_id", "prompt", "entry_point", "canonical_solution", "assertion"),
 }
+_OF_HIDDEN_TESTS = {"base_input": list, "plus_input": list, "atol": int | float}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +35,8 @@ class BenchTask:
     """One task: `prompt` is a stub, Python whose function `entry_point` has no body.
 
     HumanEval's has a docstring. MBPP's has none: `prose` says what it does, and `example` is an assertion.
+    `reference` is a module that solves the task. Each of `base_input` and `plus_input` is the arguments of one
+    call, as JSON has them; results may be off by `atol`.
     """
 
     task_id: str
@@ -36,10 +44,20 @@ class BenchTask:
     entry_point: str
     prose: str = ""
     example: str = ""
+    dataset: Dataset = "HumanEval+"
+    reference: str = ""
+    base_input: tuple[Any, ...] = ()
+    plus_input: tuple[Any, ...] = ()
+    atol: float = 0.0
+
+    @property
+    def head(self) -> str:
+        """The stub as the beginning of a module: a body makes it whole."""
+        return self.prompt if self.dataset == "HumanEval+" else self.prompt.removesuffix(" ...") + "\n"
 
 
 def read_tasks(path: Path, dataset: Dataset = "HumanEval+") -> tuple[BenchTask, ...]:
-    """The tasks in a JSON Lines file of `dataset`, in its order; fields other than a task's own are left alone.
+    """Read the tasks of `dataset` from a JSON Lines file in EvalPlus's format, in its order.
 
     Raises UsageError, with the file and the line, where it can't be read or a line is no task.
     """
@@ -66,28 +84,39 @@ def read_tasks(path: Path, dataset: Dataset = "HumanEval+") -> tuple[BenchTask, 
 
 
 def _task(line: str, dataset: Dataset) -> BenchTask:
-    """The task in one line. Raises ValueError with a reason."""
+    """Read the task in one line. Raises ValueError with a reason."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"it is not JSON ({error})") from error
     found = row if isinstance(row, dict) else {}
-    wanted = _FIELDS[dataset]
-    missing = [name for name in wanted if not isinstance(found.get(name), str) or not found[name]]
+    missing = [name for name in _TEXTS[dataset] if not isinstance(found.get(name), str) or not found[name]]
     if missing:
         raise ValueError(f"it has no text for {' and '.join(missing)}")
-    task = BenchTask(found["task_id"], found["prompt"], found["entry_point"])
+    if absent := [name for name, kind in _OF_HIDDEN_TESTS.items() if not isinstance(found.get(name), kind)]:
+        raise ValueError(f"it has no usable {' and '.join(absent)}")
+    prompt, entry_point, solution = found["prompt"], found["entry_point"], found["canonical_solution"]
+    task = BenchTask(
+        found["task_id"],
+        prompt,
+        entry_point,
+        dataset=dataset,
+        reference=prompt + solution,
+        base_input=tuple(found["base_input"]),
+        plus_input=tuple(found["plus_input"]),
+        atol=found["atol"],
+    )
     try:
         if dataset == "MBPP+":
-            return _in_prose(task, found["canonical_solution"], found["assertion"])
-        header(task.prompt, task.entry_point)
+            return _in_prose(task, solution, found["assertion"])
+        header(prompt, entry_point)
     except ValueError as error:
         raise ValueError(f"{task.task_id} makes no spec of its entry point ({error})") from error
     return task
 
 
 def _in_prose(task: BenchTask, solution: str, assertion: str) -> BenchTask:
-    """An MBPP task, of which the prompt is a text between quotes. Raises ValueError with a reason."""
+    """Make an MBPP task, of which the prompt is a text between quotes. Raises ValueError with a reason."""
     stub = f"{header(solution, task.entry_point)} ..."
     prose = ast.get_docstring(parse(task.prompt))
     example = next((node for node in parse(assertion).body if isinstance(node, ast.Assert)), None)
@@ -97,7 +126,7 @@ def _in_prose(task: BenchTask, solution: str, assertion: str) -> BenchTask:
 
 
 def task_spec(task: BenchTask, strip_examples: bool = False) -> Spec:
-    """The spec that a task makes; its text has the whole stub, helper functions included.
+    """Make the spec of a task; its text has the whole stub, helper functions included.
 
     With `strip_examples` the text has no example left, and the spec none that is trusted.
     """
@@ -112,12 +141,11 @@ def task_spec(task: BenchTask, strip_examples: bool = False) -> Spec:
 
 
 def solution_of(task: BenchTask, code: str) -> str:
-    """`code` as EvalPlus takes a `solution`: a module that stands alone.
+    """Complete `code` to the self-contained module that EvalPlus takes as a `solution`.
 
-    greenloop's module is a whole file and is handed over byte for byte, unless it uses an import or a helper
-    function that the stub defines and it does not: the stub is the user's own file, so its definitions are there
-    (for the same reason EvalPlus sets the whole stub before a completion). Only what is missing is added, and the
-    entry point never. Code that is not Python is left as it is.
+    greenloop's module is a whole file and stays byte for byte, unless it uses an import or a helper function that
+    only the stub defines: these are added, as the stub is the user's own file (EvalPlus sets the whole stub before
+    a completion for the same reason), but never the entry point. Code that is not Python stays as it is.
     """
     try:
         added = _missing(task, code)
@@ -131,7 +159,7 @@ def solution_of(task: BenchTask, code: str) -> str:
 
 
 def _missing(task: BenchTask, code: str) -> list[str]:
-    """The statements of the stub that bind what `code` needs, and what they need themselves, in its order."""
+    """Return the stub's statements that `code` needs, and those that they need themselves, in its order."""
     lines = task.prompt.split("\n")
     given = [node for node in parse(task.prompt).body if task.entry_point not in bound(node)]
     wanted = unbound(code)
@@ -146,7 +174,7 @@ def _missing(task: BenchTask, code: str) -> list[str]:
 
 
 def _end_of_head(body: Sequence[ast.stmt]) -> int:
-    """The line after the module's docstring and `__future__` imports, before which nothing else may stand."""
+    """Find the line after the module's docstring and `__future__` imports, the first for other statements."""
     end = 0
     for number, node in enumerate(body):
         docstring = number == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

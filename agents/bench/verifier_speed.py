@@ -1,19 +1,19 @@
-"""What a verification costs, against `python -m pytest -q` as a cold subprocess on the same ten tests.
+"""Times a verification against `python -m pytest -q` as a cold subprocess on the same ten tests.
 
 The ways take turns in one run, so that the ratios hold on a machine whose speed drifts.
 """
 
 from __future__ import annotations
 
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
+from typing import NamedTuple
 
 from ..errors import SandboxUnavailable
 from ..records import Candidate, Test
@@ -29,8 +29,7 @@ BOARD_JOBS = 2
 _CODE = "def double(x: int) -> int:\n    return 2 * x\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Timing:
+class Timing(NamedTuple):
     """One way to run the ten tests: median and fastest seconds, and the median's ratio to the baseline."""
 
     way: str
@@ -40,16 +39,14 @@ class Timing:
 
 
 def ten_tests() -> tuple[Test, ...]:
-    """Ten plain-data tests."""
+    """Make ten plain-data tests."""
     preamble = "from user_code import double\n"
-    return tuple(
-        Test(f"test_{n}", f"def test_{n}():\n    assert double({n}) == {2 * n}\n", "generated", preamble)
-        for n in range(10)
-    )
+    sources = {f"test_{n}": f"def test_{n}():\n    assert double({n}) == {2 * n}\n" for n in range(10)}
+    return tuple(Test(name, source, "generated", preamble) for name, source in sources.items())
 
 
 def measure(rounds: int) -> tuple[list[Timing], list[str]]:
-    """Time every way `rounds` times, in turns. Also the reasons why a backend is missing.
+    """Time every way `rounds` times, in turns, and give the reasons why backends are missing.
 
     Raises SandboxBroken, and AssertionError where a way does not pass its tests: then it measures nothing.
     """
@@ -62,19 +59,10 @@ def measure(rounds: int) -> tuple[list[Timing], list[str]]:
                 ways.update(_ways_of(backend, held))
             except SandboxUnavailable as reason:
                 missing.append(f"{backend}: {reason}")
-        seconds: dict[str, list[float]] = {way: [] for way in ways}
-        for number in range(rounds + 1):
-            for way, run in ways.items():
-                taken = run()
-                if number:  # the first round warms the caches
-                    seconds[way].append(taken)
-    baseline = statistics.median(seconds[BASELINE])
-    return [_timing(way, times, baseline) for way, times in seconds.items()], missing
-
-
-def _timing(way: str, seconds: Sequence[float], baseline: float) -> Timing:
-    median = statistics.median(seconds)
-    return Timing(way, median, min(seconds), median / baseline)
+        every = [{way: run() for way, run in ways.items()} for _ in range(rounds + 1)]
+    seconds = {way: [taken[way] for taken in every[1:]] for way in ways}  # the first round warms the caches
+    baseline = median(seconds[BASELINE])
+    return [Timing(way, median(own), min(own), median(own) / baseline) for way, own in seconds.items()], missing
 
 
 def _plain_pytest(directory: Path, *options: str) -> Callable[[], float]:
@@ -83,9 +71,8 @@ def _plain_pytest(directory: Path, *options: str) -> Callable[[], float]:
 
     def run() -> float:
         started = time.perf_counter()
-        ended = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", *options], cwd=directory, capture_output=True, check=False
-        )
+        command = [sys.executable, "-m", "pytest", "-q", *options]
+        ended = subprocess.run(command, cwd=directory, capture_output=True, check=False)
         assert ended.returncode == 0, ended.stdout
         return time.perf_counter() - started
 
@@ -104,13 +91,13 @@ def _ways_of(backend: SandboxName, held: ExitStack) -> Iterator[tuple[str, Calla
 
 
 def _timed_first(sandbox: Sandbox, size: int) -> float:
-    """Seconds for the first board of a verifier of its own, which has no worker yet."""
+    """Time the first board of a new verifier, which has no worker yet."""
     with Verifier(sandbox, jobs=BOARD_JOBS) as verifier:
         return _timed_board(verifier, size)
 
 
 def _timed_board(verifier: Verifier, size: int) -> float:
-    """Seconds for `size` candidates whose code differs, so that none is verified for another."""
+    """Time a board of `size` candidates whose code differs, so that no cached verdict serves."""
     now = time.perf_counter()
     candidates = [Candidate(f"c{n}", f"{_CODE}# {n} {now}\n", "draft", 1) for n in range(size)]
     board = verifier.board(candidates, ten_tests())

@@ -1,12 +1,12 @@
-"""Many specs: done, watched and joined."""
+"""Runs a batch of specs."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -24,9 +24,8 @@ from .resume_settings import with_recorded
 from .signals import handled
 
 if TYPE_CHECKING:
-    from ..batch.batch import Batch, BatchDisplay
-    from ..batch.driver import Stop
-    from ..batch.records import Entry
+    from ..batch.driver import BatchDisplay, Stop
+    from ..batch.records import Batch, Entry
 
 
 def batch(
@@ -62,39 +61,39 @@ def batch(
     check
         Only read the specs, and list them.
     """
-    from ..batch.batch import Batch, run_batch
-    from ..batch.outcome import failed
+    from ..batch.batch import run_batch
+    from ..batch.outcome import failed_batch
+    from ..batch.records import Batch
 
     console = Console(quiet=settings.quiet, color=settings.color)
     with document_alone(settings.json) as stream:
         try:
             if check:
-                return _checked(_read(specs, shard), console, stream if settings.json else None)
+                return _list(_read(specs, shard), console, stream if settings.json else None)
             if resume is not None:
                 wanted = _stored(resume, settings, totals, jobs, given=(*specs, out, shard))
             else:
                 wanted = _new(specs, out, shard, Batch(out or Path(), (), settings, os.environ, totals, jobs))
             wanted = replace(wanted, ray=ray)
-            result = run_batch(wanted, partial(_showing, console), _interruptible)
+            result = run_batch(wanted, partial(_display, console), _interruptible)
         except KeyboardInterrupt:
-            result = failed(Interrupted("Interrupted before the batch began, or while it was reported on."))
+            result = failed_batch(Interrupted("Interrupted before the batch began, or while it was reported on."))
         except GreenloopError as error:
             if not settings.json:
                 raise
-            result = failed(error)
+            result = failed_batch(error)
         show_result(result, console, stream if settings.json else None)
     return result.exit_code
 
 
 def _read(specs: Sequence[str], shard: str | None) -> tuple[Entry, ...]:
-    """The entries of this machine's share. Raises UsageError where there is nothing to read."""
+    """Read the entries of this machine's shard. Raises UsageError where there is nothing to read."""
     from ..batch.entries import read_entries
     from ..batch.shard import parse_shard
 
     if not specs:
-        raise UsageError(
-            "Give the specs of the batch: files, folders, globs, or - for standard input. See --help."
-        )
+        kinds = "files, folders, globs, or - for standard input"
+        raise UsageError(f"Give the specs of the batch: {kinds}. See --help.")
     share = parse_shard(shard) if shard is not None else None
     entries = read_entries(specs, sys.stdin)
     if not entries:
@@ -113,34 +112,24 @@ def _new(specs: Sequence[str], out: Path | None, shard: str | None, wanted: Batc
 def _stored(
     directory: Path, settings: Settings, totals: Totals, jobs: int | None, given: Sequence[object]
 ) -> Batch:
-    """The batch in `directory` as it was planned; a flag of this call goes before what is stored."""
-    from ..batch.batch import Batch
+    """Load the batch in `directory` as it was planned; a flag of this call goes before what is stored."""
     from ..batch.journal import Journal
+    from ..batch.records import Batch
 
     if any(value is not None for value in given):
         raise UsageError("A resumed batch has its specs; give --resume DIR alone, or specs with --out DIR.")
     with Journal(directory, read_only=True) as journal:
-        recorded = journal.fact("totals") or {}
-        limits = {
-            name: value if value is not None else recorded.get(name) for name, value in asdict(totals).items()
-        }
-        return Batch(
-            directory,
-            tuple(journal.entries()),
-            with_recorded(settings, journal.fact("settings") or {}),
-            os.environ,
-            Totals(**limits),
-            jobs or journal.fact("jobs"),
-        )
+        limits = journal.fact("totals") or {}
+        limits |= {name: value for name, value in asdict(totals).items() if value is not None}
+        settings = with_recorded(settings, journal.fact("settings") or {})
+        jobs = jobs or journal.fact("jobs")
+        return Batch(directory, tuple(journal.entries()), settings, os.environ, Totals(**limits), jobs)
 
 
-@contextmanager
-def _showing(console: Console, pending: int, earlier: Counter[str]) -> Iterator[BatchDisplay]:
-    from ..terminal.batch_console import BatchConsole, BatchView
+def _display(console: Console, pending: int, earlier: Counter[str]) -> AbstractContextManager[BatchDisplay]:
+    from ..terminal.batch_console import BatchConsole
 
-    display = BatchConsole(console, BatchView(pending, earlier))
-    with display.progress():
-        yield display
+    return BatchConsole(console, pending, earlier).progress()
 
 
 def _interruptible(stop: Callable[[Stop], None]) -> AbstractContextManager[None]:
@@ -149,12 +138,12 @@ def _interruptible(stop: Callable[[Stop], None]) -> AbstractContextManager[None]
     return handled({"SIGINT": partial(stop, "soon"), "SIGTERM": now, "SIGHUP": now})
 
 
-def _checked(entries: Sequence[Entry], console: Console, stream: TextIO | None) -> int:
+def _list(entries: Sequence[Entry], console: Console, stream: TextIO | None) -> int:
     """List the entries; exit 2 when any of them is bad."""
     from ..terminal.batch_console import entry_lines
 
     if stream is not None:
-        console.document([asdict(entry) for entry in entries], stream)
+        console.document(entries, stream)
     else:
         console.lines(entry_lines(entries))
     return UsageError.exit_code if any(entry.spec is None for entry in entries) else 0

@@ -1,8 +1,7 @@
-"""Batches that were done, or are under way: how they stand, and shares of one joined."""
+"""The status of a batch, and shards of one joined."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
@@ -27,14 +26,14 @@ def status(directory: Path, /, *, json: Annotated[bool, Parameter(negative="")] 
     json
         Print one JSON document on standard output and nothing else.
     """
-    from ..batch.status import standing
+    from ..batch.outcome import batch_status
     from ..terminal.batch_console import status_lines
 
-    found = standing(directory)
+    found = batch_status(directory)
     console = Console()
     if json:
         with document_alone(json) as stream:
-            console.document(asdict(found), stream)
+            console.document(found, stream)
     else:
         console.lines(status_lines(found))
     return 0
@@ -60,7 +59,7 @@ def merge(
         Print one JSON document on standard output and nothing else.
     """
     from ..batch import merge as batches
-    from ..batch.outcome import failed
+    from ..batch.outcome import failed_batch
 
     console = Console()
     with document_alone(json) as stream:
@@ -71,16 +70,16 @@ def merge(
         except GreenloopError as error:
             if not json:
                 raise
-            result = failed(error)
+            result = failed_batch(error)
         show_result(result, console, stream if json else None)
     return result.exit_code
 
 
 def show_result(result: BatchResult, console: Console, stream: TextIO | None) -> None:
-    """The end of a batch: as a JSON document on `stream`, or for a person where there is none."""
-    from ..terminal.batch_console import BatchConsole, BatchView
+    """Print the end of a batch: as a JSON document on `stream`, or for a person where there is none."""
+    from ..terminal.batch_console import print_batch
 
     if stream is not None:
-        console.document(asdict(result), stream)
+        console.document(result, stream)
     else:
-        BatchConsole(console, BatchView(0)).result(result)
+        print_batch(console, result)

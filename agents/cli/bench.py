@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,9 +20,9 @@ from ..terminal.console import Console
 if TYPE_CHECKING:
     from ..bench.journal import Journal
     from ..bench.layout import Table
-    from ..bench.problems import Dataset
     from ..bench.results import TaskResult
     from ..bench.runner import Measurement
+    from ..bench.tasks import BenchTask, Dataset
     from ..sandbox import Sandbox
 
 
@@ -36,26 +37,24 @@ def verifier(*, rounds: Annotated[int, Parameter(validator=Number(gte=1))] = 9) 
     from ..bench.verifier_speed import measure
 
     timings, missing = measure(rounds)
-    rows = [
-        f"| {timing.way} | {timing.median * 1000:.0f} | {timing.fastest * 1000:.0f} | {timing.ratio:.2f} |"
-        for timing in timings
-    ]
-    head = ["| ten tests | median ms | fastest ms | ratio |", "|---|---|---|---|"]
-    Console().lines([*head, *rows, *(f"Not measured: {reason}" for reason in missing)])
+    lines = ["| ten tests | median ms | fastest ms | ratio |", "|---|---|---|---|"]
+    for each in timings:
+        lines.append(f"| {each.way} | {each.median * 1000:.0f} | {each.fastest * 1000:.0f} | {each.ratio:.2f} |")
+    Console().lines([*lines, *(f"Not measured: {reason}" for reason in missing)])
     return 0
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a benchmark can be told."""
+    """The options of a benchmark."""
 
     data: Path
     """The benchmark's file in EvalPlus's form, JSON Lines."""
     limit: Count | None = None
     """Only the first so many tasks."""
     strategy: Annotated[list[Strategy] | None, Parameter(negative="")] = None
-    """What is measured; may be given several times. All four by default."""
+    """The strategies to measure; may be given several times. All four by default."""
     seeds: Count = 1
     """How often each task is done, with other seeds."""
     drafts: Count | None = None
@@ -86,15 +85,15 @@ class Options:
 
 def humaneval(*, options: Options) -> int:
     """Measure strategies on HumanEval+ tasks against EvalPlus's hidden tests; stopped, it goes on where it was."""
-    return _measured("HumanEval+", options)
+    return _measure("HumanEval+", options)
 
 
 def mbpp(*, options: Options) -> int:
     """Measure strategies on MBPP+ tasks against EvalPlus's hidden tests; stopped, it goes on where it was."""
-    return _measured("MBPP+", options)
+    return _measure("MBPP+", options)
 
 
-def _measured(dataset: Dataset, options: Options) -> int:
+def _measure(dataset: Dataset, options: Options) -> int:
     from ..bench.runner import Measurement
     from ..bench.tasks import read_tasks
 
@@ -106,22 +105,23 @@ def _measured(dataset: Dataset, options: Options) -> int:
         temperature=options.temperature,
         sandbox=options.sandbox,
     )
-    tasks = read_tasks(options.data, dataset)[: options.limit]
-    chosen = tuple(name for name in STRATEGIES if name in (options.strategy or STRATEGIES))
-    measurement = Measurement(tasks, chosen, settings, options.seeds, options.strip_examples)
+    tasks = read_tasks(options.data, dataset)
+    strategies = tuple(name for name in STRATEGIES if name in (options.strategy or STRATEGIES))
+    measurement = Measurement(tasks[: options.limit], strategies, settings, options.seeds, options.strip_examples)
     title = f"{dataset} {'without' if options.strip_examples else 'with'} examples"
-    return _reported(measurement, options, title)
+    return _report(measurement, tasks, options, title)
 
 
-def _reported(measurement: Measurement, options: Options, title: str) -> int:
+def _report(measurement: Measurement, tasks: Sequence[BenchTask], options: Options, title: str) -> int:
     from ..bench import drafts
     from ..bench.figures import tables
     from ..bench.hidden_tests import HiddenTests
     from ..bench.journal import Journal
-    from ..bench.report import printed, write_report
+    from ..bench.layout import printed
+    from ..bench.report import write_report
     from ..bench.runner import Runner
-    from ..llm_backends.selection import choose, probe_ollama
-    from ..run.role_models import ROLES, SharedModels
+    from ..run.resources import models_by_role
+    from ..run.role_models import SharedModels
     from ..sandbox import open_sandbox
 
     console = Console()
@@ -132,25 +132,24 @@ def _reported(measurement: Measurement, options: Options, title: str) -> int:
     with ExitStack() as held:
         sandbox = open_sandbox(settings.sandbox)
         held.callback(sandbox.close)
-        choices = {role: choose(settings, os.environ, probe_ollama, role) for role in ROLES}
-        hidden = HiddenTests(options.data, sandbox)
+        choices = models_by_role(settings, os.environ)
+        hidden = HiddenTests(tasks, sandbox)
         models = sorted({choice.model_id or choice.api_base or "" for choice in choices.values()})
         plan = {**_plan(measurement, options.data), "models": models}
         journal = Journal(options.out, plan, again=options.again)
-        console.lines([journal.proof or _proved(journal, options.data, sandbox)])
+        console.lines([journal.proof or _prove(journal, tasks, sandbox)])
         backends = held.enter_context(SharedModels(choices, settings.weights, console.emit))
         at_once = options.jobs or backends.parallel
         if options.drafts:
             drafting = drafts.Drafting(measurement, options.drafts, backends, sandbox, hidden, journal)
             with console.counting(2 * len(list(measurement.cells())), "steps") as count:
                 found = drafts.DraftReport(title, tuple(drafting.run(at_once, count)))
-            table = drafts.draft_table(found, against)
-            shown: tuple[Table, ...] = (table,)
-            written = drafts.write_report(found, table, options.out)
+            shown: tuple[Table, ...] = (drafts.draft_table(found, against),)
+            written = drafts.write_report(found, shown[0], options.out)
         else:
             runner = Runner(measurement, backends, sandbox, hidden, journal)
             with console.counting(measurement.size, "results") as count:
-                results = runner.run(at_once, lambda result: count(_told(result)))
+                results = runner.run(at_once, lambda result: count(_progress_line(result)))
             report = tables(results, title)
             shown, written = printed(report), write_report(report, results, options.out)
     for each in shown:
@@ -159,11 +158,11 @@ def _reported(measurement: Measurement, options: Options, title: str) -> int:
     return 0
 
 
-def _proved(journal: Journal, data: Path, sandbox: Sandbox) -> str:
-    """The sentence that says that the hidden tests can be relied on; raises SandboxBroken where they can't."""
+def _prove(journal: Journal, tasks: Sequence[BenchTask], sandbox: Sandbox) -> str:
+    """Prove the hidden tests reliable, and return the proof's sentence. Raises SandboxBroken where they aren't."""
     from ..bench.proof import prove
 
-    proof = prove(data, sandbox)
+    proof = prove(tasks, sandbox)
     if not proof.holds:
         raise SandboxBroken(str(proof))
     journal.proof = str(proof)
@@ -171,16 +170,15 @@ def _proved(journal: Journal, data: Path, sandbox: Sandbox) -> str:
 
 
 def _plan(measurement: Measurement, data: Path) -> dict[str, object]:
-    """What a measurement's results depend on; strategies, seeds and tasks may be added to it later."""
-    settings = measurement.settings
+    """Describe all that a result depends on; strategies, seeds and tasks may be added later."""
     return {
         "data_sha256": hashlib.sha256(data.read_bytes()).hexdigest(),
         "strip_examples": measurement.strip_examples,
-        "effort": settings.effort,
-        "temperature": settings.temperature,
+        "effort": measurement.settings.effort,
+        "temperature": measurement.settings.temperature,
     }
 
 
-def _told(result: TaskResult) -> str:
+def _progress_line(result: TaskResult) -> str:
     right = "not judged" if result.hidden is None else "right" if result.hidden.plus else "wrong"
     return f"{result.task_id} by {result.strategy}: {result.grade or result.error}, {right}"

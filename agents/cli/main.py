@@ -6,6 +6,7 @@ import os
 import re
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -15,7 +16,6 @@ from cyclopts.config import Env
 from .. import __version__
 from ..errors import GreenloopError, Interrupted, UsageError
 from ..terminal.console import Console
-from ..terminal.help_layout import ColumnFormatter
 from .batch import batch
 from .batch_status import merge, status
 from .bench import humaneval, mbpp, verifier
@@ -32,7 +32,6 @@ app = App(
     version=__version__,
     config=Env("GREENLOOP_", command=False),
     help_format="plaintext",
-    help_formatter=ColumnFormatter(),
     version_flags=["--version"],
 )
 models_app = App(name="models", help="List the models that can be used here, and why others can't.")
@@ -61,7 +60,10 @@ def main(argv: list[str] | None = None) -> int:
     """Run one command; returns its exit code. Never lets a traceback through for what a user did."""
     from cyclopts import CycloptsError
 
-    _load_dotenv()
+    if Path(".env").is_file():
+        from dotenv import load_dotenv
+
+        load_dotenv(Path(".env"), override=False)
     tokens = sys.argv[1:] if argv is None else argv
     try:
         if not tokens and not os.environ.get("GREENLOOP_FILE"):
@@ -83,7 +85,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _specs_last(tokens: list[str]) -> list[str]:
-    """`tokens` with specs that begin with a hyphen (`-`, or a Markdown list) behind `--`: they are no options."""
+    """Put specs that begin with a hyphen (`-`, or a Markdown list) behind `--`: they are no options."""
     specs = [word for word in tokens if re.fullmatch(r"-(?!-[\w-]+=)(.*\s.*)?", word, re.DOTALL)]
     if not specs or "--" in tokens:
         return tokens
@@ -93,16 +95,6 @@ def _specs_last(tokens: list[str]) -> list[str]:
 def _leave(code: int) -> NoReturn:
     """End now: a model that is still reading a prompt can't be waited for, and everything is written."""
     for stream in (sys.stdout, sys.stderr):
-        try:
+        with suppress(BrokenPipeError, ValueError):
             stream.flush()
-        except (BrokenPipeError, ValueError):
-            continue
     os._exit(code)
-
-
-def _load_dotenv() -> None:
-    path = Path(".env")
-    if path.is_file():
-        from dotenv import load_dotenv
-
-        load_dotenv(path, override=False)

@@ -22,14 +22,12 @@ def list_models(*, weights: Path | None = None) -> int:
 
     found = locate(weights)
     state = f"its weights are in {found}" if found else "its weights are fetched when it is first used (1.1 GB)"
-    console = Console()
     chosen = choose(Settings(model=os.environ.get("GREENLOOP_MODEL")), os.environ, probe_ollama)
     lines = [f"embedded: usable; {QWEN_CODER_1_5B.model_name}, {state}"]
     for backend in list_models(os.environ, probe_ollama):
-        lines.append(
-            f"{backend.name}: {'usable' if backend.usable else 'not usable'}, {backend.why} ({backend.model_id})"
-        )
-    console.lines([*lines, "", f"Without --model: {chosen.model_id}. {chosen.reason}"])
+        usable = "usable" if backend.usable else "not usable"
+        lines.append(f"{backend.name}: {usable}, {backend.why} ({backend.model_id})")
+    Console().lines([*lines, "", f"Without --model: {chosen.model_id}. {chosen.reason}"])
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Settings of what is resumed."""
+"""The settings of a resumed run or batch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PATHS = ("weights", "record", "cache")
 
 
 def with_recorded(settings: Settings, recorded: Mapping[str, object]) -> Settings:
-    """`settings`, and where they are at their defaults what was recorded: a flag of this call goes first."""
+    """Replace settings at their defaults by the recorded ones: a flag of this call goes first."""
     kept: dict[str, Any] = {}
     defaults = Settings()
     for field in fields(Settings):

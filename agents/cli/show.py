@@ -22,12 +22,12 @@ def show(run: str | None = None, /, *, work_dir: Path = Path("work_dir"), color:
     from ..run.recorder import read_result
     from ..storage import run_directory as runs
     from ..terminal.console import question_lines, summary_lines
-    from ..terminal.transcript import shown
+    from ..terminal.transcript import transcript
 
     console = Console(color=color)
     found = runs.find(work_dir, run)
     record, rounds = found.read(), found.rounds()
-    console.print(*shown(record, rounds))
+    console.print(*transcript(record, rounds))
     result = read_result(found, record, rounds[-1].ruling if rounds else None)
     console.lines([*question_lines(result), *summary_lines(result)])
     return 0

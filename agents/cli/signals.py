@@ -1,4 +1,4 @@
-"""What a command does when it is signalled."""
+"""Signal handlers for the time of a command."""
 
 from __future__ import annotations
 

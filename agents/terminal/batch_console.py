@@ -1,4 +1,4 @@
-"""Prints a batch: a live table on a terminal, a line for each finished spec elsewhere, and its end."""
+"""Prints a batch: a live table on a terminal, a line for each finished spec elsewhere, and the result."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from ..batch.journal import Task
-from ..batch.labels import standing
+from ..batch.labels import label_of
 from ..batch.outcome import BatchResult
 from ..batch.records import Entry, EntryResult
+from ..clean_text import clean
 from ..events import Answered, Asked, BoardStarted, Event, Fetching, Note, Ruled, Streamed
-from .console import GRADE_STYLES, Console, clean
+from .console import GRADE_STYLES, Console
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from ..batch.status import Standing
+    from ..batch.outcome import BatchStatus
 
 SHOWN_ROWS = 12
 MOST_WARNINGS = 50
@@ -29,32 +30,44 @@ MOST_WARNINGS = 50
 
 @dataclass(slots=True)
 class _Row:
-    """One spec under way."""
-
     started: float
     doing: str = "starting"
     tokens: int = 0
 
 
 @dataclass(slots=True)
-class BatchView:
-    """The state of a batch's display, and a rich renderable. `total` entries are to be done in this sitting, and
-    `earlier` were done before it, by their labels. Any thread may tell it of events."""
+class BatchConsole:
+    """Shows a batch through `console`, and is its live table; implements `BatchDisplay`.
 
+    `total` entries are to be run in this sitting; `earlier` counts those done before it, by label.
+    """
+
+    console: Console
     total: int
     earlier: Counter[str] = field(default_factory=Counter)
     _rows: dict[str, _Row] = field(default_factory=dict)
     _labels: Counter[str] = field(default_factory=Counter)
+    _warned: set[str] = field(default_factory=set)
     _started: float = field(default_factory=time.monotonic)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def began(self, entry_id: str) -> None:
-        """A spec is begun."""
-        with self._lock:
-            self._rows[entry_id] = _Row(time.monotonic())
+    @contextmanager
+    def progress(self) -> Iterator[Self]:
+        """Draw the table in place while the body runs, on a terminal."""
+        with self.console.drawn(self) if self.console.is_live else nullcontext():
+            yield self
 
-    def told(self, entry_id: str, event: Event) -> None:
-        """Take an event of a spec's run in."""
+    def began(self, task: Task) -> None:
+        """Show that a worker has `task`."""
+        with self._lock:
+            self._rows[task.entry.id] = _Row(time.monotonic())
+
+    def on_event(self, entry_id: str, event: Event) -> None:
+        """Handle an event of an entry's run; of its notes only warnings are shown, each once."""
+        if isinstance(event, Note) and event.warning and len(self._warned) < MOST_WARNINGS:
+            if event.text not in self._warned:
+                self.note(event.text)
+            self._warned.add(event.text)
         with self._lock:
             row = self._rows.get(entry_id)
             if row is None:
@@ -71,15 +84,27 @@ class BatchView:
                 case Answered():
                     row.doing = f"{event.request.role.replace('_', ' ')}: answered"
 
-    def ended(self, result: EntryResult) -> int:
-        """A spec has ended; how many have in this sitting."""
+    def on_opening(self, event: Event) -> None:
+        """Print notes and downloads of opening the models."""
+        if isinstance(event, Note | Fetching):
+            self.console.emit(event)
+
+    def ended(self, result: EntryResult) -> None:
+        """Print a line for the result of an entry."""
         with self._lock:
             self._rows.pop(result.id, None)
-            self._labels[standing(result)] += 1
-            return self._labels.total()
+            self._labels[label_of(result)] += 1
+            done, earlier = self._labels.total(), self.earlier.total()
+        if not self.console.quiet:
+            line = f"{done + earlier}/{self.total + earlier} {result_line(result)}"
+            self.console.err.print(clean(line), markup=False, style=GRADE_STYLES.get(label_of(result)))
+
+    def note(self, text: str) -> None:
+        """Print one sentence to standard error."""
+        self.console.err.print(clean(text), style="yellow", markup=False)
 
     def __rich__(self) -> RenderableType:
-        """Draw it as it stands now."""
+        """Draw the table."""
         from rich.console import Group
         from rich.table import Table
         from rich.text import Text
@@ -102,70 +127,17 @@ class BatchView:
         return f"{done + earlier} of {self.total + earlier} specs{f': {counts}' if counts else ''}{eta}"
 
 
-class BatchConsole:
-    """Shows a batch through `console`; the driver's display."""
-
-    def __init__(self, console: Console, view: BatchView) -> None:
-        self._console = console
-        self._view = view
-        self._warned: set[str] = set()
-
-    @contextmanager
-    def progress(self) -> Iterator[None]:
-        """Draw the table while the body runs, where somebody sees it."""
-        if not self._console.is_live:
-            yield
-            return
-        from rich.live import Live
-
-        with Live(
-            self._view, console=self._console.err, refresh_per_second=4, transient=True, redirect_stdout=False
-        ):
-            yield
-
-    def began(self, task: Task) -> None:
-        """A worker has this task."""
-        self._view.began(task.entry.id)
-
-    def told(self, entry_id: str, event: Event) -> None:
-        """An event of a spec's run; of its notes only warnings are shown, each once."""
-        self._view.told(entry_id, event)
-        if isinstance(event, Note) and event.warning:
-            self._warn(event.text)
-
-    def opened(self, event: Event) -> None:
-        """What opening the models tells."""
-        if isinstance(event, Note | Fetching):
-            self._console.emit(event)
-
-    def ended(self, result: EntryResult) -> None:
-        """An entry came to this."""
-        done = self._view.ended(result)
-        if not self._console.is_quiet:
-            earlier = self._view.earlier.total()
-            line = f"{done + earlier}/{self._view.total + earlier} {result_line(result)}"
-            self._console.err.print(clean(line), markup=False, style=GRADE_STYLES.get(standing(result)))
-
-    def note(self, text: str) -> None:
-        """One sentence that the user should see."""
-        self._console.err.print(clean(text), style="yellow", markup=False)
-
-    def _warn(self, text: str) -> None:
-        if text not in self._warned and len(self._warned) < MOST_WARNINGS:
-            self._warned.add(text)
-            self.note(text)
-
-    def result(self, result: BatchResult) -> None:
-        """The end of a batch, for a person."""
-        self._console.lines(closing_lines(result))
-        if result.error is not None:
-            self._console.error(result.error.message)
+def print_batch(console: Console, result: BatchResult) -> None:
+    """Print the end of a batch, for a person."""
+    console.lines(closing_lines(result))
+    if result.error is not None:
+        console.error(result.error.message)
 
 
 def result_line(result: EntryResult) -> str:
-    """One line for what an entry came to."""
+    """Return one line for the result of an entry."""
     usage = result.usage
-    line = f"{result.id}: {standing(result)}"
+    line = f"{result.id}: {label_of(result)}"
     if result.error is not None:
         return f"{line}: {result.error.message}"
     if result.status == "bad":
@@ -175,7 +147,7 @@ def result_line(result: EntryResult) -> str:
 
 
 def closing_lines(result: BatchResult) -> list[str]:
-    """Counts, totals and files of a batch."""
+    """Return counts, totals and files of a batch."""
     usage = result.usage
     cost = f", {usage.cost_usd:.4f} USD" if usage.cost_usd else ""
     counts = ", ".join(f"{count} {name}" for name, count in result.counts.items()) or "none"
@@ -192,19 +164,18 @@ def closing_lines(result: BatchResult) -> list[str]:
     return lines
 
 
-def status_lines(found: Standing) -> list[str]:
-    """How a batch stands, for a person."""
-    result = found.result
+def status_lines(found: BatchStatus) -> list[str]:
+    """Return the status of a batch, for a person."""
     if found.process is None:
         state = "Nobody works on it now."
     else:
         running = ", ".join(found.running[:SHOWN_ROWS]) or "none"
         state = f"Process {found.process} works on it; under way: {running}."
-    return [state, *closing_lines(result)]
+    return [state, *closing_lines(found.result)]
 
 
 def entry_lines(entries: Sequence[Entry]) -> list[str]:
-    """For `--check`: a line for each entry with its id, place, signature and number of examples, and a count."""
+    """Return a line for each entry (id, place, signature, number of examples), and a count, for `--check`."""
     lines = []
     for entry in entries:
         if entry.spec is None:

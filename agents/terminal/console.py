@@ -7,28 +7,24 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TextIO
+
+from ..clean_text import clean
+from ..events import Answered, BoardStarted, Event, Fetching, Note, Ruled, RunStarted
 
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
     from rich.console import RenderableType
 
-    from ..events import Event
     from ..records import RunResult, Verdict
     from ..sandbox.check import CheckResult
-
-
-def clean(text: str) -> str:
-    """`text` without what could move a terminal's cursor or hide in it."""
-    from ..clean_text import clean
-
-    return clean(text)
+    from .live import LiveView
 
 
 def in_ci() -> bool:
-    """Whether this is a CI job: no colours, nothing drawn in place."""
+    """Return True in a CI job: no colours, nothing drawn in place."""
     return os.environ.get("CI", "").lower() not in ("", "0", "false")
 
 
@@ -38,20 +34,18 @@ GRADE_STYLES = {
     "contested": "bold yellow",
     "failed": "bold red",
 }
-
-
-STANDING_STYLES = {"stopped": "green", "known residual": "yellow", "unprovable": "dim"}
+ATTACK_STYLES = {"stopped": "green", "known residual": "yellow", "unprovable": "dim"}
+"""By standing; every other one is red."""
 
 
 class Console:
-    """Prints for one command. Colours and the live display only where they can be shown."""
+    """Prints for one command, with colours and the live display where they can be shown."""
 
-    def __init__(self, *, quiet: bool = False, color: bool = True, as_json: bool = False) -> None:
-        self._quiet = quiet
-        self._json = as_json
+    def __init__(self, *, quiet: bool = False, color: bool = True) -> None:
+        self.quiet = quiet
         self._color = color and not os.environ.get("NO_COLOR") and not in_ci()
         self._progress_at = 0.0
-        self._live: Any = None
+        self._live: LiveView | None = None
         self._errors: RichConsole | None = None
 
     @property
@@ -68,13 +62,8 @@ class Console:
 
     @property
     def is_live(self) -> bool:
-        """Whether progress is drawn in place: on a terminal that somebody looks at."""
-        return not self._quiet and self.err.is_terminal and not in_ci()
-
-    @property
-    def is_quiet(self) -> bool:
-        """Whether no progress is wanted."""
-        return self._quiet
+        """Return True if progress is drawn in place: on a terminal outside CI, unless quiet."""
+        return not self.quiet and self.err.is_terminal and not in_ci()
 
     def _console(self, stream: TextIO) -> RichConsole:
         from rich.console import Console as RichConsole
@@ -83,47 +72,42 @@ class Console:
 
     @contextmanager
     def progress(self) -> Iterator[None]:
-        """Show progress while the body runs: live on a terminal, line by line elsewhere, not at all if quiet.
-
-        The terminal is left as it was found, whatever ends the body.
-        """
+        """Show progress while the body runs: live on a terminal, line by line elsewhere, not at all if quiet."""
         if not self.is_live:
             yield
             return
-        from rich.live import Live
-
         from .live import LiveView
 
-        view = LiveView()
-        with Live(view, console=self.err, refresh_per_second=4, transient=True, redirect_stdout=False) as live:
-            self._live = (live, view)
-            try:
+        self._live = LiveView()
+        try:
+            with self.drawn(self._live):
                 yield
-            finally:
-                self._live = None
+        finally:
+            self._live = None
+
+    def drawn(self, view: RenderableType) -> AbstractContextManager[object]:
+        """Draw `view` in place while the body runs; the terminal is left as it was, whatever ends the body."""
+        from rich.live import Live
+
+        return Live(view, console=self.err, refresh_per_second=4, transient=True, redirect_stdout=False)
 
     def emit(self, event: Event) -> None:
         """Show an event of a run."""
-        from ..events import Note
-
         if isinstance(event, Note) and event.warning:
             self.err.print(clean(event.text), style="yellow", markup=False)
-        elif not self._quiet:
+        elif not self.quiet:
             if self._live is not None:
-                self._live[1].told(event)
+                self._live.on_event(event)
             for line in self._lines(event):
                 self.err.print(clean(line), markup=False)
 
     def _lines(self, event: Event) -> list[str]:
-        from ..events import Answered, BoardStarted, Fetching, Note, Ruled, RunStarted
         from .live import answered_line, ruled_line
 
         match event:
             case RunStarted():
-                return [
-                    f"Model: {event.model}. {event.reason}",
-                    f"Run: {event.run_dir} (sandbox: {event.sandbox})",
-                ]
+                model = f"Model: {event.model}. {event.reason}"
+                return [model, f"Run: {event.run_dir} (sandbox: {event.sandbox})"]
             case Note():
                 return [event.text]
             case BoardStarted() if self._live is None:
@@ -137,14 +121,14 @@ class Console:
         return []
 
     def _fetched(self, source: str, share: float) -> list[str]:
-        """A line for each tenth of the download."""
+        """Return a line for each tenth of the download."""
         if self._progress_at and share < self._progress_at + 0.1:
             return []
         self._progress_at = max(share, 0.001)
         return [f"Fetching the model's weights from {source}: {share:.0%}"]
 
     def error(self, message: str) -> None:
-        """One sentence on what went wrong."""
+        """Print an error's sentence to standard error."""
         self.err.print(f"greenloop: {clean(message)}", style="red", markup=False)
 
     def print(self, *things: RenderableType) -> None:
@@ -153,18 +137,18 @@ class Console:
             self.out.print(thing)
 
     def document(self, document: object, stream: TextIO) -> None:
-        """One JSON document."""
-        json.dump(document, stream, indent=2, ensure_ascii=True)
+        """Print one JSON document: a record, or a list or mapping that may hold records."""
+        json.dump(document, stream, indent=2, ensure_ascii=True, default=asdict)
         stream.write("\n")
         stream.flush()
 
     def result(self, result: RunResult) -> None:
-        """The end of a run, for a person."""
+        """Print the end of a run, for a person."""
         from rich.syntax import Syntax
         from rich.text import Text
 
         out = self.out
-        if result.code is not None and not self._quiet:
+        if result.code is not None and not self.quiet:
             out.print(Syntax(clean(result.code), "python", background_color="default", word_wrap=True))
         if result.error is not None:
             self.error(result.error.message)
@@ -176,11 +160,10 @@ class Console:
         self.lines(question_lines(result))
         if result.isolation == "in-process":
             out.print("The tests ran in one process with the code: a lower assurance.", style="yellow")
-        for line in summary_lines(result):
-            out.print(line, markup=False)
+        self.lines(summary_lines(result))
 
     def verdict(self, verdict: Verdict) -> None:
-        """A verdict on two files, for a person."""
+        """Print a verdict on two files, for a person."""
         from rich.text import Text
 
         for outcome in verdict.outcomes:
@@ -202,15 +185,13 @@ class Console:
         self.out.print(f"{verdict.isolation}, in {verdict.backend}, {verdict.seconds:.2f} s", markup=False)
 
     def attacks(self, name: str, results: Iterator[CheckResult]) -> list[CheckResult]:
-        """A line for each attack as it is tried; all of them in the end."""
+        """Print a line for each attack as it is tried, and return all results."""
         from rich.text import Text
 
         tried = []
         self.out.print(f"Attacks on the sandbox {name}:", markup=False)
         for result in results:
-            style = {"stopped": "green", "known residual": "yellow", "unprovable": "dim"}.get(
-                result.standing, "red"
-            )
+            style = ATTACK_STYLES.get(result.standing, "red")
             line = Text(f"{result.number:3} {result.title}: ").append(result.standing, style=style)
             self.out.print(line.append(f" ({clean(result.detail)})" if result.detail else "", style="dim"))
             tried.append(result)
@@ -222,7 +203,7 @@ class Console:
     def counting(self, total: int, what: str) -> Iterator[Callable[[str], None]]:
         """Count to `total` while the body runs: a bar on a terminal, a line for each elsewhere.
 
-        The body calls the function it gets with a word on each thing done; from any thread.
+        The body calls the function it gets with a line on each finished thing; from any thread.
         """
         if not self.err.is_terminal or in_ci():
             done = itertools.count(1)
@@ -236,7 +217,7 @@ class Console:
             yield lambda line: bar.update(task, advance=1, description=clean(line))
 
     def table(self, title: str, head: Sequence[str], rows: Iterable[Sequence[str]], labels: int = 1) -> None:
-        """A table on standard output; the first `labels` columns are words, the rest figures."""
+        """Print a table to standard output; the first `labels` columns are words, the rest figures."""
         from rich.table import Table
 
         table = Table(title=title, title_justify="left")
@@ -247,13 +228,13 @@ class Console:
         self.out.print(table)
 
     def lines(self, lines: Sequence[str]) -> None:
-        """Plain lines on standard output."""
+        """Print plain lines to standard output."""
         for line in lines:
             self.out.print(clean(line), markup=False)
 
 
 def question_lines(result: RunResult) -> list[str]:
-    """The open questions of a run, one line each, and how to answer them."""
+    """Return the open questions of a run, one line each, and how to answer them."""
     from ..storage.questions import QUESTIONS_FILE, how_to_answer, question_line
 
     if not result.disputes:
@@ -267,7 +248,7 @@ def question_lines(result: RunResult) -> list[str]:
 
 
 def summary_lines(result: RunResult) -> list[str]:
-    """Strength of the suite, time, tokens and files of a run; nothing of one that never began."""
+    """Return strength of the suite, time, tokens and files of a run; nothing for one that never began."""
     if result.run_dir is None:
         return []
     usage = result.usage
@@ -286,5 +267,5 @@ def summary_lines(result: RunResult) -> list[str]:
 
 
 def result_document(result: RunResult) -> dict[str, Any]:
-    """The JSON document of a result."""
+    """Make the JSON document of a result."""
     return asdict(result)

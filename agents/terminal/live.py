@@ -1,4 +1,4 @@
-"""What the live display shows: the roles at work, their words as they come, the last round."""
+"""The live display of a run: the roles at work, their replies as they stream, the last round."""
 
 from __future__ import annotations
 
@@ -16,16 +16,12 @@ from ..clean_text import clean
 from ..events import Answered, Asked, BoardStarted, Event, Fetching, Ruled, Streamed
 from ..records import Request, Role
 
-ROLE_NAMES: dict[Role, str] = {
-    "code_writer": "CodeWriter",
-    "test_writer": "TestWriter",
-    "critic": "Critic",
-}
+ROLE_NAMES: dict[Role, str] = {"code_writer": "CodeWriter", "test_writer": "TestWriter", "critic": "Critic"}
 SHOWN_LINES = 8
 
 
 @dataclass(slots=True)
-class _Question:
+class _OpenRequest:
     request: Request
     asked: float
     pieces: int = 0
@@ -35,28 +31,28 @@ class _Question:
 
 @dataclass(slots=True)
 class LiveView:
-    """The state of the live display; a rich renderable. `told` may come from any thread."""
+    """The state of the live display, and a rich renderable; events may come from any thread."""
 
     started: float = field(default_factory=time.monotonic)
-    _open: dict[int, _Question] = field(default_factory=dict)
+    _open: dict[int, _OpenRequest] = field(default_factory=dict)
     _fetching: Fetching | None = None
     _board: BoardStarted | None = None
     _last: Ruled | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _spinner: Spinner = field(default_factory=lambda: Spinner("dots"))
 
-    def told(self, event: Event) -> None:
-        """Take an event in."""
+    def on_event(self, event: Event) -> None:
+        """Update the state; from any thread."""
         with self._lock:
             match event:
                 case Asked(request):
                     self._fetching = None
-                    self._open[id(request)] = _Question(request, time.monotonic())
+                    self._open[id(request)] = _OpenRequest(request, time.monotonic())
                 case Streamed(request, text) if id(request) in self._open:
-                    question = self._open[id(request)]
-                    question.pieces += 1
-                    question.text += text
-                    question.first_piece = question.first_piece or time.monotonic()
+                    pending = self._open[id(request)]
+                    pending.pieces += 1
+                    pending.text += text
+                    pending.first_piece = pending.first_piece or time.monotonic()
                 case Answered(request):
                     self._open.pop(id(request), None)
                 case Fetching():
@@ -67,7 +63,7 @@ class LiveView:
                     self._board, self._last = None, event
 
     def __rich__(self) -> RenderableType:
-        """Draw it as it stands now."""
+        """Draw the state."""
         with self._lock:
             return Group(*self._lines())
 
@@ -75,16 +71,13 @@ class LiveView:
         lines: list[RenderableType] = []
         if self._fetching is not None:
             lines.append(_bar(self._fetching))
-        questions = list(self._open.values())
-        for question in questions:
-            lines.append(self._working(_describe(question)))
-        if questions:
-            lines.append(_tail(questions[-1].text))
-        if self._board is not None:
-            board = self._board
-            lines.append(
-                self._working(f"Round {board.round}: {board.candidates} candidates x {board.tests} tests")
-            )
+        requests = list(self._open.values())
+        lines += [self._working(_describe(pending)) for pending in requests]
+        if requests:
+            lines.append(_tail(requests[-1].text))
+        if (board := self._board) is not None:
+            text = f"Round {board.round}: {board.candidates} candidates x {board.tests} tests"
+            lines.append(self._working(text))
         elapsed = f"{time.monotonic() - self.started:.0f} s"
         if self._last is not None:
             ruling = self._last.ruling
@@ -97,14 +90,14 @@ class LiveView:
         return row
 
 
-def _describe(question: _Question) -> str:
+def _describe(pending: _OpenRequest) -> str:
     now = time.monotonic()
-    label = f"{ROLE_NAMES[question.request.role]}: {question.request.purpose}, {now - question.asked:.0f} s"
-    if question.first_piece is None:
+    label = f"{ROLE_NAMES[pending.request.role]}: {pending.request.purpose}, {now - pending.asked:.0f} s"
+    if pending.first_piece is None:
         return f"{label}, reading the prompt"
-    seconds = now - question.first_piece
-    speed = f", {question.pieces / seconds:.1f} tokens/s" if seconds > 1 else ""
-    return f"{label}, {question.pieces} tokens{speed}"
+    seconds = now - pending.first_piece
+    speed = f", {pending.pieces / seconds:.1f} tokens/s" if seconds > 1 else ""
+    return f"{label}, {pending.pieces} tokens{speed}"
 
 
 def _tail(text: str) -> Text:
@@ -121,7 +114,7 @@ def _bar(fetching: Fetching) -> RenderableType:
 
 
 def answered_line(event: Answered) -> str:
-    """One line for a finished reply."""
+    """Return one line for a finished reply."""
     usage = event.reply.usage
     line = f"{ROLE_NAMES[event.request.role]}: {event.request.purpose}, {usage.completion_tokens} tokens"
     if event.reply.replayed:
@@ -135,7 +128,7 @@ def answered_line(event: Answered) -> str:
 
 
 def ruled_line(event: Ruled) -> str:
-    """One line for a round."""
+    """Return one line for a round."""
     ruling = event.ruling
     counts = f"{ruling.passed} passed, {ruling.failed} failed"
     if ruling.disputes:

@@ -1,4 +1,4 @@
-"""What `show` prints of a run: its rounds, each with diff, failing tests with their facts, and ruling."""
+"""The transcript of a run, which `show` prints: each round with diffs, failing tests and ruling."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ..clean_text import clean
 from ..records import Candidate, RoundRecord, RunRecord
 
 
-def shown(record: RunRecord, rounds: Sequence[RoundRecord]) -> Iterator[RenderableType]:
-    """The run from its start to its end."""
+def transcript(record: RunRecord, rounds: Sequence[RoundRecord]) -> Iterator[RenderableType]:
+    """Yield the run from its start to its end."""
     yield Text(f"Run {record.id} of {record.created}, {record.status}", style="bold")
     yield Text(clean(record.spec.text.strip()))
     yield Text(f"Model: {record.models['code_writer']}. {record.model_reason} Sandbox: {record.sandbox}.")
@@ -38,14 +38,12 @@ def _round(each: RoundRecord, known: dict[str, Candidate]) -> Iterator[Renderabl
         if candidate.id not in known:
             yield from _candidate(candidate, known)
     yield _board(each)
-    leader = each.ruling.leader
-    if leader is not None:
-        yield from _failing(each, leader)
+    if each.ruling.leader is not None:
+        yield from _failing(each, each.ruling.leader)
     for entry in each.ruling.ledger:
         if entry.standing in ("ruled out", "refused", "contested"):
             yield Text(f"{entry.test.id} is {entry.standing}: {clean(entry.reason)}", style="yellow")
-    ruling = each.ruling
-    yield Text(f"{ruling.grade}: {clean(ruling.why)} Next: {ruling.next_step}.", style="bold")
+    yield Text(f"{each.ruling.grade}: {clean(each.ruling.why)} Next: {each.ruling.next_step}.", style="bold")
 
 
 def _candidate(candidate: Candidate, known: dict[str, Candidate]) -> Iterator[RenderableType]:
@@ -56,9 +54,8 @@ def _candidate(candidate: Candidate, known: dict[str, Candidate]) -> Iterator[Re
     if parent is None:
         yield Syntax(clean(candidate.code), "python", background_color="default", word_wrap=True)
         return
-    diff = difflib.unified_diff(
-        parent.code.splitlines(), candidate.code.splitlines(), parent.id, candidate.id, lineterm=""
-    )
+    before, after = parent.code.splitlines(), candidate.code.splitlines()
+    diff = difflib.unified_diff(before, after, parent.id, candidate.id, lineterm="")
     yield Syntax(clean("\n".join(diff)), "diff", background_color="default", word_wrap=True)
 
 
@@ -67,14 +64,8 @@ def _board(each: RoundRecord) -> RenderableType:
     for candidate, verdict in zip(each.board.candidates, each.board.verdicts, strict=True):
         passed = sum(outcome.status == "passed" for outcome in verdict.outcomes)
         name = f"{candidate.id} *" if candidate.id == each.ruling.leader else candidate.id
-        table.add_row(
-            name,
-            verdict.kind,
-            str(passed),
-            str(len(verdict.outcomes) - passed),
-            str(len(verdict.refused)),
-            f"{verdict.seconds:.2f}",
-        )
+        counts = (passed, len(verdict.outcomes) - passed, len(verdict.refused))
+        table.add_row(name, verdict.kind, *map(str, counts), f"{verdict.seconds:.2f}")
     return table
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -32,6 +33,12 @@ def verified(task: Task, tokens: int = 10, cost: float | None = None) -> EntryRe
     return replace(unfinished(task), status="finished", exit_code=0, grade="verified", usage=usage)
 
 
+def integrity(journal: Journal) -> str:
+    """Return SQLite's check of the file: `ok`, or what is wrong with it."""
+    with closing(sqlite3.connect(journal.path)) as database:
+        return "; ".join(str(line) for (line,) in database.execute("PRAGMA integrity_check"))
+
+
 def planned(directory: Path, *entries: Entry, digest: str = "d1") -> Journal:
     """An open journal with these entries."""
     journal = Journal(directory)
@@ -41,7 +48,7 @@ def planned(directory: Path, *entries: Entry, digest: str = "d1") -> Journal:
 
 @dataclass
 class Kept:
-    """Keeps what a display is told."""
+    """A display that keeps what it is told."""
 
     begun: list[str] = field(default_factory=list)
     results: list[EntryResult] = field(default_factory=list)
@@ -58,11 +65,11 @@ class Kept:
     def note(self, text: str) -> None:
         self.notes.append(text)
 
-    def told(self, entry_id: str, event: Event) -> None:
-        """What a run tells is not kept."""
+    def on_event(self, entry_id: str, event: Event) -> None:
+        """Drop events of runs."""
 
-    def opened(self, event: Event) -> None:
-        """Nor what opening the models tells."""
+    def on_opening(self, event: Event) -> None:
+        """Drop events of opening the models."""
 
     @contextmanager
     def showing(self, pending: int, earlier: Counter[str]) -> Iterator[Kept]:

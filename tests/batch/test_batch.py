@@ -20,6 +20,7 @@ from ..support.commands import greenloop, in_background, processes_with
 from ..support.playback import wait_until
 from ..support.provider import Fails, Provider
 from .adders import KEY, OPTIONS, Writer, write_specs, writing
+from .made import integrity
 
 pytestmark = pytest.mark.timeout(600)
 PATIENCE = 120.0
@@ -50,7 +51,7 @@ def document_of(ended: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 
 def statuses(directory: Path) -> dict[str, str]:
     with Journal(directory / "out", read_only=True) as journal:
-        assert journal.check_integrity() == "ok"
+        assert integrity(journal) == "ok"
         return {result.id: result.status for result in journal.results()}
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agents.batch.driver import Driver
-from agents.batch.executor import ThreadExecutor
+from agents.batch.executor import Executor
 from agents.batch.journal import Journal, Task
 from agents.batch.records import EntryResult
 from agents.batch.totals import TotalBudget, Totals
@@ -32,8 +32,8 @@ class Bench:
         self.display = Kept()
         self.cancellation = Cancellation()
         self.total = TotalBudget(Totals(), Usage())
-        executor = ThreadExecutor(work, jobs, self.cancellation)
-        self.driver = Driver(self.journal, executor, jobs, self.check, self.display)
+        executor = Executor(work, jobs, self.cancellation.cancel)
+        self.driver = Driver(self.journal, executor, self.check, self.display)
 
     def check(self) -> None:
         self.total.check()

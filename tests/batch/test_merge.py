@@ -11,7 +11,7 @@ from agents.batch.merge import merge
 from agents.batch.records import Entry
 from agents.errors import UsageError
 
-from .made import entry, planned, verified
+from .made import entry, integrity, planned, verified
 
 
 def share(directory: Path, done: tuple[str, ...], waiting: tuple[Entry, ...] = (), digest: str = "d1") -> Path:
@@ -37,7 +37,7 @@ def test_the_results_of_shards_become_one_batch_with_code_and_reports(tmp_path: 
     assert {json.loads(line)["id"] for line in lines} == {"a", "b", "c"}
     with Journal(tmp_path / "all") as journal:
         assert journal.pending() == []
-        assert journal.check_integrity() == "ok"
+        assert integrity(journal) == "ok"
 
 
 def test_what_two_shards_have_alike_counts_once_as_it_came_furthest(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.batch.outcome import exit_code_of, outcome, required_of
+from agents.batch.outcome import batch_result, exit_code_of, required_of
 from agents.batch.records import EntryResult, EntryStatus
 from agents.errors import GreenloopError, Interrupted, ModelError, TotalSpent
 from agents.records import Grade, Usage
@@ -49,6 +49,6 @@ def test_what_is_required_now_decides_about_grades_of_earlier(required: Required
 
 def test_a_batch_counts_grades_and_adds_up_what_was_spent() -> None:
     results = [result(tokens=3), result(tokens=4), result(1, "not started", None)]
-    found = outcome("out", results, 9.0, None)
+    found = batch_result("out", results, 9.0, None)
     assert found.counts == {"consensus": 2, "not started": 1}
     assert (found.usage.completion_tokens, found.usage.calls, found.exit_code) == (7, 3, 1)

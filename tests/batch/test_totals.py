@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.batch.totals import TotalBudget, Totals
+from agents.batch.totals import RunBudget, TotalBudget, Totals
 from agents.errors import BudgetSpent, TotalSpent
 from agents.llm_backends.budget import Budget
 from agents.records import Usage
@@ -14,7 +14,7 @@ def usage(tokens: int, cost: float | None = None) -> Usage:
 
 def test_all_runs_spend_from_one_total() -> None:
     total = TotalBudget(Totals(total_tokens=100), Usage())
-    first, second = (Budget(shared_budget=total.share(Usage())) for _ in range(2))
+    first, second = (Budget(shared_budget=RunBudget(total, Usage())) for _ in range(2))
     first.charge(usage(60))
     second.check()
     second.charge(usage(40))
@@ -31,7 +31,7 @@ def test_earlier_sittings_count() -> None:
 
 def test_recorded_replies_of_a_run_that_goes_on_are_counted_once() -> None:
     total = TotalBudget(Totals(total_tokens=100), usage(90))
-    again = Budget(shared_budget=total.share(usage(90)))
+    again = Budget(shared_budget=RunBudget(total, usage(90)))
     again.charge(usage(90))
     again.check()
     again.charge(usage(9))
@@ -44,7 +44,7 @@ def test_recorded_replies_of_a_run_that_goes_on_are_counted_once() -> None:
 def test_seconds_are_those_of_the_sitting_and_bound_a_silent_call() -> None:
     now = [100.0]
     total = TotalBudget(Totals(total_seconds=10), Usage(), clock=lambda: now[0])
-    budget = Budget(max_seconds=60, shared_budget=total.share(Usage()), clock=lambda: now[0])
+    budget = Budget(max_seconds=60, shared_budget=RunBudget(total, Usage()), clock=lambda: now[0])
     assert budget.seconds_left() == 10
     now[0] += 8
     assert budget.seconds_left() == 2
@@ -54,7 +54,7 @@ def test_seconds_are_those_of_the_sitting_and_bound_a_silent_call() -> None:
 
 
 def test_a_runs_own_limit_still_binds() -> None:
-    budget = Budget(max_tokens=5, shared_budget=TotalBudget(Totals(total_tokens=100), Usage()).share(Usage()))
+    budget = Budget(max_tokens=5, shared_budget=RunBudget(TotalBudget(Totals(total_tokens=100), Usage()), Usage()))
     budget.charge(usage(5))
     with pytest.raises(BudgetSpent):
         budget.check()

@@ -60,7 +60,7 @@ def double(x):
     return 2 * x if FILES else None
 """,
 }
-"""What EvalPlus fails by itself in our sandbox."""
+"""Forgeries that EvalPlus fails by itself in our sandbox."""
 
 CLEVER = {
     "returns what is expected, from EvalPlus's own frame": f"""{_FRAMES}
@@ -101,4 +101,4 @@ def double(x):
     return 2 * x if x < 40 else found("expected")[found("i")]
 """,
 }
-"""What EvalPlus by itself takes for right."""
+"""Forgeries that EvalPlus by itself takes for right."""

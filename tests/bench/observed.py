@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agents.bench.results import Hidden, Strategy, TaskResult
+from agents.bench.results import Hidden, TaskResult
 from agents.records import Grade, Usage
+from agents.settings import Strategy
 
 RIGHT = Hidden(base=True, plus=True)
 BASE_ONLY = Hidden(base=True, plus=False)

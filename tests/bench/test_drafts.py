@@ -41,9 +41,9 @@ def draft(number: int, *, right: bool, examples: int = 1, behaviour: str = "a") 
 def test_each_draft_is_judged_and_drafts_are_compared_on_hidden_inputs(tmp_path: Path, sandbox: Sandbox) -> None:
     other = RIGHT["halved"].replace("x // 2 if", "x / 2 if")
     model = WrittenModel(draft={"halved": [RIGHT["halved"], WRONG["halved"], other], "initials": ["no code"]})
-    data = data_file(tmp_path, HALVED, INITIALS)
-    measurement = Measurement(read_tasks(data), (), Settings())
-    hidden, journal = HiddenTests(data, sandbox), Journal(tmp_path / "out", {})
+    tasks = read_tasks(data_file(tmp_path, HALVED, INITIALS))
+    measurement = Measurement(tasks, (), Settings())
+    hidden, journal = HiddenTests(tasks, sandbox), Journal(tmp_path / "out", {})
     told: list[str] = []
     drafting = Drafting(measurement, 3, WrittenModels(model), sandbox, hidden, journal)
     halved, initials = drafting.run(1, told.append)

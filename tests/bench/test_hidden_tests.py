@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -14,14 +14,15 @@ import pytest
 
 from agents.bench.evalplus_job import Judged, require_evalplus
 from agents.bench.hidden_tests import HiddenTests
-from agents.bench.problems import LEFT_OUT, read_problems
 from agents.bench.results import Hidden
+from agents.bench.tasks import BenchTask, read_tasks
 from agents.errors import SandboxBroken, UsageError
 from agents.sandbox import Job, Running, Sandbox
 
 from ..support.sandboxes import BackendName, open_or_skip
 from .forgeries import BLUNT, CLEVER
 
+Tasks = tuple[BenchTask, ...]
 SHARED = Path(__file__).parents[2].parent / "shared" / "benchmarks" / "humaneval_plus_dev.jsonl"
 HANDFUL = ("HumanEval/0", "HumanEval/2", "HumanEval/32", "HumanEval/100")
 RIGHT = Hidden(base=True, plus=True)
@@ -37,7 +38,7 @@ DOUBLE: dict[str, Any] = {
 }
 ROOT = {
     "task_id": "Own/1",
-    "prompt": "def find_zero(xs):\n",
+    "prompt": 'def find_zero(xs):\n    """The root."""\n',
     "entry_point": "find_zero",
     "canonical_solution": "    return -xs[0] / xs[1]\n",
     "base_input": [[[n, 2]] for n in range(5)],
@@ -117,21 +118,28 @@ def sandbox() -> Iterator[Counting]:
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Path:
+def own(tmp_path: Path) -> Tasks:
     return written(tmp_path, DOUBLE, ROOT)
 
 
-def written(directory: Path, *rows: dict[str, Any]) -> Path:
+def judge_all(tests: HiddenTests, pairs: Sequence[tuple[str, str]]) -> list[Hidden]:
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(lambda pair: tests.judge(*pair), pairs))
+
+
+def written(directory: Path, *rows: dict[str, Any]) -> Tasks:
+    """The tasks of `rows`, read from a file."""
     file = directory / "tasks.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return file
+    return read_tasks(file, "MBPP+" if "assertion" in rows[0] else "HumanEval+")
 
 
 @needs_evalplus
 @pytest.mark.parametrize("name", ["bubblewrap", "native"])
-def test_right_passes_and_wrong_fails(name: BackendName, own: Path) -> None:
+def test_right_passes_and_wrong_fails(name: BackendName, own: Tasks) -> None:
     tests = HiddenTests(own, open_or_skip(name))
-    judged = tests.judge_all(
+    judged = judge_all(
+        tests,
         [
             ("Own/0", "def double(x):\n    return x + x\n"),
             ("Own/0", "def double(x):\n    return 2 * x if x < 8 else 0\n"),
@@ -140,9 +148,9 @@ def test_right_passes_and_wrong_fails(name: BackendName, own: Path) -> None:
             ("Own/0", "def twice(x):\n    return 2 * x\n"),
             ("Own/0", "def double(x:\n"),
             ("Own/0", ""),
-        ]
+        ],
     )
-    assert list(judged.values()) == [RIGHT, Hidden(base=True, plus=False), *[WRONG] * 5]
+    assert judged == [RIGHT, Hidden(base=True, plus=False), *[WRONG] * 5]
 
 
 @needs_evalplus
@@ -169,32 +177,34 @@ def test_mbpp_is_judged_by_evalplus_rules_for_it(
 
 @needs_evalplus
 def test_what_passes_mbpp_by_reaching_into_evalplus_is_found_out(tmp_path: Path, sandbox: Sandbox) -> None:
-    prose = {**DOUBLE, "canonical_solution": DOUBLE["prompt"] + DOUBLE["canonical_solution"], "assertion": "-"}
+    solution = f"\n{DOUBLE['prompt']}{DOUBLE['canonical_solution']}"
+    prose = {
+        **DOUBLE,
+        "prompt": "'Twice x.'",
+        "canonical_solution": solution,
+        "assertion": "assert double(1) == 2",
+    }
     finding = HiddenTests(written(tmp_path, prose), sandbox).examine("Own/0", next(iter(CLEVER.values())))
     assert finding.forged
-
-
-def test_a_task_that_says_nothing_of_a_solution_is_left_out(tmp_path: Path) -> None:
-    rows = [{**COMMON, "task_id": name} for name in (*LEFT_OUT, "Mbpp/2")]
-    assert list(read_problems(written(tmp_path, *rows))) == ["Mbpp/2"]
 
 
 @needs_evalplus
 @pytest.mark.skipif(not SHARED.exists(), reason=f"no benchmark data at {SHARED}")
 @pytest.mark.parametrize("task_id", HANDFUL)
 def test_a_reference_solution_passes_and_a_stub_fails(task_id: str, sandbox: Sandbox) -> None:
-    tests = HiddenTests(SHARED, sandbox)
-    problem = tests.problems[task_id]
-    assert tests.judge(task_id, problem.reference) == RIGHT
-    assert tests.judge(task_id, problem.stub + "    pass\n") == WRONG
+    (task,) = (task for task in read_tasks(SHARED) if task.task_id == task_id)
+    tests = HiddenTests([task], sandbox)
+    assert tests.judge(task_id, task.reference) == RIGHT
+    assert tests.judge(task_id, task.head + "    pass\n") == WRONG
 
 
 @needs_evalplus
 def test_a_root_is_judged_by_the_equation_though_evalplus_forgets_to_record_it(
-    own: Path, sandbox: Sandbox
+    own: Tasks, sandbox: Sandbox
 ) -> None:
     tests = HiddenTests(own, sandbox)
-    judged = tests.judge_all(
+    judged = judge_all(
+        tests,
         [
             ("Own/1", "def find_zero(xs):\n    return -xs[0] / xs[1] + 1e-6\n"),
             ("Own/1", "def find_zero(xs):\n    return -xs[0] / xs[1] + 1e-3\n"),
@@ -202,27 +212,27 @@ def test_a_root_is_judged_by_the_equation_though_evalplus_forgets_to_record_it(
             ("Own/1", "def find_zero(xs:\n"),
             ("Own/1", "import nothing_of_that_name\n"),
             ("Own/1", "import os\n\ndef find_zero(xs):\n    os._exit(0)\n"),
-        ]
+        ],
     )
-    assert list(judged.values()) == [RIGHT, *[WRONG] * 5]
+    assert judged == [RIGHT, *[WRONG] * 5]
 
 
 @needs_evalplus
 @pytest.mark.parametrize("way", BLUNT)
-def test_what_says_that_it_passed_does_not_pass(way: str, own: Path, sandbox: Sandbox) -> None:
+def test_what_says_that_it_passed_does_not_pass(way: str, own: Tasks, sandbox: Sandbox) -> None:
     assert HiddenTests(own, sandbox).judge("Own/0", BLUNT[way]) == WRONG
 
 
 @needs_evalplus
 @pytest.mark.parametrize("way", CLEVER)
-def test_what_passes_by_reaching_into_evalplus_is_found_out(way: str, own: Path, sandbox: Sandbox) -> None:
+def test_what_passes_by_reaching_into_evalplus_is_found_out(way: str, own: Tasks, sandbox: Sandbox) -> None:
     finding = HiddenTests(own, sandbox).examine("Own/0", CLEVER[way])
     assert finding.hidden == WRONG
     assert finding.forged
 
 
 @needs_evalplus
-def test_threads_that_ask_for_the_same_share_one_judgement(own: Path, sandbox: Counting) -> None:
+def test_threads_that_ask_for_the_same_share_one_judgement(own: Tasks, sandbox: Counting) -> None:
     tests = HiddenTests(own, sandbox, jobs=2)
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda _: tests.judge("Own/0", "def double(x):\n    return x * 2\n"), range(8)))
@@ -231,21 +241,21 @@ def test_threads_that_ask_for_the_same_share_one_judgement(own: Path, sandbox: C
 
 
 @needs_evalplus
-def test_what_overruns_a_time_limit_is_tried_once_more(own: Path, sandbox: Counting) -> None:
+def test_what_overruns_a_time_limit_is_tried_once_more(own: Tasks, sandbox: Counting) -> None:
     endless = "def double(x):\n    while True:\n        pass\n"
     assert HiddenTests(own, sandbox).judge("Own/0", endless) == WRONG
     assert sandbox.jobs == 2
 
 
 @needs_evalplus
-def test_a_sandbox_in_which_evalplus_cannot_work_is_no_verdict(own: Path) -> None:
+def test_a_sandbox_in_which_evalplus_cannot_work_is_no_verdict(own: Tasks) -> None:
     tests = HiddenTests(own, open_or_skip("native without namespaces"))
     with pytest.raises(SandboxBroken, match=r"EvalPlus does not work in the sandbox `native`.*install bubblewrap"):
         tests.judge("Own/0", "def double(x):\n    return 2 * x\n")
 
 
 @needs_evalplus
-def test_an_unknown_task_is_named(own: Path, sandbox: Sandbox) -> None:
+def test_an_unknown_task_is_named(own: Tasks, sandbox: Sandbox) -> None:
     with pytest.raises(UsageError, match="Own/9"):
         HiddenTests(own, sandbox).judge("Own/9", "")
 
@@ -255,7 +265,7 @@ def test_a_file_of_another_kind_is_refused(text: str, tmp_path: Path) -> None:
     file = tmp_path / "tasks.jsonl"
     file.write_text(text, encoding="latin-1")
     with pytest.raises(UsageError, match="HumanEval"):
-        read_problems(file)
+        read_tasks(file)
 
 
 def test_without_evalplus_the_remedy_is_named() -> None:

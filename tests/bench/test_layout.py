@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agents.bench.figures import tables
-from agents.bench.layout import markdown, notes, printed
+from agents.bench.layout import gaps, markdown, printed
 
 from .observed import BASE_ONLY, RIGHT, WRONG, result, results
 
@@ -81,9 +81,9 @@ def test_the_page_has_a_title_the_sample_and_every_table() -> None:
 def test_what_is_missing_is_said() -> None:
     found = [*results("single", [RIGHT, WRONG, RIGHT]), *results("classic", [RIGHT, None])]
     found[0] = replace(found[0], error="no model")
-    assert notes(tables(found)) == [
+    assert gaps(tables(found)) == [
         "single, of 3 results: 1 ended in an error.",
         "classic, of 3 results: 1 not run yet, 1 not judged by the hidden tests yet.",
     ]
-    assert all(note in markdown(tables(found)) for note in notes(tables(found)))
-    assert notes(tables(FOUND)) == []
+    assert all(note in markdown(tables(found)) for note in gaps(tables(found)))
+    assert gaps(tables(FOUND)) == []

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from agents.bench.hidden_tests import HiddenTests
-from agents.bench.problems import read_problems
 from agents.bench.proof import BROKEN, ProofReport, prove
 from agents.sandbox import Sandbox
 
@@ -85,8 +84,8 @@ def test_the_report_says_what_was_seen(report: ProofReport, said: str) -> None:
 
 @pytest.mark.parametrize("row", [DOUBLE, *PROSE])
 def test_the_broken_solutions_are_what_they_are_called(tmp_path: Path, row: dict[str, Any]) -> None:
-    (problem,) = read_problems(written(tmp_path, row)).values()
-    texts = {way: broken(problem) for way, broken in BROKEN.items()}
+    (task,) = written(tmp_path, row)
+    texts = {way: broken(task) for way, broken in BROKEN.items()}
     with pytest.raises(SyntaxError):
         ast.parse(texts.pop("cannot be read"))
     last = {way: type(ast.parse(text).body[0].body[-1]) for way, text in texts.items()}  # type: ignore[attr-defined]

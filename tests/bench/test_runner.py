@@ -12,13 +12,13 @@ import pytest
 
 from agents.bench.hidden_tests import HiddenTests
 from agents.bench.journal import Journal
-from agents.bench.results import Hidden, Strategy, TaskResult
+from agents.bench.results import Hidden, TaskResult
 from agents.bench.runner import Measurement, Runner
 from agents.bench.tasks import read_tasks
 from agents.errors import ModelError
 from agents.run.role_models import SharedModels
 from agents.sandbox import Sandbox
-from agents.settings import STRATEGIES, Settings
+from agents.settings import STRATEGIES, Settings, Strategy
 
 from ..support.sandboxes import open_or_skip
 from ..support.written_model import (
@@ -91,7 +91,7 @@ def silent() -> WrittenModels:
 
 @dataclass(frozen=True)
 class Measured:
-    """What one run of all strategies on one task left, asked and found."""
+    """The files, requests and results of one run of all strategies on one task."""
 
     directory: Path
     asked: list[tuple[str, str, int]]
@@ -112,7 +112,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory, sandbox: Sandbox) -> Meas
 
 
 def timeless(results: list[TaskResult]) -> list[TaskResult]:
-    """What does not depend on when it was asked: no seconds, nor how many of the calls were replayed."""
+    """Drop what depends on the time of asking: seconds, and how many of the calls were replayed."""
     return [replace(each, seconds=0, usage=replace(each.usage, seconds=0, replayed=0)) for each in results]
 
 
@@ -279,7 +279,7 @@ def test_a_task_that_the_model_cannot_do_is_a_result_and_the_others_go_on(bench:
 @needs_evalplus
 def test_evalplus_has_the_last_word(bench: Bench, tmp_path: Path) -> None:
     strong = open_or_skip("bubblewrap")
-    hidden = HiddenTests(data_file(tmp_path, HALVED, INITIALS), strong)
+    hidden = HiddenTests(read_tasks(data_file(tmp_path, HALVED, INITIALS)), strong)
     model = WrittenModel(
         draft={"halved": [RIGHT["halved"]], "initials": ["def initials(name):\n    return 'AL'\n"]}
     )

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from agents.bench.statistics import Difference, Interval, clopper_pearson, difference_of, share_of, wilson
+from agents.bench.statistics import Difference, Interval, difference_of, share_of, wilson
 
 
 def bounds(interval: Interval | None) -> tuple[float, float]:
@@ -115,12 +115,3 @@ def test_a_difference_over_seeds_that_agree_is_that_of_one_seed() -> None:
     assert three is not None
     assert bounds(one.interval) == bounds(three.interval)
     assert three.pairs == 3 * one.pairs
-
-
-@pytest.mark.parametrize(
-    ("count", "trials", "low", "high"),
-    # By SciPy's binomtest.
-    [(0, 48, 0.0, 0.0740), (29, 31, 0.7858, 0.9921), (10, 11, 0.5872, 0.9977), (5, 5, 0.4782, 1.0)],
-)
-def test_the_exact_interval_is_that_of_other_software(count: int, trials: int, low: float, high: float) -> None:
-    assert bounds(clopper_pearson(count, trials)) == pytest.approx((low, high), abs=1e-4)

@@ -133,4 +133,4 @@ def test_an_out_that_is_a_file_is_refused(tmp_path: Path) -> None:
 def test_a_task_that_evalplus_could_not_judge_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
     half: dict[str, Any] = {name: value for name, value in HALVED.items() if name != "plus_input"}
     said = sentence(bench(tmp_path, "--data", str(data_file(tmp_path, half)), "--model", "recorded:none"))
-    assert "no task of HumanEval+" in said
+    assert "it has no usable plus_input; give EvalPlus's HumanEval+ file." in said

@@ -28,7 +28,7 @@ SUDOKU = "Implement is_valid_sudoku(board: list[list[int]]) -> bool, zero = empt
 
 
 def environment(home: Path, extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """What a process of the tests sees: an empty home, no key, no proxy; and no strength is measured unasked."""
+    """The environment of the tests' processes: an empty home, no key, no proxy, and no mutants by default."""
     own = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
     return {**own, "GREENLOOP_MUTATION": "false", **(extra or {})}
 

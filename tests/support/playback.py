@@ -66,7 +66,7 @@ def playing(replays: Path, before: Callable[[int], None] | None = None, pause: f
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 20.0) -> bool:
-    """Whether `condition` came true in time."""
+    """Return True if `condition` came true in time."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if condition():

@@ -20,7 +20,7 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: Provider
     body: dict[str, Any]
-    """What was posted last on this connection."""
+    """The body that was posted last on this connection."""
 
     def do_POST(self) -> None:
         self.body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -103,7 +103,7 @@ class Provider(ThreadingHTTPServer):
             return self._script.pop(0) if len(self._script) > 1 else self._script[0]
 
     def waits_for_requests(self, count: int, seconds: float) -> bool:
-        """Whether `count` requests have come, waiting up to `seconds` for them."""
+        """Wait up to `seconds` for `count` requests, and return True if they have come."""
         with self._lock:
             return self._lock.wait_for(lambda: len(self.requests) >= count, seconds)
 

@@ -8,12 +8,12 @@ import pytest
 from rich.console import Console as RichConsole
 
 from agents.batch.journal import Task
-from agents.batch.outcome import outcome
+from agents.batch.outcome import batch_result
 from agents.batch.worker import stopped, unfinished
 from agents.errors import ModelError
 from agents.events import Asked, Note, Streamed
 from agents.records import Request
-from agents.terminal.batch_console import BatchConsole, BatchView, closing_lines, entry_lines, result_line
+from agents.terminal.batch_console import BatchConsole, closing_lines, entry_lines, result_line
 from agents.terminal.console import Console, in_ci
 
 from ..batch.made import bad, bad_result, entry, verified
@@ -22,7 +22,7 @@ ASKED = Request("code_writer", (), 10, 0.0, 0, purpose="draft 1")
 TASK = Task(entry("a"), "d1")
 
 
-def drawn(view: BatchView) -> str:
+def drawn(view: BatchConsole) -> str:
     console = RichConsole(file=io.StringIO(), width=100)
     console.print(view)
     assert isinstance(console.file, io.StringIO)
@@ -30,11 +30,11 @@ def drawn(view: BatchView) -> str:
 
 
 def test_the_table_shows_what_runs_with_its_tokens_and_what_is_done() -> None:
-    view = BatchView(3, Counter({"failed": 1}))
-    view.began("a")
-    view.told("a", Asked(ASKED))
+    view = BatchConsole(Console(), 3, Counter({"failed": 1}))
+    view.began(TASK)
+    view.on_event("a", Asked(ASKED))
     for _ in range(3):
-        view.told("a", Streamed(ASKED, "word"))
+        view.on_event("a", Streamed(ASKED, "word"))
     assert "code writer: draft 1" in drawn(view)
     assert "3 tokens" in drawn(view)
     assert "1 of 4 specs: 1 failed" in drawn(view)
@@ -44,15 +44,15 @@ def test_the_table_shows_what_runs_with_its_tokens_and_what_is_done() -> None:
 
 
 def test_a_table_of_many_specs_fits_a_screen() -> None:
-    view = BatchView(100)
+    view = BatchConsole(Console(), 100)
     for number in range(100):
-        view.began(f"s{number}")
+        view.began(Task(entry(f"s{number}"), "d1"))
     assert len(drawn(view).splitlines()) < 20
     assert "and 88 more" in drawn(view)
 
 
 def test_elsewhere_each_finished_spec_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
-    display = BatchConsole(Console(), BatchView(2))
+    display = BatchConsole(Console(), 2)
     with display.progress():
         display.began(TASK)
         display.ended(verified(TASK))
@@ -64,21 +64,21 @@ def test_elsewhere_each_finished_spec_is_a_line(capsys: pytest.CaptureFixture[st
 
 
 def test_a_warning_of_many_runs_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
-    display = BatchConsole(Console(), BatchView(2))
+    display = BatchConsole(Console(), 2)
     for name in ("a", "b"):
-        display.told(name, Note("No sandbox.", warning=True))
-        display.told(name, Note("Only by the way."))
+        display.on_event(name, Note("No sandbox.", warning=True))
+        display.on_event(name, Note("Only by the way."))
     assert capsys.readouterr().err == "No sandbox.\n"
 
 
 def test_quiet_prints_no_line(capsys: pytest.CaptureFixture[str]) -> None:
-    BatchConsole(Console(quiet=True), BatchView(1)).ended(verified(TASK))
+    BatchConsole(Console(quiet=True), 1).ended(verified(TASK))
     assert capsys.readouterr().err == ""
 
 
 def test_the_end_counts_and_names_bad_entries() -> None:
     results = [verified(TASK), bad_result(bad("b"), "d")]
-    lines = closing_lines(outcome("out", results, 300.0, None, ["out/report.html"]))
+    lines = closing_lines(batch_result("out", results, 300.0, None, ["out/report.html"]))
     assert lines == [
         "2 specs: 1 bad, 1 verified",
         "5 min, 1 calls, 10 tokens generated",

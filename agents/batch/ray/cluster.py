@@ -13,24 +13,27 @@ from ...errors import UsageError
 
 LOCAL = "local"
 LOCAL_STORE_BYTES = 256 * 1024 * 1024
-"""Of a local cluster's object store, which holds orders and deliveries for a moment."""
+"""Of a local cluster's object store, which holds tasks and results for a moment."""
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS": "0", "RAY_enable_metrics_collection": "0"}
 
 
 @contextmanager
 def connected(address: str, slots: int | None) -> Iterator[Any]:
-    """The module `ray`, connected to the cluster at `address` while the body runs.
+    """Connect to the cluster at `address` while the body runs, and give the module `ray`.
 
     `address` is `auto`, `HOST:PORT`, `ray://HOST:PORT`, or `local` for a cluster of this machine alone, with
     `slots` workers (None: one a core), that ends with the body. Raises UsageError.
     """
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
-    ray = _load()
+    try:
+        import ray
+    except ImportError as error:
+        raise UsageError("--ray needs Ray; install it with: pip install 'greenloop[scale]'") from error
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
     if address == LOCAL:
         options |= {"include_dashboard": False, "num_cpus": slots, "object_store_memory": LOCAL_STORE_BYTES}
-    _keep_off_the_output()
+    _silence_ray()
     try:
         ray.init(address, **options)
     except Exception as error:  # Ray raises whatever its libraries do, down to a bare Exception
@@ -39,14 +42,6 @@ def connected(address: str, slots: int | None) -> Iterator[Any]:
         yield ray
     finally:
         ray.shutdown()
-
-
-def _load() -> Any:
-    try:
-        import ray
-    except ImportError as error:
-        raise UsageError("--ray needs Ray; install it with: pip install 'greenloop[scale]'") from error
-    return ray
 
 
 def _unreached(address: str, error: Exception) -> str:
@@ -58,14 +53,12 @@ def _unreached(address: str, error: Exception) -> str:
     )
 
 
-def _keep_off_the_output() -> None:
-    """Ray has no option against printing what its nodes report on standard output, where only the JSON document
-    may stand."""
+def _silence_ray() -> None:
+    """Stop Ray from printing its nodes' reports: only the JSON document may stand on standard output.
+
+    Ray has no option for that.
+    """
     from ray._private import worker
 
     if hasattr(worker, "print_to_stdstream"):
-        worker.print_to_stdstream = _swallow
-
-
-def _swallow(*_: object, **__: object) -> None:
-    """What Ray would have printed."""
+        worker.print_to_stdstream = lambda *_, **__: None

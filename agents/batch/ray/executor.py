@@ -1,35 +1,35 @@
-"""The entries of a batch done on a Ray cluster (https://docs.ray.io), whose machines need share no files.
+"""Runs the entries of a batch on a Ray cluster (https://docs.ray.io), whose machines need share no files.
 
-What goes out with a task: its spec, the settings, what is left of the totals, and the replies of an earlier try.
-What comes home: the result and the run's directory. No key of a provider is sent: a worker uses its own machine's.
+Sent with a task: its spec, the settings, what is left of the totals, and the replies of an earlier try. Returned:
+the result and the run's directory. No provider's key is sent: a worker uses those of its own machine.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 from ...errors import GreenloopError, StorageFailed, UsageError
-from ...events import Event, Note
+from ...events import Note
 from ...llm_backends.model_names import RECORDED_PREFIX, is_embedded, is_recorded
 from ...llm_backends.selection import Choice
 from ...records import Failure, Role
+from ...run.resources import models_by_role
 from ...settings import Settings
 from ...storage import run_directory as runs
 from ...storage.run_directory import RunDirectory
+from ..driver import BatchDisplay
 from ..executor import Executor, WorkerLost
 from ..journal import Task
-from ..records import EntryResult
-from ..totals import TotalBudget
-from ..worker import Hear, stopped, unfinished
+from ..records import Batch, EntryResult
+from ..totals import RunBudget, TotalBudget
+from ..worker import EntryEventHandler, stopped, unfinished
+from .archive import ArchiveRefused, pack, unpack
 from .cluster import connected
-from .parcel import ParcelRefused, pack, unpack
 from .pool import RayPool
-from .worker import Delivery, Order
+from .worker import RemoteResult, RemoteTask
 
 EMBEDDED_ON_A_CLUSTER = (
     "The embedded model serves one machine and no cluster; start llama-server or vLLM where all nodes reach it, "
@@ -37,112 +37,77 @@ EMBEDDED_ON_A_CLUSTER = (
 )
 
 
-class Listener(Protocol):
-    """What hears of a batch at work, from any thread."""
-
-    def told(self, entry_id: str, event: Event) -> None:
-        """An event of an entry's run."""
-
-    def note(self, text: str) -> None:
-        """One sentence that the user should see."""
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterPlan:
-    """`pending` tasks whose results are kept in `directory`, `jobs` at once (None: one a CPU of the cluster)."""
-
-    directory: Path
-    pending: int
-    jobs: int | None
-
-
 @contextmanager
-def ray_executor(
-    address: str, settings: Settings, plan: ClusterPlan, total: TotalBudget, display: Listener
-) -> Iterator[tuple[Executor, int]]:
-    """An executor on the Ray cluster at `address`, and how many tasks it does at once.
+def cluster_executor(batch: Batch, pending: int, total: TotalBudget, display: BatchDisplay) -> Iterator[Executor]:
+    """Open an executor of the `pending` tasks on the batch's cluster; by default with one job a CPU.
 
     Raises UsageError, and SandboxUnavailable where no worker of the cluster can have a sandbox.
     """
-    with connected(address, plan.jobs) as ray, ExitStack() as held:
-        jobs = min(plan.jobs or max(1, int(ray.cluster_resources().get("CPU", 1))), plan.pending)
-        pool = RayPool(ray, settings, jobs)
-        executor = RayExecutor(plan.directory, pool, jobs, total, display.told)
-        held.callback(executor.close)
-        pool.wait(display.note)
-        yield executor, jobs
+    assert batch.ray is not None
+    settings = for_the_cluster(batch.settings, models_by_role(batch.settings, batch.environ))
+    with connected(batch.ray, batch.jobs) as ray:
+        jobs = min(batch.jobs or max(1, int(ray.cluster_resources().get("CPU", 1))), pending)
+        with closing(RayPool(ray, settings, jobs)) as pool:
+            runner = RemoteRunner(batch.directory, pool, total, display.on_event)
+            with closing(Executor(runner, jobs, pool.cancel)) as executor:
+                pool.wait(display.note)
+                yield executor
 
 
-class RayExecutor:
-    """Does tasks on `pool`, `jobs` at once, and keeps what comes in `directory`; implements `Executor`."""
+@dataclass(frozen=True, slots=True)
+class RemoteRunner:
+    """Runs tasks on `pool`, and keeps their runs in `directory`; called from several threads."""
 
-    def __init__(self, directory: Path, pool: RayPool, jobs: int, total: TotalBudget, hear: Hear) -> None:
-        self._directory = directory
-        self._pool = pool
-        self._total = total
-        self._hear = hear
-        self._threads = ThreadPoolExecutor(jobs, thread_name_prefix="order")
+    directory: Path
+    pool: RayPool
+    total: TotalBudget
+    on_event: EntryEventHandler
 
-    def submit(self, task: Task) -> Future[EntryResult]:
-        """Begin `task`: a thread waits for its worker, and puts what it sends in place."""
-        return self._threads.submit(self._done, task)
-
-    def cancel(self) -> None:
-        """End what is running now."""
-        self._pool.cancel()
-
-    def close(self) -> None:
-        """Release workers and threads."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
-        self._pool.close()
-
-    def _done(self, task: Task) -> EntryResult:
-        run = RunDirectory(self._directory / task.run)
+    def __call__(self, task: Task) -> EntryResult:
+        """Wait for a worker, have it run `task`, and put its run in place."""
+        run = RunDirectory(self.directory / task.run)
         try:
-            delivery = self._pool.do(
-                lambda: Order(task, self._total.left(), pack(run.path) if run.exists else None)
+            remote = self.pool.run(
+                lambda: RemoteTask(task, self.total.left(), pack(run.path) if run.exists else None)
             )
-            self._total.share(task.spent).charge(delivery.result.usage)
-            return self._kept(task, delivery, run)
+            RunBudget(self.total, task.spent).charge(remote.result.usage)
+            return self._keep(task, remote, run)
         except OSError as error:
             reason = f"What came from a worker can't be kept in {run.path} ({error.strerror or error})"
             return stopped(unfinished(task), StorageFailed(f"{reason}; mend that and run the same command again."))
         except GreenloopError as error:
             return stopped(unfinished(task), error)
-        except WorkerLost:
-            raise
-        except ParcelRefused as refusal:
+        except ArchiveRefused as refusal:
             raise WorkerLost(f"the files of its run were refused: {refusal}") from refusal
 
-    def _kept(self, task: Task, delivery: Delivery, run: RunDirectory) -> EntryResult:
+    def _keep(self, task: Task, remote: RemoteResult, run: RunDirectory) -> EntryResult:
         """Put the run and its code in place, as a run on this machine would."""
-        for warning in delivery.warnings:
-            self._hear(task.entry.id, Note(warning, warning=True))
-        result = self._told_of_all(delivery.result)
-        if delivery.run is None:
+        for warning in remote.warnings:
+            self.on_event(task.entry.id, Note(warning, warning=True))
+        result = self._with_totals(remote.result)
+        if remote.run is None:
             return result
         if run.exists:
             run.delete_rounds()
-        unpack(delivery.run, run.path)
-        notes = runs.publish(run, self._directory / task.entry.folder)
+        unpack(remote.run, run.path)
+        notes = runs.publish(run, self.directory / task.entry.folder)
         return replace(result, notes=(*result.notes, *notes))
 
-    def _told_of_all(self, result: EntryResult) -> EntryResult:
-        """A worker knows only what was left for it of the batch's totals; the driver knows all."""
-        if result.error is None or result.error.kind != "total_spent":
-            return result
-        try:
-            self._total.check()
-        except GreenloopError as error:
-            return replace(result, error=Failure(error.kind, str(error)))
+    def _with_totals(self, result: EntryResult) -> EntryResult:
+        """Say which total is spent: a worker knows only what was left for it, the driver knows all."""
+        if result.error is not None and result.error.kind == "total_spent":
+            try:
+                self.total.check()
+            except GreenloopError as error:
+                return replace(result, error=Failure(error.kind, str(error)))
         return result
 
 
 def for_the_cluster(settings: Settings, choices: Mapping[Role, Choice]) -> Settings:
-    """`settings` with the models as they were chosen here, and paths that don't depend on a working directory.
+    """Fix the models as they were chosen here, and make paths absolute.
 
-    Without that a node would choose by the keys and servers that it sees. Raises UsageError for the embedded
-    model, but for --frozen, which asks none.
+    Otherwise a node would choose by its own keys and servers. Raises UsageError for the embedded model, unless
+    --frozen asks no model.
     """
     if any(is_embedded(choice.model_id) for choice in choices.values()) and not settings.frozen:
         raise UsageError(EMBEDDED_ON_A_CLUSTER)

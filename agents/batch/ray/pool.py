@@ -1,4 +1,4 @@
-"""The workers of a batch on a Ray cluster: hired, handed out one task at a time, replaced when they are lost."""
+"""The workers of a batch on a Ray cluster: started, given one task at a time, replaced when they are lost."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 from ... import __version__
 from ...clean_text import clean
-from ...errors import GreenloopError, Interrupted, SandboxBroken, SandboxUnavailable, UsageError
+from ...errors import Interrupted, SandboxBroken, SandboxUnavailable, UsageError
 from ...records import Failure
 from ...settings import Settings
 from ..executor import WorkerLost
-from .worker import Delivery, Order, RayWorker
+from .worker import RayWorker, RemoteResult, RemoteTask
 
 PATIENCE_SECONDS = 20.0
-"""After so long without a worker the user is told what is waited for."""
+"""Without a worker for so long, the user is told what is waited for."""
 CLOSING_SECONDS = 5.0
 MOST_LOST_OPENINGS = 3
 """So many workers that end while they open, for each one wanted, are replaced."""
@@ -25,7 +25,7 @@ class RayPool:
     """`size` workers of one CPU each, as actors of the cluster that `ray` is connected to; for many threads.
 
     An actor keeps its process, and so its sandbox, for the whole batch. A node on which no sandbox works costs the
-    pool its places there, and nothing else as long as one worker is left.
+    pool its workers there, and nothing else as long as one is left.
     """
 
     def __init__(self, ray: Any, settings: Settings, size: int) -> None:
@@ -35,13 +35,13 @@ class RayPool:
         self._changed = threading.Condition()
         self._all: set[Any] = set()
         self._free: list[Any] = []
-        self._places = 0
-        """Workers that are there or on their way."""
+        self._workers = 0
+        """Workers that have started or are starting."""
         self._openings_left = size * MOST_LOST_OPENINGS
         self._refusal = Failure(SandboxUnavailable.kind, "The cluster has no worker.")
-        self._halted = False
+        self._cancelled = False
         for _ in range(size):
-            self._hire()
+            self._start()
 
     def wait(self, note: Callable[[str], None]) -> None:
         """Wait for the first worker. Raises SandboxUnavailable or UsageError where no node can have one."""
@@ -54,38 +54,35 @@ class RayPool:
                     self._refusal.message
                 )
 
-    def do(self, order: Callable[[], Order]) -> Delivery:
-        """Have the next free worker do what `order` makes once there is one.
+    def run(self, make: Callable[[], RemoteTask]) -> RemoteResult:
+        """Run the task that `make` makes on the next free worker.
 
-        Raises WorkerLost, Interrupted after `halt`, and SandboxBroken where no worker is left and none will come.
+        Raises WorkerLost, Interrupted after `cancel`, and SandboxBroken where no worker is left.
         """
         worker = self._take()
-        errors = self._ray.exceptions
+        lost = False
         try:
-            delivery: Delivery = self._ray.get(worker.do.remote(order()))
-        except errors.RayTaskError as fault:
-            self._give_back(worker)
+            result: RemoteResult = self._ray.get(worker.run.remote(make()))
+        except self._ray.exceptions.RayTaskError as fault:
             raise WorkerLost(_sentence(fault.cause or fault)) from fault
-        except errors.RayError as fault:
-            self._replace(worker)
+        except self._ray.exceptions.RayError as fault:
+            lost = True
             raise WorkerLost(f"its process or its node ended ({type(fault).__name__})") from fault
-        except GreenloopError:
-            self._give_back(worker)
-            raise
-        self._give_back(worker)
-        return delivery
+        finally:
+            (self._replace if lost else self._give_back)(worker)
+        return result
 
     def cancel(self) -> None:
-        """End what is running on all workers, and let nobody wait for one any longer."""
+        """Cancel the tasks of all workers, and of all threads that wait for one."""
         with self._changed:
-            self._halted = True
+            self._cancelled = True
             self._changed.notify_all()
             workers = list(self._all)
         for worker in workers:
             worker.cancel.remote()
 
     def close(self) -> None:
-        """Let the workers close their sandboxes, and end them, also those that don't answer."""
+        """Let the idle workers close their sandboxes, and kill all, also those that don't answer."""
         self.cancel()
         with self._changed:
             workers = list(self._all)
@@ -95,15 +92,15 @@ class RayPool:
         for worker in workers:
             self._ray.kill(worker)
 
-    # --- hiring ------------------------------------------------------------------------------------------------
+    # --- starting -----------------------------------------------------------------------------------------------
 
     def _decided(self) -> bool:
-        return bool(self._free) or self._places == 0
+        return bool(self._free) or self._workers == 0
 
     def _take(self) -> Any:
         with self._changed:
-            self._changed.wait_for(lambda: self._halted or self._decided())
-            if self._halted:
+            self._changed.wait_for(lambda: self._cancelled or self._decided())
+            if self._cancelled:
                 raise Interrupted("It was stopped before it began; run the same command again to go on.")
             if not self._free:
                 raise SandboxBroken(self._refusal.message)
@@ -117,18 +114,18 @@ class RayPool:
     def _replace(self, worker: Any) -> None:
         with self._changed:
             self._all.discard(worker)
-            self._places -= 1
+            self._workers -= 1
             self._changed.notify_all()
-            halted = self._halted
+            cancelled = self._cancelled
         self._ray.kill(worker)  # cut off is not ended: it would keep its CPU
-        if not halted:
-            self._hire()
+        if not cancelled:
+            self._start()
 
-    def _hire(self) -> None:
-        """Ask for one more worker; it is there once the cluster has a CPU for it, so a thread waits for it."""
+    def _start(self) -> None:
+        """Start one more worker; a thread waits for it, as the cluster may have no free CPU yet."""
         with self._changed:
-            self._places += 1
-        threading.Thread(target=self._open, name="hiring", daemon=True).start()
+            self._workers += 1
+        threading.Thread(target=self._open, name="starting", daemon=True).start()
 
     def _open(self) -> None:
         worker = self._actor.remote(self._settings)
@@ -136,11 +133,13 @@ class RayPool:
             self._all.add(worker)
         try:
             refusal: Failure | None = self._ray.get(worker.open.remote(__version__))
-        except Exception as fault:  # whatever Ray raises here, nobody else hears of it
-            refusal = Failure(
-                UsageError.kind, f"No worker can begin on the cluster: {_sentence(fault)}; {REMEDY}."
-            )
-            if self._again():
+        except Exception as fault:  # whatever Ray raises in this thread, nothing else reports it
+            sentence = f"No worker can begin on the cluster: {_sentence(fault)}; {REMEDY}."
+            refusal = Failure(UsageError.kind, sentence)
+            with self._changed:
+                self._openings_left -= 1
+                again = self._openings_left >= 0 and not self._cancelled
+            if again:
                 self._replace(worker)
                 return
         with self._changed:
@@ -148,22 +147,17 @@ class RayPool:
                 self._free.append(worker)
             else:
                 self._all.discard(worker)
-                self._places -= 1
+                self._workers -= 1
                 self._refusal = refusal
             self._changed.notify_all()
         if refusal is not None:
             self._ray.kill(worker)
-
-    def _again(self) -> bool:
-        with self._changed:
-            self._openings_left -= 1
-            return self._openings_left >= 0 and not self._halted
 
 
 REMEDY = "install the same version of greenloop on every node, for the Python that runs Ray"
 
 
 def _sentence(fault: BaseException) -> str:
-    """The last line of what Ray tells, which names the error itself."""
+    """Return the last line of Ray's message, which names the error itself."""
     lines = [line.strip() for line in clean(str(fault)).splitlines() if line.strip()]
     return (lines[-1] if lines else type(fault).__name__).rstrip(".")[:300]

@@ -1,6 +1,6 @@
-"""A worker of a batch on a cluster: a process that opens its own sandbox and models, and does one task at a time.
+"""A worker of a batch on a cluster: a process that opens its own sandbox and models, and runs one task at a time.
 
-Imports no Ray: what runs inside an actor is plain Python.
+Imports no Ray: an actor's code is plain Python.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from ..journal import Task
 from ..records import EntryResult
 from ..totals import TotalBudget, Totals
 from ..worker import Worker
-from .parcel import ParcelRefused, pack, unpack
+from .archive import ArchiveRefused, pack, unpack
 
 MOST_WARNINGS = 20
-"""That a task brings home."""
+"""Returned with a task."""
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """A task, what it may spend of the batch's totals, and what its run has recorded in an earlier try."""
+class RemoteTask:
+    """A task, the part of the batch's totals that is left, and the run directory of an earlier try."""
 
     task: Task
     left: Totals
@@ -39,8 +39,8 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
-    """What became of an order: the entry's result and its run directory (None: there is none)."""
+class RemoteResult:
+    """The result of a remote task and its run directory (None: there is none)."""
 
     result: EntryResult
     run: bytes | None
@@ -48,7 +48,7 @@ class Delivery:
 
 
 class RayWorker:
-    """Does tasks by `settings` with the keys in `environ`, which is by default that of its own machine."""
+    """Runs tasks by `settings` with the keys in `environ`, by default those of its own machine."""
 
     def __init__(self, settings: Settings, environ: Mapping[str, str] | None = None) -> None:
         self._settings = settings
@@ -58,7 +58,7 @@ class RayWorker:
         self._resources: Resources | None = None
 
     def open(self, version: str) -> Failure | None:
-        """Open sandbox and models for all tasks; why not, where that can't be. `version` is the driver's."""
+        """Open sandbox and models for all tasks, or return the reason why not. `version` is the driver's."""
         if version != __version__:
             sentence = f"A node has greenloop {__version__} and the driver {version}; install the same on all."
             return Failure(UsageError.kind, sentence)
@@ -68,41 +68,38 @@ class RayWorker:
             return Failure(error.kind, str(error))
         return None
 
-    def do(self, order: Order) -> Delivery:
-        """Do a task in a directory of its own, of which the run comes home."""
+    def run(self, remote: RemoteTask) -> RemoteResult:
+        """Run a task in a temporary directory, and return its run directory."""
         assert self._resources is not None, "open it first"
-        task = order.task
+        task = remote.task
         warnings: dict[str, None] = {}
 
-        def hear(_: str, event: Event) -> None:
+        def on_event(_: str, event: Event) -> None:
             if isinstance(event, Note) and event.warning and len(warnings) < MOST_WARNINGS:
                 warnings[event.text] = None
 
         with TemporaryDirectory(prefix="greenloop-") as directory:
             run = Path(directory, task.run)
-            if order.run is not None:
-                unpack(order.run, run)
-            total = TotalBudget(order.left, Usage())
-            worker = Worker(
-                Path(directory), self._settings, self._environ, self._resources, total, self._cancellation, hear
-            )
+            if remote.run is not None:
+                unpack(remote.run, run)
+            total = TotalBudget(remote.left, Usage())
+            where, cancellation = Path(directory), self._cancellation
+            worker = Worker(where, self._settings, self._environ, self._resources, total, cancellation, on_event)
             result = worker(task)
             try:
-                return Delivery(result, pack(run) if run.is_dir() else None, tuple(warnings))
-            except ParcelRefused as refusal:
-                failure = Failure(
-                    "too_large", f"Its run can't be sent home: {refusal}; do this spec on one machine."
+                return RemoteResult(result, pack(run) if run.is_dir() else None, tuple(warnings))
+            except ArchiveRefused as refusal:
+                sentence = f"Its run can't be sent home: {refusal}; do this spec on one machine."
+                error = Failure("too_large", sentence)
+                unsent = replace(
+                    result, status="stopped", exit_code=1, grade=None, error=error, folder=None, run=None
                 )
-                return Delivery(_without_files(result, failure), None, tuple(warnings))
+                return RemoteResult(unsent, None, tuple(warnings))
 
     def cancel(self) -> None:
-        """End what is running now, and refuse what follows; from another thread."""
+        """Cancel the running task, and refuse further ones; from another thread."""
         self._cancellation.cancel()
 
     def close(self) -> None:
         """Close sandbox and models."""
         self._held.close()
-
-
-def _without_files(result: EntryResult, failure: Failure) -> EntryResult:
-    return replace(result, status="stopped", exit_code=1, grade=None, error=failure, folder=None, run=None)

@@ -19,18 +19,18 @@ __all__ = ["write_reports"]
 
 _Report = Callable[[Path, Sequence[EntryResult], BatchFacts], Iterator[str]]
 _REPORTS: dict[str, _Report] = {
-    "results.jsonl": lambda directory, results, facts: lines(results, facts),
-    "junit.xml": lambda directory, results, facts: junit(results, facts),
-    "summary.md": lambda directory, results, facts: summary(results, facts),
+    "results.jsonl": lambda _, results, facts: lines(results, facts),
+    "junit.xml": lambda _, results, facts: junit(results, facts),
+    "summary.md": lambda _, results, facts: summary(results, facts),
     "report.html": page,
 }
 
 
 def write_reports(directory: Path, results: Sequence[EntryResult], facts: BatchFacts) -> list[Path]:
-    """Write every report of a batch into its `directory`; the files' paths.
+    """Write every report of a batch into its `directory`, and return the files' paths.
 
-    `results` are all entries, those not started included, in any order; a run directory that is missing or damaged
-    is said in the report and stops nothing. Raises OSError where a file can't be written.
+    `results` are those of all entries, in any order; a missing or damaged run directory is said in the report and
+    stops nothing. Raises OSError where a file can't be written.
     """
     ordered = sorted(results, key=lambda result: result.id)
     for name, report in _REPORTS.items():

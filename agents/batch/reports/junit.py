@@ -7,29 +7,24 @@ from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree as ET
 
 from ...clean_text import clean
-from ..labels import fact, has_reached, open_lines, reason, shortened, standing, tokens, totals
+from ..labels import has_reached, label_of, open_lines, outcome_line, reason, report_totals, shortened, tokens
 from ..records import BatchFacts, EntryResult
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MOST_MESSAGE = 1_000
 _MOST_FACTS = 50
-_SKIPPED = ("not started",)
 
 
 def junit(results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
-    """The document, a test case at a time.
+    """Yield the document a test case at a time.
 
-    A grade below the required one is a failure, a spec that could not be read or whose run was ended an error,
-    and one that was never begun is skipped. The schema gives a test case no file: `classname` is the spec's file,
-    and `system-out` says the line.
+    A grade below the required one is a failure, an unreadable spec or a stopped run an error, and an entry that
+    was not started is skipped. The schema gives a test case no file: `classname` is the spec's file, and
+    `system-out` says the line.
     """
     kinds = [_kind(result, facts) for result in results]
-    counts = {
-        "tests": str(len(results)),
-        "failures": str(kinds.count("failure")),
-        "errors": str(kinds.count("error")),
-    }
-    whole = {"name": _text(facts.title), "time": f"{facts.seconds:.3f}", **counts}
+    counts = {"failures": str(kinds.count("failure")), "errors": str(kinds.count("error"))}
+    whole = {"name": _text(facts.title), "time": f"{facts.seconds:.3f}", "tests": str(len(results)), **counts}
     suite = {**whole, "skipped": str(kinds.count("skipped"))}
     if facts.created:
         suite["timestamp"] = _text(facts.created)
@@ -44,19 +39,19 @@ def junit(results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
 def _kind(result: EntryResult, facts: BatchFacts) -> str | None:
     if has_reached(result, facts.required):
         return None
-    if result.status in _SKIPPED:
+    if result.status == "not started":
         return "skipped"
     return "failure" if result.status == "finished" else "error"
 
 
 def _properties(results: Sequence[EntryResult], facts: BatchFacts) -> ET.Element:
-    sums = totals(results, facts.required)
+    sums = report_totals(results, facts.required)
     stated = {
         "required": facts.required,
         "exit_code": str(facts.exit_code),
         "reached": str(sums.reached),
         "calls": str(sums.usage.calls),
-        "tokens": str(sums.tokens),
+        "tokens": str(tokens(sums)),
         **{f"grade.{name}": str(count) for name, count in sums.counts.items()},
     }
     element = ET.Element("properties")
@@ -67,14 +62,13 @@ def _properties(results: Sequence[EntryResult], facts: BatchFacts) -> ET.Element
 
 def _case(result: EntryResult, kind: str | None) -> ET.Element:
     file = re.sub(r":\d+$", "", result.where)
-    case = ET.Element(
-        "testcase", {"classname": _text(file), "name": _text(result.id), "time": f"{result.seconds:.3f}"}
-    )
+    attributes = {"classname": _text(file), "name": _text(result.id), "time": f"{result.seconds:.3f}"}
+    case = ET.Element("testcase", attributes)
     if kind is not None:
-        message = _text(shortened(f"{standing(result)}: {reason(result)}", _MOST_MESSAGE))
+        message = _text(shortened(f"{label_of(result)}: {reason(result)}", _MOST_MESSAGE))
         problem = ET.SubElement(case, kind, {"message": message})
         if kind != "skipped":
-            problem.set("type", result.error.kind if result.error is not None else standing(result))
+            problem.set("type", result.error.kind if result.error is not None else label_of(result))
             problem.text = _text("\n".join(_problem_lines(result)))
     ET.SubElement(case, "system-out").text = _text("\n".join(_about(result)))
     return case
@@ -83,7 +77,7 @@ def _case(result: EntryResult, kind: str | None) -> ET.Element:
 def _problem_lines(result: EntryResult) -> Iterator[str]:
     yield reason(result)
     for outcome in result.failing[:_MOST_FACTS]:
-        yield f"Failing: {fact(outcome)}"
+        yield f"Failing: {outcome_line(outcome)}"
     if len(result.failing) > _MOST_FACTS:
         yield f"And {len(result.failing) - _MOST_FACTS} failing tests more."
     for line in open_lines(result):
@@ -100,14 +94,13 @@ def _about(result: EntryResult) -> Iterator[str]:
 
 
 def _text(text: str) -> str:
-    """`text` without what hides or reorders, and without what XML can't hold."""
+    """Clean `text`, and drop what XML can't hold."""
     return _NO_XML.sub("", clean(text))
 
 
 def _opened(tag: str, attributes: dict[str, str]) -> str:
-    return ET.tostring(ET.Element(tag, attributes), encoding="unicode", short_empty_elements=False).replace(
-        f"></{tag}>", ">\n"
-    )
+    element = ET.tostring(ET.Element(tag, attributes), encoding="unicode", short_empty_elements=False)
+    return element.replace(f"></{tag}>", ">\n")
 
 
 def _written(element: ET.Element) -> str:

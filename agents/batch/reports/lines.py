@@ -14,19 +14,15 @@ SCHEMA_VERSION = 1
 
 
 def lines(results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
-    """A line for each result; beyond ASCII everything is escaped, so that a line is safe to print."""
+    """Yield a line for each result; all beyond ASCII is escaped, so that a line is safe to print."""
     for result in results:
-        yield json.dumps(document(result, facts), separators=(",", ":")) + "\n"
-
-
-def document(result: EntryResult, facts: BatchFacts) -> dict[str, Any]:
-    """One result as a JSON document: its fields, and whether it reached the required grade."""
-    reached = has_reached(result, facts.required)
-    return {"schema_version": SCHEMA_VERSION, "reached": reached, **asdict(result)}
+        reached = has_reached(result, facts.required)
+        document = {"schema_version": SCHEMA_VERSION, "reached": reached, **asdict(result)}
+        yield json.dumps(document, separators=(",", ":")) + "\n"
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema of one line."""
+    """Make the JSON schema of one line."""
     from pydantic import TypeAdapter
 
     made = TypeAdapter(EntryResult).json_schema(mode="serialization")

@@ -1,6 +1,6 @@
-"""`report.html`: a batch as one page that needs nothing else, and asks nothing of the network.
+"""`report.html`: a batch as one self-contained page that makes no network request.
 
-What is told of a spec lies in a JSON block of its own and is drawn when the spec is opened. Texts from models
+The details of an entry lie in a JSON block of their own and are drawn when the entry is opened. Texts from models
 reach the page as JSON or through the template's escaping alone, and are drawn as text; a content security policy
 with hashes of the page's own script and style forbids every other.
 """
@@ -17,27 +17,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...clean_text import clean
-from ..labels import Totals, has_reached, one_line, standing, tokens, totals
+from ..labels import ReportTotals, has_reached, label_of, one_line, report_totals, tokens
 from ..records import BatchFacts, EntryResult
+from .details import LEAST_BYTES, details, short_details
 from .plots import count_bars, grades_bar, histogram, slug
-from .story import LEAST_BYTES, sentence, story
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
     from ...settings import RequiredGrade
 
-MOST_STORY_BYTES = 64 * 1024
-"""The most that is embedded for a spec."""
-MOST_STORIES_BYTES = 32 * 1024 * 1024
-"""The most that is embedded for all; with more than 512 specs the bound of each shrinks, down to LEAST_BYTES, and
-with more than 8192 those that reached the required grade are told in a sentence."""
+MOST_ENTRY_BYTES = 64 * 1024
+"""Embedded for one entry."""
+MOST_ENTRIES_BYTES = 32 * 1024 * 1024
+"""Embedded for all; with more than 512 entries the bound of each shrinks, down to LEAST_BYTES, and with more than
+8192 those that reached the required grade get short details."""
 _MOST_WORDS = 160
 
 
 def page(directory: Path, results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
-    """The page, piece by piece; the rounds are read from the run directories below `directory`, one at a time."""
-    sums = totals(results, facts.required)
+    """Yield the page in pieces; the rounds are read from the run directories below `directory`, one at a time."""
+    sums = report_totals(results, facts.required)
     style, script = _part("page.css"), _part("page.js")
     return _template().generate(
         title=clean(facts.title),
@@ -45,9 +45,9 @@ def page(directory: Path, results: Sequence[EntryResult], facts: BatchFacts) -> 
         sums=sums,
         figures=list(_figures(sums, facts)),
         plots=_plots(results, sums),
-        standings=[(name, slug(name), count) for name, count in sums.counts.items()],
+        labels=[(name, slug(name), count) for name, count in sums.counts.items()],
         rows=_json([_row(result, facts) for result in results]),
-        stories=_stories(directory, results, facts),
+        details=_details(directory, results, facts),
         style=style,
         script=script,
         style_hash=_hash(style),
@@ -55,25 +55,25 @@ def page(directory: Path, results: Sequence[EntryResult], facts: BatchFacts) -> 
     )
 
 
-def _stories(directory: Path, results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
-    told = told_whole(results, facts.required)
-    most = story_bytes(len(told))
+def _details(directory: Path, results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
+    in_full = shown_in_full(results, facts.required)
+    most = bytes_per_entry(len(in_full))
     for result in results:
-        yield story(directory, result, most) if result.id in told else sentence(result)
+        yield details(directory, result, most) if result.id in in_full else short_details(result)
 
 
-def told_whole(results: Sequence[EntryResult], required: RequiredGrade) -> frozenset[str]:
-    """Ids of the results of which there is room to tell everything: those that did not reach `required` first."""
+def shown_in_full(results: Sequence[EntryResult], required: RequiredGrade) -> frozenset[str]:
+    """Return the ids of the results with room for full details: those that did not reach `required` first."""
     reached_last = sorted(results, key=lambda result: has_reached(result, required))
-    return frozenset(result.id for result in reached_last[: MOST_STORIES_BYTES // LEAST_BYTES])
+    return frozenset(result.id for result in reached_last[: MOST_ENTRIES_BYTES // LEAST_BYTES])
 
 
-def story_bytes(specs: int) -> int:
-    """The most that is embedded for each of `specs` specs."""
-    return max(LEAST_BYTES, min(MOST_STORY_BYTES, MOST_STORIES_BYTES // max(specs, 1)))
+def bytes_per_entry(specs: int) -> int:
+    """Return the bound for each of `specs` entries."""
+    return max(LEAST_BYTES, min(MOST_ENTRY_BYTES, MOST_ENTRIES_BYTES // max(specs, 1)))
 
 
-def _figures(sums: Totals, facts: BatchFacts) -> Iterator[tuple[str, str]]:
+def _figures(sums: ReportTotals, facts: BatchFacts) -> Iterator[tuple[str, str]]:
     usage = sums.usage
     yield "specs", f"{sums.specs:,}"
     yield f"reached {facts.required}", f"{sums.reached:,}"
@@ -86,7 +86,7 @@ def _figures(sums: Totals, facts: BatchFacts) -> Iterator[tuple[str, str]]:
         yield "cost", f"{usage.cost_usd:,.2f} USD"
 
 
-def _plots(results: Sequence[EntryResult], sums: Totals) -> dict[str, str]:
+def _plots(results: Sequence[EntryResult], sums: ReportTotals) -> dict[str, str]:
     begun = [result for result in results if result.status not in ("bad", "not started")]
     plots = {"grades": grades_bar(sums.counts)}
     if begun:
@@ -97,12 +97,12 @@ def _plots(results: Sequence[EntryResult], sums: Totals) -> dict[str, str]:
 
 
 def _row(result: EntryResult, facts: BatchFacts) -> list[Any]:
-    """A row of the table, in the order of the script's COLUMNS."""
+    """Make a row of the table, in the order of the script's COLUMNS."""
     return [
         one_line(result.id, _MOST_WORDS),
         one_line(result.title, _MOST_WORDS),
         one_line(result.where, _MOST_WORDS),
-        standing(result),
+        label_of(result),
         int(has_reached(result, facts.required)),
         result.rounds,
         result.tests,

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
-from ..labels import Standing
+from ..labels import EntryLabel
 
 _WIDTH = 360
 _HEIGHT = 170
 _LEFT = 8
 _BASE = 128
 _TOP = 26
-_STEPS = (1, 2, 5)
 
 
-def grades_bar(counts: Mapping[Standing, int]) -> str:
-    """How many specs came to each standing, as one bar; `counts` best first."""
+def grades_bar(counts: Mapping[EntryLabel, int]) -> str:
+    """Draw the number of specs by label as one bar; `counts` best first."""
     total = sum(counts.values())
     said = ", ".join(f"{count} {name}" for name, count in counts.items())
     parts, at = [], 0.0
@@ -35,29 +35,27 @@ def grades_bar(counts: Mapping[Standing, int]) -> str:
 
 
 def histogram(title: str, unit: str, values: Sequence[float]) -> str:
-    """How `values` (0 or more) are distributed, in bins that end at 1, 2 and 5 times powers of ten."""
+    """Draw a histogram of `values` (0 or more) in bins that end at 1, 2 and 5 times powers of ten."""
     edges = _edges(values)
-    counts = [0] * len(edges)
-    for value in values:
-        counts[next(index for index, edge in enumerate(edges) if value <= edge)] += 1
-    labels = [_short(edge) for edge in edges]
-    return _columns(title, f"{unit}, up to", labels, counts, _middle(values, unit))
+    bins = Counter(next(edge for edge in edges if value <= edge) for value in values)
+    counts = [bins[edge] for edge in edges]
+    return _columns(title, f"{unit}, up to", list(map(_short, edges)), counts, _middle(values, unit))
 
 
 def count_bars(title: str, unit: str, values: Sequence[int]) -> str:
-    """How often each whole number from the least to the greatest of `values` occurs."""
+    """Draw how often each whole number from the least to the greatest of `values` occurs."""
     numbers = range(min(values, default=0), max(values, default=0) + 1)
     counts = [values.count(number) for number in numbers]
     return _columns(title, unit, [str(number) for number in numbers], counts, _middle(values, unit))
 
 
 def _edges(values: Sequence[float]) -> list[float]:
-    """The bins' ends from that of the least value to that of the greatest; 0 has a bin of its own."""
+    """Return the bins' ends from that of the least value to that of the greatest; 0 has its own bin."""
     present = [value for value in values if value > 0]
     edges = [0.0] if len(present) < len(values) or not present else []
     if present:
         least, most = math.floor(math.log10(min(present))), math.ceil(math.log10(max(present)))
-        ends = [step * 10.0**power for power in range(least - 1, most + 1) for step in _STEPS]
+        ends = [step * 10.0**power for power in range(least - 1, most + 1) for step in (1, 2, 5)]
         first = next(end for end in ends if end >= min(present))
         last = next(end for end in ends if end >= max(present))
         edges += [end for end in ends if first <= end <= last]
@@ -114,5 +112,5 @@ def _short(value: float) -> str:
 
 
 def slug(name: str) -> str:
-    """`name` as a part of a CSS class."""
+    """Make `name` a part of a CSS class."""
     return name.replace(" ", "-")

@@ -1,7 +1,4 @@
-"""`summary.md`: a batch on one page, for a CI job's summary.
-
-GitHub takes 1 MiB for a step's summary and drops it whole when it is longer.
-"""
+"""`summary.md`: a batch on one page, for a CI job's summary, which GitHub drops whole beyond 1 MiB."""
 
 from __future__ import annotations
 
@@ -9,23 +6,22 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
-from ..labels import Totals, fact, has_reached, one_line, open_lines, reason, standing, totals
+from ..labels import ReportTotals, has_reached, label_of, one_line, open_lines, outcome_line, reason, report_totals
 from ..records import BatchFacts, EntryResult
 
 MOST_BYTES = 900 * 1024
 _MOST_TEXT = 400
 _MOST_LINES = 12
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~&@!:$^=]|^[-+]|(?<=\bwww)\.|(?:(?<=^\d)|(?<=^\d\d))[.)])")
-"""What GitHub's Markdown could read as more than text, links and mentions without brackets included."""
+"""Characters that GitHub's Markdown could read as more than text, also in bare links and mentions."""
 
 
 def summary(results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
-    """The document, a paragraph at a time, in at most MOST_BYTES bytes.
+    """Yield the document a paragraph at a time, in at most MOST_BYTES bytes.
 
-    Grades and totals come first, then every spec below the required grade; where they don't fit, it says
-    how many are left out.
+    Grades and totals come first, then every spec below the required grade, or how many are left out.
     """
-    sums = totals(results, facts.required)
+    sums = report_totals(results, facts.required)
     head = "".join(_head(sums, facts))
     yield head
     below = [result for result in results if not has_reached(result, facts.required)]
@@ -42,7 +38,7 @@ def summary(results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
         yield entry
 
 
-def _head(sums: Totals, facts: BatchFacts) -> Iterator[str]:
+def _head(sums: ReportTotals, facts: BatchFacts) -> Iterator[str]:
     yield f"# {escaped(facts.title)}\n\n"
     yield f"{sums.reached} of {sums.specs} specs reached `{facts.required}`. Exit code {facts.exit_code}.\n\n"
     yield "| grade | specs |\n|---|--:|\n"
@@ -60,9 +56,9 @@ def _head(sums: Totals, facts: BatchFacts) -> Iterator[str]:
 
 def _entry(result: EntryResult) -> Iterator[str]:
     title = f" {escaped(result.title)}" if result.title else ""
-    yield f"- **{escaped(result.id)}** ({standing(result)}, {code(result.where)}){title}\n"
+    yield f"- **{escaped(result.id)}** ({label_of(result)}, {code(result.where)}){title}\n"
     yield f"  - {escaped(reason(result))}\n"
-    failing = (f"  - failing: {code(fact(outcome))}\n" for outcome in result.failing)
+    failing = (f"  - failing: {code(outcome_line(outcome))}\n" for outcome in result.failing)
     asked = (f"  - open: {code(line)}\n" for line in open_lines(result))
     yield from islice(chain(failing, asked), _MOST_LINES)
     more = len(result.failing) + len(result.disputes) - _MOST_LINES
@@ -71,13 +67,13 @@ def _entry(result: EntryResult) -> Iterator[str]:
 
 
 def escaped(text: str) -> str:
-    """`text` on one line, cleaned and cut, so that Markdown shows it as it is."""
+    """Escape `text`, on one line, cleaned and cut, so that Markdown shows it as it is."""
     line = _MARKS.sub(r"\\\1", one_line(text, _MOST_TEXT))
     return line.replace("\\<", "&lt;").replace("\\&", "&amp;")
 
 
 def code(text: str) -> str:
-    """`text` on one line as a code span, whatever backticks it holds."""
+    """Make a code span of `text` on one line, whatever backticks it holds."""
     line = one_line(text, 2 * _MOST_TEXT)
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
     return f"{fence} {line} {fence}" if "`" in line else f"{fence}{line or ' '}{fence}"

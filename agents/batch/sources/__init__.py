@@ -1,1 +1,1 @@
-"""Where the specs of a batch stand: a reader for each format, from a name or an open file to items."""
+"""The sources of a batch's specs: a reader for each format, from a name or an open file to items."""

@@ -6,19 +6,20 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import BinaryIO
 
 from ...spec.front_matter import KEYS, hint
 from ...spec.place import Place
 from ...spec.yaml_source import YamlFault, built, composed
-from .item import BODIES, Fault, Found, Item, item_of
+from .item import BODIES, Fault, Item, Items, fault_at, fault_of, item_of
 
 _COLUMNS = (*BODIES, *KEYS)
 _UNCLOSED = re.compile(r"unexpected end of data|field larger than field limit")
 
 
-def items(file: BinaryIO, place: Place) -> Found:
-    """The items of `file`, one a row; empty rows are none. `place` is the file's.
+def items(file: BinaryIO, place: Place) -> Items:
+    """Yield the items of `file`, one a row; empty rows are none. `place` is the file's.
 
     Cells hold text. Several examples or tests stand in one cell, one a line; `limits` holds a line such as
     `max_rounds: 3` for each limit; an empty cell sets nothing.
@@ -29,13 +30,11 @@ def items(file: BinaryIO, place: Place) -> Found:
         rows = _rows(csv.reader(text, strict=True), place)
         header = next(rows, None)
         if header is None:
-            yield Fault(
-                place.name, place.name, f"{place.name} is empty; begin it with a line of columns.", absent=True
-            )
-        elif isinstance(header, Fault) or (reason := _complaint(header[1])):
-            where = place.at(1 if isinstance(header, Fault) else header[0])
-            said = header.reason if isinstance(header, Fault) else f"{where}: {reason}"
-            yield Fault(where, place.name, said)
+            yield fault_of(place.name, "is empty; begin it with a line of columns.", absent=True)
+        elif isinstance(header, Fault):
+            yield Fault(place.at(1), place.name, header.reason)
+        elif reason := _header_fault(header[1]):
+            yield fault_at(place, reason, header[0])
         else:
             names = [name.strip() for name in header[1]]
             yield from (row if isinstance(row, Fault) else _item(names, row, place) for row in rows)
@@ -44,7 +43,7 @@ def items(file: BinaryIO, place: Place) -> Found:
 
 
 def _rows(reader: Iterator[list[str]], place: Place) -> Iterator[tuple[int, list[str]] | Fault]:
-    """The rows that are not empty, each with its first line."""
+    """Yield the rows that are not empty, each with its first line."""
     while True:
         line = reader.line_num + 1  # type: ignore[attr-defined]  # typeshed's name for the reader is private
         try:
@@ -52,23 +51,18 @@ def _rows(reader: Iterator[list[str]], place: Place) -> Iterator[tuple[int, list
         except StopIteration:
             return
         except csv.Error as error:
-            where = place.at(line)
             if _UNCLOSED.search(str(error)):
-                reason = (
-                    f"{where}: a quote is never closed, or a cell is too long; mend it, no row after it is read."
-                )
-                yield Fault(where, place.name, reason)
+                reason = "a quote is never closed, or a cell is too long; mend it, no row after it is read."
+                yield fault_at(place, reason, line)
                 return
-            yield Fault(
-                where, place.name, f"{where}: the row is not CSV ({error}); double the quotes inside quotes."
-            )
+            yield fault_at(place, f"the row is not CSV ({error}); double the quotes inside quotes.", line)
             continue
         if any(cell.strip() for cell in row):
             yield line, row
 
 
-def _complaint(header: Sequence[str]) -> str:
-    """What is wrong with a header; empty where nothing is."""
+def _header_fault(header: Sequence[str]) -> str:
+    """Say what is wrong with a header; empty where nothing is."""
     names = [name.strip() for name in header]
     strange = next((name for name in names if name not in _COLUMNS), None)
     twice = next((name for name in names if names.count(name) > 1), None)
@@ -91,35 +85,20 @@ def _item(names: Sequence[str], row: tuple[int, list[str]], place: Place) -> Ite
     elif len(cells) != len(names):
         reason = f"the row has {len(cells)} cells, the header {len(names)}; quote cells that hold commas."
     if reason:
-        return Fault(here.whole, here.name, f"{here.whole}: {reason}", source)
+        return fault_at(here, reason, None, source)
     values = {name: _value(name, cell) for name, cell in zip(names, cells, strict=True) if cell.strip()}
     return item_of(values, here, lines={}, text_place=here, source=source)
 
 
 def _value(name: str, cell: str) -> object:
+    """Read a cell of the column `name`; it stays text where it holds no such value."""
     if name in {"examples", "tests"}:
         return [line.strip() for line in cell.splitlines() if line.strip()]
     if name == "limits":
-        return _limits(cell)
+        with suppress(YamlFault):
+            return built(node) if (node := composed(cell)) is not None else cell
     if name.startswith("max_"):
-        return _number(cell)
+        for read in (int, float):
+            with suppress(ValueError):
+                return read(cell)
     return cell
-
-
-def _number(cell: str) -> object:
-    """The number in a cell; the cell as it is where there is none."""
-    for read in (int, float):
-        try:
-            return read(cell)
-        except ValueError:
-            continue
-    return cell
-
-
-def _limits(cell: str) -> object:
-    """The mapping in a cell; the cell as it is where there is none."""
-    try:
-        node = composed(cell)
-        return built(node) if node is not None else cell
-    except YamlFault:
-        return cell

@@ -19,8 +19,8 @@ LISTS = (".yaml", ".yml", ".jsonl", ".ndjson", ".csv")
 class Item:
     """A spec that can be read: `text` at `text_place`, or the text file `file`.
 
-    `keys` are set beside it, each on its line of `lines`. `source` is how it was written; the id of a bad entry
-    follows it.
+    `keys` are set beside it, each on its line of `lines`. `source` is the item as written, and makes the id of a
+    bad entry.
     """
 
     place: Place
@@ -34,7 +34,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What can't be read: `reason` is one sentence. `absent` says that there is nothing at all at `where`."""
+    """An item that can't be read: `reason` is one sentence. `absent`: there is nothing at all at `where`."""
 
     where: str
     name: str
@@ -43,21 +43,37 @@ class Fault:
     absent: bool = False
 
 
-Found = Iterator[Item | Fault]
+Items = Iterator[Item | Fault]
+
+
+def fault_at(place: Place, reason: str, line: int | None = None, source: str = "") -> Fault:
+    """Make the fault of a place, or of its line (from 1)."""
+    where = place.whole if line is None else place.at(line)
+    return Fault(where, place.name, f"{where}: {reason}", source)
+
+
+def fault_of(name: object, reason: str, *, absent: bool = False) -> Fault:
+    """Make the fault of a whole file, folder or pattern; `reason` goes on from its name."""
+    return Fault(str(name), str(name), f"{name} {reason}", absent=absent)
+
+
+def file_place(path: Path) -> Place:
+    """Make the place of a text file."""
+    return Place(str(path), str(path), str(path), path.parent)
 
 
 def item_of(
     value: object, place: Place, *, lines: Mapping[str, int], text_place: Place, source: str
 ) -> Item | Fault:
-    """The item that a list's `value` is: a text, or a mapping with a text or a file and front matter's keys."""
+    """Make an item of a list's `value`: a text, or a mapping with a text or a file and front matter's keys."""
     try:
         if isinstance(value, str):
             return Item(place, value, text_place, source=source)
-        if not isinstance(value, dict):
-            raise UsageError(
-                f"{place.whole}: the item is neither text nor a mapping; write `spec: ...`, or quote it."
-            )
-        return _of_mapping(value, place, lines, text_place, source)
+        if isinstance(value, dict):
+            return _of_mapping(value, place, lines, text_place, source)
+        return fault_at(
+            place, "the item is neither text nor a mapping; write `spec: ...`, or quote it.", None, source
+        )
     except UsageError as error:
         return Fault(place.whole, place.name, str(error), source)
 
@@ -83,7 +99,6 @@ def _of_mapping(
     if given[0] != "file":
         return Item(place, body, text_place, keys=keys, lines=lines, source=source)
     if not body.strip() or Path(body).suffix.lower() in LISTS:
-        raise UsageError(
-            f"{place.whole}: `file` must name one spec, a text file; name lists in the command itself."
-        )
+        reason = "`file` must name one spec, a text file; name lists in the command itself."
+        raise UsageError(f"{place.whole}: {reason}")
     return Item(place, file=place.file(body.strip(), place.whole), keys=keys, lines=lines, source=source)

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from typing import BinaryIO
 
 from ...spec.place import Place
-from .item import Fault, Found, Item, item_of
+from .item import Fault, Item, Items, fault_at, item_of
 
 LONGEST_LINE = 1_000_000
 """Bytes; a spec of the greatest length fits, escaped or not."""
 
 
-def items(file: BinaryIO, place: Place) -> Found:
-    """The items of `file`, one a line; blank lines are none. `place` is the file's."""
+def items(file: BinaryIO, place: Place) -> Items:
+    """Yield the items of `file`, one a line; blank lines are none. `place` is the file's."""
     number = 0
     while line := file.readline(LONGEST_LINE + 1):
         number += 1
@@ -22,8 +22,7 @@ def items(file: BinaryIO, place: Place) -> Found:
         if len(line) > LONGEST_LINE:
             while line and not line.endswith(b"\n"):
                 line = file.readline(LONGEST_LINE)
-            reason = f"{here.whole}: the line is longer than {LONGEST_LINE // 1000} KB; shorten the spec."
-            yield Fault(here.whole, here.name, reason)
+            yield fault_at(here, f"the line is longer than {LONGEST_LINE // 1000} KB; shorten the spec.")
         elif found := _item(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line, here):
             yield found
 
@@ -35,13 +34,11 @@ def _item(line: bytes, place: Place) -> Item | Fault | None:
     try:
         value = json.loads(line.decode("utf-8"), object_pairs_hook=_object)
     except UnicodeDecodeError:
-        return Fault(
-            place.whole, place.name, f"{place.whole}: the line is not UTF-8; save the file as UTF-8.", source
-        )
+        return fault_at(place, "the line is not UTF-8; save the file as UTF-8.", None, source)
     except (ValueError, RecursionError) as error:
         problem = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-        reason = f'{place.whole}: the line is not JSON ({problem}); write {{"spec": "..."}}, all on one line.'
-        return Fault(place.whole, place.name, reason, source)
+        reason = f'the line is not JSON ({problem}); write {{"spec": "..."}}, all on one line.'
+        return fault_at(place, reason, None, source)
     return item_of(value, place, lines={}, text_place=place, source=source)
 
 

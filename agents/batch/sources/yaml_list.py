@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from ...spec.place import Place
 from ...spec.yaml_source import YamlFault, built, composed, key_lines
-from .item import BODIES, Fault, Found, Item, item_of
+from .item import BODIES, Fault, Item, Items, fault_at, fault_of, item_of
 
 if TYPE_CHECKING:
     import yaml
@@ -17,34 +17,29 @@ LONGEST_LIST = 20_000_000
 """Bytes: YAML is read whole, and takes some hundred bytes of memory for one of its own."""
 
 
-def items(file: BinaryIO, place: Place) -> Found:
-    """The items of the one list in `file`; a file that is not YAML at all is one fault. `place` is the file's."""
+def items(file: BinaryIO, place: Place) -> Items:
+    """Yield the items of the one list in `file`; a file that is not YAML is one fault. `place` is the file's."""
     import yaml
 
     data = file.read(LONGEST_LIST + 1)
     if len(data) > LONGEST_LIST:
-        reason = f"{place.name} is longer than {LONGEST_LIST // 1_000_000} MB; write it as JSON Lines."
-        yield Fault(place.name, place.name, reason)
+        yield fault_of(place.name, f"is longer than {LONGEST_LIST // 1_000_000} MB; write it as JSON Lines.")
         return
     try:
         source = data.decode("utf-8-sig")
         node = composed(source)
     except UnicodeDecodeError as error:
-        where = place.at(data[: error.start].count(b"\n") + 1)
-        yield Fault(where, place.name, f"{where}: the file is not UTF-8; save it as UTF-8.")
+        yield fault_at(place, "the file is not UTF-8; save it as UTF-8.", data[: error.start].count(b"\n") + 1)
     except YamlFault as fault:
-        where = place.at((fault.line or 0) + 1)
-        yield Fault(
-            where, place.name, f"{where}: the file is not YAML ({fault}); mend the line, or quote its text."
-        )
+        reason = f"the file is not YAML ({fault}); mend the line, or quote its text."
+        yield fault_at(place, reason, (fault.line or 0) + 1)
     else:
         if isinstance(node, yaml.SequenceNode) and node.value:
-            for child in node.value:
-                yield _item(child, source, place)
+            yield from (_item(child, source, place) for child in node.value)
             return
-        where = place.at(node.start_mark.line + 1 if node else 1)
-        reason = f"{where}: the file holds no list of specs; begin each spec with `- `."
-        yield Fault(where, place.name, reason, absent=node is None or not node.value)
+        no_list = "the file holds no list of specs; begin each spec with `- `."
+        found = fault_at(place, no_list, node.start_mark.line + 1 if node else 1)
+        yield replace(found, absent=node is None or not node.value)
 
 
 def _item(node: yaml.Node, source: str, place: Place) -> Item | Fault:
@@ -77,11 +72,11 @@ def _check_keys(node: yaml.MappingNode) -> None:
 
 
 def _place_of_text(node: yaml.Node, place: Place) -> Place:
-    """Where a text's lines are: in the file where it is a literal block, else all where the item begins."""
+    """Make the place of a text: its lines are the file's in a literal block, else all are the item's first."""
     block = getattr(node, "style", None) == "|"
     return replace(place, first=node.start_mark.line + 2 if block else None)
 
 
 def begins_list(text: str) -> bool:
-    """Whether a text's first line of content begins an item of a list."""
+    """Return True if a text's first line of content begins an item of a list."""
     return re.match(r"(?:[ \t]*\n)*(?:---[ \t]*\n(?:[ \t]*\n)*)?-(?:[ \t]|\n)", text) is not None

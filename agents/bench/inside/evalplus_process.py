@@ -1,13 +1,12 @@
 """Judges solutions of one task by EvalPlus's own code; run inside a sandbox as `judge.py CHANNEL`.
 
-The task comes as JSON on standard input, and nowhere as a file: a solution could read that. What EvalPlus's
-`get_groundtruth` and `check_correctness` do for a task is done here by the same two functions of EvalPlus's,
-`trusted_exec` and `untrusted_check`, with its own time limits; the module that holds those two imports model
-libraries that judging does not need. The reference runs in each job, so that the limits, which are multiples of
-its times, are those of the machine as busy as it is now.
+The task comes as JSON on standard input, not as a file, which a solution could read. EvalPlus's `trusted_exec` and
+`untrusted_check` are called as its `get_groundtruth` and `check_correctness` do, with its own time limits; the
+module of those two imports model libraries that judging does not need. The reference runs in each job, as the
+limits are multiples of its times on the machine as busy as it is now.
 
 The channel is this process's alone: every fork closes it, and no process may look into this one. The nonce is read
-from it when the solutions are done, and returned with what EvalPlus found.
+from it when the solutions are done, and returned with EvalPlus's findings.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ import socket
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,12 +39,12 @@ _PR_SET_DUMPABLE = 4
 _NONCE_BYTES = 1024
 _MOST_DRAWS = 20
 _ROOT_FINDER = "find_zero"
-"""The one task of HumanEval whose results EvalPlus puts into an equation, and compares with nothing."""
-_SECOND_ANSWERS: Mapping[str, Callable[..., Any]] = {
+"""The task of HumanEval whose results EvalPlus puts into an equation, and compares with nothing."""
+_SECOND_ANSWERS: dict[str, Callable[..., Any]] = {
     "digit_distance_nums": _digit_distance_nums,
     "surface_Area": _surface_Area,
 }
-"""Tasks of MBPP of which EvalPlus takes another answer than the reference's for right too."""
+"""Tasks of MBPP for which EvalPlus accepts another answer beside the reference's."""
 _RANDOM = random.SystemRandom()
 _TRIAL = "def one():\n    return 1\n"
 
@@ -67,8 +66,10 @@ class Part:
         )
 
     def check(self, solution: str, *, fast: bool) -> tuple[str, Sequence[bool], float]:
-        """EvalPlus's status (pass, fail, timeout), what it says of each input, and the seconds it took; `fast`
-        ends at the first failure."""
+        """Return EvalPlus's status (pass, fail, timeout), its outcome of each input, and the seconds it took.
+
+        `fast` ends at the first failure.
+        """
         begun = time.monotonic()
         status, details = self._ask(self.dataset, solution, len(self.inputs), fast)
         if self._is_unrecorded_pass(status, details, solution):
@@ -89,7 +90,7 @@ class Part:
         return status, [bool(detail) for detail in details]
 
     def is_wrong(self, index: int, value: Any) -> bool:
-        """Whether EvalPlus takes no right answer to an input for `value`."""
+        """Return True if EvalPlus equates no right answer to an input with `value`."""
         if self.dataset == "mbpp" and self.entry_point in MBPP_OUTPUT_SET_EQ_TASKS:
             return set(value) != set(self.expected[index])
         second = _SECOND_ANSWERS.get(self.entry_point)
@@ -98,20 +99,22 @@ class Part:
 
     @property
     def is_root(self) -> bool:
-        """Whether results are put into an equation."""
+        """Return True if results are put into an equation."""
         return self.dataset == "humaneval" and self.entry_point == _ROOT_FINDER
 
     def _is_unrecorded_pass(self, status: str, details: Sequence[bool], solution: str) -> bool:
-        """EvalPlus 0.3.1 forgets to record each root that it finds right, and so fails every solution of that
-        task. A wrong root it does record: no record at all means that all were right, or that the solution
-        could not be loaded; then there is none either where its result would be compared as other tasks' are."""
+        """Return True if EvalPlus 0.3.1 failed right roots, as it forgets to record each one that it finds right.
+
+        It does record a wrong root: no record at all means that all were right, or that the solution could not be
+        loaded; then there is none either where its result would be compared as other tasks' are.
+        """
         if not self.is_root or status != FAIL or details:
             return False
         return bool(self._ask("mbpp", solution, 1, True)[1])
 
 
 def judged(parts: dict[str, Part], solution: str) -> dict[str, Any]:
-    """The status and seconds of each part; the plus tests run only where the base tests pass."""
+    """Check each part, for its status and seconds; the plus tests run only where the base tests pass."""
     found: dict[str, Any] = {}
     for name, part in parts.items():
         status, _, seconds = part.check(solution, fast=True)
@@ -122,7 +125,7 @@ def judged(parts: dict[str, Part], solution: str) -> dict[str, Any]:
 
 
 def falsify(parts: dict[str, Part], share: float = 0.25) -> dict[str, list[int]]:
-    """Put wrong expectations in place of some right ones; the indices in each part.
+    """Put wrong expectations in place of some right ones, and return their indices in each part.
 
     A wrong one is what the reference returns for another input, and only inputs that occur once get one: nothing
     but the right answer tells the two kinds apart. Where it returns the same for all inputs, a wrong one is the
@@ -166,7 +169,7 @@ def _drawn(pool: Sequence[Any]) -> Iterator[Any]:
 
 
 def differ(one: Any, other: Any) -> bool:
-    """Whether two results differ by more than any tolerance of EvalPlus's."""
+    """Return True if two results differ by more than any tolerance of EvalPlus's."""
     if _is_number(one) and _is_number(other):
         try:
             return bool(abs(one - other) * 100 > 1 + abs(one))
@@ -182,7 +185,7 @@ def _is_number(value: object) -> bool:
 
 
 def accepted(parts: dict[str, Part], wrong: dict[str, list[int]], solution: str) -> int:
-    """How many of the wrong expectations EvalPlus says that the solution meets: of an honest one, none."""
+    """Count the wrong expectations that the solution meets, as EvalPlus says: for an honest one, none."""
     count = 0
     for name, indices in wrong.items():
         _, details, _ = parts[name].check(solution, fast=False)
@@ -199,7 +202,7 @@ def _found(parts: dict[str, Part], task: dict[str, Any]) -> dict[str, Any]:
 
 
 def _deserialized(task_id: str, inputs: Sequence[Any]) -> list[Any]:
-    """MBPP's inputs as EvalPlus makes them of JSON; the module that does imports what judging does not need."""
+    """Make MBPP's inputs of JSON by EvalPlus's function; its module imports what judging does not need."""
     (package,) = importlib.util.find_spec("evalplus").submodule_search_locations  # type: ignore[union-attr, misc]
     source = Path(package, "data", "mbpp.py").read_text("utf-8")
     name = "mbpp_deserialize_inputs"
@@ -208,7 +211,7 @@ def _deserialized(task_id: str, inputs: Sequence[Any]) -> list[Any]:
 
 
 def _prepared(task: dict[str, Any]) -> dict[str, Part]:
-    """The parts that are asked for. Raises whatever keeps EvalPlus from working here."""
+    """Prepare the parts of the task. Raises whatever keeps EvalPlus from working here."""
     trial = Part({"dataset": "humaneval", "entry_point": "one", "atol": 0, "reference": _TRIAL}, [[]])
     if trial.check(_TRIAL, fast=True)[0] != PASS:
         raise RuntimeError("EvalPlus fails a function that is right")
@@ -223,7 +226,7 @@ def _emit(channel: socket.socket, record: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Do what the task says; never returns."""
+    """Judge the task's solutions and controls; never returns."""
     channel = socket.socket(fileno=int(sys.argv[1]))
     os.register_at_fork(after_in_child=channel.close)
     ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""What outlives a process that was killed: none of it gets away from the test that started it."""
+"""Processes that outlive their killed parent: none gets away from the test that started it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Orphans:
         self._own = children()
 
     def gone(self, seconds: float = 20.0) -> bool:
-        """Whether every orphan ends by itself within `seconds`. The dead are buried."""
+        """Return True if every orphan ends by itself within `seconds`; zombies are reaped."""
         return wait_until(lambda: not self._alive(), seconds)
 
     def _alive(self) -> set[int]:

@@ -33,7 +33,7 @@ class Sittings:
     count: int
     jobs: int = 8
     before: tuple[str, ...] = ()
-    """What the command line begins with."""
+    """The beginning of the command line."""
 
     @cached_property
     def tasks(self) -> list[Task]:
@@ -49,7 +49,7 @@ class Sittings:
 
     @property
     def output(self) -> Path:
-        """What all sittings have printed, one after the other."""
+        """Return the output of all sittings, one after the other."""
         return self.directory / "output.txt"
 
     def arguments(self, *options: str) -> list[str]:

@@ -18,7 +18,7 @@ GRADES: dict[Kind, str] = {
     "slip": "contested",
     "sign": "contested",
 }
-"""What a run at low effort comes to: with an example, without one, a class, code that only the Critic makes run,
+"""The outcome of a run at low effort: with an example, without one, a class, code that only the Critic makes run,
 and a first draft that is wrong."""
 
 _RIGHT: dict[Kind, str] = {
@@ -112,7 +112,7 @@ class Task:
         return [self._filled(call) for call in _CALLS[self.kind]]
 
     def value(self, call: str) -> str:
-        """What right code returns for `call`, as a literal; None where it raises."""
+        """Return what right code returns for `call`, as a literal; None where it raises."""
         names: dict[str, object] = {}
         exec(self.right, names)
         try:

@@ -35,7 +35,7 @@ class SmallDisk:
         return Path(f"/proc/{self.holder}/root{self.path}")
 
     def command(self) -> tuple[str, ...]:
-        """What a command line begins with that runs there, as this user."""
+        """The beginning of a command line that runs there, as this user."""
         enter = ("nsenter", f"--target={self.holder}", f"--wd={self.path.parent}", "--mount")
         if os.geteuid() == 0:
             return enter

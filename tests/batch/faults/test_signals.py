@@ -28,7 +28,7 @@ WAYS: tuple[tuple[signal.Signals, ...], ...] = (
     (signal.SIGINT,),
 )
 Phase = Callable[[Served, int], bool]
-"""Whether a sitting that began after so many requests is in this phase."""
+"""Tells if a sitting that began after so many requests is in this phase."""
 
 
 def in_calls(served: Served, before: int) -> bool:

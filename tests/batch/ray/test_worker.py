@@ -8,9 +8,9 @@ import pytest
 
 from agents import __version__
 from agents.batch.journal import Task
+from agents.batch.ray.archive import pack, unpack
 from agents.batch.ray.executor import for_the_cluster
-from agents.batch.ray.parcel import pack, unpack
-from agents.batch.ray.worker import Order, RayWorker
+from agents.batch.ray.worker import RayWorker, RemoteTask
 from agents.batch.totals import TotalBudget, Totals
 from agents.errors import UsageError
 from agents.llm_backends.selection import Choice
@@ -39,9 +39,9 @@ def test_a_worker_sends_its_run_home_and_goes_on_with_what_it_is_sent(tmp_path: 
     with writing(writer) as provider:
         worker = RayWorker(settings(provider.api_base), {"OPENAI_API_KEY": "k"})
         assert worker.open(__version__) is None
-        first = worker.do(Order(task(), Totals()))
+        first = worker.run(RemoteTask(task(), Totals()))
         assert first.run is not None
-        again = worker.do(Order(task(), Totals(), first.run))
+        again = worker.run(RemoteTask(task(), Totals(), first.run))
         worker.close()
     unpack(first.run, tmp_path / "run")
     assert (first.result.grade, again.result.grade) == ("verified", "verified")
@@ -54,7 +54,7 @@ def test_a_worker_spends_no_more_than_what_is_left(tmp_path: Path) -> None:
     with writing(Writer()) as provider:
         worker = RayWorker(settings(provider.api_base), {"OPENAI_API_KEY": "k"})
         assert worker.open(__version__) is None
-        delivery = worker.do(Order(task(), Totals(total_tokens=0)))
+        delivery = worker.run(RemoteTask(task(), Totals(total_tokens=0)))
         worker.close()
     assert delivery.result.error is not None
     assert delivery.result.error.kind == "total_spent"
@@ -80,6 +80,6 @@ def test_what_is_left_of_a_total() -> None:
     assert total.left() == Totals(total_cost=0.0, total_tokens=6)
 
 
-def test_a_run_without_files_is_an_empty_parcel(tmp_path: Path) -> None:
+def test_a_run_without_files_is_an_empty_archive(tmp_path: Path) -> None:
     unpack(pack(tmp_path), tmp_path / "in")
     assert list((tmp_path / "in").iterdir()) == []

@@ -33,7 +33,7 @@ HOSTILE = (
     "\u202eright to left\u2066 \x00\x1b[31m\x07\ud800\ufffe]]>&amp;{{ 7*7 }}",
     "| a | b |\n# head\n`code` **bold** [link](https://example.org) @someone",
 )
-"""What a model may write to break a report."""
+"""Texts that a model may write to break a report."""
 
 
 def result(name: str, grade: Grade | None = "consensus", **fields: object) -> EntryResult:

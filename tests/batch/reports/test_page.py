@@ -9,8 +9,8 @@ from pathlib import Path
 
 from agents.batch.labels import reason
 from agents.batch.records import EntryResult
-from agents.batch.reports.page import MOST_STORIES_BYTES, MOST_STORY_BYTES, page, story_bytes, told_whole
-from agents.batch.reports.story import LEAST_BYTES, sentence
+from agents.batch.reports.details import LEAST_BYTES, short_details
+from agents.batch.reports.page import MOST_ENTRIES_BYTES, MOST_ENTRY_BYTES, bytes_per_entry, page, shown_in_full
 
 from .batches import FACTS, hostile, keep_run, one_of_each, result
 
@@ -79,25 +79,25 @@ def test_nothing_is_fetched(tmp_path: Path) -> None:
 
 
 def test_every_spec_has_a_row_and_a_story(tmp_path: Path) -> None:
-    rows, *stories = Elements(written(tmp_path, *one_of_each())).text_of("script", "application/json")
+    rows, *details = Elements(written(tmp_path, *one_of_each())).text_of("script", "application/json")
     assert [row[0] for row in json.loads(rows)] == [each.id for each in one_of_each()]
-    reasons = [json.loads(story)["why"] for story in stories]
+    reasons = [json.loads(story)["why"] for story in details]
     assert reasons[6:] == ["list.jsonl:3 is no object.", "It is not started."]
 
 
 def test_in_a_huge_batch_those_that_fell_short_are_told_whole_and_the_rest_in_a_sentence(tmp_path: Path) -> None:
-    room = MOST_STORIES_BYTES // LEAST_BYTES
+    room = MOST_ENTRIES_BYTES // LEAST_BYTES
     reached = [result(f"a-{number}", "verified", run=f"runs/{number}") for number in range(room)]
     short = [result("z-1", "contested"), result("z-2", "failed")]
-    told = told_whole([*reached, *short], FACTS.required)
+    told = shown_in_full([*reached, *short], FACTS.required)
     assert len(told) == room
     assert {"z-1", "z-2"} < told
-    one = json.loads(sentence(reached[0]))
+    one = json.loads(short_details(reached[0]))
     assert (one["why"], one["facts"]) == (reason(reached[0]), [["Run", "runs/0"]])
-    assert len(sentence(hostile(tmp_path))) < 1_000
+    assert len(short_details(hostile(tmp_path))) < 1_000
 
 
 def test_what_is_embedded_has_a_bound() -> None:
-    assert story_bytes(1) == story_bytes(512) == MOST_STORY_BYTES
-    assert 5_000 * story_bytes(5_000) <= MOST_STORIES_BYTES
-    assert story_bytes(1_000_000) == LEAST_BYTES
+    assert bytes_per_entry(1) == bytes_per_entry(512) == MOST_ENTRY_BYTES
+    assert 5_000 * bytes_per_entry(5_000) <= MOST_ENTRIES_BYTES
+    assert bytes_per_entry(1_000_000) == LEAST_BYTES

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.batch.ray.parcel import MOST_BYTES, ParcelRefused, pack, unpack
+from agents.batch.ray.archive import MOST_BYTES, ArchiveRefused, pack, unpack
 
 
 def folder(path: Path, **files: str) -> Path:
@@ -55,21 +55,21 @@ def test_what_is_there_is_replaced_file_by_file_and_the_rest_stays(tmp_path: Pat
     ],
 )
 def test_only_plain_files_below_the_folder_are_taken(tmp_path: Path, name: str, kind: bytes) -> None:
-    with pytest.raises(ParcelRefused, match="no plain file"):
+    with pytest.raises(ArchiveRefused, match="no plain file"):
         unpack(archive(name, kind), tmp_path / "in" / "arrived")
     assert list((tmp_path / "in").iterdir()) == []
     assert {path.name for path in tmp_path.iterdir()} == {"in"}
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
-    with pytest.raises(ParcelRefused, match="64 MiB"):
+    with pytest.raises(ArchiveRefused, match="64 MiB"):
         unpack(archive("large", size=MOST_BYTES + 1), tmp_path / "arrived")
     assert not (tmp_path / "arrived").exists()
 
 
 @pytest.mark.parametrize("damage", [slice(0, 20), slice(20, None), slice(0, 0)])
 def test_a_damaged_parcel_is_refused(tmp_path: Path, damage: slice) -> None:
-    with pytest.raises(ParcelRefused, match="damaged"):
+    with pytest.raises(ArchiveRefused, match="damaged"):
         unpack(pack(folder(tmp_path / "sent", code="a" * 999))[damage], tmp_path / "arrived")
 
 

@@ -1,4 +1,4 @@
-"""What the report tells of one spec, bounded in size: rounds as diffs, tests, open questions, code."""
+"""The details of one entry in the report, bounded in size: rounds as diffs, tests, open questions, code."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import difflib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from ...clean_text import clean
 from ...errors import GreenloopError
-from ...records import Candidate, LedgerEntry, RoundRecord, Verdict
+from ...records import Candidate, LedgerEntry, Outcome, RoundRecord, Verdict
 from ...storage.questions import how_to_answer, question_line
 from ...storage.run_directory import RunDirectory
 from ..labels import one_line, reason, shortened
@@ -19,24 +20,24 @@ from ..records import EntryResult
 
 Json = dict[str, Any]
 LEAST_BYTES = 4_096
-"""Below this a story can't be told: what stands above the rounds needs it."""
+"""Needed for the part above the rounds."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """The most that is told: characters of a text, of a line of it, of a word; and items of a list."""
+    """Bounds: characters of a text, characters of a line, and items of a list."""
 
     text: int
     line: int
     items: int
 
     def lines(self, text: str) -> str:
-        """`text` cleaned, its long lines and itself cut; before that too, for the time that cleaning takes."""
+        """Clean `text`, and cut its lines and itself; it is cut first too, as cleaning takes time."""
         lines = clean(shortened(text, self.text)).split("\n")
         return shortened("\n".join(shortened(line, self.line) for line in lines), self.text)
 
     def line_of(self, text: str) -> str:
-        """`text` cleaned and cut, on one line."""
+        """Clean and cut `text`, on one line."""
         return one_line(text, self.line)
 
 
@@ -47,7 +48,7 @@ _CUTS = tuple(_Cut(16_000 // 2**step, max(600 // 2**step, 80), 128 // 2**step) f
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """What was found in a run directory; `missing` says what could not be read."""
+    """The contents of a run directory; `missing` says what could not be read."""
 
     rounds: Sequence[RoundRecord] = ()
     code: str | None = None
@@ -55,29 +56,23 @@ class _Run:
     missing: str = ""
 
 
-def story(directory: Path, result: EntryResult, most_bytes: int) -> str:
-    """What is told of `result`, as a JSON document in ASCII of at most `most_bytes` bytes (LEAST_BYTES at least).
+def details(directory: Path, result: EntryResult, most_bytes: int) -> str:
+    """Make a JSON document on `result` in ASCII, of at most `most_bytes` bytes (at least LEAST_BYTES).
 
     It is cut until it fits: long texts in their middle, lists at their end. Nothing in it ends a script element.
     """
     run = _read(directory, result)
-    text = ""
     for cut in _CUTS:
-        text = _safe(_told(result, run, cut))
+        text = _safe(_document(result, run, cut))
         if len(text) <= most_bytes:
             return text
-    return sentence(result, "The rest is too long to be shown here.")
+    return short_details(result, "The rest is too long to be shown here.")
 
 
-def sentence(result: EntryResult, rest: str = "This batch is too large for more; `show` has its run.") -> str:
-    """Why `result` stands where it does, and where the `rest` is, as a JSON document like that of `story`."""
-    return _safe(
-        {
-            "why": shortened(reason(result), 200),
-            "notes": [rest],
-            "facts": [("Run", shortened(result.run or "none", 200))],
-        }
-    )
+def short_details(result: EntryResult, rest: str = "This batch is too large for more; `show` has its run.") -> str:
+    """Make a JSON document like that of `details`, with the reason for the label alone; `rest` says why."""
+    facts = [("Run", shortened(result.run or "none", 200))]
+    return _safe({"why": shortened(reason(result), 200), "notes": [rest], "facts": facts})
 
 
 def _safe(document: Json) -> str:
@@ -96,7 +91,7 @@ def _read(directory: Path, result: EntryResult) -> _Run:
     return _Run(rounds, code, record.spec.text)
 
 
-def _told(result: EntryResult, run: _Run, cut: _Cut) -> Json:
+def _document(result: EntryResult, run: _Run, cut: _Cut) -> Json:
     notes = [*result.notes, *([run.missing] if run.missing else [])]
     return {
         "why": cut.lines(reason(result)),
@@ -106,7 +101,7 @@ def _told(result: EntryResult, run: _Run, cut: _Cut) -> Json:
             for each in result.disputes[: cut.items]
         ],
         "rounds": list(_rounds(run.rounds, cut)),
-        "tests": _tests(run.rounds[-1], cut) if run.rounds else _failing(result, cut),
+        "tests": _tests(run.rounds[-1], cut) if run.rounds else _failing(result.failing, cut),
         "code": cut.lines(run.code) if run.code else "",
         "spec": cut.lines(run.text),
         "notes": [cut.line_of(note) for note in notes[: cut.items]],
@@ -137,19 +132,15 @@ def _rounds(rounds: Sequence[RoundRecord], cut: _Cut) -> Iterator[Json]:
     known: dict[str, Candidate] = {}
     for each in rounds[: cut.items]:
         ruling = each.ruling
+        tried = islice(zip(each.board.candidates, each.board.verdicts, strict=True), cut.items)
         yield {
             "number": each.number,
             "seconds": round(each.seconds, 1),
             "grade": ruling.grade,
             "why": cut.line_of(ruling.why),
             "next": ruling.next_step,
-            "candidates": [
-                _candidate(candidate, verdict, ruling.leader, known, cut)
-                for candidate, verdict in list(zip(each.board.candidates, each.board.verdicts, strict=True))[
-                    : cut.items
-                ]
-            ],
-            "failing": list(_not_passed(each, cut)),
+            "candidates": [_candidate(one, verdict, ruling.leader, known, cut) for one, verdict in tried],
+            "failing": _failing(each.board.verdict(ruling.leader).outcomes if ruling.leader else (), cut),
         }
         known |= {candidate.id: candidate for candidate in each.board.candidates}
 
@@ -158,7 +149,7 @@ def _candidate(
     candidate: Candidate, verdict: Verdict, leader: str | None, known: dict[str, Candidate], cut: _Cut
 ) -> Json:
     passed = sum(outcome.status == "passed" for outcome in verdict.outcomes)
-    told: Json = {
+    document: Json = {
         "id": cut.line_of(candidate.id),
         "origin": candidate.origin,
         "leads": candidate.id == leader,
@@ -173,9 +164,9 @@ def _candidate(
         parent = known.get(candidate.parent or "")
         if parent is not None and max(len(parent.code), len(candidate.code)) > _MOST_COMPARED:
             parent = None
-        told["parent"] = cut.line_of(parent.id) if parent else None
-        told["change"] = cut.lines(_diff(parent, candidate) if parent else candidate.code)
-    return told
+        document["parent"] = cut.line_of(parent.id) if parent else None
+        document["change"] = cut.lines(_diff(parent, candidate) if parent else candidate.code)
+    return document
 
 
 def _diff(parent: Candidate, candidate: Candidate) -> str:
@@ -183,24 +174,10 @@ def _diff(parent: Candidate, candidate: Candidate) -> str:
     return "\n".join(difflib.unified_diff(before, after, parent.id, candidate.id, lineterm=""))
 
 
-def _not_passed(each: RoundRecord, cut: _Cut) -> Iterator[Json]:
-    """Outcomes of the tests that the leader of a round does not pass."""
-    if each.ruling.leader is None:
-        return
-    failing = [out for out in each.board.verdict(each.ruling.leader).outcomes if out.status != "passed"]
-    for outcome in failing[: cut.items]:
-        yield {
-            "id": cut.line_of(outcome.test_id),
-            "status": outcome.status,
-            "detail": cut.lines(outcome.detail),
-        }
-
-
 # --- tests -------------------------------------------------------------------------------------------------
 
 
 def _tests(last: RoundRecord, cut: _Cut) -> list[Json]:
-    """The ledger of the last round; each test with what the leader does on it."""
     leader = last.ruling.leader
     verdict = last.board.verdict(leader) if leader is not None else None
     return [_test(entry, verdict, cut) for entry in last.ruling.ledger[: cut.items]]
@@ -221,9 +198,9 @@ def _test(entry: LedgerEntry, verdict: Verdict | None, cut: _Cut) -> Json:
     }
 
 
-def _failing(result: EntryResult, cut: _Cut) -> list[Json]:
-    """What the result itself says of its tests, where there are no rounds to read."""
+def _failing(outcomes: Sequence[Outcome], cut: _Cut) -> list[Json]:
+    failing = [outcome for outcome in outcomes if outcome.status != "passed"]
     return [
         {"id": cut.line_of(out.test_id), "status": out.status, "detail": cut.lines(out.detail)}
-        for out in result.failing[: cut.items]
+        for out in failing[: cut.items]
     ]

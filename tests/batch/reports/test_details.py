@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from agents.batch.records import EntryResult
-from agents.batch.reports.page import MOST_STORY_BYTES
-from agents.batch.reports.story import LEAST_BYTES, story
+from agents.batch.reports.details import LEAST_BYTES, details
+from agents.batch.reports.page import MOST_ENTRY_BYTES
 
 from .batches import FAILING, hostile, keep_run, result
 
 
-def told(directory: Path, entry: EntryResult, most: int = MOST_STORY_BYTES) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(story(directory, entry, most))
+def told(directory: Path, entry: EntryResult, most: int = MOST_ENTRY_BYTES) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(details(directory, entry, most))
     return document
 
 
@@ -42,10 +42,10 @@ def test_without_a_run_it_tells_what_the_result_says(tmp_path: Path) -> None:
     assert told_of["tests"] == [{"id": "test_two", "status": "failed", "detail": FAILING.detail}]
 
 
-@pytest.mark.parametrize("most", [LEAST_BYTES, 20_000, MOST_STORY_BYTES])
+@pytest.mark.parametrize("most", [LEAST_BYTES, 20_000, MOST_ENTRY_BYTES])
 def test_it_keeps_its_bound_whatever_the_run_holds(tmp_path: Path, most: int) -> None:
     keep_run(tmp_path, "long", code="x = 1\n" * 100_000, detail="y" * 500_000, text="é\n" * 50_000)
-    text = story(tmp_path, result("long", run="runs/long", why="z" * 100_000), most)
+    text = details(tmp_path, result("long", run="runs/long", why="z" * 100_000), most)
     assert len(text.encode()) <= most
     assert json.loads(text)["rounds"]
 
@@ -64,7 +64,7 @@ def test_a_long_line_is_cut_in_its_middle(tmp_path: Path) -> None:
 
 
 def test_nothing_in_it_ends_a_script_or_reorders_text(tmp_path: Path) -> None:
-    text = story(tmp_path, hostile(tmp_path), MOST_STORY_BYTES)
+    text = details(tmp_path, hostile(tmp_path), MOST_ENTRY_BYTES)
     assert text.isascii()
     assert not set(text) & set("<>&")
     shown = json.dumps(json.loads(text), ensure_ascii=False)
