@@ -6,7 +6,7 @@ import ast
 import copy
 
 from ..syntax.collection import last_name
-from ..syntax.source import bound, parse
+from ..syntax.source import names_bound, parse
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -76,7 +76,7 @@ def plain(node: ast.stmt) -> ast.stmt:
 def _flat(shared: list[ast.stmt], body: list[ast.stmt]) -> list[ast.stmt] | None:
     """A method's body without `self`, after the class's own assignments; None where it needs its instance."""
     converter = _Converter()
-    own = {name for statement in body for name in bound(statement)}
+    own = {name for statement in body for name in names_bound(statement)}
     flat: list[ast.stmt] = []
     for statement in body:
         converted = converter.visit(statement)
@@ -84,8 +84,15 @@ def _flat(shared: list[ast.stmt], body: list[ast.stmt]) -> list[ast.stmt] | None
     if any(name.id == "self" for name in _names(flat)) or converter.attributes & own:
         return None
     read = {name.id for name in _names(flat) if isinstance(name.ctx, ast.Load)}
-    idle = [s for s in flat if isinstance(s, ast.Assign) and bound(s) and not bound(s) & read and not _calls(s)]
-    return [*(statement for statement in shared if bound(statement) & read), *(s for s in flat if s not in idle)]
+    idle = [
+        s
+        for s in flat
+        if isinstance(s, ast.Assign) and names_bound(s) and not names_bound(s) & read and not _calls(s)
+    ]
+    return [
+        *(statement for statement in shared if names_bound(statement) & read),
+        *(s for s in flat if s not in idle),
+    ]
 
 
 def _names(body: list[ast.stmt]) -> list[ast.Name]:

@@ -10,7 +10,7 @@ from ..errors import ReplyError
 from ..records import Signature
 from ..syntax.collection import is_test
 from ..syntax.headers import parameters
-from ..syntax.source import bound, parse, used
+from ..syntax.source import names_bound, names_used, parse
 
 _LIKENESS = 0.6
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -22,7 +22,7 @@ def aligned(code: str, signature: Signature) -> tuple[str, tuple[str, ...]]:
     Raises ReplyError, worded for the model, where nothing in `code` is plausibly meant by the signature.
     """
     tree = parse(code)
-    if any(signature.name in bound(node) for node in tree.body):
+    if any(signature.name in names_bound(node) for node in tree.body):
         return code, ()
     if signature.kind == "class":
         classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and not is_test(node)]
@@ -52,7 +52,7 @@ def _meant(functions: Sequence[_Function], signature: Signature) -> str | None:
     if alike := _chosen(signature.name, [node.name for node in fitting]):
         return alike
     working = [node for node in functions if node.name != "main"]
-    called = {name for node in working for name in used(node.body) if name != node.name}
+    called = {name for node in working for name in names_used(node.body) if name != node.name}
     outer = [node.name for node in fitting if node.name not in called and node in working]
     return outer[0] if len(outer) == 1 else None
 
@@ -145,7 +145,7 @@ def _renamed(code: str, old: str, new: str) -> str | None:
 def _names(node: ast.AST, name: str) -> bool:
     if isinstance(node, ast.Global | ast.Nonlocal):
         return name in node.names
-    return isinstance(node, ast.JoinedStr) and name in used(node)
+    return isinstance(node, ast.JoinedStr) and name in names_used(node)
 
 
 def _dumped(tree: ast.Module, names: dict[str, str]) -> str:

@@ -12,8 +12,8 @@ from ..errors import ReplyError
 from ..records import Spec, Test
 from ..suite import split
 from ..syntax.collection import is_fixture, is_main_guard, is_property, is_test, last_name
-from ..syntax.imports import KNOWN, USER_MODULE, Import, supplied, taken_apart, written
-from ..syntax.source import bound, parse, segment, unbound, unparse, used
+from ..syntax.imports import KNOWN, USER_MODULE, Import, add_missing_imports, render_imports, split_imports
+from ..syntax.source import names_bound, names_unbound, names_used, parse, source_of, unparse
 from .split_cases import asserts, single_cases
 
 _TOOLS = frozenset({"pytest", "unittest", "hypothesis", "numpy", "pandas"}) | sys.stdlib_module_names
@@ -50,7 +50,7 @@ def harvested(code: str, spec: Spec, limit: int) -> tuple[tuple[Test, ...], tupl
     body = "\n\n\n".join([*module.shared, *chosen])
     imports = [*imports, *_hypothesis_imports(imports, body)]
     imports = [*imports, *_entry_imports(imports, body, entry)]
-    source, added = supplied(f"{written(imports)}\n\n\n{body}")
+    source, added = add_missing_imports(f"{render_imports(imports)}\n\n\n{body}")
     tests = [test for test in split(source, "generated") if _is_about(test, entry, strange, module)]
     if len(tests) > limit:
         module.notes[f"kept the first {limit} of {len(tests)} tests"] = 1
@@ -70,21 +70,21 @@ def _why_none(module: _Module, entry: str | None) -> str:
 
 def _sorted_out(tree: ast.Module, lines: Sequence[str], entry: str | None) -> _Module:
     module = _Module()
-    read = used([node for node in tree.body if isinstance(node, _Function | ast.ClassDef)])
+    read = names_used([node for node in tree.body if isinstance(node, _Function | ast.ClassDef)])
     for node in tree.body:
         if isinstance(node, ast.Import | ast.ImportFrom):
-            module.imports.extend(taken_apart(node))
+            module.imports.extend(split_imports(node))
         elif _implements(node, entry):
             module.count(f"dropped a second implementation of {entry}")
         elif is_test(node):
             module.tests.append(node)
-            module.texts[id(node)] = segment(lines, node)
+            module.texts[id(node)] = source_of(lines, node)
         elif check := _check_as_test(node, entry):
             module.tests.append(check)
         elif is_main_guard(node) or _is_idle(node):
             continue
-        elif isinstance(node, _Function | ast.ClassDef) or bound(node) & read:
-            module.shared.append(segment(lines, node))
+        elif isinstance(node, _Function | ast.ClassDef) or names_bound(node) & read:
+            module.shared.append(source_of(lines, node))
         else:
             module.loose.append(node)
     if any(asserts(node) for node in module.loose):
@@ -102,7 +102,7 @@ def _implements(node: ast.stmt, entry: str | None) -> bool:
         return node.name == entry or entry in methods
     if isinstance(node, ast.Try):
         return False
-    return entry in bound(node)
+    return entry in names_bound(node)
 
 
 def _is_idle(node: ast.stmt) -> bool:
@@ -165,7 +165,7 @@ def _cases(node: ast.stmt, constants: dict[str, ast.expr], module: _Module) -> l
 def _chosen(cases: Sequence[str], module: _Module) -> list[str]:
     """Cases that assert something, each body once, under names that are all different."""
     helpers = {
-        name for text in module.shared for node in parse(text).body if asserts(node) for name in bound(node)
+        name for text in module.shared for node in parse(text).body if asserts(node) for name in names_bound(node)
     }
     seen: set[str] = set()
     names: set[str] = set()
@@ -173,13 +173,13 @@ def _chosen(cases: Sequence[str], module: _Module) -> list[str]:
     for source in cases:
         (node,) = parse(source).body
         body = _meaning(node)
-        if not asserts(node) and not used(node) & helpers:
+        if not asserts(node) and not names_used(node) & helpers:
             module.count("dropped a test without an assertion")
         elif body in seen:
             module.count("dropped a repeated test")
         else:
             seen.add(body)
-            (name,) = bound(node)
+            (name,) = names_bound(node)
             number = 2
             unique = name
             while unique in names:
@@ -230,7 +230,7 @@ def _from_user_code(imports: Sequence[Import], entry: str | None, spec: Spec) ->
 
 def _entry_imports(imports: Sequence[Import], body: str, entry: str | None) -> list[Import]:
     """Imports from `user_code` that the tests lack; without a signature, every name that is unknown elsewhere."""
-    missing = unbound(f"{written(imports)}\n{body}", entry)
+    missing = names_unbound(f"{render_imports(imports)}\n{body}", entry)
     names = missing & {entry} if entry else missing - KNOWN.keys()
     return [Import(0, USER_MODULE, name, None) for name in sorted(names)]
 
@@ -239,7 +239,7 @@ def _hypothesis_imports(imports: Sequence[Import], body: str) -> list[Import]:
     """What property tests use of hypothesis and forgot to import."""
     if not any(is_property(node) for node in parse(body).body):
         return []
-    missing = unbound(f"{written(imports)}\n{body}")
+    missing = names_unbound(f"{render_imports(imports)}\n{body}")
     names = {"given": "given", "assume": "assume", "settings": "settings", "st": "strategies"}
     return [
         Import(0, "hypothesis", name, used_as if used_as != name else None)
@@ -250,11 +250,11 @@ def _hypothesis_imports(imports: Sequence[Import], body: str) -> list[Import]:
 
 def _is_about(test: Test, entry: str | None, strange: set[str], module: _Module) -> bool:
     tree = parse(f"{test.preamble}\n{test.source}")
-    if names := sorted(used(tree) & strange):
+    if names := sorted(names_used(tree) & strange):
         module.count(f"dropped a test of {names[0]}, which the spec does not name")
         return False
     from_user = any(
-        isinstance(node, ast.ImportFrom | ast.Import) and any(i.module == USER_MODULE for i in taken_apart(node))
+        isinstance(node, ast.ImportFrom | ast.Import) and any(i.module == USER_MODULE for i in split_imports(node))
         for node in tree.body
     )
     if not from_user:

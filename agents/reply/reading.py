@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from ..errors import ReplyError
 from ..records import Spec, Test
 from ..syntax.collection import is_test
-from ..syntax.imports import KNOWN, supplied
-from ..syntax.source import bound, complaint, parse, segment, unbound
+from ..syntax.imports import KNOWN, add_missing_imports
+from ..syntax.source import compile_error, names_bound, names_unbound, parse, source_of
 from .elisions import left_out
 from .entry import aligned
 from .extract_tests import harvested
@@ -99,7 +99,7 @@ def _definitions(code: str) -> set[str]:
 
 
 def _binds(code: str, name: str) -> bool:
-    return any(name in bound(node) for node in parse(code).body)
+    return any(name in names_bound(node) for node in parse(code).body)
 
 
 def _joined(drafts: Sequence[Mended]) -> list[Mended]:
@@ -132,10 +132,10 @@ def _finished(draft: Mended, drafts: Sequence[Mended], spec: Spec) -> Module:
         raise ReplyError(reason)
     if not _definitions(code) and not (entry and _binds(code, entry)):
         raise ReplyError("the code defines no function and no class; write the complete module")
-    code, added = supplied(code)
-    if missing := sorted(unbound(code) & set(draft.lost)):
+    code, added = add_missing_imports(code)
+    if missing := sorted(names_unbound(code) & set(draft.lost)):
         raise ReplyError(_why_lost(draft, missing[0]))
-    if fault := complaint(code):
+    if fault := compile_error(code):
         raise ReplyError(f"the code is not valid Python: {fault}")
     notes = dict.fromkeys([*draft.notes, *dropped, *borrowed, *moved, *added])
     return Module(code.strip("\n") + "\n", tuple(notes))
@@ -151,15 +151,15 @@ def _completed(code: str, others: Sequence[Mended], *, without: str | None = Non
     """`code` with the definitions that it lacks and another block of the reply has, save the one of `without`."""
     borrowed: list[str] = []
     notes: list[str] = []
-    missing = unbound(code) - KNOWN.keys() - {without}
+    missing = names_unbound(code) - KNOWN.keys() - {without}
     for other in others:
         lines = other.code.split("\n")
         for node in parse(other.code).body:
-            if missing & bound(node) and not is_test(node):
-                borrowed.append(segment(lines, node))
-                names = ", ".join(sorted(missing & bound(node)))
+            if missing & names_bound(node) and not is_test(node):
+                borrowed.append(source_of(lines, node))
+                names = ", ".join(sorted(missing & names_bound(node)))
                 notes.append(f"took {names} from another code block")
-                missing = (missing | (unbound(borrowed[-1]) - KNOWN.keys())) - bound(node)
+                missing = (missing | (names_unbound(borrowed[-1]) - KNOWN.keys())) - names_bound(node)
     if not borrowed:
         return code, ()
     lines = code.split("\n")

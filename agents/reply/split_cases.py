@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeGuard
 
 from ..syntax.collection import last_name
-from ..syntax.source import BUILTINS, bound
+from ..syntax.source import BUILTINS, names_bound
 from .assertions import functions_of, plain
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -107,7 +107,7 @@ def _rows(
 def _filled(body: Sequence[ast.stmt], values: Mapping[str, ast.expr]) -> list[ast.stmt]:
     """`body` with `values` in the place of names; one that is read more than once is assigned first."""
     reads = Counter(inner.id for node in body for inner in ast.walk(node) if isinstance(inner, ast.Name))
-    stored = {name for node in body for name in bound(node)}
+    stored = {name for node in body for name in names_bound(node)}
     nested = any(isinstance(inner, _Function | ast.Lambda) for node in body for inner in ast.walk(node))
     once = {
         name: value for name, value in values.items() if reads[name] <= 1 and name not in stored and not nested
@@ -160,7 +160,7 @@ def _with_tables(body: Sequence[ast.stmt]) -> list[tuple[ast.stmt, dict[str, ast
     paired: list[tuple[ast.stmt, dict[str, ast.expr]]] = []
     for node in body:
         paired.append((node, dict(tables)))
-        for name in bound(node):
+        for name in names_bound(node):
             tables.pop(name, None)
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.List | ast.Tuple | ast.Dict):
             tables.update({target.id: node.value for target in node.targets if isinstance(target, ast.Name)})
@@ -179,7 +179,7 @@ def _unrolled(node: ast.stmt, tables: Mapping[str, ast.expr], constants: Constan
     if rows is None:
         return [node]
     # Where no statement needs the one before it, each gets its own copy of the row, and can stand alone.
-    alone = not any(bound(statement) for statement in node.body)
+    alone = not any(names_bound(statement) for statement in node.body)
     bodies = [[statement] for statement in node.body] if alone else [node.body]
     return [made for row in rows for body in bodies for made in _filled(body, dict(zip(names, row, strict=True)))]
 
@@ -191,7 +191,7 @@ def _is_load(node: ast.AST) -> TypeGuard[ast.Name]:
 def _is_unread_table(node: ast.stmt, read: set[str]) -> bool:
     """A literal table whose loop is gone."""
     literal = isinstance(node, ast.Assign) and isinstance(node.value, ast.List | ast.Tuple | ast.Dict)
-    return literal and bool(bound(node)) and not bound(node) & read
+    return literal and bool(names_bound(node)) and not names_bound(node) & read
 
 
 def _is_print(node: ast.stmt) -> bool:
@@ -214,7 +214,7 @@ def _groups(body: Sequence[ast.stmt]) -> list[list[ast.stmt]]:
 def _share_state(groups: Sequence[Sequence[ast.stmt]], constants: Constants) -> bool:
     """Whether checks use one module-level object, or expect one call to give different answers in turn."""
     answers: dict[str, str] = {}
-    own = {name for group in groups for node in group for name in bound(node)}
+    own = {name for group in groups for node in group for name in names_bound(node)}
     for node in (node for group in groups for node in group):
         if any(not isinstance(constants[name], _Literal) for name in _read(node) & constants.keys()):
             return True
@@ -233,7 +233,7 @@ def _with_own_values(groups: list[list[ast.stmt]]) -> list[list[ast.stmt]]:
     A check that calls nothing looks at what another one did to these values; then all stay together.
     """
     top = list(itertools.takewhile(_is_literal_assignment, groups[0]))
-    locals_ = {name for group in groups for node in group for name in bound(node)}
+    locals_ = {name for group in groups for node in group for name in names_bound(node)}
     given: list[list[ast.stmt]] = []
     for group in [groups[0][len(top) :], *groups[1:]]:
         calls = [inner.func for node in group for inner in ast.walk(node) if isinstance(inner, ast.Call)]
@@ -241,7 +241,7 @@ def _with_own_values(groups: list[list[ast.stmt]]) -> list[list[ast.stmt]]:
         if not names - BUILTINS - locals_:
             return groups
         read = {name for node in group for name in _read(node)}
-        given.append([*(copy.deepcopy(node) for node in top if bound(node) & read), *group])
+        given.append([*(copy.deepcopy(node) for node in top if names_bound(node) & read), *group])
     return given
 
 
@@ -252,7 +252,7 @@ def _is_literal_assignment(node: ast.stmt) -> bool:
 
 
 def _independent(groups: Sequence[Sequence[ast.stmt]]) -> bool:
-    every = {name for group in groups for node in group for name in bound(node)}
+    every = {name for group in groups for node in group for name in names_bound(node)}
     for group in groups:
         own: set[str] = set()
         for node in group:
@@ -262,7 +262,7 @@ def _independent(groups: Sequence[Sequence[ast.stmt]]) -> bool:
                 return False
             if isinstance(node, ast.Global | ast.Nonlocal | ast.Import | ast.ImportFrom | ast.Return):
                 return False
-            own |= bound(node)
+            own |= names_bound(node)
     return True
 
 
@@ -276,5 +276,5 @@ def _read(node: ast.stmt) -> set[str]:
             read.add(inner.target.id)
     # A loop, a `with` or a comprehension binds the names that its own body reads.
     compound = isinstance(node, ast.For | ast.With | ast.Try)
-    inside = bound(node) if compound else frozenset()
+    inside = names_bound(node) if compound else frozenset()
     return read - inside

@@ -13,7 +13,7 @@ from ..errors import UsageError
 from ..records import Example, Signature, Spec
 from ..syntax.imports import KNOWN
 from ..syntax.literals import MAKERS, same_value
-from ..syntax.source import parse, unbound
+from ..syntax.source import names_unbound, parse
 from .examples import from_statement
 from .front_matter import listed
 from .source_file import read_text
@@ -63,7 +63,7 @@ def _answer(statement: str, spec: Spec, where: str) -> Example:
         remedy = "" if "; write" in str(error) else f"; write it as `{_called(spec.signature)} == value`"
         raise UsageError(f"{where}: {error}{remedy}.") from error
     own = spec.signature.name if spec.signature else None
-    outside = sorted(unbound(example.code, own) - MAKERS - {"pytest"})
+    outside = sorted(names_unbound(example.code, own) - MAKERS - {"pytest"})
     defined = [name for name in outside if _defines(spec, name)]
     strange = [name for name in outside if name not in defined and name not in KNOWN]
     if strange:

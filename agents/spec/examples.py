@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..records import Example, Signature
 from ..syntax.literals import MAKERS, exception, expression, is_value, value
-from ..syntax.source import bound, parse, parses, unbound, used
+from ..syntax.source import names_bound, names_unbound, names_used, parse, parses
 from .doctests import checks, shown
 from .pairs import stated_pairs
 from .signature import closing
@@ -238,16 +238,20 @@ def _set_up(lines: Sequence[str], signature: Signature | None) -> list[tuple[str
             body = parse("\n".join(lines[start + 1 : end])).body
         except ValueError:
             continue
-        if signature is None or _in_doubt(lines, start) or any(signature.name in bound(node) for node in body):
+        if (
+            signature is None
+            or _in_doubt(lines, start)
+            or any(signature.name in names_bound(node) for node in body)
+        ):
             continue
         before: dict[str, ast.Assign] = {}
         for node in body:
-            if isinstance(node, ast.Assert) and used(node) & before.keys():
-                needed = dict.fromkeys(assigned for name, assigned in before.items() if name in used(node))
+            if isinstance(node, ast.Assert) and names_used(node) & before.keys():
+                needed = dict.fromkeys(assigned for name, assigned in before.items() if name in names_used(node))
                 code = "\n".join(ast.unparse(statement) for statement in [*needed, node])
                 found.append((code, lines[start + node.lineno].strip(), start + node.lineno))
             elif isinstance(node, ast.Assign):
-                before.update(dict.fromkeys(bound(node), node))
+                before.update(dict.fromkeys(names_bound(node), node))
     return found
 
 
@@ -266,7 +270,7 @@ def _is_certain(code: str, signature: Signature | None) -> bool:
     """Whether `code` parses, uses the entry point, and depends on nothing that the spec does not give."""
     if not _checks(code):
         return False
-    outside = unbound(code, signature.name if signature else None) - MAKERS - {"pytest"}
+    outside = names_unbound(code, signature.name if signature else None) - MAKERS - {"pytest"}
     tree = parse(code)
     if signature is None:
         called = {

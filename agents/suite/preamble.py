@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from ..records import Test
 from ..syntax.collection import is_fixture, is_test
-from ..syntax.imports import Import, taken_apart, written
-from ..syntax.source import BUILTINS, bound, parse, segment, unbound, unparse, used
+from ..syntax.imports import Import, render_imports, split_imports
+from ..syntax.source import BUILTINS, names_bound, names_unbound, names_used, parse, source_of, unparse
 
 _Meaning = frozenset[str]
 """What a name stands for: the texts of all statements that it is made of."""
@@ -39,7 +39,7 @@ def merged(tests: Sequence[Test]) -> tuple[str, tuple[str, ...], tuple[str, ...]
     shared = [[piece.key for piece in pieces if not piece.entry and piece.key not in own] for pieces in named]
     # A class of tests that another one inherits from is in the other's preamble, and must come first.
     functions = dict.fromkeys(piece.key for pieces in named for piece in pieces if piece.key in own)
-    return written(imports), tuple(_in_order(shared)), tuple(functions)
+    return render_imports(imports), tuple(_in_order(shared)), tuple(functions)
 
 
 def _pieces(test: Test) -> tuple[_Piece, ...]:
@@ -49,14 +49,14 @@ def _pieces(test: Test) -> tuple[_Piece, ...]:
         lines = text.split("\n")
         for node in parse(text).body:
             if isinstance(node, ast.Import | ast.ImportFrom):
-                pieces.extend(_import_piece(entry) for entry in taken_apart(node))
+                pieces.extend(_import_piece(entry) for entry in split_imports(node))
             else:
-                pieces.append(_Piece(segment(lines, node), node, bound(node), used(node)))
+                pieces.append(_Piece(source_of(lines, node), node, names_bound(node), names_used(node)))
     return tuple(pieces)
 
 
 def _import_piece(entry: Import) -> _Piece:
-    text = written([entry])
+    text = render_imports([entry])
     return _Piece(text, parse(text).body[0], frozenset({entry.binds}), frozenset(), entry)
 
 
@@ -109,7 +109,7 @@ def _outside(pieces: Sequence[_Piece]) -> frozenset[str]:
     text = "\n".join(piece.text for piece in pieces)
     here = {name for piece in pieces for name in piece.binds}
     read = {name for piece in pieces for name in piece.uses} & BUILTINS
-    return frozenset((unbound(text) | read) - here)
+    return frozenset((names_unbound(text) | read) - here)
 
 
 def _place(name: str, meaning: _Meaning, taken: dict[str, _Meaning], everywhere: set[str]) -> str:
@@ -132,7 +132,7 @@ def _apply(piece: _Piece, names: Mapping[str, str], fixtures: frozenset[str]) ->
         return _import_piece(piece.entry._replace(alias=new))
     node = _Renamer(names, fixtures).visit(parse(piece.text).body[0])
     text = unparse(node)
-    return _Piece(text, node, bound(node), used(node))
+    return _Piece(text, node, names_bound(node), names_used(node))
 
 
 def _quoted(node: ast.AST) -> frozenset[str]:
@@ -214,7 +214,7 @@ class _Renamer(ast.NodeTransformer):
             if name in fixtures:
                 parameter.arg = self.names[name]
         declared = {name for inner in ast.walk(node) if isinstance(inner, ast.Global) for name in inner.names}
-        own = frozenset(name for statement in node.body for name in bound(statement)) - declared
+        own = frozenset(name for statement in node.body for name in names_bound(statement)) - declared
         self._hiding(own | (parameters.keys() - fixtures), node.body)
         return node
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from ..records import Example, Spec, Test, TestOrigin
 from ..syntax.collection import is_fixture, is_main_guard, is_test
-from ..syntax.imports import KNOWN, USER_MODULE, Import, taken_apart, written
-from ..syntax.source import bound, indented, parse, segment, unbound, used
+from ..syntax.imports import KNOWN, USER_MODULE, Import, render_imports, split_imports
+from ..syntax.source import indented, names_bound, names_unbound, names_used, parse, source_of
 from .preamble import merged
 
 _XUNIT = frozenset(
@@ -46,18 +46,18 @@ def split(source: str, origin: TestOrigin) -> tuple[Test, ...]:
     # A user's file is run as it stands: what acts in it bears on each of its tests, whether named there or not.
     whole = origin == "user"
     statements = [statement for node in tree.body for statement in _statements(node, lines, whole)]
-    fixtures = frozenset(name for node in tree.body if is_fixture(node) for name in bound(node))
+    fixtures = frozenset(name for node in tree.body if is_fixture(node) for name in names_bound(node))
     tests: list[Test] = []
     taken = {name for statement in statements for name in statement.binds}
     for node in tree.body:
         if not is_test(node):
             continue
-        (name,) = bound(node)
-        text = segment(lines, node)
+        (name,) = names_bound(node)
+        text = source_of(lines, node)
         unique = _unique(name, taken) if any(test.id == name for test in tests) else name
         taken.add(unique)
         others = [statement for statement in statements if statement.text != text]
-        preamble = _needed(others, used(node) | (fixtures & _strings(node)))
+        preamble = _needed(others, names_used(node) | (fixtures & _strings(node)))
         tests.append(Test(unique, _renamed(text, name, unique), origin, preamble))
     return tuple(tests)
 
@@ -82,15 +82,15 @@ def _example_test(number: int, example: Example, spec: Spec) -> Test:
     name = f"test_spec_example_{number}"
     entry = spec.signature.name if spec.signature else None
     lines = []
-    for missing in sorted(unbound(example.code, entry)):
+    for missing in sorted(names_unbound(example.code, entry)):
         known = KNOWN.get(missing) if missing != entry else None
         lines.append(known or f"from {USER_MODULE} import {missing}")
     imports = [entry for line in lines for node in parse(line).body for entry in _imports(node)]
-    return Test(name, f"def {name}():\n{indented(example.code)}", "spec", written(imports))
+    return Test(name, f"def {name}():\n{indented(example.code)}", "spec", render_imports(imports))
 
 
 def _imports(node: ast.stmt) -> tuple[Import, ...]:
-    return taken_apart(node) if isinstance(node, ast.Import | ast.ImportFrom) else ()
+    return split_imports(node) if isinstance(node, ast.Import | ast.ImportFrom) else ()
 
 
 def _statements(node: ast.stmt, lines: Sequence[str], whole: bool) -> list[_Statement]:
@@ -105,12 +105,12 @@ def _statements(node: ast.stmt, lines: Sequence[str], whole: bool) -> list[_Stat
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         for name in _hidden_tests(node):
             raise ValueError(f"line {node.lineno}: {name} is defined inside a block; move it to the top level")
-    text = segment(lines, node)
+    text = source_of(lines, node)
     autouse = is_fixture(node) and "autouse" in text
-    binds = bound(node)
+    binds = names_bound(node)
     hook = any(name in _XUNIT or name.startswith(("pytest_", "__")) for name in binds)
     always = autouse or not binds or hook or (whole and not is_test(node) and _acts(node))
-    uses = used(node) | (_strings(node) if is_fixture(node) else frozenset())
+    uses = names_used(node) | (_strings(node) if is_fixture(node) else frozenset())
     return [_Statement(text, binds, uses, always=always)]
 
 
@@ -123,7 +123,7 @@ def _acts(node: ast.stmt) -> bool:
         plain = not decorators or (is_fixture(node) and len(node.decorator_list) == 1 and "**" not in decorators)
         header = [node.args, *([node.returns] if node.returns else [])]
         return not plain or any(isinstance(inner, ast.Call) for part in header for inner in ast.walk(part))
-    if any(name.startswith(("test", "Test")) for name in bound(node)):
+    if any(name.startswith(("test", "Test")) for name in names_bound(node)):
         return True
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return False
@@ -148,7 +148,7 @@ def _needed(statements: Sequence[_Statement], names: frozenset[str]) -> str:
                 chosen.add(index)
                 wanted |= statement.uses
                 grown = True
-    imports = written(entry for index in sorted(chosen) if (entry := statements[index].entry))
+    imports = render_imports(entry for index in sorted(chosen) if (entry := statements[index].entry))
     rest = [statements[index].text for index in sorted(chosen) if not statements[index].entry]
     return "\n".join(filter(None, [imports, *rest]))
 

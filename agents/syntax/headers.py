@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ..records import Signature
-from .source import parse, used
+from .source import names_used, parse
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -29,5 +29,5 @@ def is_stub(node: _Function) -> bool:
 def says_nothing(node: ast.stmt) -> bool:
     """Return True for a statement without effect: a constant, `pass`, or `raise NotImplementedError`."""
     if isinstance(node, ast.Raise) and node.exc is not None:
-        return "NotImplementedError" in used(node.exc)
+        return "NotImplementedError" in names_used(node.exc)
     return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from .source import parse, unbound
+from .source import names_unbound, parse
 
 USER_MODULE = "user_code"
 """The module that tests import the code under test from."""
@@ -71,7 +71,7 @@ class Import(NamedTuple):
         return self.alias or (self.name or self.module).split(".")[0]
 
 
-def taken_apart(statement: ast.Import | ast.ImportFrom) -> tuple[Import, ...]:
+def split_imports(statement: ast.Import | ast.ImportFrom) -> tuple[Import, ...]:
     """The bindings of one import statement."""
     if isinstance(statement, ast.Import):
         return tuple(Import(0, alias.name, None, alias.asname) for alias in statement.names)
@@ -79,7 +79,7 @@ def taken_apart(statement: ast.Import | ast.ImportFrom) -> tuple[Import, ...]:
     return tuple(Import(statement.level, module, alias.name, alias.asname) for alias in statement.names)
 
 
-def written(imports: Iterable[Import]) -> str:
+def render_imports(imports: Iterable[Import]) -> str:
     """Import statements for `imports`: merged by module, sorted, `__future__` first and `user_code` last."""
     plain: set[str] = set()
     members: dict[str, set[str]] = {}
@@ -97,10 +97,10 @@ def written(imports: Iterable[Import]) -> str:
     return "\n".join(sorted(lines, key=_rank))
 
 
-def supplied(code: str) -> tuple[str, tuple[str, ...]]:
+def add_missing_imports(code: str) -> tuple[str, tuple[str, ...]]:
     """`code` with the imports that it plainly lacks, and one note on each."""
     tree = parse(code)
-    missing = sorted(name for name in unbound(code) if name in KNOWN)
+    missing = sorted(name for name in names_unbound(code) if name in KNOWN)
     if not missing:
         return code, ()
     added = [_known(name, tree) for name in missing]
@@ -113,14 +113,14 @@ def supplied(code: str) -> tuple[str, tuple[str, ...]]:
     lines = code.split("\n")
     # Before the other imports: where a star import binds the name after all, it wins.
     head = [*lines[:place], ""] if place else []
-    block = written(entry for line in added for node in parse(line).body for entry in _entries(node))
+    block = render_imports(entry for line in added for node in parse(line).body for entry in _entries(node))
     rest = lines[place:]
     gap = [] if rest and (not rest[0].strip() or rest[0].startswith(("import ", "from "))) else ["", ""]
     return "\n".join([*head, block, *gap, *rest]), tuple(f"added {line}" for line in added)
 
 
 def _entries(node: ast.stmt) -> tuple[Import, ...]:
-    return taken_apart(node) if isinstance(node, ast.Import | ast.ImportFrom) else ()
+    return split_imports(node) if isinstance(node, ast.Import | ast.ImportFrom) else ()
 
 
 def _known(name: str, tree: ast.Module) -> str:

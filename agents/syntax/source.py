@@ -64,7 +64,7 @@ def parses(text: str) -> bool:
     return True
 
 
-def complaint(text: str) -> str:
+def compile_error(text: str) -> str:
     """Why `text` can't be compiled, as a phrase; empty where it can. Nothing of it is run."""
     try:
         compiled(text)
@@ -95,7 +95,7 @@ def unparse(node: ast.AST) -> str:
         raise ValueError("the code nests too deeply to be written out") from error
 
 
-def segment(lines: Sequence[str], node: ast.stmt) -> str:
+def source_of(lines: Sequence[str], node: ast.stmt) -> str:
     """The text of a module-level statement, decorators included; `lines` is the source split at newlines."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     first = min([node.lineno, *(decorator.lineno for decorator in decorators)]) - 1
@@ -122,7 +122,7 @@ def indented(code: str, by: str = "    ") -> str:
     )
 
 
-def bound(statement: ast.stmt) -> frozenset[str]:
+def names_bound(statement: ast.stmt) -> frozenset[str]:
     """Names that a module-level statement binds, in its branches too (a star import binds `*`)."""
     names: set[str] = set()
     pending: list[ast.AST] = [statement]
@@ -145,7 +145,7 @@ def bound(statement: ast.stmt) -> frozenset[str]:
     return frozenset(names)
 
 
-def used(nodes: ast.AST | Iterable[ast.AST]) -> frozenset[str]:
+def names_used(nodes: ast.AST | Iterable[ast.AST]) -> frozenset[str]:
     """Names that are read anywhere below `nodes`; parameters count, as pytest resolves them to fixtures."""
     names: set[str] = set()
     for root in [nodes] if isinstance(nodes, ast.AST) else nodes:
@@ -157,7 +157,7 @@ def used(nodes: ast.AST | Iterable[ast.AST]) -> frozenset[str]:
     return frozenset(names)
 
 
-def unbound(text: str, own: str | None = None) -> frozenset[str]:
+def names_unbound(text: str, own: str | None = None) -> frozenset[str]:
     """Global names that `text` reads and never binds, builtins left out unless they are `own`.
 
     A star import may bind any of them. Raises ValueError for text that isn't Python.
