@@ -11,14 +11,13 @@ from dataclasses import dataclass, field
 from ..errors import ReplyError
 from ..records import Spec, Test
 from ..suite import split
-from ..syntax.collection import is_fixture, is_main_guard, is_property, is_test, last_name
+from ..syntax.collection import is_fixture, is_main_guard, is_property, is_test, is_test_case, last_name
 from ..syntax.imports import KNOWN, USER_MODULE, Import, add_missing_imports, render_imports, split_imports
 from ..syntax.source import names_bound, names_unbound, names_used, parse, source_of, unparse
 from .split_cases import asserts, single_cases
 
 _TOOLS = frozenset({"pytest", "unittest", "hypothesis", "numpy", "pandas"}) | sys.stdlib_module_names
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
-_ENTRY_STANDS_FOR = frozenset({"candidate", "func", "function", "solution", "f"})
 
 
 @dataclass
@@ -76,11 +75,11 @@ def _sorted_out(tree: ast.Module, lines: Sequence[str], entry: str | None) -> _M
             module.imports.extend(split_imports(node))
         elif _implements(node, entry):
             module.count(f"dropped a second implementation of {entry}")
+        elif isinstance(node, ast.ClassDef) and is_test_case(node):
+            module.count("dropped a unittest class")
         elif is_test(node):
             module.tests.append(node)
             module.texts[id(node)] = source_of(lines, node)
-        elif check := _check_as_test(node, entry):
-            module.tests.append(check)
         elif is_main_guard(node) or _is_idle(node):
             continue
         elif isinstance(node, _Function | ast.ClassDef) or names_bound(node) & read:
@@ -113,25 +112,6 @@ def _is_idle(node: ast.stmt) -> bool:
             isinstance(node.value, ast.Constant) or last_name(node.value) in {"print", "main"} or not asserts(node)
         )
     )
-
-
-def _check_as_test(node: ast.stmt, entry: str | None) -> ast.stmt | None:
-    """A function of asserts under another name than `test_...`, as a test; `check(candidate)` among them."""
-    if not isinstance(node, _Function) or is_fixture(node) or node.name.startswith("assert") or not asserts(node):
-        return None
-    places = node.args.posonlyargs + node.args.args
-    required = len(places) - len(node.args.defaults)
-    stands_for = places[0].arg if required == 1 and places[0].arg in _ENTRY_STANDS_FOR else None
-    if required and not (stands_for and entry):
-        return None
-    (made,) = parse(unparse(node)).body
-    assert isinstance(made, _Function)
-    for inner in ast.walk(made):
-        if stands_for and entry and isinstance(inner, ast.Name) and inner.id == stands_for:
-            inner.id = entry
-    made.name = f"test_{node.name}"
-    made.args = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
-    return made
 
 
 def _gathered(loose: Sequence[ast.stmt], entry: str | None) -> ast.stmt:

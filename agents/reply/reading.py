@@ -12,7 +12,7 @@ from ..syntax.collection import is_test
 from ..syntax.imports import KNOWN, add_missing_imports
 from ..syntax.source import compile_error, names_bound, names_unbound, parse, source_of
 from .elisions import left_out
-from .entry import aligned
+from .entry import with_entry
 from .extract_tests import harvested
 from .fences import blocks
 from .parseable import Mended, mended
@@ -127,7 +127,7 @@ def _finished(draft: Mended, drafts: Sequence[Mended], spec: Spec) -> Module:
     code, borrowed = _completed(code, [other for other in drafts if other is not draft])
     moved: tuple[str, ...] = ()
     if spec.signature:
-        code, moved = aligned(code, spec.signature)
+        code, moved = with_entry(code, spec.signature)
     if reason := left_out(code, entry):
         raise ReplyError(reason)
     if not _definitions(code) and not (entry and _binds(code, entry)):
