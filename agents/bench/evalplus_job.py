@@ -12,8 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ..clean_text import clean
 from ..errors import SandboxBroken, UsageError
-from ..sandbox import Ended, Job, Sandbox, SandboxLimits, clean
+from ..sandbox import Ended, Job, Sandbox, SandboxLimits
 from .problems import Problem
 
 _PROGRAM = Path(__file__).with_name("inside") / "evalplus_process.py"

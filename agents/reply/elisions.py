@@ -31,7 +31,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def left_out(code: str, entry: str | None) -> str | None:
-    """What `code` leaves out, as a reason for the model; None where it is whole.
+    """Return what `code` leaves out, as a reason for the model; None where it is whole.
 
     An empty function counts when it is the entry point, or when other code calls it.
     """

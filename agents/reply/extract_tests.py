@@ -22,7 +22,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass
 class _Module:
-    """What is found in a module of tests, by its use."""
+    """The contents of a module of tests, by their use."""
 
     imports: list[Import] = field(default_factory=list)
     shared: list[str] = field(default_factory=list)
@@ -93,7 +93,7 @@ def _sorted_out(tree: ast.Module, lines: Sequence[str], entry: str | None) -> _M
 
 
 def _implements(node: ast.stmt, entry: str | None) -> bool:
-    """Whether `node` defines the entry point anew: a test of that would say nothing about the code."""
+    """Return True if `node` defines the entry point anew: a test of that would say nothing about the code."""
     if entry is None or is_fixture(node):
         return False
     if isinstance(node, ast.ClassDef) and not is_test(node):
@@ -172,7 +172,7 @@ def _chosen(cases: Sequence[str], module: _Module) -> list[str]:
 
 
 def _meaning(node: ast.stmt) -> str:
-    """What makes two tests the same test: everything but the name and the docstring."""
+    """Return the key under which two tests are the same: everything but the name and the docstring."""
     body: list[ast.stmt] = getattr(node, "body", [])
     if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
         body = body[1:]
@@ -216,7 +216,7 @@ def _entry_imports(imports: Sequence[Import], body: str, entry: str | None) -> l
 
 
 def _hypothesis_imports(imports: Sequence[Import], body: str) -> list[Import]:
-    """What property tests use of hypothesis and forgot to import."""
+    """Imports of hypothesis that property tests lack."""
     if not any(is_property(node) for node in parse(body).body):
         return []
     missing = names_unbound(f"{render_imports(imports)}\n{body}")

@@ -117,7 +117,7 @@ def _begun(code: str, name: str) -> str:
 
 
 def _is_followed(node: ast.stmt, kept: str, code: str) -> bool:
-    """Whether a line at the margin of `code` comes after `node`, the last statement of `kept`."""
+    """Return True if a line at the margin of `code` comes after `node`, the last statement of `kept`."""
     margin = [line for line in code.split("\n") if line.strip() and line[0] not in " \t"]
     starts = [line for line in margin if not _CONTINUES.match(line)]
     return bool(starts) and starts[-1] != kept.split("\n")[node.lineno - 1]
@@ -162,7 +162,7 @@ def _starts_statement(lines: list[str], number: int, line: str) -> bool:
 
 
 def _is_code(chunk: str) -> bool:
-    """Whether `chunk` is Python that means something: a line such as `Explanation` or `Note: fast` parses too."""
+    """Return True if `chunk` is Python and no prose: `Explanation` and `Note: fast` parse, too."""
     if not _CODE_LINE.match(chunk) or not parses(chunk):
         return False
     body = parse(chunk).body

@@ -161,7 +161,7 @@ def _groups(body: Sequence[ast.stmt]) -> list[list[ast.stmt]]:
 
 
 def _share_state(groups: Sequence[Sequence[ast.stmt]], constants: Constants) -> bool:
-    """Whether checks use one module-level object, or expect one call to give different answers in turn."""
+    """Return True if checks use one module-level object, or expect one call to give different answers in turn."""
     answers: dict[str, str] = {}
     own = {name for group in groups for node in group for name in names_bound(node)}
     for node in (node for group in groups for node in group):

@@ -111,7 +111,7 @@ def _globals_of(node: ast.stmt) -> frozenset[str]:
 
 
 def _is_sample(node: ast.stmt, shown: frozenset[str]) -> bool:
-    """Whether `node` only names a value that dropped statements showed, such as `numbers = [3, 1]`."""
+    """Return True if `node` only names a value that dropped statements showed, such as `numbers = [3, 1]`."""
     plain = isinstance(node, ast.Assign) and not any(isinstance(inner, ast.Call) for inner in ast.walk(node))
     return (
         plain and bool(names_bound(node)) and all(name in shown and name.islower() for name in names_bound(node))
@@ -119,7 +119,7 @@ def _is_sample(node: ast.stmt, shown: frozenset[str]) -> bool:
 
 
 def _is_demo(node: ast.stmt, own: set[str], others: frozenset[str]) -> bool:
-    """Whether `node` only demonstrates; `others` are those of its names that other statements read."""
+    """Return True if `node` only demonstrates; `others` are those of its names that other statements read."""
     if isinstance(node, ast.Import | ast.ImportFrom | ast.Delete | _Definition) or is_main_guard(node):
         return False
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
@@ -141,7 +141,7 @@ def _is_demo(node: ast.stmt, own: set[str], others: frozenset[str]) -> bool:
 
 
 def _prepares(node: ast.stmt, nodes: list[ast.stmt], entry: str | None) -> bool:
-    """Whether `node` is a bare call such as `_build_table()` that fills global state and says nothing."""
+    """Return True if `node` is a bare call such as `_build_table()` that fills global state and says nothing."""
     call = node.value if isinstance(node, ast.Expr) else None
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)) or call.func.id == entry:
         return False

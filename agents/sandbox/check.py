@@ -18,7 +18,7 @@ Standing = Literal["stopped", "got through", "known residual", "unprovable", "br
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What became of one attack. `stopped` is the only good news; `unprovable` says nothing either way."""
+    """The outcome of one attack. Only `stopped` is good news; `unprovable` says nothing either way."""
 
     number: int
     title: str
@@ -26,16 +26,11 @@ class CheckResult:
     detail: str = ""
 
 
-def run_checks(sandbox: Sandbox, attacks: Sequence[Attack] = ATTACKS) -> list[CheckResult]:
-    """Try `attacks` on `sandbox`, in order; half a minute for all.
+def checks(sandbox: Sandbox, attacks: Sequence[Attack] = ATTACKS) -> Iterator[CheckResult]:
+    """Try `attacks` on `sandbox`, in order, one result at a time; half a minute for all.
 
     Raises UsageError for the sandbox `none`, which has nothing to check and would let them at this process.
     """
-    return list(checks(sandbox, attacks))
-
-
-def checks(sandbox: Sandbox, attacks: Sequence[Attack] = ATTACKS) -> Iterator[CheckResult]:
-    """The same, one result at a time, for those who show progress."""
     if sandbox.name == "none":
         raise UsageError("The sandbox `none` stops no attack; check `bubblewrap`, `native` or `auto`.")
     for attack in attacks:
@@ -61,7 +56,7 @@ def _check(sandbox: Sandbox, attack: Attack) -> CheckResult:
 
 
 def attempt(sandbox: Sandbox, attack: Attack) -> bool:
-    """Whether the attack succeeds in `sandbox`; raises SandboxBroken."""
+    """Return True if the attack succeeds in `sandbox`; raises SandboxBroken."""
     ground = Ground()
     limits = replace(CHECK_LIMITS, wall_seconds=attack.wall_seconds)
     try:

@@ -1,4 +1,4 @@
-"""What a sandbox is: it launches one Python program in isolation and bounds everything it does.
+"""The Sandbox protocol: launch one Python program in isolation and bound everything it does.
 
 Two errors are told apart everywhere: the code failed (an `Ended`, whatever its exit code), and the sandbox
 failed (`SandboxBroken`).
@@ -56,7 +56,7 @@ class Job:
 @dataclass(frozen=True, slots=True)
 class Ended:
     """How a job ended. `stdout` and `stderr` are raw bytes, cut at the kept megabyte; clean them before showing
-    (`sandbox.text.clean`). `exit_code` is negative for a signal, None when the host ended it."""
+    (`clean_text.clean`). `exit_code` is negative for a signal, None when the host ended it."""
 
     exit_code: int | None
     stdout: bytes

@@ -81,7 +81,7 @@ def _called(signature: Signature | None) -> str:
 
 
 def _defines(spec: Spec, name: str) -> bool:
-    """Whether `name` is the spec's entry point or written like a definition, a call or code in its text."""
+    """Return True if `name` is the spec's entry point or written like a definition, a call or code in its text."""
     if spec.signature is not None and name == spec.signature.name:
         return True
     word = re.escape(name)
@@ -131,7 +131,7 @@ def _contradicts(one: Example, other: Example) -> bool:
 
 
 def _taken_apart(code: str) -> tuple[str, str] | None:
-    """What an example asks and what it states; None where it is no plain pair of the two."""
+    """The question and the stated value of an example; None where it is no plain pair of the two."""
     match parse(code).body:
         case [ast.Assert(test=ast.Compare(left=left, ops=[ast.Eq() | ast.Is()], comparators=[stated]))]:
             return ast.dump(left), ast.unparse(stated)

@@ -62,7 +62,7 @@ def _one(lines: Sequence[str], start: int, match: re.Match[str]) -> tuple[Shown,
 
 
 def checks(session: Sequence[Shown], optional: bool) -> list[tuple[str, str, int]]:
-    """What a session states, as (code, source text, line): each with the statements before it that it needs.
+    """Return a session's checks as (code, source text, line), each with the statements before it that it needs.
 
     `optional` says that the entry point may return None, so that a call with nothing printed states that.
     """

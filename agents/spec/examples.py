@@ -99,7 +99,7 @@ def _readable(text: str) -> list[str]:
 
 
 def _in_doubt(lines: Sequence[str], index: int) -> bool:
-    """Whether the heading above a line says that what follows is wrong."""
+    """Return True if the heading above a line says that what follows is wrong."""
     above = (line for line in reversed(lines[:index]) if line.strip() and not _EXAMPLE_LINE.search(line))
     heading = next(above, "").rstrip().rstrip("*_")
     return (heading.endswith(":") or heading.startswith("#")) and _BAD_NEWS.search(heading) is not None
@@ -162,7 +162,7 @@ def _whole(text: str) -> list[str]:
 
 
 def _states(node: ast.expr) -> bool:
-    """Whether `node` compares something computed with a value."""
+    """Return True if `node` compares something computed with a value."""
     if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], ast.Eq | ast.Is):
         return False
     return is_value(node.comparators[0]) and not is_value(node.left)
@@ -215,7 +215,7 @@ def _leading_value(rest: str) -> str | None:
 
 
 def _ends(tail: str) -> bool:
-    """Whether `tail` may follow a value: a full stop, a comment, a remark in brackets, the next example."""
+    """Return True if `tail` may follow a value: a full stop, a comment, a remark in brackets, the next example."""
     if re.match(r"\.\w|\)\S*\w|,\s*[\d'\"\[({-]", tail):
         return False
     return (
@@ -267,7 +267,7 @@ def _checks(code: str) -> bool:
 
 
 def _is_certain(code: str, signature: Signature | None) -> bool:
-    """Whether `code` parses, uses the entry point, and depends on nothing that the spec does not give."""
+    """Return True if `code` parses, uses the entry point, and depends on nothing that the spec does not give."""
     if not _checks(code):
         return False
     outside = names_unbound(code, signature.name if signature else None) - MAKERS - {"pytest"}
@@ -283,7 +283,7 @@ def _is_certain(code: str, signature: Signature | None) -> bool:
 
 
 def _is_trivial(tree: ast.Module, name: str) -> bool:
-    """Whether the entry point is named but never called."""
+    """Return True if the entry point is named but never called."""
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
     return not any(isinstance(call.func, ast.Name) and call.func.id == name for call in calls)
 
@@ -306,7 +306,7 @@ def _agreeing(found: Sequence[tuple[int, str, str, bool]]) -> list[tuple[str, st
 
 
 def _taken_apart(code: str) -> tuple[str, str, str]:
-    """What an assertion asks, what it states, and the kind of value it states."""
+    """The question of an assertion, its stated value, and that value's kind."""
     body = parse(code).body
     node = body[-1]
     before = "".join(ast.dump(other) for other in body[:-1])

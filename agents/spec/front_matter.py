@@ -22,7 +22,7 @@ _BLOCK = re.compile(r"\A---[ \t]*\n(?P<yaml>.*?\n|)(?:---|\.\.\.)[ \t]*(?:\n|\Z)
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """What a spec's front matter sets; `places` says where each key is.
+    """The settings in a spec's front matter; `places` says where each key is.
 
     `source` is its text as written, or a text that follows the values only: a spec's id follows it.
     """
@@ -36,7 +36,7 @@ class FrontMatter:
     source: str = ""
 
     def over(self, other: FrontMatter) -> FrontMatter:
-        """What this sets and, where it sets nothing, what `other` does."""
+        """Return these settings, with those of `other` where this has none."""
         limits = {
             limit.name: getattr(self.limits, limit.name) or getattr(other.limits, limit.name)
             for limit in fields(SpecLimits)

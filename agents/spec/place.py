@@ -22,7 +22,7 @@ class Place:
     folder: Path = Path()
     first: int | None = 1
     mark: str = ":"
-    """What stands between a name and the number of a line."""
+    """Separator between a name and the number of a line."""
 
     def at(self, line: int) -> str:
         """The name of a line, counted from 1."""

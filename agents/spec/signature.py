@@ -82,7 +82,7 @@ def _header(text: str) -> Signature | None:
 
 
 def _sentence(text: str) -> Signature | None:
-    """What the text asks for: `Implement name(parameters) -> type`, or a class."""
+    """The entry point in a sentence: `Implement name(parameters) -> type`, or a class."""
     prose = _FENCED.sub("", text)
     every = [(match.start(), header) for match in _CALLABLE.finditer(prose) if (header := _read(prose, match))]
     typed = [(place, header) for place, header in every if ":" in header.text or "->" in header.text]

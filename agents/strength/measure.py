@@ -22,7 +22,7 @@ LONGEST_CALL = 4.0
 
 
 class MutantRunner(Protocol):
-    """What mutants and calls are run on (see rig.py)."""
+    """A verifier of mutants and calls (`CachedVerifier`)."""
 
     @property
     def sandbox(self) -> Sandbox:

@@ -119,7 +119,7 @@ def _cut(text: str) -> str:
 
 
 def _substance(code: CodeType) -> tuple[object, ...]:
-    """What of compiled code can be told by running it: all but names of files and numbers of lines."""
+    """Key of compiled code by its behaviour: all but names of files and numbers of lines."""
     constants = tuple(
         _substance(part) if isinstance(part, CodeType) else (type(part).__name__, repr(part))
         for part in code.co_consts

@@ -1,4 +1,4 @@
-"""What may be put in a site's place: the mutation operators.
+"""Mutation operators: replacements for a site.
 
 They are those that a small set needs to stand for the rest (Offutt et al., "An Experimental Determination of
 Sufficient Mutant Operators", 1996: relational, arithmetic, logical), with what Python's tools change beside them.
@@ -98,7 +98,7 @@ def _is_neutral(operator: ast.operator, right: ast.expr) -> bool:
 
 
 def _is_sequence(node: ast.expr) -> bool:
-    """Whether `node` is seen to be text or a list: those can be added, not subtracted."""
+    """Return True if `node` is seen to be text or a list: those can be added, not subtracted."""
     match node:
         case ast.Constant(value=value):
             return isinstance(value, str | bytes)
@@ -185,7 +185,7 @@ def _statements(node: ast.stmt, site: Site) -> Iterator[ast.AST]:
 
 
 def _is_bound(target: ast.expr, site: Site) -> bool:
-    """Whether what `target` names is there without the assignment."""
+    """Return True if what `target` names is there without the assignment."""
     match target:
         case ast.Name(id=name):
             return site.scope.first_bound.get(name, site.statement.lineno) < site.statement.lineno

@@ -13,7 +13,7 @@ from ..syntax.imports import Import, render_imports, split_imports
 from ..syntax.source import BUILTINS, names_bound, names_unbound, names_used, parse, source_of, unparse
 
 _Meaning = frozenset[str]
-"""What a name stands for: the texts of all statements that it is made of."""
+"""Definition of a name: the texts of all statements that it is made of."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,7 @@ def _imports(node: ast.stmt) -> tuple[Import, ...]:
 
 
 def _statements(node: ast.stmt, lines: Sequence[str], whole: bool) -> list[_Statement]:
-    """What `node` may contribute to a preamble; a test may be one, as another may inherit from it."""
+    """Return the parts of `node` for a preamble; a test may be one, as another may inherit from it."""
     if is_main_guard(node) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
         return []
     if imports := _imports(node):
@@ -115,7 +115,7 @@ def _statements(node: ast.stmt, lines: Sequence[str], whole: bool) -> list[_Stat
 
 
 def _acts(node: ast.stmt) -> bool:
-    """Whether a statement may do more than bind names that are its own: run something, or replace a test."""
+    """Return True if a statement may do more than bind names that are its own: run something, or replace a test."""
     if isinstance(node, ast.ClassDef):
         return bool(node.bases or node.keywords or node.decorator_list) or any(map(_acts, node.body))
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):

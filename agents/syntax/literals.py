@@ -60,7 +60,7 @@ def value(text: str) -> str | None:
 
 
 def is_value(node: ast.expr) -> bool:
-    """Whether `node` stands for the same value wherever it is evaluated."""
+    """Return True if `node` stands for the same value wherever it is evaluated."""
     if isinstance(node, ast.Constant):
         return node.value is not ...
     if isinstance(node, ast.List | ast.Tuple | ast.Set):
@@ -93,19 +93,19 @@ def exception(text: str) -> str | None:
 
 
 def is_literal(text: str) -> bool:
-    """Whether `text` is the source of a plain value."""
+    """Return True if `text` is the source of a plain value."""
     return _parsed(text) is not None
 
 
 def is_writable(text: str) -> bool:
-    """Whether `text` is a plain value that is still the same when it is read and written again; `inf` and `nan`
+    """Return True if `text` is a plain value that is still the same when it is read and written again; `inf` and `nan`
     are none, nor is `1e999`, which is read as `inf`."""
     parsed = _parsed(text)
     return parsed is not None and is_literal(repr(parsed[0])) and same_value(repr(parsed[0]), text)
 
 
 def same_value(one: str, other: str) -> bool:
-    """Whether two literals are the same value, types included (`1`, `1.0` and `True` are three values)."""
+    """Return True if two literals are the same value, types included (`1`, `1.0` and `True` are three values)."""
     left, right = _parsed(one), _parsed(other)
     if left is None or right is None:
         return one.strip() == other.strip()

@@ -48,7 +48,7 @@ def _tree(text: str, mode: Literal["exec", "eval"]) -> ast.AST:
 
 
 def program(text: str) -> str:
-    """What two texts share that are the same program: all but comments and layout; the text where it is none."""
+    """Return a key that texts of the same program share: its AST without layout; the text where it is no program."""
     try:
         return ast.dump(parse(text))
     except ValueError:
@@ -56,7 +56,7 @@ def program(text: str) -> str:
 
 
 def parses(text: str) -> bool:
-    """Whether `text` is Python."""
+    """Return True if `text` is Python."""
     try:
         parse(text)
     except ValueError:

@@ -31,7 +31,7 @@ def notes(code: str) -> str:
 
 
 def bodies(tests: tuple[Test, ...]) -> list[str]:
-    """What each test does, without its header."""
+    """The body of each test."""
     return ["; ".join(ast.unparse(node) for node in ast.parse(test.source).body[0].body) for test in tests]  # type: ignore[attr-defined]
 
 

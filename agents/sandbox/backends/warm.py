@@ -43,11 +43,11 @@ _PID_BYTES = 4  # of struct ucred: pid, uid, gid
 
 @runtime_checkable
 class WorkerHost(Protocol):
-    """What a backend has that can hold a warm worker."""
+    """A backend that can hold a warm worker."""
 
     @property
     def landlock(self) -> bool:
-        """Whether jobs are confined by Landlock too."""
+        """Return True if jobs are confined by Landlock too."""
 
     def launch_worker(self, modules: Sequence[str], programs: Mapping[str, bytes], control: int) -> Supervised:
         """Start a worker that serves the socket `control`. Raises SandboxUnavailable where it cannot."""
@@ -156,7 +156,7 @@ class _ForkLeader:
 
     @property
     def exited(self) -> bool:
-        """Whether the init has told the exit code, or is gone."""
+        """Return True if the init has told the exit code, or is gone."""
         return self._silent or self._code is not None
 
     def listen(self, witness: socket.socket) -> bytes | None:

@@ -22,7 +22,7 @@ handle.send(sys.argv[1].encode())
 
 
 def _heard(listener: socket.socket, *, stream: bool) -> bool:
-    """Whether anybody came by while the program ran."""
+    """Return True if anybody came by while the program ran."""
     listener.setblocking(False)
     try:
         if stream:

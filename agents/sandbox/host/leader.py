@@ -28,14 +28,14 @@ class Leader(Protocol):
 
     @property
     def exited(self) -> bool:
-        """Whether the leader has exited."""
+        """Return True if the leader has exited."""
 
     @property
     def job_pid(self) -> int:
         """The first process of the job."""
 
     def listen(self, witness: socket.socket) -> bytes | None:
-        """What the witness says next; None at its end."""
+        """Return the witness's next message; None at its end."""
 
     def find_init(self) -> None:
         """Take hold of the job's first process."""
@@ -74,7 +74,7 @@ class ProcessLeader:
 
     @property
     def exited(self) -> bool:
-        """Whether the process has exited (it is not reaped yet)."""
+        """Return True if the process has exited (it is not reaped yet)."""
         return ended(self.notice, 0)
 
     @property
@@ -83,7 +83,7 @@ class ProcessLeader:
         return self._init_pid or self.pid
 
     def listen(self, witness: socket.socket) -> bytes | None:
-        """What the witness says next; None at its end."""
+        """Return the witness's next message; None at its end."""
         return witness.recv(_MESSAGE) or None
 
     def find_init(self) -> None:
@@ -142,5 +142,5 @@ class ProcessLeader:
 
 
 def ended(handle: int, seconds: float) -> bool:
-    """Whether the process behind a handle has ended, or does so within `seconds`."""
+    """Return True if the process behind a handle has ended, or does so within `seconds`."""
     return bool(select.select([handle], [], [], seconds)[0])

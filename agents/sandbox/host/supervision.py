@@ -36,7 +36,7 @@ class Launch(Protocol):
 
     @property
     def exits_as_shell(self) -> bool:
-        """Whether the leader's exit code is 128 and a signal's number where a signal ended the job."""
+        """Return True if the leader's exit code is 128 and a signal's number where a signal ended the job."""
 
     def start(self, streams: Streams) -> Leader:
         """Start it with its end of `streams`, and close that end here."""
@@ -203,7 +203,7 @@ class Supervised:
         return max(0.0, min(_WATCH_SECONDS, left))
 
     def _overrun(self, leader: Leader) -> bool:
-        """Whether the job has to end: notes which limit it has reached."""
+        """Return True if the job has to end: notes which limit it has reached."""
         now = time.monotonic()
         if self._started is None:
             if now - self._begun > _START_SECONDS:
