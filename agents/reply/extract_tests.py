@@ -13,7 +13,16 @@ from ..records import Spec, Test
 from ..suite import split
 from ..syntax.collection import is_fixture, is_main_guard, is_property, is_test, is_test_case, last_name
 from ..syntax.imports import KNOWN, USER_MODULE, Import, add_missing_imports, render_imports, split_imports
-from ..syntax.source import names_bound, names_unbound, names_used, parse, source_of, unparse
+from ..syntax.source import (
+    names_bound,
+    names_unbound,
+    names_used,
+    parse,
+    source_of,
+    unparse,
+    unused_name,
+    with_name,
+)
 from .split_cases import asserts, single_cases
 
 _TOOLS = frozenset({"pytest", "unittest", "hypothesis", "numpy", "pandas"}) | sys.stdlib_module_names
@@ -71,8 +80,8 @@ def _sorted_out(tree: ast.Module, lines: Sequence[str], entry: str | None) -> _M
     module = _Module()
     read = names_used([node for node in tree.body if isinstance(node, _Function | ast.ClassDef)])
     for node in tree.body:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            module.imports.extend(split_imports(node))
+        if imports := split_imports(node):
+            module.imports.extend(imports)
         elif _implements(node, entry):
             module.count(f"dropped a second implementation of {entry}")
         elif isinstance(node, ast.ClassDef) and is_test_case(node):
@@ -160,14 +169,9 @@ def _chosen(cases: Sequence[str], module: _Module) -> list[str]:
         else:
             seen.add(body)
             (name,) = names_bound(node)
-            number = 2
-            unique = name
-            while unique in names:
-                unique = f"{name}_{number}"
-                number += 1
+            unique = unused_name(name, names) if name in names else name
             names.add(unique)
-            header = rf"^((?:async\s+)?(?:def|class)\s+){re.escape(name)}\b"
-            chosen.append(re.sub(header, rf"\g<1>{unique}", source, count=1, flags=re.MULTILINE))
+            chosen.append(with_name(source, name, unique))
     return chosen
 
 
@@ -233,10 +237,7 @@ def _is_about(test: Test, entry: str | None, strange: set[str], module: _Module)
     if names := sorted(names_used(tree) & strange):
         module.count(f"dropped a test of {names[0]}, which the spec does not name")
         return False
-    from_user = any(
-        isinstance(node, ast.ImportFrom | ast.Import) and any(i.module == USER_MODULE for i in split_imports(node))
-        for node in tree.body
-    )
+    from_user = any(item.module == USER_MODULE for node in tree.body for item in split_imports(node))
     if not from_user:
         module.count(f"dropped a test that does not use {entry or 'the code'}")
     return from_user

@@ -10,7 +10,17 @@ from dataclasses import dataclass
 from ..records import Test
 from ..syntax.collection import is_fixture, is_test
 from ..syntax.imports import Import, render_imports, split_imports
-from ..syntax.source import BUILTINS, names_bound, names_unbound, names_used, parse, source_of, unparse
+from ..syntax.source import (
+    BUILTINS,
+    names_bound,
+    names_unbound,
+    names_used,
+    parse,
+    source_of,
+    texts_in,
+    unparse,
+    unused_name,
+)
 
 _Meaning = frozenset[str]
 """Definition of a name: the texts of all statements that it is made of."""
@@ -115,17 +125,14 @@ def _outside(pieces: Sequence[_Piece]) -> frozenset[str]:
 def _place(name: str, meaning: _Meaning, taken: dict[str, _Meaning], everywhere: set[str]) -> str:
     if taken.setdefault(name, meaning) == meaning:
         return name
-    number = 2
-    while f"{name}_{number}" in everywhere:
-        number += 1
-    new = f"{name}_{number}"
+    new = unused_name(name, everywhere)
     everywhere.add(new)
     taken[new] = meaning
     return new
 
 
 def _apply(piece: _Piece, names: Mapping[str, str], fixtures: frozenset[str]) -> _Piece:
-    if not (names.keys() & (piece.binds | piece.uses) or fixtures & _quoted(piece.node)):
+    if not (names.keys() & (piece.binds | piece.uses) or fixtures & texts_in(piece.node)):
         return piece
     if piece.entry:
         new = names[piece.entry.binds]
@@ -133,12 +140,6 @@ def _apply(piece: _Piece, names: Mapping[str, str], fixtures: frozenset[str]) ->
     node = _Renamer(names, fixtures).visit(parse(piece.text).body[0])
     text = unparse(node)
     return _Piece(text, node, names_bound(node), names_used(node))
-
-
-def _quoted(node: ast.AST) -> frozenset[str]:
-    return frozenset(
-        inner.value for inner in ast.walk(node) if isinstance(inner, ast.Constant) and isinstance(inner.value, str)
-    )
 
 
 def _in_order(sequences: Iterable[Sequence[str]]) -> list[str]:
@@ -180,27 +181,9 @@ class _Renamer(ast.NodeTransformer):
         self.depth -= 1
         return node
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        return self._function(node)
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
-        return self._function(node)
-
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         self._hiding(frozenset(_parameters(node.args)), [node.body])
         return node
-
-    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
-        return self._comprehension(node)
-
-    def visit_SetComp(self, node: ast.SetComp) -> ast.AST:
-        return self._comprehension(node)
-
-    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
-        return self._comprehension(node)
-
-    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
-        return self._comprehension(node)
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
         if not self.depth:
@@ -218,11 +201,15 @@ class _Renamer(ast.NodeTransformer):
         self._hiding(own | (parameters.keys() - fixtures), node.body)
         return node
 
+    visit_FunctionDef = visit_AsyncFunctionDef = _function  # noqa: N815 - ast.NodeVisitor names them
+
     def _comprehension(self, node: ast.expr) -> ast.AST:
         generators: list[ast.comprehension] = getattr(node, "generators", [])
         targets = [inner for generator in generators for inner in ast.walk(generator.target)]
         self._hiding(frozenset(inner.id for inner in targets if isinstance(inner, ast.Name)), [node], inside=True)
         return node
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension  # noqa: N815 - ast.NodeVisitor names them
 
     def _hiding(self, hidden: frozenset[str], nodes: Sequence[ast.AST], *, inside: bool = False) -> None:
         """Visit `nodes` (or, `inside`, their children) with the `hidden` names left as they are."""

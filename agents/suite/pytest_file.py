@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..records import Example, Spec, Test, TestOrigin
 from ..syntax.collection import is_fixture, is_main_guard, is_test
 from ..syntax.imports import KNOWN, USER_MODULE, Import, render_imports, split_imports
-from ..syntax.source import indented, names_bound, names_unbound, names_used, parse, source_of
+from ..syntax.source import (
+    indented,
+    names_bound,
+    names_unbound,
+    names_used,
+    parse,
+    source_of,
+    texts_in,
+    unused_name,
+    with_name,
+)
 from .preamble import merged
 
 _XUNIT = frozenset(
@@ -54,11 +63,11 @@ def split(source: str, origin: TestOrigin) -> tuple[Test, ...]:
             continue
         (name,) = names_bound(node)
         text = source_of(lines, node)
-        unique = _unique(name, taken) if any(test.id == name for test in tests) else name
+        unique = unused_name(name, taken) if any(test.id == name for test in tests) else name
         taken.add(unique)
         others = [statement for statement in statements if statement.text != text]
-        preamble = _needed(others, names_used(node) | (fixtures & _strings(node)))
-        tests.append(Test(unique, _renamed(text, name, unique), origin, preamble))
+        preamble = _needed(others, names_used(node) | (fixtures & texts_in(node)))
+        tests.append(Test(unique, with_name(text, name, unique), origin, preamble))
     return tuple(tests)
 
 
@@ -85,19 +94,15 @@ def _example_test(number: int, example: Example, spec: Spec) -> Test:
     for missing in sorted(names_unbound(example.code, entry)):
         known = KNOWN.get(missing) if missing != entry else None
         lines.append(known or f"from {USER_MODULE} import {missing}")
-    imports = [entry for line in lines for node in parse(line).body for entry in _imports(node)]
+    imports = [entry for line in lines for node in parse(line).body for entry in split_imports(node)]
     return Test(name, f"def {name}():\n{indented(example.code)}", "spec", render_imports(imports))
-
-
-def _imports(node: ast.stmt) -> tuple[Import, ...]:
-    return split_imports(node) if isinstance(node, ast.Import | ast.ImportFrom) else ()
 
 
 def _statements(node: ast.stmt, lines: Sequence[str], whole: bool) -> list[_Statement]:
     """Return the parts of `node` for a preamble; a test may be one, as another may inherit from it."""
     if is_main_guard(node) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
         return []
-    if imports := _imports(node):
+    if imports := split_imports(node):
         return [
             _Statement("", frozenset({entry.binds}), frozenset(), entry, entry.module == "__future__")
             for entry in imports
@@ -110,12 +115,12 @@ def _statements(node: ast.stmt, lines: Sequence[str], whole: bool) -> list[_Stat
     binds = names_bound(node)
     hook = any(name in _XUNIT or name.startswith(("pytest_", "__")) for name in binds)
     always = autouse or not binds or hook or (whole and not is_test(node) and _acts(node))
-    uses = names_used(node) | (_strings(node) if is_fixture(node) else frozenset())
+    uses = names_used(node) | (texts_in(node) if is_fixture(node) else frozenset())
     return [_Statement(text, binds, uses, always=always)]
 
 
 def _acts(node: ast.stmt) -> bool:
-    """Return True if a statement may do more than bind names that are its own: run something, or replace a test."""
+    """Return True if a statement may do more than bind its own names: run something, or replace a test."""
     if isinstance(node, ast.ClassDef):
         return bool(node.bases or node.keywords or node.decorator_list) or any(map(_acts, node.body))
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -151,24 +156,3 @@ def _needed(statements: Sequence[_Statement], names: frozenset[str]) -> str:
     imports = render_imports(entry for index in sorted(chosen) if (entry := statements[index].entry))
     rest = [statements[index].text for index in sorted(chosen) if not statements[index].entry]
     return "\n".join(filter(None, [imports, *rest]))
-
-
-def _strings(node: ast.AST) -> frozenset[str]:
-    """String constants: a fixture may be asked for by its name (`usefixtures`, `getfixturevalue`)."""
-    return frozenset(
-        inner.value for inner in ast.walk(node) if isinstance(inner, ast.Constant) and isinstance(inner.value, str)
-    )
-
-
-def _unique(name: str, taken: set[str]) -> str:
-    number = 2
-    while f"{name}_{number}" in taken:
-        number += 1
-    return f"{name}_{number}"
-
-
-def _renamed(text: str, old: str, new: str) -> str:
-    if old == new:
-        return text
-    header = rf"^((?:async\s+)?(?:def|class)\s+){re.escape(old)}\b"
-    return re.sub(header, rf"\g<1>{new}", text, count=1, flags=re.MULTILINE)

@@ -71,10 +71,12 @@ class Import(NamedTuple):
         return self.alias or (self.name or self.module).split(".")[0]
 
 
-def split_imports(statement: ast.Import | ast.ImportFrom) -> tuple[Import, ...]:
-    """The bindings of one import statement."""
+def split_imports(statement: ast.stmt) -> tuple[Import, ...]:
+    """Return the bindings of an import statement; none for any other."""
     if isinstance(statement, ast.Import):
         return tuple(Import(0, alias.name, None, alias.asname) for alias in statement.names)
+    if not isinstance(statement, ast.ImportFrom):
+        return ()
     module = statement.module or ""
     return tuple(Import(statement.level, module, alias.name, alias.asname) for alias in statement.names)
 
@@ -113,14 +115,10 @@ def add_missing_imports(code: str) -> tuple[str, tuple[str, ...]]:
     lines = code.split("\n")
     # Before the other imports: where a star import binds the name after all, it wins.
     head = [*lines[:place], ""] if place else []
-    block = render_imports(entry for line in added for node in parse(line).body for entry in _entries(node))
+    block = render_imports(entry for line in added for node in parse(line).body for entry in split_imports(node))
     rest = lines[place:]
     gap = [] if rest and (not rest[0].strip() or rest[0].startswith(("import ", "from "))) else ["", ""]
     return "\n".join([*head, block, *gap, *rest]), tuple(f"added {line}" for line in added)
-
-
-def _entries(node: ast.stmt) -> tuple[Import, ...]:
-    return split_imports(node) if isinstance(node, ast.Import | ast.ImportFrom) else ()
 
 
 def _known(name: str, tree: ast.Module) -> str:

@@ -15,19 +15,9 @@ LONGEST_LITERAL = 4000
 """Characters; a longer text counts as no literal."""
 MAKERS = frozenset({"Counter", "OrderedDict", "defaultdict", "deque", "Decimal", "Fraction", "math"})
 """Names of the standard library that an example may use without an import."""
-_CALLED = MAKERS | {
-    "set",
-    "frozenset",
-    "float",
-    "int",
-    "complex",
-    "bytes",
-    "bytearray",
-    "range",
-    "dict",
-    "list",
-    "tuple",
-}
+_CALLED = MAKERS.union(
+    ["set", "frozenset", "float", "int", "complex", "bytes", "bytearray", "range", "dict", "list", "tuple"]
+)
 _SPELLINGS = {"true": "True", "false": "False", "null": "None", "none": "None", "TRUE": "True", "FALSE": "False"}
 
 
@@ -98,8 +88,10 @@ def is_literal(text: str) -> bool:
 
 
 def is_writable(text: str) -> bool:
-    """Return True if `text` is a plain value that is still the same when it is read and written again; `inf` and `nan`
-    are none, nor is `1e999`, which is read as `inf`."""
+    """Return True if `text` is a plain value that is the same when it is read and written again.
+
+    `inf` and `nan` are none, nor is `1e999`, which is read as `inf`.
+    """
     parsed = _parsed(text)
     return parsed is not None and is_literal(repr(parsed[0])) and same_value(repr(parsed[0]), text)
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
+import re
 import symtable
 import threading
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from types import CodeType
 from typing import Literal
 
@@ -36,10 +39,17 @@ def parse_expression(text: str) -> ast.expr:
 
 
 def _tree(text: str, mode: Literal["exec", "eval"]) -> ast.AST:
+    with _parser():
+        return ast.parse(text.removeprefix("\ufeff"), mode=mode)
+
+
+@contextmanager
+def _parser() -> Iterator[None]:
+    """Keep warnings and other threads from the parser, and make its errors ValueErrors with a reason."""
     try:
         with _one_at_a_time, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(text.removeprefix("\ufeff"), mode=mode)
+            yield
     except SyntaxError as error:
         where = f"line {error.lineno}: " if error.lineno else ""
         raise ValueError(f"{where}{error.msg}") from error
@@ -48,7 +58,7 @@ def _tree(text: str, mode: Literal["exec", "eval"]) -> ast.AST:
 
 
 def program(text: str) -> str:
-    """Return a key that texts of the same program share: its AST without layout; the text where it is no program."""
+    """Return a key that texts of one program share: its AST without layout; `text` where it is no program."""
     try:
         return ast.dump(parse(text))
     except ValueError:
@@ -76,14 +86,11 @@ def compile_error(text: str) -> str:
 def compiled(text: str) -> CodeType:
     """The code of a module, of which nothing is run. Raises ValueError with a reason where there can't be any."""
     tree = parse(text)
-    try:
-        with _one_at_a_time, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+    with _parser():
+        try:
             code: CodeType = compile(tree, "<reply>", "exec", dont_inherit=True)
-    except SyntaxError as error:
-        raise ValueError(f"line {error.lineno}: {error.msg}") from error
-    except (ValueError, RecursionError, MemoryError, OverflowError) as error:
-        raise ValueError(str(error) or "the code is too deep to be compiled") from error
+        except (RecursionError, MemoryError, OverflowError) as error:
+            raise ValueError(str(error) or "the code is too deep to be compiled") from error
     return code
 
 
@@ -163,14 +170,8 @@ def names_unbound(text: str, own: str | None = None) -> frozenset[str]:
     A star import may bind any of them. Raises ValueError for text that isn't Python.
     """
     parse(text)
-    try:
-        with _one_at_a_time, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            module = symtable.symtable(text.removeprefix("\ufeff"), "<source>", "exec")
-    except SyntaxError as error:
-        raise ValueError(f"line {error.lineno}: {error.msg}") from error
-    except (RecursionError, MemoryError) as error:
-        raise ValueError("the code nests too deeply to be parsed") from error
+    with _parser():
+        module = symtable.symtable(text.removeprefix("\ufeff"), "<source>", "exec")
     read: set[str] = set()
     assigned: set[str] = set()
     pending = [module]
@@ -184,6 +185,22 @@ def names_unbound(text: str, own: str | None = None) -> frozenset[str]:
             if symbol.is_referenced() and (table is module or symbol.is_global()):
                 read.add(symbol.get_name())
     return frozenset(read - assigned - (BUILTINS - {own}))
+
+
+def texts_in(node: ast.AST) -> frozenset[str]:
+    """The string constants in `node`: pytest is asked for a fixture by its name (`usefixtures`)."""
+    return frozenset(text_of(inner) for inner in ast.walk(node)) - {""}
+
+
+def unused_name(name: str, taken: Container[str]) -> str:
+    """Return `name_2`, `name_3` and so on: the first that is not `taken`."""
+    return next(new for number in itertools.count(2) if (new := f"{name}_{number}") not in taken)
+
+
+def with_name(text: str, old: str, new: str) -> str:
+    """Return the source of a function or class with its name `old` replaced in the header."""
+    header = rf"^((?:async\s+)?(?:def|class)\s+){re.escape(old)}\b"
+    return re.sub(header, rf"\g<1>{new}", text, count=1, flags=re.MULTILINE)
 
 
 def text_of(node: object) -> str:

@@ -161,7 +161,10 @@ class _ForkLeader:
 
     def listen(self, witness: socket.socket) -> bytes | None:
         """Take in what the init says of itself; pass on the rest. None at the end."""
-        message, ancillary, _, _ = witness.recvmsg(_MESSAGE, socket.CMSG_SPACE(12))
+        try:
+            message, ancillary, _, _ = witness.recvmsg(_MESSAGE, socket.CMSG_SPACE(12))
+        except ConnectionResetError:  # killed before it read what the host told it
+            message, ancillary = b"", []
         if message == b"i":
             sender = next(data for level, kind, data in ancillary if kind == socket.SCM_CREDENTIALS)
             self.job_pid = int.from_bytes(sender[:_PID_BYTES], sys.byteorder)

@@ -84,7 +84,10 @@ class ProcessLeader:
 
     def listen(self, witness: socket.socket) -> bytes | None:
         """Return the witness's next message; None at its end."""
-        return witness.recv(_MESSAGE) or None
+        try:
+            return witness.recv(_MESSAGE) or None
+        except ConnectionResetError:  # killed before it read what the host told it
+            return None
 
     def find_init(self) -> None:
         """Take hold of the init of the leader's PID namespace, if it has one and it is there."""
