@@ -44,7 +44,7 @@ class _Module:
         self.notes[note] = self.notes.get(note, 0) + 1
 
 
-def harvested(code: str, spec: Spec, limit: int) -> tuple[tuple[Test, ...], tuple[str, ...]]:
+def extract_tests(code: str, spec: Spec, limit: int) -> tuple[tuple[Test, ...], tuple[str, ...]]:
     """At most `limit` tests of the spec's entry point, and notes on what was changed or left out.
 
     Raises ReplyError where no test with an assertion on the entry point is left.
@@ -115,12 +115,9 @@ def _implements(node: ast.stmt, entry: str | None) -> bool:
 
 def _is_idle(node: ast.stmt) -> bool:
     """A docstring, a print, a call that runs the tests."""
-    return isinstance(node, ast.Pass) or (
-        isinstance(node, ast.Expr)
-        and (
-            isinstance(node.value, ast.Constant) or last_name(node.value) in {"print", "main"} or not asserts(node)
-        )
-    )
+    if not isinstance(node, ast.Expr):
+        return isinstance(node, ast.Pass)
+    return not asserts(node) or last_name(node.value) in {"print", "main"}
 
 
 def _gathered(loose: Sequence[ast.stmt], entry: str | None) -> ast.stmt:

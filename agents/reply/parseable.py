@@ -1,4 +1,4 @@
-"""Text that is nearly Python, mended until it parses: indentation, quotes, prompts, prose, and a cut-off end."""
+"""Text that is nearly Python, mended until it parses: indentation, quotes, prose, and a cut-off end."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Mended:
     reason: str = ""
 
 
-def mended(text: str, *, cut_off: bool, keep_begun: bool = False) -> Mended:
+def make_parseable(text: str, *, cut_off: bool, keep_begun: bool = False) -> Mended:
     """`text` as a module that parses, unchanged where it does. `cut_off` says that its end is missing.
 
     Statements that can't be mended are left out; `lost` names the definitions among them. With `keep_begun` the
@@ -52,21 +52,17 @@ def mended(text: str, *, cut_off: bool, keep_begun: bool = False) -> Mended:
     notes: list[str] = []
     code = re.sub(r"\A\s*(?:python3?|py)[ \t]*\n", "", text, flags=re.IGNORECASE)
     reason = _complaint(code)
-    if reason:
-        for repair, note in _REPAIRS:
+    for repair, note in _REPAIRS:
+        if before := _complaint(code):
             tried = repair(code)
-            if tried != code and _complaint(tried) != _complaint(code):
-                better = parses(tried)
-                if better or _line(_complaint(tried)) > _line(_complaint(code)):
-                    code = tried
-                    notes.append(note)
-                if better:
-                    break
+            after = _complaint(tried)
+            if not after or _line(after) > _line(before):
+                code = tried
+                notes.append(note)
     if cut_off:
         found = _without_the_cut_end(code, notes, reason)
-        return (
-            replace(found, code=found.code + _begun(code, found.lost[-1])) if found.lost and keep_begun else found
-        )
+        begun = _begun(code, found.lost[-1]) if found.lost and keep_begun else ""
+        return replace(found, code=found.code + begun)
     if parses(code):
         return Mended(code, tuple(notes), reason=reason)
     kept, lost = _whole_statements(code)

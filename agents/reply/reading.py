@@ -13,9 +13,9 @@ from ..syntax.imports import KNOWN, add_missing_imports
 from ..syntax.source import compile_error, names_bound, names_unbound, parse, source_of
 from .elisions import left_out
 from .entry import with_entry
-from .extract_tests import harvested
+from .extract_tests import extract_tests
 from .fences import blocks
-from .parseable import Mended, mended
+from .parseable import Mended, make_parseable
 from .split_cases import asserts
 from .strip_demos import cut, without_demos
 
@@ -70,7 +70,7 @@ def read_tests(
     code = "\n\n".join(draft.code.strip("\n") for draft in testing) + "\n"
     helpers = [draft for draft in drafts if draft not in testing]
     code, borrowed = _completed(code, helpers, without=spec.signature.name if spec.signature else None)
-    tests, notes = harvested(code, spec, limit)
+    tests, notes = extract_tests(code, spec, limit)
     return tests, tuple(dict.fromkeys([*(note for draft in testing for note in draft.notes), *borrowed, *notes]))
 
 
@@ -79,7 +79,10 @@ def _drafts(text: str, *, truncated: bool, keep_begun: bool = False) -> list[Men
     if len(text) > MAX_CHARACTERS:
         raise ReplyError(f"the reply is longer than {MAX_CHARACTERS} characters; answer with the code alone")
     found = blocks(text.replace("\0", ""), truncated=truncated)
-    drafts = [mended(block.text, cut_off=truncated and not block.closed, keep_begun=keep_begun) for block in found]
+    drafts = [
+        make_parseable(block.text, cut_off=truncated and not block.closed, keep_begun=keep_begun)
+        for block in found
+    ]
     return [draft for draft in drafts if draft.lost or parse(draft.code).body]
 
 

@@ -13,7 +13,7 @@ from .conformance.attack import CHECK_LIMITS
 from .conformance.ground import Ground
 from .interface import Sandbox
 
-Standing = Literal["stopped", "got through", "known residual", "unprovable", "broken"]
+CheckStatus = Literal["stopped", "got through", "known residual", "unprovable", "broken"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class CheckResult:
 
     number: int
     title: str
-    standing: Standing
+    status: CheckStatus
     detail: str = ""
 
 
@@ -38,8 +38,8 @@ def checks(sandbox: Sandbox, attacks: Sequence[Attack] = ATTACKS) -> Iterator[Ch
 
 
 def _check(sandbox: Sandbox, attack: Attack) -> CheckResult:
-    def result(standing: Standing, detail: str = "") -> CheckResult:
-        return CheckResult(attack.number, attack.title, standing, detail)
+    def result(status: CheckStatus, detail: str = "") -> CheckResult:
+        return CheckResult(attack.number, attack.title, status, detail)
 
     if not works_without_sandbox(attack):
         return result(

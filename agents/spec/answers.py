@@ -42,7 +42,10 @@ def with_answers(spec: Spec, path: Path, *, under_way: bool) -> Spec:
         wanted = f"`{_called(spec.signature)} == value`"
         raise UsageError(f"{path} holds no answer; uncomment one (remove the #), or write {wanted} on a line.")
     answers = [answer for answer, _ in found.values()]
-    kept = [example for example in spec.examples if not any(_replaces(answer, example) for answer in answers)]
+    replaced = [
+        other for other in spec.examples if other.answer and any(_contradicts(new, other) for new in answers)
+    ]
+    kept = [example for example in spec.examples if example not in replaced]
     known = {_meaning(example) for example in kept}
     return replace(spec, examples=(*kept, *(answer for answer in answers if _meaning(answer) not in known)))
 
@@ -119,18 +122,14 @@ def _stated(example: Example) -> str:
     return example.code.strip().split("\n")[-1].strip().removeprefix("assert ")
 
 
-def _replaces(answer: Example, example: Example) -> bool:
-    return example.answer and _contradicts(answer, example)
-
-
 def _contradicts(one: Example, other: Example) -> bool:
-    here, there = _taken_apart(one.code), _taken_apart(other.code)
+    here, there = _question_and_value(one.code), _question_and_value(other.code)
     if here is None or there is None or here[0] != there[0]:
         return False
     return not same_value(here[1], there[1])
 
 
-def _taken_apart(code: str) -> tuple[str, str] | None:
+def _question_and_value(code: str) -> tuple[str, str] | None:
     """The question and the stated value of an example; None where it is no plain pair of the two."""
     match parse(code).body:
         case [ast.Assert(test=ast.Compare(left=left, ops=[ast.Eq() | ast.Is()], comparators=[stated]))]:

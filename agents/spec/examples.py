@@ -69,13 +69,11 @@ def from_statement(text: str, signature: Signature | None) -> Example:
     Raises ValueError, naming the example, where it is none of these.
     """
     source = text.strip()
+    body, reason = list[ast.stmt](), ""
     try:
         body = parse(source).body
     except ValueError as error:
-        body = []
         reason = str(error)
-    else:
-        reason = ""
     if body and isinstance(body[-1], ast.Assert | ast.With):
         return Example(source, source)
     if len(body) == 1 and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Compare | ast.BoolOp):
@@ -271,21 +269,10 @@ def _is_certain(code: str, signature: Signature | None) -> bool:
     if not _checks(code):
         return False
     outside = names_unbound(code, signature.name if signature else None) - MAKERS - {"pytest"}
-    tree = parse(code)
-    if signature is None:
-        called = {
-            node.func.id
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-        }
-        return bool(outside) and outside <= called
-    return outside == {signature.name} and not _is_trivial(tree, signature.name)
-
-
-def _is_trivial(tree: ast.Module, name: str) -> bool:
-    """Return True if the entry point is named but never called."""
-    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
-    return not any(isinstance(call.func, ast.Name) and call.func.id == name for call in calls)
+    calls = [node.func for node in ast.walk(parse(code)) if isinstance(node, ast.Call)]
+    called = {function.id for function in calls if isinstance(function, ast.Name)}
+    wanted = outside if signature is None else {signature.name}
+    return bool(outside) and outside == wanted and outside <= called
 
 
 def _agreeing(found: Sequence[tuple[int, str, str, bool]]) -> list[tuple[str, str]]:
@@ -293,19 +280,19 @@ def _agreeing(found: Sequence[tuple[int, str, str, bool]]) -> list[tuple[str, st
     answers: dict[str, set[str]] = {}
     kinds: set[str] = set()
     for _, code, _, _ in found:
-        question, answer, kind = _taken_apart(code)
+        question, answer, kind = _question_and_value(code)
         answers.setdefault(question, set()).add(answer)
         kinds |= {kind} - {"None", ""}
     mixed = len(kinds) > 1
     chosen: dict[str, tuple[str, str]] = {}
     for _, code, source, sure in found:
-        question, answer, _ = _taken_apart(code)
+        question, answer, _ = _question_and_value(code)
         if len(answers[question]) == 1 and (sure or not mixed):
             chosen.setdefault(question + answer, (code, source))
     return list(chosen.values())
 
 
-def _taken_apart(code: str) -> tuple[str, str, str]:
+def _question_and_value(code: str) -> tuple[str, str, str]:
     """The question of an assertion, its stated value, and that value's kind."""
     body = parse(code).body
     node = body[-1]
@@ -314,11 +301,8 @@ def _taken_apart(code: str) -> tuple[str, str, str]:
         stated = node.test.comparators[0]
         return before + ast.dump(node.test.left), ast.dump(stated), _kind(stated)
     if isinstance(node, ast.With):
-        return (
-            before + "".join(ast.dump(inner.value) for inner in node.body if isinstance(inner, ast.Expr)),
-            "raises",
-            "",
-        )
+        calls = "".join(ast.dump(inner.value) for inner in node.body if isinstance(inner, ast.Expr))
+        return before + calls, "raises", ""
     return before + ast.dump(node), "", ""
 
 

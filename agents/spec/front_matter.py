@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from ..errors import UsageError
@@ -37,16 +37,12 @@ class FrontMatter:
 
     def over(self, other: FrontMatter) -> FrontMatter:
         """Return these settings, with those of `other` where this has none."""
-        limits = {
-            limit.name: getattr(self.limits, limit.name) or getattr(other.limits, limit.name)
-            for limit in fields(SpecLimits)
-        }
         return FrontMatter(
             id=self.id or other.id,
             signature=self.signature or other.signature,
             examples=self.examples or other.examples,
             tests=self.tests or other.tests,
-            limits=SpecLimits(**limits),
+            limits=replace(other.limits, **{key: value for key, value in asdict(self.limits).items() if value}),
             places={**other.places, **self.places},
             source=self.source + other.source,
         )

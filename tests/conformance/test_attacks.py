@@ -35,7 +35,7 @@ for name in sys.argv[1:]:
     except SandboxUnavailable as error:
         results[name] = str(error)
     else:
-        results[name] = [[r.number, r.title, r.standing, r.detail] for r in checks(sandbox)]
+        results[name] = [[r.number, r.title, r.status, r.detail] for r in checks(sandbox)]
         sandbox.close()
 json.dump(results, sys.stdout)
 """
@@ -44,9 +44,9 @@ json.dump(results, sys.stdout)
 def accept(result: CheckResult) -> None:
     """Fail unless the attack was stopped; skip where this machine lets nobody prove it."""
     attack = next(attack for attack in ATTACKS if attack.number == result.number)
-    if result.standing == "unprovable" and attack.depends_on:
+    if result.status == "unprovable" and attack.depends_on:
         pytest.skip(result.detail)
-    assert result.standing in ("stopped", "known residual"), result
+    assert result.status in ("stopped", "known residual"), result
 
 
 @pytest.fixture(scope="module", params=ISOLATING)
@@ -80,13 +80,13 @@ def test_every_attack_of_an_ordinary_user_is_stopped(
     if isinstance(results, str):
         pytest.skip(results)
     assert len(results) == len(ATTACKS)
-    residual = [result.number for result in results if result.standing == "known residual"]
+    residual = [result.number for result in results if result.status == "known residual"]
     assert residual == ([2, 40] if backend == "native without namespaces" else [])
     got_through = [
         result
         for result in results
-        if result.standing not in ("stopped", "known residual")
-        and not (result.standing == "unprovable" and "(" in result.detail)
+        if result.status not in ("stopped", "known residual")
+        and not (result.status == "unprovable" and "(" in result.detail)
     ]
     assert got_through == []
 
@@ -94,13 +94,13 @@ def test_every_attack_of_an_ordinary_user_is_stopped(
 def test_an_attack_that_proves_nothing_is_not_called_stopped() -> None:
     idle = Attack(99, "do nothing", "", lambda trial: b"done" in trial.run().stdout)
     [result] = checks(open_or_skip("bubblewrap"), [idle])
-    assert result.standing == "unprovable"
+    assert result.status == "unprovable"
 
 
 def test_an_attack_that_gets_through_is_told() -> None:
     attack = next(attack for attack in ATTACKS if attack.number == 1)
     [result] = checks(Bare(), [attack])
-    assert result.standing == "got through"
+    assert result.status == "got through"
 
 
 def test_the_attacks_are_not_let_loose_on_no_sandbox() -> None:

@@ -9,7 +9,6 @@ import socket
 import subprocess
 import time
 from contextlib import suppress
-from types import TracebackType
 from typing import Protocol, Self
 
 from .processes import children
@@ -48,9 +47,7 @@ class Leader(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *error: object) -> None: ...
 
 
 class ProcessLeader:
@@ -136,9 +133,7 @@ class ProcessLeader:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         os.close(self.notice)
         if self._init is not None:
             os.close(self._init)
