@@ -32,7 +32,7 @@ def with_entry(code: str, signature: Signature) -> tuple[str, tuple[str, ...]]:
 
 
 def _around_method(tree: ast.Module, signature: Signature) -> str | None:
-    """A function that calls the method of that name of a class which is made without arguments."""
+    """Return a function that calls the method of that name of a class which is made without arguments."""
     for owner in (node for node in tree.body if isinstance(node, ast.ClassDef) and not is_test(node)):
         methods = {node.name: node for node in owner.body if isinstance(node, _Function)}
         made = "__init__" not in methods or _needs_only_self(methods["__init__"].args)

@@ -45,7 +45,7 @@ class _Module:
 
 
 def extract_tests(code: str, spec: Spec, limit: int) -> tuple[tuple[Test, ...], tuple[str, ...]]:
-    """At most `limit` tests of the spec's entry point, and notes on what was changed or left out.
+    """Return at most `limit` tests of the spec's entry point, and notes on what was changed or left out.
 
     Raises ReplyError where no test with an assertion on the entry point is left.
     """
@@ -114,7 +114,7 @@ def _implements(node: ast.stmt, entry: str | None) -> bool:
 
 
 def _is_idle(node: ast.stmt) -> bool:
-    """A docstring, a print, a call that runs the tests."""
+    """Return True for a docstring, a print, and a call that runs the tests."""
     if not isinstance(node, ast.Expr):
         return isinstance(node, ast.Pass)
     return not asserts(node) or last_name(node.value) in {"print", "main"}
@@ -139,7 +139,7 @@ def _assigned(tree: ast.Module) -> dict[str, ast.expr]:
 
 
 def _cases(node: ast.stmt, constants: dict[str, ast.expr], module: _Module) -> list[str]:
-    """The sources of the single tests in `node`; its own text where nothing had to change."""
+    """Return the sources of the single tests in `node`; its own text where nothing had to change."""
     cases = single_cases(node, constants)
     if len(cases) > 1:
         module.count("split a test of several cases")
@@ -186,7 +186,7 @@ def _meaning(node: ast.stmt) -> str:
 
 
 def _from_user_code(imports: Sequence[Import], entry: str | None, spec: Spec) -> tuple[list[Import], set[str]]:
-    """`imports` with every module that is not a known one replaced by `user_code`, and the names that tests
+    """Return `imports` with every module that is not a known one replaced by `user_code`, and the names that tests
     may not import from it: those that the spec never mentions."""
     fixed: list[Import] = []
     strange: set[str] = set()
@@ -217,7 +217,7 @@ def _entry_imports(imports: Sequence[Import], body: str, entry: str | None) -> l
 
 
 def _hypothesis_imports(imports: Sequence[Import], body: str) -> list[Import]:
-    """Imports of hypothesis that property tests lack."""
+    """Return imports of hypothesis that property tests lack."""
     if not any(is_property(node) for node in parse(body).body):
         return []
     missing = names_unbound(f"{render_imports(imports)}\n{body}")

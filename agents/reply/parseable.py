@@ -44,7 +44,7 @@ class Mended:
 
 
 def make_parseable(text: str, *, cut_off: bool, keep_begun: bool = False) -> Mended:
-    """`text` as a module that parses, unchanged where it does. `cut_off` says that its end is missing.
+    """Return `text` as a module that parses, unchanged where it does. `cut_off` says that its end is missing.
 
     Statements that can't be mended are left out; `lost` names the definitions among them. With `keep_begun` the
     whole statements of a function that was cut off stay: of a test they are checks, of other code a wrong program.
@@ -99,7 +99,7 @@ def _without_the_cut_end(code: str, notes: list[str], reason: str) -> Mended:
 
 
 def _begun(code: str, name: str) -> str:
-    """The whole statements of the function `name` that `code` ends in; empty where there are none.
+    """Return the whole statements of the function `name` that `code` ends in; empty where there are none.
 
     The last line may have been cut anywhere; a decorated function may need what its decorators give.
     """
@@ -128,7 +128,7 @@ def _ends_for_certain(node: ast.stmt, text: str) -> bool:
 
 
 def _whole_statements(text: str) -> tuple[str, tuple[str, ...]]:
-    """The module-level statements of `text` that parse, and the names of the definitions that don't."""
+    """Return the module-level statements of `text` that parse, and the names of the definitions that don't."""
     if parses(text):
         return text, ()
     lines = text.split("\n")
@@ -200,7 +200,7 @@ def _with_plain_characters(text: str) -> str:
 
 
 def _plain_line(line: str) -> str:
-    """`line` with typographic characters made plain, save inside strings in plain quotes."""
+    """Return `line` with typographic characters made plain, save inside strings in plain quotes."""
     plain: list[str] = []
     closing = ""
     for character in line:

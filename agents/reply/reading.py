@@ -33,7 +33,7 @@ class Module:
 
 
 def read_code(text: str, spec: Spec, *, truncated: bool) -> Module:
-    """The module in a reply. `truncated` says that the reply was stopped before its own end.
+    """Return the module in a reply. `truncated` says that the reply was stopped before its own end.
 
     Raises ReplyError where there is none, where it leaves code out, or lacks the spec's entry point.
     """
@@ -58,7 +58,7 @@ def read_code(text: str, spec: Spec, *, truncated: bool) -> Module:
 def read_tests(
     text: str, spec: Spec, *, truncated: bool, limit: int = 12
 ) -> tuple[tuple[Test, ...], tuple[str, ...]]:
-    """At most `limit` generated tests of a reply, one case each, and what was changed to get them.
+    """Return at most `limit` generated tests of a reply, one case each, and what was changed to get them.
 
     Raises ReplyError where the reply holds no test with an assertion on the spec's entry point.
     """
@@ -75,7 +75,7 @@ def read_tests(
 
 
 def _drafts(text: str, *, truncated: bool, keep_begun: bool = False) -> list[Mended]:
-    """The blocks of a reply, mended; those that hold no statement are left out."""
+    """Return the blocks of a reply, mended; those that hold no statement are left out."""
     if len(text) > MAX_CHARACTERS:
         raise ReplyError(f"the reply is longer than {MAX_CHARACTERS} characters; answer with the code alone")
     found = blocks(text.replace("\0", ""), truncated=truncated)
@@ -87,7 +87,7 @@ def _drafts(text: str, *, truncated: bool, keep_begun: bool = False) -> list[Men
 
 
 def _by_promise(drafts: Sequence[Mended], spec: Spec) -> list[Mended]:
-    """Drafts that may be the module, the most promising first: of several, models mean the last."""
+    """Return drafts that may be the module, the most promising first: of several, models mean the last."""
     name = spec.signature.name if spec.signature else ""
     defining = [draft for draft in drafts if draft.lost or _definitions(draft.code) or _binds(draft.code, name)]
     if not name:
@@ -106,7 +106,7 @@ def _binds(code: str, name: str) -> bool:
 
 
 def _joined(drafts: Sequence[Mended]) -> list[Mended]:
-    """All drafts as one, where a later definition of a name takes the place of an earlier one."""
+    """Return all drafts as one, where a later definition of a name takes the place of an earlier one."""
     if len(drafts) < 2:
         return []
     code = ""

@@ -28,7 +28,7 @@ def single_cases(node: ast.stmt, constants: Constants) -> list[ast.stmt]:
 
 
 def _functions_of(node: ast.ClassDef) -> list[_Function]:
-    """The methods of a class as functions; none where the class shares anything among them."""
+    """Return the methods of a class as functions; none where the class shares anything among them."""
     functions: list[_Function] = []
     for item in copy.deepcopy(node.body):
         if isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant):
@@ -79,7 +79,7 @@ def _parameter_names(node: ast.expr) -> list[str]:
 
 
 def _rows(node: ast.expr, constants: Constants, width: int) -> list[list[ast.expr]] | None:
-    """The rows of a literal table of `width` columns; None where it is not one."""
+    """Return the rows of a literal table of `width` columns; None where it is not one."""
     if isinstance(node, ast.Name):
         node = constants.get(node.id, node)
     if not isinstance(node, ast.List | ast.Tuple):
@@ -103,7 +103,7 @@ def _rows(node: ast.expr, constants: Constants, width: int) -> list[list[ast.exp
 
 
 def _filled(body: Sequence[ast.stmt], values: Mapping[str, ast.expr]) -> list[ast.stmt]:
-    """`body` with `values` in the place of names; one that is read more than once is assigned first."""
+    """Return `body` with `values` in the place of names; one that is read more than once is assigned first."""
     reads = Counter(inner.id for node in body for inner in ast.walk(node) if isinstance(inner, ast.Name))
     stored = {name for node in body for name in names_bound(node)}
     nested = any(isinstance(inner, _Function | ast.Lambda) for node in body for inner in ast.walk(node))
@@ -128,7 +128,7 @@ class _Filler(ast.NodeTransformer):
 
 
 def _split(function: _Function, constants: Constants) -> list[_Function]:
-    """`function` as one function a check, where no check needs what another one left behind."""
+    """Return `function` as one function a check, where no check needs what another one left behind."""
     body = function.body
     if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
         body = body[1:]

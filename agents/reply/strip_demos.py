@@ -19,7 +19,7 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def without_demos(code: str, entry: str | None) -> tuple[str, tuple[str, ...]]:
-    """`code` without top-level prints, sample calls, asserts and tests; an `if __name__` block stays.
+    """Return `code` without top-level prints, sample calls, asserts and tests; an `if __name__` block stays.
 
     `entry` is the signature's name: a test of it is never mistaken for it. The rest of the text is left as it is.
     """
@@ -42,7 +42,7 @@ def without_demos(code: str, entry: str | None) -> tuple[str, tuple[str, ...]]:
 
 
 def cut(code: str, dead: list[ast.stmt]) -> str:
-    """`code` without the module-level statements `dead`."""
+    """Return `code` without the module-level statements `dead`."""
     if not dead:
         return code
     lines = code.split("\n")
@@ -79,7 +79,7 @@ def _is_check(node: ast.stmt) -> bool:
 
 
 def _demos(nodes: list[ast.stmt], entry: str | None) -> list[ast.stmt]:
-    """Statements that are not needed by any definition, found until none is left to find."""
+    """Return statements that are not needed by any definition, found until none is left to find."""
     own = {node.name for node in nodes if isinstance(node, _Definition)} | ({entry} if entry else set())
     uses = {node: _globals_of(node) for node in nodes}
     readers = Counter(name for names in uses.values() for name in names)
@@ -156,7 +156,7 @@ def _prepares(node: ast.stmt, nodes: list[ast.stmt], entry: str | None) -> bool:
 
 
 def _touched(node: ast.AST) -> frozenset[str]:
-    """Names that a statement fills or changes in place."""
+    """Return names that a statement fills or changes in place."""
     touched: set[str] = set()
     for inner in ast.walk(node):
         if isinstance(inner, ast.Subscript | ast.Attribute) and isinstance(inner.ctx, ast.Store):
@@ -175,7 +175,7 @@ def _dead_guards(kept: list[ast.stmt], tests: list[ast.stmt]) -> list[ast.stmt]:
 
 
 def _idle_imports(tree: ast.Module, kept: list[ast.stmt], had_tests: bool) -> list[ast.stmt]:
-    """Imports of the module itself, and of test frameworks once the tests are gone."""
+    """Return imports of the module itself, and of test frameworks once the tests are gone."""
     frameworks = {"pytest", "unittest", "hypothesis"} if had_tests else set()
     idle: list[ast.stmt] = []
     for node in tree.body:

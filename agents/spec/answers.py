@@ -25,7 +25,7 @@ _BULLET = re.compile(r"^[-*•][ \t]+")
 
 
 def with_answers(spec: Spec, path: Path, *, under_way: bool) -> Spec:
-    """`spec` with the answers in the file `path` as examples, after those it has, each once.
+    """Return `spec` with the answers in the file `path` as examples, after those it has, each once.
 
     One answer a line (`f(1) == 2`, `f(1) -> 2`, `f(0) raises ValueError`), blank lines and comments between them,
     or YAML with a list `examples:`. `under_way` says that the run has recorded replies: prompts then stay as they
@@ -51,7 +51,7 @@ def with_answers(spec: Spec, path: Path, *, under_way: bool) -> Spec:
 
 
 def _statements(text: str, origin: str) -> Sequence[tuple[str, int]]:
-    """The answers in `text` and the line of each."""
+    """Return the answers in `text` and the line of each."""
     if _YAML.match(text):
         return listed(text, "examples", origin)
     lines = ((_BULLET.sub("", line.strip()), number) for number, line in enumerate(text.split("\n"), 1))
@@ -130,7 +130,7 @@ def _contradicts(one: Example, other: Example) -> bool:
 
 
 def _question_and_value(code: str) -> tuple[str, str] | None:
-    """The question and the stated value of an example; None where it is no plain pair of the two."""
+    """Return the question and the stated value of an example; None where it is no plain pair of the two."""
     match parse(code).body:
         case [ast.Assert(test=ast.Compare(left=left, ops=[ast.Eq() | ast.Is()], comparators=[stated]))]:
             return ast.dump(left), ast.unparse(stated)

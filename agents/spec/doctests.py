@@ -25,7 +25,7 @@ class Shown:
 
 
 def shown(lines: Sequence[str]) -> list[list[Shown]]:
-    """The sessions in `lines`: runs of prompts with nothing but results and blank lines between them."""
+    """Return the sessions in `lines`: runs of prompts with nothing but results and blank lines between them."""
     sessions: list[list[Shown]] = []
     open_session = False
     index = 0
@@ -112,7 +112,7 @@ def _is_comparison(node: ast.expr) -> bool:
 
 
 def _needed(before: Sequence[ast.stmt], names: frozenset[str]) -> list[ast.stmt]:
-    """The statements that bind, or act on, what `names` stand for; later ones may need earlier ones."""
+    """Return the statements that bind, or act on, what `names` stand for; later ones may need earlier ones."""
     own = {name for node in before for name in names_bound(node)}
     wanted = set(names) & own
     chosen: list[ast.stmt] = []

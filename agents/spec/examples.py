@@ -42,7 +42,7 @@ _Call = tuple[str, str, str]
 
 
 def examples(text: str, signature: Signature | None) -> tuple[Example, ...]:
-    """The examples in `text`, in order, each once; those that contradict one another are left out."""
+    """Return the examples in `text`, in order, each once; those that contradict one another are left out."""
     lines = _readable(text)
     found: list[tuple[int, str, str, bool]] = []
     optional = signature is not None and re.search(r"None|Optional", signature.text.partition("->")[2]) is not None
@@ -64,7 +64,7 @@ def examples(text: str, signature: Signature | None) -> tuple[Example, ...]:
 
 
 def from_statement(text: str, signature: Signature | None) -> Example:
-    """An example given as such: an assertion, a comparison, or `call -> value`.
+    """Return an example given as such: an assertion, a comparison, or `call -> value`.
 
     Raises ValueError, naming the example, where it is none of these.
     """
@@ -86,7 +86,7 @@ def from_statement(text: str, signature: Signature | None) -> Example:
 
 
 def _readable(text: str) -> list[str]:
-    """The lines of `text`; escapes are undone in lines that a stub's docstring escapes."""
+    """Return the lines of `text`; escapes are undone in lines that a stub's docstring escapes."""
     try:
         parse(text)
     except ValueError:
@@ -104,7 +104,7 @@ def _in_doubt(lines: Sequence[str], index: int) -> bool:
 
 
 def _logical(lines: Sequence[str], index: int, signature: Signature | None) -> str:
-    """The line at `index`, and those after it that its brackets take in."""
+    """Return the line at `index`, and those after it that its brackets take in."""
     line = lines[index]
     start = line.find(f"{signature.name}(") if signature else -1
     if start < 0 and not line.strip().startswith("assert "):
@@ -120,7 +120,7 @@ def _logical(lines: Sequence[str], index: int, signature: Signature | None) -> s
 
 
 def _in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
-    """The assertions in one line, with whether each is sure (`=` may also define)."""
+    """Return the assertions in one line, with whether each is sure (`=` may also define)."""
     text = _LEAD.sub("", line, count=1)
     if whole := _whole(text.strip().rstrip("`;")):
         comment = text[len(text.split("#")[0]) :]
@@ -143,7 +143,7 @@ class _Assertion(NamedTuple):
 
 
 def _whole(text: str) -> list[str]:
-    """A line that is code from end to end: an assertion, or comparisons of calls with values."""
+    """Return the assertions of a line that is code throughout: an `assert`, or calls compared with values."""
     try:
         body = parse(text).body
     except ValueError:
@@ -167,7 +167,7 @@ def _states(node: ast.expr) -> bool:
 
 
 def _calls(line: str, signature: Signature | None) -> Iterator[_Call]:
-    """Calls of the entry point in `line`, each with the sign after it and the text after that."""
+    """Yield calls of the entry point in `line`, each with the sign after it and the text after that."""
     if signature is None or signature.kind == "class":
         return
     starts = [match.start() for match in re.finditer(rf"(?<![\w.]){re.escape(signature.name)}\(", line)]
@@ -228,7 +228,7 @@ def _leading_exception(rest: str) -> str | None:
 
 
 def _set_up(lines: Sequence[str], signature: Signature | None) -> list[tuple[str, str, int]]:
-    """Asserts in fenced code that stand on assignments above them."""
+    """Return asserts in fenced code that stand on assignments above them."""
     found: list[tuple[str, str, int]] = []
     fences = [index for index, line in enumerate(lines) if re.match(r"\s*(?:```|~~~)", line)]
     for start, end in zip(fences[::2], fences[1::2], strict=False):
@@ -276,7 +276,7 @@ def _is_certain(code: str, signature: Signature | None) -> bool:
 
 
 def _agreeing(found: Sequence[tuple[int, str, str, bool]]) -> list[tuple[str, str]]:
-    """`found` without repetitions, without rivals, and without unsure ones where results differ in kind."""
+    """Return `found` without repetitions, without rivals, and without unsure ones where results differ in kind."""
     answers: dict[str, set[str]] = {}
     kinds: set[str] = set()
     for _, code, _, _ in found:
@@ -293,7 +293,7 @@ def _agreeing(found: Sequence[tuple[int, str, str, bool]]) -> list[tuple[str, st
 
 
 def _question_and_value(code: str) -> tuple[str, str, str]:
-    """The question of an assertion, its stated value, and that value's kind."""
+    """Return the question of an assertion, its stated value, and that value's kind."""
     body = parse(code).body
     node = body[-1]
     before = "".join(ast.dump(other) for other in body[:-1])

@@ -49,7 +49,7 @@ class FrontMatter:
 
 
 def separated(text: str, place: Place) -> tuple[FrontMatter, str]:
-    """The front matter of `text`, and the text after it. Raises UsageError that names the line."""
+    """Return the front matter of `text`, and the text after it. Raises UsageError that names the line."""
     match = _BLOCK.match(text)
     if not match:
         return FrontMatter(), text
@@ -108,7 +108,7 @@ def _limits(read: _Fields) -> SpecLimits:
 
 
 def listed(text: str, key: str, origin: str) -> list[tuple[str, int]]:
-    """The texts of the list `key` in a document that holds nothing else, each with its line (from 1).
+    """Return the texts of the list `key` in a document that holds nothing else, each with its line (from 1).
 
     Raises UsageError that names `origin` and the line.
     """
@@ -175,7 +175,7 @@ class _Fields:
 
 
 def hint(name: str, known: Sequence[str]) -> str:
-    """The way out for a key that is not among those `known`."""
+    """Return the way out for a key that is not among those `known`."""
     near = difflib.get_close_matches(name, known, 1)
     return f"did you mean `{near[0]}`?" if near else f"known keys are {', '.join(known)}."
 

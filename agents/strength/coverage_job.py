@@ -50,7 +50,7 @@ class CoverageJob:
 
 
 def coverage_job(code: str, tests: Sequence[Test], seconds: float = MOST_SECONDS) -> CoverageJob:
-    """The job that measures `code` under `tests`, ended after `seconds`."""
+    """Return the job that measures `code` under `tests`, ended after `seconds`."""
     limits = SandboxLimits(wall_seconds=seconds, cpu_seconds=math.ceil(seconds))
     mark = secrets.token_hex(8)
     files = {

@@ -37,7 +37,7 @@ _MAKE_SEQUENCES = frozenset({"str", "list", "tuple", "sorted", "repr", "join"})
 
 
 def replacements(site: Site) -> Iterator[ast.AST]:
-    """The nodes that a mutant has in the place of the site's own."""
+    """Yield the nodes that a mutant has in the place of the site's own."""
     node = site.node
     match node:
         case ast.Compare():

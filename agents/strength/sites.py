@@ -92,7 +92,7 @@ def _scope(name: str, node: ast.AST) -> Scope:
 
 
 def _counted(node: ast.AST) -> Iterator[str]:
-    """Names that `node` shows to be integers."""
+    """Yield names that `node` shows to be integers."""
     match node:
         case (
             ast.For(target=target, iter=ast.Call(func=function))

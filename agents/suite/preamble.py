@@ -42,7 +42,7 @@ class _Piece:
 
 
 def merged(tests: Sequence[Test]) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """The imports, definitions and test functions of one module that holds all `tests`."""
+    """Return the imports, definitions and test functions of one module that holds all `tests`."""
     named = _named_apart([_pieces(test) for test in tests])
     own = {pieces[-1].key for pieces in named}
     imports = [piece.entry for pieces in named for piece in pieces if piece.entry]
@@ -71,7 +71,7 @@ def _import_piece(entry: Import) -> _Piece:
 
 
 def _meaning(name: str, pieces: Sequence[_Piece]) -> _Meaning:
-    """The statements that `name` is made of, and those that act on them."""
+    """Return the statements that `name` is made of, and those that act on them."""
     found: dict[str, _Piece] = {}
     pending = [name]
     seen: set[str] = set()
@@ -91,7 +91,7 @@ def _imported(name: str, pieces: Sequence[_Piece]) -> bool:
 
 
 def _named_apart(suites: Sequence[tuple[_Piece, ...]]) -> list[tuple[_Piece, ...]]:
-    """The same pieces, where one name has one meaning in all of them."""
+    """Return the same pieces, where one name has one meaning in all of them."""
     taken: dict[str, _Meaning] = {name: frozenset() for pieces in suites for name in _outside(pieces)}
     everywhere = {name for pieces in suites for piece in pieces for name in piece.binds | piece.uses}
     chosen: dict[tuple[str, _Meaning], str] = {}
@@ -115,7 +115,7 @@ def _named_apart(suites: Sequence[tuple[_Piece, ...]]) -> list[tuple[_Piece, ...
 
 
 def _outside(pieces: Sequence[_Piece]) -> frozenset[str]:
-    """Names that a test takes from outside its own statements: builtins, mostly."""
+    """Return names that a test takes from outside its own statements: builtins, mostly."""
     text = "\n".join(piece.text for piece in pieces)
     here = {name for piece in pieces for name in piece.binds}
     read = {name for piece in pieces for name in piece.uses} & BUILTINS

@@ -44,7 +44,7 @@ class _Statement:
 
 
 def split(source: str, origin: TestOrigin) -> tuple[Test, ...]:
-    """The tests of a pytest module, each with the imports and definitions that it needs, in source order.
+    """Return the tests of a pytest module, each with the imports and definitions that it needs, in source order.
 
     A class of tests stays whole, as one test. A second test of the same name is renamed (`_2`).
     Raises ValueError with a reason for text that isn't Python, or hides a test in a module-level block.
@@ -83,7 +83,7 @@ def render(tests: Sequence[Test]) -> str:
 
 
 def example_tests(spec: Spec) -> tuple[Test, ...]:
-    """The spec's examples as trusted tests, `test_spec_example_1` and so on."""
+    """Return the spec's examples as trusted tests, `test_spec_example_1` and so on."""
     return tuple(_example_test(number, example, spec) for number, example in enumerate(spec.examples, 1))
 
 

@@ -8,7 +8,7 @@ from .source import parse
 
 
 def last_name(node: ast.expr) -> str:
-    """The last part of a name such as `pytest.mark.skip` or `fixture(...)`; empty for other expressions."""
+    """Return the last part of a name such as `pytest.mark.skip` or `fixture(...)`; empty for other expressions."""
     if isinstance(node, ast.Call):
         return last_name(node.func)
     if isinstance(node, ast.Attribute):

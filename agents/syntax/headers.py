@@ -11,7 +11,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def parameters(signature: Signature) -> ast.arguments | None:
-    """The parameters that a function's signature names; None where its text is not a Python header."""
+    """Return the parameters that a function's signature names; None where its text is not a Python header."""
     if signature.kind == "class":
         return None
     try:

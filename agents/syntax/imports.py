@@ -100,7 +100,7 @@ def render_imports(imports: Iterable[Import]) -> str:
 
 
 def add_missing_imports(code: str) -> tuple[str, tuple[str, ...]]:
-    """`code` with the imports that it plainly lacks, and one note on each."""
+    """Return `code` with the imports that it plainly lacks, and one note on each."""
     tree = parse(code)
     missing = sorted(name for name in names_unbound(code) if name in KNOWN)
     if not missing:
@@ -133,7 +133,7 @@ def _is_called(name: str, tree: ast.Module) -> bool:
 
 
 def _datetime(tree: ast.Module) -> str:
-    """The import for `datetime`, which names a module and its best-known class."""
+    """Return the import for `datetime`, which names a module and its best-known class."""
     members = {"datetime", "timedelta", "date", "time", "timezone"}
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "datetime":

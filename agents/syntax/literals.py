@@ -22,7 +22,7 @@ _SPELLINGS = {"true": "True", "false": "False", "null": "None", "none": "None", 
 
 
 def expression(text: str) -> ast.expr | None:
-    """The one expression that `text` is; None where it is none, or more."""
+    """Return the one expression that `text` is; None where it is none, or more."""
     try:
         body = parse(text.strip()).body
     except ValueError:
@@ -31,7 +31,7 @@ def expression(text: str) -> ast.expr | None:
 
 
 def value(text: str) -> str | None:
-    """`text` as the source of a value, `true` and `null` spelt as Python does; None where it states none.
+    """Return `text` as the source of a value, `true` and `null` spelt as Python does; None where it states none.
 
     One string in brackets is none: it may be meant as a tuple of one.
     """
@@ -76,7 +76,7 @@ def _is_nan(node: ast.Call) -> bool:
 
 
 def exception(text: str) -> str | None:
-    """The name of the built-in exception that `text` is; None where it is none."""
+    """Return the name of the built-in exception that `text` is; None where it is none."""
     name = text.strip().removesuffix("()")
     found = getattr(builtins, name, None) if name.isidentifier() else None
     return found.__name__ if isinstance(found, type) and issubclass(found, Exception) else None
@@ -118,7 +118,7 @@ def _parsed(text: str) -> tuple[object] | None:
 
 
 def _typed(value: object) -> object:
-    """`value` with the type of every part spelled out, so that equality tells 1 from True."""
+    """Return `value` with the type of every part spelled out, so that equality tells 1 from True."""
     if isinstance(value, list | tuple):
         return (type(value).__name__, tuple(_typed(item) for item in value))
     if isinstance(value, dict):

@@ -115,7 +115,7 @@ def source_of(lines: Sequence[str], node: ast.stmt) -> str:
 
 
 def indented(code: str, by: str = "    ") -> str:
-    """`code` moved right by `by`, the inside of multi-line strings left alone."""
+    """Return `code` moved right by `by`, the inside of multi-line strings left alone."""
     inside: set[int] = set()
     for node in ast.walk(parse(code)):
         text = isinstance(node, ast.JoinedStr) or (
@@ -130,7 +130,7 @@ def indented(code: str, by: str = "    ") -> str:
 
 
 def names_bound(statement: ast.stmt) -> frozenset[str]:
-    """Names that a module-level statement binds, in its branches too (a star import binds `*`)."""
+    """Return names that a module-level statement binds, in its branches too (a star import binds `*`)."""
     names: set[str] = set()
     pending: list[ast.AST] = [statement]
     while pending:
@@ -153,7 +153,7 @@ def names_bound(statement: ast.stmt) -> frozenset[str]:
 
 
 def names_used(nodes: ast.AST | Iterable[ast.AST]) -> frozenset[str]:
-    """Names that are read anywhere below `nodes`; parameters count, as pytest resolves them to fixtures."""
+    """Return names that are read anywhere below `nodes`; parameters count, as pytest resolves them to fixtures."""
     names: set[str] = set()
     for root in [nodes] if isinstance(nodes, ast.AST) else nodes:
         for node in ast.walk(root):
@@ -188,7 +188,7 @@ def names_unbound(text: str, own: str | None = None) -> frozenset[str]:
 
 
 def texts_in(node: ast.AST) -> frozenset[str]:
-    """The string constants in `node`: pytest is asked for a fixture by its name (`usefixtures`)."""
+    """Return the string constants in `node`: pytest is asked for a fixture by its name (`usefixtures`)."""
     return frozenset(text_of(inner) for inner in ast.walk(node)) - {""}
 
 
@@ -204,7 +204,7 @@ def with_name(text: str, old: str, new: str) -> str:
 
 
 def text_of(node: object) -> str:
-    """The text that `node` is a constant of; empty for other nodes."""
+    """Return the text that `node` is a constant of; empty for other nodes."""
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
