@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.sandbox import clean
+from agents.clean_text import clean
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from ..records import Spec
 from ..spec import read_spec
 from ..spec.examples import examples
 from ..spec.signature import stated
-from ..syntax.source import bound, parse, segment, unbound
+from ..syntax.source import names_bound, names_unbound, parse, source_of
 from .stripping import header, without_examples
 
 Dataset = Literal["HumanEval+", "MBPP+"]
@@ -122,7 +122,7 @@ def _in_prose(task: BenchTask, solution: str, assertion: str) -> BenchTask:
     example = next((node for node in parse(assertion).body if isinstance(node, ast.Assert)), None)
     if not prose or example is None:
         raise ValueError("its prompt is no text between quotes" if not prose else "it asserts nothing")
-    return replace(task, prompt=stub, prose=prose, example=segment(assertion.split("\n"), example))
+    return replace(task, prompt=stub, prose=prose, example=source_of(assertion.split("\n"), example))
 
 
 def task_spec(task: BenchTask, strip_examples: bool = False) -> Spec:
@@ -161,16 +161,16 @@ def solution_of(task: BenchTask, code: str) -> str:
 def _missing(task: BenchTask, code: str) -> list[str]:
     """Return the stub's statements that `code` needs, and those that they need themselves, in its order."""
     lines = task.prompt.split("\n")
-    given = [node for node in parse(task.prompt).body if task.entry_point not in bound(node)]
-    wanted = unbound(code)
+    given = [node for node in parse(task.prompt).body if task.entry_point not in names_bound(node)]
+    wanted = names_unbound(code)
     chosen: set[int] = set()
     for _ in given:
-        needed = {number for number, node in enumerate(given) if bound(node) & wanted}
+        needed = {number for number, node in enumerate(given) if names_bound(node) & wanted}
         if needed <= chosen:
             break
         chosen |= needed
-        wanted |= {name for number in needed for name in unbound(segment(lines, given[number]))}
-    return [segment(lines, given[number]) for number in sorted(chosen)]
+        wanted |= {name for number in needed for name in names_unbound(source_of(lines, given[number]))}
+    return [source_of(lines, given[number]) for number in sorted(chosen)]
 
 
 def _end_of_head(body: Sequence[ast.stmt]) -> int:

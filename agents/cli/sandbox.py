@@ -22,4 +22,4 @@ def check(*, sandbox: SandboxName = "auto") -> int:
         results = Console().attacks(box.name, checks(box))
     finally:
         box.close()
-    return 0 if all(result.standing in ("stopped", "known residual", "unprovable") for result in results) else 1
+    return 0 if all(result.status in ("stopped", "known residual", "unprovable") for result in results) else 1

@@ -8,7 +8,7 @@ import re
 import tokenize
 
 from ..syntax.headers import is_stub, says_nothing
-from ..syntax.source import parse, used
+from ..syntax.source import names_used, parse
 
 _ELISION = re.compile(
     r"""\#\s*(?:
@@ -31,7 +31,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def left_out(code: str, entry: str | None) -> str | None:
-    """What `code` leaves out, as a reason for the model; None where it is whole.
+    """Return what `code` leaves out, as a reason for the model; None where it is whole.
 
     An empty function counts when it is the entry point, or when other code calls it.
     """
@@ -43,7 +43,7 @@ def left_out(code: str, entry: str | None) -> str | None:
         if isinstance(node, ast.ClassDef) and node.name == entry and _is_empty_class(node):
             return f"the class `{node.name}` has no method with a body; write every method in full"
         if isinstance(node, _Function) and is_stub(node):
-            others = used([other for other in tree.body if other is not node])
+            others = names_used([other for other in tree.body if other is not node])
             if node.name == entry or (entry and node.name in others and not node.decorator_list):
                 return f"the function `{node.name}` has no body; write it in full"
     return None

@@ -11,19 +11,27 @@ from dataclasses import dataclass, field
 from ..errors import ReplyError
 from ..records import Spec, Test
 from ..suite import split
-from ..syntax.collection import is_fixture, is_main_guard, is_property, is_test, last_name
-from ..syntax.imports import KNOWN, USER_MODULE, Import, supplied, taken_apart, written
-from ..syntax.source import bound, parse, segment, unbound, unparse, used
+from ..syntax.collection import is_fixture, is_main_guard, is_property, is_test, is_test_case, last_name
+from ..syntax.imports import KNOWN, USER_MODULE, Import, add_missing_imports, render_imports, split_imports
+from ..syntax.source import (
+    names_bound,
+    names_unbound,
+    names_used,
+    parse,
+    source_of,
+    unparse,
+    unused_name,
+    with_name,
+)
 from .split_cases import asserts, single_cases
 
 _TOOLS = frozenset({"pytest", "unittest", "hypothesis", "numpy", "pandas"}) | sys.stdlib_module_names
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
-_ENTRY_STANDS_FOR = frozenset({"candidate", "func", "function", "solution", "f"})
 
 
 @dataclass
 class _Module:
-    """What is found in a module of tests, by its use."""
+    """The contents of a module of tests, by their use."""
 
     imports: list[Import] = field(default_factory=list)
     shared: list[str] = field(default_factory=list)
@@ -36,8 +44,8 @@ class _Module:
         self.notes[note] = self.notes.get(note, 0) + 1
 
 
-def harvested(code: str, spec: Spec, limit: int) -> tuple[tuple[Test, ...], tuple[str, ...]]:
-    """At most `limit` tests of the spec's entry point, and notes on what was changed or left out.
+def extract_tests(code: str, spec: Spec, limit: int) -> tuple[tuple[Test, ...], tuple[str, ...]]:
+    """Return at most `limit` tests of the spec's entry point, and notes on what was changed or left out.
 
     Raises ReplyError where no test with an assertion on the entry point is left.
     """
@@ -50,7 +58,7 @@ def harvested(code: str, spec: Spec, limit: int) -> tuple[tuple[Test, ...], tupl
     body = "\n\n\n".join([*module.shared, *chosen])
     imports = [*imports, *_hypothesis_imports(imports, body)]
     imports = [*imports, *_entry_imports(imports, body, entry)]
-    source, added = supplied(f"{written(imports)}\n\n\n{body}")
+    source, added = add_missing_imports(f"{render_imports(imports)}\n\n\n{body}")
     tests = [test for test in split(source, "generated") if _is_about(test, entry, strange, module)]
     if len(tests) > limit:
         module.notes[f"kept the first {limit} of {len(tests)} tests"] = 1
@@ -70,21 +78,21 @@ def _why_none(module: _Module, entry: str | None) -> str:
 
 def _sorted_out(tree: ast.Module, lines: Sequence[str], entry: str | None) -> _Module:
     module = _Module()
-    read = used([node for node in tree.body if isinstance(node, _Function | ast.ClassDef)])
+    read = names_used([node for node in tree.body if isinstance(node, _Function | ast.ClassDef)])
     for node in tree.body:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            module.imports.extend(taken_apart(node))
+        if imports := split_imports(node):
+            module.imports.extend(imports)
         elif _implements(node, entry):
             module.count(f"dropped a second implementation of {entry}")
+        elif isinstance(node, ast.ClassDef) and is_test_case(node):
+            module.count("dropped a unittest class")
         elif is_test(node):
             module.tests.append(node)
-            module.texts[id(node)] = segment(lines, node)
-        elif check := _check_as_test(node, entry):
-            module.tests.append(check)
+            module.texts[id(node)] = source_of(lines, node)
         elif is_main_guard(node) or _is_idle(node):
             continue
-        elif isinstance(node, _Function | ast.ClassDef) or bound(node) & read:
-            module.shared.append(segment(lines, node))
+        elif isinstance(node, _Function | ast.ClassDef) or names_bound(node) & read:
+            module.shared.append(source_of(lines, node))
         else:
             module.loose.append(node)
     if any(asserts(node) for node in module.loose):
@@ -94,7 +102,7 @@ def _sorted_out(tree: ast.Module, lines: Sequence[str], entry: str | None) -> _M
 
 
 def _implements(node: ast.stmt, entry: str | None) -> bool:
-    """Whether `node` defines the entry point anew: a test of that would say nothing about the code."""
+    """Return True if `node` defines the entry point anew: a test of that would say nothing about the code."""
     if entry is None or is_fixture(node):
         return False
     if isinstance(node, ast.ClassDef) and not is_test(node):
@@ -102,36 +110,14 @@ def _implements(node: ast.stmt, entry: str | None) -> bool:
         return node.name == entry or entry in methods
     if isinstance(node, ast.Try):
         return False
-    return entry in bound(node)
+    return entry in names_bound(node)
 
 
 def _is_idle(node: ast.stmt) -> bool:
-    """A docstring, a print, a call that runs the tests."""
-    return isinstance(node, ast.Pass) or (
-        isinstance(node, ast.Expr)
-        and (
-            isinstance(node.value, ast.Constant) or last_name(node.value) in {"print", "main"} or not asserts(node)
-        )
-    )
-
-
-def _check_as_test(node: ast.stmt, entry: str | None) -> ast.stmt | None:
-    """A function of asserts under another name than `test_...`, as a test; `check(candidate)` among them."""
-    if not isinstance(node, _Function) or is_fixture(node) or node.name.startswith("assert") or not asserts(node):
-        return None
-    places = node.args.posonlyargs + node.args.args
-    required = len(places) - len(node.args.defaults)
-    stands_for = places[0].arg if required == 1 and places[0].arg in _ENTRY_STANDS_FOR else None
-    if required and not (stands_for and entry):
-        return None
-    (made,) = parse(unparse(node)).body
-    assert isinstance(made, _Function)
-    for inner in ast.walk(made):
-        if stands_for and entry and isinstance(inner, ast.Name) and inner.id == stands_for:
-            inner.id = entry
-    made.name = f"test_{node.name}"
-    made.args = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
-    return made
+    """Return True for a docstring, a print, and a call that runs the tests."""
+    if not isinstance(node, ast.Expr):
+        return isinstance(node, ast.Pass)
+    return not asserts(node) or last_name(node.value) in {"print", "main"}
 
 
 def _gathered(loose: Sequence[ast.stmt], entry: str | None) -> ast.stmt:
@@ -153,7 +139,7 @@ def _assigned(tree: ast.Module) -> dict[str, ast.expr]:
 
 
 def _cases(node: ast.stmt, constants: dict[str, ast.expr], module: _Module) -> list[str]:
-    """The sources of the single tests in `node`; its own text where nothing had to change."""
+    """Return the sources of the single tests in `node`; its own text where nothing had to change."""
     cases = single_cases(node, constants)
     if len(cases) > 1:
         module.count("split a test of several cases")
@@ -165,7 +151,7 @@ def _cases(node: ast.stmt, constants: dict[str, ast.expr], module: _Module) -> l
 def _chosen(cases: Sequence[str], module: _Module) -> list[str]:
     """Cases that assert something, each body once, under names that are all different."""
     helpers = {
-        name for text in module.shared for node in parse(text).body if asserts(node) for name in bound(node)
+        name for text in module.shared for node in parse(text).body if asserts(node) for name in names_bound(node)
     }
     seen: set[str] = set()
     names: set[str] = set()
@@ -173,26 +159,21 @@ def _chosen(cases: Sequence[str], module: _Module) -> list[str]:
     for source in cases:
         (node,) = parse(source).body
         body = _meaning(node)
-        if not asserts(node) and not used(node) & helpers:
+        if not asserts(node) and not names_used(node) & helpers:
             module.count("dropped a test without an assertion")
         elif body in seen:
             module.count("dropped a repeated test")
         else:
             seen.add(body)
-            (name,) = bound(node)
-            number = 2
-            unique = name
-            while unique in names:
-                unique = f"{name}_{number}"
-                number += 1
+            (name,) = names_bound(node)
+            unique = unused_name(name, names) if name in names else name
             names.add(unique)
-            header = rf"^((?:async\s+)?(?:def|class)\s+){re.escape(name)}\b"
-            chosen.append(re.sub(header, rf"\g<1>{unique}", source, count=1, flags=re.MULTILINE))
+            chosen.append(with_name(source, name, unique))
     return chosen
 
 
 def _meaning(node: ast.stmt) -> str:
-    """What makes two tests the same test: everything but the name and the docstring."""
+    """Return the key under which two tests are the same: everything but the name and the docstring."""
     body: list[ast.stmt] = getattr(node, "body", [])
     if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
         body = body[1:]
@@ -205,7 +186,7 @@ def _meaning(node: ast.stmt) -> str:
 
 
 def _from_user_code(imports: Sequence[Import], entry: str | None, spec: Spec) -> tuple[list[Import], set[str]]:
-    """`imports` with every module that is not a known one replaced by `user_code`, and the names that tests
+    """Return `imports` with every module that is not a known one replaced by `user_code`, and the names that tests
     may not import from it: those that the spec never mentions."""
     fixed: list[Import] = []
     strange: set[str] = set()
@@ -230,16 +211,16 @@ def _from_user_code(imports: Sequence[Import], entry: str | None, spec: Spec) ->
 
 def _entry_imports(imports: Sequence[Import], body: str, entry: str | None) -> list[Import]:
     """Imports from `user_code` that the tests lack; without a signature, every name that is unknown elsewhere."""
-    missing = unbound(f"{written(imports)}\n{body}", entry)
+    missing = names_unbound(f"{render_imports(imports)}\n{body}", entry)
     names = missing & {entry} if entry else missing - KNOWN.keys()
     return [Import(0, USER_MODULE, name, None) for name in sorted(names)]
 
 
 def _hypothesis_imports(imports: Sequence[Import], body: str) -> list[Import]:
-    """What property tests use of hypothesis and forgot to import."""
+    """Return imports of hypothesis that property tests lack."""
     if not any(is_property(node) for node in parse(body).body):
         return []
-    missing = unbound(f"{written(imports)}\n{body}")
+    missing = names_unbound(f"{render_imports(imports)}\n{body}")
     names = {"given": "given", "assume": "assume", "settings": "settings", "st": "strategies"}
     return [
         Import(0, "hypothesis", name, used_as if used_as != name else None)
@@ -250,13 +231,10 @@ def _hypothesis_imports(imports: Sequence[Import], body: str) -> list[Import]:
 
 def _is_about(test: Test, entry: str | None, strange: set[str], module: _Module) -> bool:
     tree = parse(f"{test.preamble}\n{test.source}")
-    if names := sorted(used(tree) & strange):
+    if names := sorted(names_used(tree) & strange):
         module.count(f"dropped a test of {names[0]}, which the spec does not name")
         return False
-    from_user = any(
-        isinstance(node, ast.ImportFrom | ast.Import) and any(i.module == USER_MODULE for i in taken_apart(node))
-        for node in tree.body
-    )
+    from_user = any(item.module == USER_MODULE for node in tree.body for item in split_imports(node))
     if not from_user:
         module.count(f"dropped a test that does not use {entry or 'the code'}")
     return from_user

@@ -1,26 +1,26 @@
-"""Code blocks of a model's reply: fenced, bare or wrapped in JSON, with the thinking around them taken away."""
+"""Code blocks of a model's reply, fenced or bare, without the thinking around them."""
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 
 from ..syntax.source import parses
 
-_FENCE = re.compile(r"^[ \t]*(?P<mark>`{3,}|~{3,})[ \t]*(?P<language>[\w+#.-]*)(?P<rest>.*)$")
+_FENCE = re.compile(r"^[ \t]*(?P<mark>`{3,}|~{3,})[ \t]*(?P<language>[\w+#.-]*)")
 _THOUGHT = r"(?:think|thinking|thought|reasoning|scratchpad)"
 _NOT_PYTHON = re.compile(
     "bash|sh|shell|zsh|console|terminal|text|txt|plaintext|output|ya?ml|toml|html|css|javascript|js|java|c|cpp|rust|go"
-    "|sql|ini|markdown|md"
+    "|sql|ini|json|markdown|md"
 )
-_CODE_KEYS = ("code", "python", "solution", "source", "content", "file", "user_code", "tests", "test", "answer")
+_MOST_CLOSINGS = 8
+"""Lines that are tried as the end of a block: each costs a parse."""
 _DEFINES = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class|import|from|assert|@)\b", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One stretch of text that may be code. `closed` is False where the reply ended before the block did."""
+    """Text that may be code; `closed` is False where the reply ended before the block did."""
 
     text: str
     language: str = ""
@@ -28,7 +28,7 @@ class Block:
 
 
 def blocks(text: str, *, truncated: bool) -> tuple[Block, ...]:
-    """The blocks of a reply that may hold Python, in order; the whole reply is one where nothing is fenced."""
+    """Return the blocks of a reply that may hold Python, in order: the whole reply where nothing is fenced."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\ufeff", "").replace("\u200b", "")
     answer = _without_thoughts(text)
     fenced = [] if _DEFINES.search(answer) and parses(answer) else _fenced(answer)
@@ -37,10 +37,9 @@ def blocks(text: str, *, truncated: bool) -> tuple[Block, ...]:
         answer = re.sub(rf"</?{_THOUGHT}>", "\n", text, flags=re.IGNORECASE)
         fenced = _fenced(answer)
     if fenced:
-        unwrapped = [unwrapped for block in fenced for unwrapped in _unwrapped(block)]
-        python = [block for block in unwrapped if not _NOT_PYTHON.fullmatch(block.language)]
-        return tuple(python or unwrapped)
-    return _unwrapped(Block(answer, closed=not truncated))
+        python = [block for block in fenced if not _NOT_PYTHON.fullmatch(block.language)]
+        return tuple(python or fenced)
+    return (Block(answer, closed=not truncated),)
 
 
 def _without_thoughts(text: str) -> str:
@@ -73,66 +72,20 @@ def _fenced(text: str) -> list[Block]:
 
 
 def _block(lines: list[str], start: int, opening: re.Match[str]) -> tuple[Block, int]:
-    """The block that `opening` begins, and the index of the line after it."""
-    mark, language, rest = opening["mark"], opening["language"], opening["rest"].strip()
-    head: list[str] = []
-    if rest and language.lower() in {"python", "py"} and _DEFINES.match(rest):
-        head = [rest]
-    closings: list[tuple[int, str]] = []
+    """Return the block that `opening` begins, and the index of the line after it."""
+    mark, language = opening["mark"], opening["language"].lower()
+    closings: list[tuple[str, int]] = []
     for index in range(start, len(lines)):
         line = lines[index].rstrip()
         if line.strip().startswith(mark) and not line.strip().strip(mark[0]):
-            closings.append((index, ""))
+            closings.append(("\n".join([*lines[start:index], ""]), index + 1))
         elif line.endswith(mark) and not _FENCE.match(line):
-            closings.append((index, line[: -len(mark)]))
-        if len(closings) == 8:
+            closings.append(("\n".join([*lines[start:index], line[: -len(mark)], ""]), index + 1))
+        if len(closings) == _MOST_CLOSINGS:
             break
-    for index, tail in closings:
-        text = "\n".join([*head, *lines[start:index], *filter(None, [tail])])
-        # A docstring may hold a fence of its own.
-        if parses(text) and text.strip():
-            return Block(text + "\n", language.lower()), index + 1
-    if closings:
-        index, tail = closings[0]
-        text = "\n".join([*head, *lines[start:index], *filter(None, [tail])])
-        return Block(text + "\n", language.lower()), index + 1
-    return Block("\n".join([*head, *lines[start:]]), language.lower(), closed=False), len(lines)
-
-
-def _unwrapped(block: Block) -> tuple[Block, ...]:
-    """The code inside a JSON object, where `block` is one; else `block` itself."""
-    text = block.text.strip()
-    if not text.startswith(("{", "[")):
-        return (block,)
-    try:
-        texts = _strings(json.loads(text, strict=False))
-    except (ValueError, RecursionError):
-        keys = "|".join(_CODE_KEYS)
-        cut = re.search(rf'"(?:{keys})"\s*:\s*\[?\s*"((?:[^"\\]|\\.)*)', text, flags=re.DOTALL)
-        texts = [_unescaped(cut[1])] if cut else []
-        block = Block("", closed=False)
-    found = [text for text in texts if _DEFINES.search(text)]
-    if not found:
-        return (block,) if block.text else ()
-    inner = "\n\n".join(found)
-    return tuple(_fenced(inner)) or (Block(inner + "\n", "python", block.closed),)
-
-
-def _unescaped(text: str) -> str:
-    try:
-        value = json.loads(f'"{text}"', strict=False)
-    except ValueError:
-        return text
-    return value if isinstance(value, str) else text
-
-
-def _strings(value: object) -> list[str]:
-    """The strings of a JSON value that may be code: those under a telling key, or all where none is."""
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, list):
-        return [text for item in value for text in _strings(item)]
-    if isinstance(value, dict):
-        telling = [text for key in _CODE_KEYS if key in value for text in _strings(value[key])]
-        return telling or [text for item in value.values() for text in _strings(item)]
-    return []
+    if not closings:
+        return Block("\n".join(lines[start:]), language, closed=False), len(lines)
+    # A docstring may hold a fence of its own.
+    whole = (closing for closing in closings if closing[0].strip() and parses(closing[0]))
+    text, following = next(whole, closings[0])
+    return Block(text, language), following

@@ -1,4 +1,4 @@
-"""Text that is nearly Python, mended until it parses: indentation, quotes, prompts, prose, and a cut-off end."""
+"""Text that is nearly Python, mended until it parses: indentation, quotes, prose, and a cut-off end."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Mended:
     reason: str = ""
 
 
-def mended(text: str, *, cut_off: bool, keep_begun: bool = False) -> Mended:
-    """`text` as a module that parses, unchanged where it does. `cut_off` says that its end is missing.
+def make_parseable(text: str, *, cut_off: bool, keep_begun: bool = False) -> Mended:
+    """Return `text` as a module that parses, unchanged where it does. `cut_off` says that its end is missing.
 
     Statements that can't be mended are left out; `lost` names the definitions among them. With `keep_begun` the
     whole statements of a function that was cut off stay: of a test they are checks, of other code a wrong program.
@@ -52,21 +52,17 @@ def mended(text: str, *, cut_off: bool, keep_begun: bool = False) -> Mended:
     notes: list[str] = []
     code = re.sub(r"\A\s*(?:python3?|py)[ \t]*\n", "", text, flags=re.IGNORECASE)
     reason = _complaint(code)
-    if reason:
-        for repair, note in _REPAIRS:
+    for repair, note in _REPAIRS:
+        if before := _complaint(code):
             tried = repair(code)
-            if tried != code and _complaint(tried) != _complaint(code):
-                better = parses(tried)
-                if better or _line(_complaint(tried)) > _line(_complaint(code)):
-                    code = tried
-                    notes.append(note)
-                if better:
-                    break
+            after = _complaint(tried)
+            if not after or _line(after) > _line(before):
+                code = tried
+                notes.append(note)
     if cut_off:
         found = _without_the_cut_end(code, notes, reason)
-        return (
-            replace(found, code=found.code + _begun(code, found.lost[-1])) if found.lost and keep_begun else found
-        )
+        begun = _begun(code, found.lost[-1]) if found.lost and keep_begun else ""
+        return replace(found, code=found.code + begun)
     if parses(code):
         return Mended(code, tuple(notes), reason=reason)
     kept, lost = _whole_statements(code)
@@ -93,20 +89,17 @@ def _without_the_cut_end(code: str, notes: list[str], reason: str) -> Mended:
     tree = parse(kept)
     last = tree.body[-1] if tree.body else None
     if not lost and last and not _is_followed(last, kept, code) and not _ends_for_certain(last, code):
-        shorter = _without_last_method(kept) if isinstance(last, ast.ClassDef) else ""
         decorators = getattr(last, "decorator_list", [])
         first = min([last.lineno, *(decorator.lineno for decorator in decorators)])
-        kept = shorter or "\n".join(kept.split("\n")[: first - 1]) + "\n"
+        kept = "\n".join(kept.split("\n")[: first - 1]) + "\n"
         lost = (getattr(last, "name", ""),)
-    elif lost and (rescued := _rescued_class(code, lost[-1])):
-        kept += rescued
     if lost:
         notes = [*notes, "cut after the last whole definition"]
     return Mended(kept, tuple(notes), tuple(filter(None, lost)), reason)
 
 
 def _begun(code: str, name: str) -> str:
-    """The whole statements of the function `name` that `code` ends in; empty where there are none.
+    """Return the whole statements of the function `name` that `code` ends in; empty where there are none.
 
     The last line may have been cut anywhere; a decorated function may need what its decorators give.
     """
@@ -120,7 +113,7 @@ def _begun(code: str, name: str) -> str:
 
 
 def _is_followed(node: ast.stmt, kept: str, code: str) -> bool:
-    """Whether a line at the margin of `code` comes after `node`, the last statement of `kept`."""
+    """Return True if a line at the margin of `code` comes after `node`, the last statement of `kept`."""
     margin = [line for line in code.split("\n") if line.strip() and line[0] not in " \t"]
     starts = [line for line in margin if not _CONTINUES.match(line)]
     return bool(starts) and starts[-1] != kept.split("\n")[node.lineno - 1]
@@ -134,27 +127,8 @@ def _ends_for_certain(node: ast.stmt, text: str) -> bool:
     return not isinstance(node, ast.ClassDef | ast.If | ast.For | ast.While | ast.Try | ast.With)
 
 
-def _without_last_method(code: str) -> str:
-    """`code` without the last method of the class that it ends in; empty where no other method is left."""
-    lines = code.rstrip().split("\n")
-    starts = [number for number, line in enumerate(lines) if re.match(r"\s+(?:async\s+def|def)\s", line)]
-    if len(starts) < 2:
-        return ""
-    last = starts[-1]
-    while last and lines[last - 1].lstrip().startswith("@"):
-        last -= 1
-    shorter = "\n".join(lines[:last]) + "\n"
-    return shorter if parses(shorter) else ""
-
-
-def _rescued_class(code: str, name: str) -> str:
-    """The whole methods of a class whose last method is cut off."""
-    found = re.search(rf"^class\s+{re.escape(name)}\b", code, re.MULTILINE) if name else None
-    return _without_last_method(code[found.start() :]) if found else ""
-
-
 def _whole_statements(text: str) -> tuple[str, tuple[str, ...]]:
-    """The module-level statements of `text` that parse, and the names of the definitions that don't."""
+    """Return the module-level statements of `text` that parse, and the names of the definitions that don't."""
     if parses(text):
         return text, ()
     lines = text.split("\n")
@@ -184,7 +158,7 @@ def _starts_statement(lines: list[str], number: int, line: str) -> bool:
 
 
 def _is_code(chunk: str) -> bool:
-    """Whether `chunk` is Python that means something: a line such as `Explanation` or `Note: fast` parses too."""
+    """Return True if `chunk` is Python and no prose: `Explanation` and `Note: fast` parse, too."""
     if not _CODE_LINE.match(chunk) or not parses(chunk):
         return False
     body = parse(chunk).body
@@ -199,31 +173,6 @@ def _is_code(chunk: str) -> bool:
 # --- repairs, each tried only on text that doesn't parse ----------------------------------------------------
 
 
-def _without_prompts(text: str) -> str:
-    lines = text.split("\n")
-    if not any(line.lstrip().startswith(">>>") for line in lines):
-        return text
-    taken = [re.match(r"\s*(?:>>>|\.\.\.) ?(.*)", line) for line in lines]
-    return "\n".join(match[1] for match in taken if match) + "\n"
-
-
-def _without_diff_marks(text: str) -> str:
-    lines = [line for line in text.split("\n") if not line.startswith(("@@", "+++", "---", "diff ", "index "))]
-    written = [line for line in lines if line.strip()]
-    if not written or not any(line.startswith("+") for line in written):
-        return text
-    if not all(line.startswith(("+", "-", " ")) for line in written):
-        return text
-    return "\n".join(line[1:] for line in lines if not line.startswith("-"))
-
-
-def _without_line_numbers(text: str) -> str:
-    written = [line for line in text.split("\n") if line.strip()]
-    if len(written) < 2 or not all(re.match(r"\s*\d+\s*[|:.\s]", line) for line in written):
-        return text
-    return "\n".join(re.sub(r"^\s*\d+\s?[|:.]? ?", "", line) for line in text.split("\n"))
-
-
 def _dedented(text: str) -> str:
     first, _, rest = text.lstrip("\n").partition("\n")
     # Stripping a reply moves its first line to the margin, and no other.
@@ -235,13 +184,6 @@ def _dedented(text: str) -> str:
         return textwrap.dedent(text)
     kept = (line for line in text.split("\n") if not line.strip() or not line[:depth].strip())
     return "\n".join(line[depth:] for line in kept)
-
-
-def _with_spaces(text: str) -> str:
-    return "\n".join(
-        (match[0].expandtabs(4) + line[match.end() :]) if (match := re.match(r"[ \t]*", line)) else line
-        for line in text.split("\n")
-    )
 
 
 def _with_plain_characters(text: str) -> str:
@@ -258,7 +200,7 @@ def _with_plain_characters(text: str) -> str:
 
 
 def _plain_line(line: str) -> str:
-    """`line` with typographic characters made plain, save inside strings in plain quotes."""
+    """Return `line` with typographic characters made plain, save inside strings in plain quotes."""
     plain: list[str] = []
     closing = ""
     for character in line:
@@ -275,30 +217,7 @@ def _plain_line(line: str) -> str:
     return "".join(plain)
 
 
-def _with_snapped_indents(text: str) -> str:
-    """Lines whose indentation fits no level moved to the nearest level outside."""
-    lines = text.split("\n")
-    for _ in range(_TRIES):
-        complaint = _complaint("\n".join(lines))
-        number = _line(complaint)
-        if "inden" not in complaint or "expected an indented" in complaint or not 0 < number <= len(lines):
-            break
-        line = lines[number - 1]
-        depth = len(line) - len(line.lstrip())
-        above = [len(other) - len(other.lstrip()) for other in lines[: number - 1] if other.strip()]
-        if not above or not line.strip():
-            break
-        target = max((level for level in above[-30:] if level < depth), default=0)
-        lines[number - 1] = " " * target + line.lstrip()
-    return "\n".join(lines)
-
-
 _REPAIRS: tuple[tuple[Callable[[str], str], str], ...] = (
-    (_without_prompts, "took the code out of an interactive session"),
-    (_without_diff_marks, "took the new file out of a diff"),
-    (_without_line_numbers, "dropped line numbers"),
     (_dedented, "moved the code to the margin"),
-    (_with_spaces, "replaced tabs by spaces"),
     (_with_plain_characters, "replaced typographic characters"),
-    (_with_snapped_indents, "evened out indentation"),
 )

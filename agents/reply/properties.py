@@ -17,7 +17,7 @@ _IMPORT = "from hypothesis import HealthCheck, settings"
 
 
 def read_properties(text: str, spec: Spec, *, truncated: bool, limit: int) -> tuple[Test, ...]:
-    """At most `limit` generated property tests of a reply, one assertion each; other tests are left out.
+    """Return at most `limit` generated property tests of a reply, one assertion each; other tests are left out.
 
     Each carries its own settings: plain pytest tries the same number of examples as the judge, and the same ones
     every time. Raises ReplyError where there is no property of the spec's entry point.

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from ..errors import ReplyError
 from ..records import Spec, Test
 from ..syntax.collection import is_test
-from ..syntax.imports import KNOWN, supplied
-from ..syntax.source import bound, complaint, parse, segment, unbound
+from ..syntax.imports import KNOWN, add_missing_imports
+from ..syntax.source import compile_error, names_bound, names_unbound, parse, source_of
 from .elisions import left_out
-from .entry import aligned
-from .extract_tests import harvested
+from .entry import with_entry
+from .extract_tests import extract_tests
 from .fences import blocks
-from .parseable import Mended, mended
+from .parseable import Mended, make_parseable
 from .split_cases import asserts
 from .strip_demos import cut, without_demos
 
@@ -33,7 +33,7 @@ class Module:
 
 
 def read_code(text: str, spec: Spec, *, truncated: bool) -> Module:
-    """The module in a reply. `truncated` says that the reply was stopped before its own end.
+    """Return the module in a reply. `truncated` says that the reply was stopped before its own end.
 
     Raises ReplyError where there is none, where it leaves code out, or lacks the spec's entry point.
     """
@@ -58,7 +58,7 @@ def read_code(text: str, spec: Spec, *, truncated: bool) -> Module:
 def read_tests(
     text: str, spec: Spec, *, truncated: bool, limit: int = 12
 ) -> tuple[tuple[Test, ...], tuple[str, ...]]:
-    """At most `limit` generated tests of a reply, one case each, and what was changed to get them.
+    """Return at most `limit` generated tests of a reply, one case each, and what was changed to get them.
 
     Raises ReplyError where the reply holds no test with an assertion on the spec's entry point.
     """
@@ -70,21 +70,24 @@ def read_tests(
     code = "\n\n".join(draft.code.strip("\n") for draft in testing) + "\n"
     helpers = [draft for draft in drafts if draft not in testing]
     code, borrowed = _completed(code, helpers, without=spec.signature.name if spec.signature else None)
-    tests, notes = harvested(code, spec, limit)
+    tests, notes = extract_tests(code, spec, limit)
     return tests, tuple(dict.fromkeys([*(note for draft in testing for note in draft.notes), *borrowed, *notes]))
 
 
 def _drafts(text: str, *, truncated: bool, keep_begun: bool = False) -> list[Mended]:
-    """The blocks of a reply, mended; those that hold no statement are left out."""
+    """Return the blocks of a reply, mended; those that hold no statement are left out."""
     if len(text) > MAX_CHARACTERS:
         raise ReplyError(f"the reply is longer than {MAX_CHARACTERS} characters; answer with the code alone")
     found = blocks(text.replace("\0", ""), truncated=truncated)
-    drafts = [mended(block.text, cut_off=truncated and not block.closed, keep_begun=keep_begun) for block in found]
+    drafts = [
+        make_parseable(block.text, cut_off=truncated and not block.closed, keep_begun=keep_begun)
+        for block in found
+    ]
     return [draft for draft in drafts if draft.lost or parse(draft.code).body]
 
 
 def _by_promise(drafts: Sequence[Mended], spec: Spec) -> list[Mended]:
-    """Drafts that may be the module, the most promising first: of several, models mean the last."""
+    """Return drafts that may be the module, the most promising first: of several, models mean the last."""
     name = spec.signature.name if spec.signature else ""
     defining = [draft for draft in drafts if draft.lost or _definitions(draft.code) or _binds(draft.code, name)]
     if not name:
@@ -99,11 +102,11 @@ def _definitions(code: str) -> set[str]:
 
 
 def _binds(code: str, name: str) -> bool:
-    return any(name in bound(node) for node in parse(code).body)
+    return any(name in names_bound(node) for node in parse(code).body)
 
 
 def _joined(drafts: Sequence[Mended]) -> list[Mended]:
-    """All drafts as one, where a later definition of a name takes the place of an earlier one."""
+    """Return all drafts as one, where a later definition of a name takes the place of an earlier one."""
     if len(drafts) < 2:
         return []
     code = ""
@@ -127,15 +130,15 @@ def _finished(draft: Mended, drafts: Sequence[Mended], spec: Spec) -> Module:
     code, borrowed = _completed(code, [other for other in drafts if other is not draft])
     moved: tuple[str, ...] = ()
     if spec.signature:
-        code, moved = aligned(code, spec.signature)
+        code, moved = with_entry(code, spec.signature)
     if reason := left_out(code, entry):
         raise ReplyError(reason)
     if not _definitions(code) and not (entry and _binds(code, entry)):
         raise ReplyError("the code defines no function and no class; write the complete module")
-    code, added = supplied(code)
-    if missing := sorted(unbound(code) & set(draft.lost)):
+    code, added = add_missing_imports(code)
+    if missing := sorted(names_unbound(code) & set(draft.lost)):
         raise ReplyError(_why_lost(draft, missing[0]))
-    if fault := complaint(code):
+    if fault := compile_error(code):
         raise ReplyError(f"the code is not valid Python: {fault}")
     notes = dict.fromkeys([*draft.notes, *dropped, *borrowed, *moved, *added])
     return Module(code.strip("\n") + "\n", tuple(notes))
@@ -151,15 +154,15 @@ def _completed(code: str, others: Sequence[Mended], *, without: str | None = Non
     """`code` with the definitions that it lacks and another block of the reply has, save the one of `without`."""
     borrowed: list[str] = []
     notes: list[str] = []
-    missing = unbound(code) - KNOWN.keys() - {without}
+    missing = names_unbound(code) - KNOWN.keys() - {without}
     for other in others:
         lines = other.code.split("\n")
         for node in parse(other.code).body:
-            if missing & bound(node) and not is_test(node):
-                borrowed.append(segment(lines, node))
-                names = ", ".join(sorted(missing & bound(node)))
+            if missing & names_bound(node) and not is_test(node):
+                borrowed.append(source_of(lines, node))
+                names = ", ".join(sorted(missing & names_bound(node)))
                 notes.append(f"took {names} from another code block")
-                missing = (missing | (unbound(borrowed[-1]) - KNOWN.keys())) - bound(node)
+                missing = (missing | (names_unbound(borrowed[-1]) - KNOWN.keys())) - names_bound(node)
     if not borrowed:
         return code, ()
     lines = code.split("\n")

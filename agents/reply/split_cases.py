@@ -1,17 +1,14 @@
-"""Tests of several cases taken apart, so that each case counts for itself: parameters, loops, runs of asserts."""
+"""Split tests of several cases, so that each case counts for itself: classes, parameters, runs of asserts."""
 
 from __future__ import annotations
 
 import ast
 import copy
-import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TypeGuard
 
 from ..syntax.collection import last_name
-from ..syntax.source import BUILTINS, bound
-from .assertions import functions_of, plain
+from ..syntax.source import names_bound, names_used
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Literal = ast.List | ast.Tuple | ast.Dict | ast.Set | ast.Constant | ast.UnaryOp
@@ -20,29 +17,38 @@ Constants = Mapping[str, ast.expr]
 
 
 def single_cases(node: ast.stmt, constants: Constants) -> list[ast.stmt]:
-    """The test `node` as tests of one case each, in order; names may repeat. What is not simple stays whole."""
+    """Return the test `node` as tests of one case each, in order, or whole; names may repeat."""
     if isinstance(node, ast.ClassDef):
-        functions = functions_of(node)
-        if functions == [node]:
-            return functions
-        return [case for function in functions for case in single_cases(function, constants)]
-    function = plain(node)
-    if not isinstance(function, _Function):
+        methods = _functions_of(node)
+        return [case for method in methods for case in single_cases(method, constants)] if methods else [node]
+    if not isinstance(node, _Function):
         return [node]
-    cases = [case for made in _for_each_parameter(function, constants) for case in _split(made, constants)]
+    cases = [case for made in _for_each_parameter(node, constants) for case in _split(made, constants)]
     return [node] if len(cases) == 1 and ast.dump(cases[0]) == ast.dump(node) else list(cases)
 
 
+def _functions_of(node: ast.ClassDef) -> list[_Function]:
+    """Return the methods of a class as functions; none where the class shares anything among them."""
+    functions: list[_Function] = []
+    for item in copy.deepcopy(node.body):
+        if isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant):
+            continue
+        if not isinstance(item, _Function) or not item.name.startswith("test") or not item.args.args:
+            return []
+        (own, *item.args.args) = item.args.args
+        if own.arg != "self" or "self" in names_used(item):
+            return []
+        functions.append(item)
+    return [] if node.decorator_list or node.bases else functions
+
+
 def asserts(node: ast.AST) -> bool:
-    """Whether `node` checks anything: an `assert`, `pytest.raises`, or a call of an `assert...` method."""
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Assert):
-            return True
-        if isinstance(inner, ast.Call) and last_name(inner).startswith(
-            ("assert", "raises", "warns", "deprecated_call")
-        ):
-            return True
-    return False
+    """Return True if `node` checks anything: an `assert`, `pytest.raises`, or a call of an `assert...` method."""
+    calls = ("assert", "raises", "warns", "deprecated_call")
+    return any(
+        isinstance(inner, ast.Assert) or (isinstance(inner, ast.Call) and last_name(inner).startswith(calls))
+        for inner in ast.walk(node)
+    )
 
 
 def _for_each_parameter(function: _Function, constants: Constants) -> list[_Function]:
@@ -50,7 +56,7 @@ def _for_each_parameter(function: _Function, constants: Constants) -> list[_Func
     if len(marks) != 1 or not isinstance(marks[0], ast.Call) or len(marks[0].args) != 2:
         return [function]
     names = _parameter_names(marks[0].args[0])
-    rows = _rows(marks[0].args[1], constants, len(names), {})
+    rows = _rows(marks[0].args[1], constants, len(names))
     asked = {argument.arg for argument in function.args.args}
     if rows is None or not names or not set(names) <= asked or function.args.defaults:
         return [function]
@@ -72,18 +78,10 @@ def _parameter_names(node: ast.expr) -> list[str]:
     return []
 
 
-def _rows(
-    node: ast.expr, constants: Constants, width: int, local: Mapping[str, ast.expr]
-) -> list[list[ast.expr]] | None:
-    """The rows of a literal table of `width` columns; None where it is not one."""
+def _rows(node: ast.expr, constants: Constants, width: int) -> list[list[ast.expr]] | None:
+    """Return the rows of a literal table of `width` columns; None where it is not one."""
     if isinstance(node, ast.Name):
-        node = local.get(node.id) or constants.get(node.id) or node
-    if isinstance(node, ast.Call) and last_name(node) == "items" and isinstance(node.func, ast.Attribute):
-        table = node.func.value
-        table = local.get(table.id) or constants.get(table.id) or table if isinstance(table, ast.Name) else table
-        if not isinstance(table, ast.Dict) or width != 2 or not all(table.keys):
-            return None
-        return [[key, value] for key, value in zip(table.keys, table.values, strict=True) if key]
+        node = constants.get(node.id, node)
     if not isinstance(node, ast.List | ast.Tuple):
         return None
     rows: list[list[ast.expr]] = []
@@ -105,9 +103,9 @@ def _rows(
 
 
 def _filled(body: Sequence[ast.stmt], values: Mapping[str, ast.expr]) -> list[ast.stmt]:
-    """`body` with `values` in the place of names; one that is read more than once is assigned first."""
+    """Return `body` with `values` in the place of names; one that is read more than once is assigned first."""
     reads = Counter(inner.id for node in body for inner in ast.walk(node) if isinstance(inner, ast.Name))
-    stored = {name for node in body for name in bound(node)}
+    stored = {name for node in body for name in names_bound(node)}
     nested = any(isinstance(inner, _Function | ast.Lambda) for node in body for inner in ast.walk(node))
     once = {
         name: value for name, value in values.items() if reads[name] <= 1 and name not in stored and not nested
@@ -129,22 +127,13 @@ class _Filler(ast.NodeTransformer):
         return copy.deepcopy(self.values[node.id]) if node.id in self.values else node
 
 
-# --- runs of asserts ----------------------------------------------------------------------------------------
-
-
 def _split(function: _Function, constants: Constants) -> list[_Function]:
-    """`function` as one function a check, where no check needs what another one left behind."""
+    """Return `function` as one function a check, where no check needs what another one left behind."""
     body = function.body
     if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
         body = body[1:]
-    body = [case for statement in _with_tables(body) for case in _unrolled(*statement, constants)]
-    read = {inner.id for node in body for inner in ast.walk(node) if _is_load(inner)}
-    groups = _groups([node for node in body if not _is_print(node) and not _is_unread_table(node, read)])
-    if function.args.args or _share_state(groups, constants):
-        return [function]
-    if len(groups) > 1 and not _independent(groups):
-        groups = _with_own_values(groups)
-    if len(groups) < 2 or not _independent(groups):
+    groups = _groups([node for node in body if not _is_print(node)])
+    if function.args.args or len(groups) < 2 or _share_state(groups, constants) or not _independent(groups):
         return [function]
     made = []
     for group in groups:
@@ -152,46 +141,6 @@ def _split(function: _Function, constants: Constants) -> list[_Function]:
         case.body = list(group)
         made.append(case)
     return made
-
-
-def _with_tables(body: Sequence[ast.stmt]) -> list[tuple[ast.stmt, dict[str, ast.expr]]]:
-    """Each statement with the literal tables that local names stand for when it is reached."""
-    tables: dict[str, ast.expr] = {}
-    paired: list[tuple[ast.stmt, dict[str, ast.expr]]] = []
-    for node in body:
-        paired.append((node, dict(tables)))
-        for name in bound(node):
-            tables.pop(name, None)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.List | ast.Tuple | ast.Dict):
-            tables.update({target.id: node.value for target in node.targets if isinstance(target, ast.Name)})
-    return paired
-
-
-def _unrolled(node: ast.stmt, tables: Mapping[str, ast.expr], constants: Constants) -> list[ast.stmt]:
-    """A loop over a literal table as the statements of each turn; any other statement as it is."""
-    if not isinstance(node, ast.For) or node.orelse or not asserts(node):
-        return [node]
-    if any(isinstance(inner, ast.Break | ast.Continue) for inner in ast.walk(node)):
-        return [node]
-    targets = node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]
-    names = [target.id for target in targets if isinstance(target, ast.Name)]
-    rows = _rows(node.iter, constants, len(targets), tables) if len(names) == len(targets) else None
-    if rows is None:
-        return [node]
-    # Where no statement needs the one before it, each gets its own copy of the row, and can stand alone.
-    alone = not any(bound(statement) for statement in node.body)
-    bodies = [[statement] for statement in node.body] if alone else [node.body]
-    return [made for row in rows for body in bodies for made in _filled(body, dict(zip(names, row, strict=True)))]
-
-
-def _is_load(node: ast.AST) -> TypeGuard[ast.Name]:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-
-
-def _is_unread_table(node: ast.stmt, read: set[str]) -> bool:
-    """A literal table whose loop is gone."""
-    literal = isinstance(node, ast.Assign) and isinstance(node.value, ast.List | ast.Tuple | ast.Dict)
-    return literal and bool(bound(node)) and not bound(node) & read
 
 
 def _is_print(node: ast.stmt) -> bool:
@@ -212,9 +161,9 @@ def _groups(body: Sequence[ast.stmt]) -> list[list[ast.stmt]]:
 
 
 def _share_state(groups: Sequence[Sequence[ast.stmt]], constants: Constants) -> bool:
-    """Whether checks use one module-level object, or expect one call to give different answers in turn."""
+    """Return True if checks use one module-level object, or expect one call to give different answers in turn."""
     answers: dict[str, str] = {}
-    own = {name for group in groups for node in group for name in bound(node)}
+    own = {name for group in groups for node in group for name in names_bound(node)}
     for node in (node for group in groups for node in group):
         if any(not isinstance(constants[name], _Literal) for name in _read(node) & constants.keys()):
             return True
@@ -227,32 +176,8 @@ def _share_state(groups: Sequence[Sequence[ast.stmt]], constants: Constants) -> 
     return False
 
 
-def _with_own_values(groups: list[list[ast.stmt]]) -> list[list[ast.stmt]]:
-    """`groups` where each starts with the literal values that it reads of those assigned at the top.
-
-    A check that calls nothing looks at what another one did to these values; then all stay together.
-    """
-    top = list(itertools.takewhile(_is_literal_assignment, groups[0]))
-    locals_ = {name for group in groups for node in group for name in bound(node)}
-    given: list[list[ast.stmt]] = []
-    for group in [groups[0][len(top) :], *groups[1:]]:
-        calls = [inner.func for node in group for inner in ast.walk(node) if isinstance(inner, ast.Call)]
-        names = {call.id for call in calls if isinstance(call, ast.Name)}
-        if not names - BUILTINS - locals_:
-            return groups
-        read = {name for node in group for name in _read(node)}
-        given.append([*(copy.deepcopy(node) for node in top if bound(node) & read), *group])
-    return given
-
-
-def _is_literal_assignment(node: ast.stmt) -> bool:
-    if not isinstance(node, ast.Assign) or not all(isinstance(target, ast.Name) for target in node.targets):
-        return False
-    return not any(isinstance(inner, ast.Call | ast.Name) for inner in ast.walk(node.value))
-
-
 def _independent(groups: Sequence[Sequence[ast.stmt]]) -> bool:
-    every = {name for group in groups for node in group for name in bound(node)}
+    every = {name for group in groups for node in group for name in names_bound(node)}
     for group in groups:
         own: set[str] = set()
         for node in group:
@@ -262,7 +187,7 @@ def _independent(groups: Sequence[Sequence[ast.stmt]]) -> bool:
                 return False
             if isinstance(node, ast.Global | ast.Nonlocal | ast.Import | ast.ImportFrom | ast.Return):
                 return False
-            own |= bound(node)
+            own |= names_bound(node)
     return True
 
 
@@ -276,5 +201,5 @@ def _read(node: ast.stmt) -> set[str]:
             read.add(inner.target.id)
     # A loop, a `with` or a comprehension binds the names that its own body reads.
     compound = isinstance(node, ast.For | ast.With | ast.Try)
-    inside = bound(node) if compound else frozenset()
+    inside = names_bound(node) if compound else frozenset()
     return read - inside

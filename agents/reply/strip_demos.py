@@ -7,7 +7,7 @@ from collections import Counter
 
 from ..syntax.collection import is_fixture, is_main_guard, is_test, last_name
 from ..syntax.imports import USER_MODULE
-from ..syntax.source import BUILTINS, bound, parse, unbound, unparse, used
+from ..syntax.source import BUILTINS, names_bound, names_unbound, names_used, parse, unparse
 from .split_cases import asserts
 
 _TALKS = frozenset({"print", "pprint", "input", "breakpoint", "help"})
@@ -19,14 +19,16 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def without_demos(code: str, entry: str | None) -> tuple[str, tuple[str, ...]]:
-    """`code` without top-level prints, sample calls, asserts and tests; an `if __name__` block stays.
+    """Return `code` without top-level prints, sample calls, asserts and tests; an `if __name__` block stays.
 
     `entry` is the signature's name: a test of it is never mistaken for it. The rest of the text is left as it is.
     """
     tree = parse(code)
     checks = [node for node in tree.body if _is_check(node)]
-    needed = used([node for node in tree.body if isinstance(node, _Definition) and node not in checks]) | {entry}
-    tests = [node for node in checks if not bound(node) & needed]
+    needed = names_used([node for node in tree.body if isinstance(node, _Definition) and node not in checks]) | {
+        entry
+    }
+    tests = [node for node in checks if not names_bound(node) & needed]
     rest = [node for node in tree.body if node not in tests]
     demos = _demos(rest, entry)
     notes = []
@@ -40,7 +42,7 @@ def without_demos(code: str, entry: str | None) -> tuple[str, tuple[str, ...]]:
 
 
 def cut(code: str, dead: list[ast.stmt]) -> str:
-    """`code` without the module-level statements `dead`."""
+    """Return `code` without the module-level statements `dead`."""
     if not dead:
         return code
     lines = code.split("\n")
@@ -77,7 +79,7 @@ def _is_check(node: ast.stmt) -> bool:
 
 
 def _demos(nodes: list[ast.stmt], entry: str | None) -> list[ast.stmt]:
-    """Statements that are not needed by any definition, found until none is left to find."""
+    """Return statements that are not needed by any definition, found until none is left to find."""
     own = {node.name for node in nodes if isinstance(node, _Definition)} | ({entry} if entry else set())
     uses = {node: _globals_of(node) for node in nodes}
     readers = Counter(name for names in uses.values() for name in names)
@@ -88,34 +90,36 @@ def _demos(nodes: list[ast.stmt], entry: str | None) -> list[ast.stmt]:
         found = []
         for node in left:
             others = frozenset(
-                name for name in bound(node) | uses[node] if readers[name] > (1 if name in uses[node] else 0)
+                name for name in names_bound(node) | uses[node] if readers[name] > (1 if name in uses[node] else 0)
             )
-            sample = _is_sample(node, shown) and not bound(node) & others
+            sample = _is_sample(node, shown) and not names_bound(node) & others
             if (sample or _is_demo(node, own, others)) and not _prepares(node, nodes, entry):
                 found.append(node)
                 readers.subtract(uses[node])
         if not found:
             return demos
         demos.extend(found)
-        shown = used(demos)
+        shown = names_used(demos)
         left = [node for node in left if node not in found]
 
 
 def _globals_of(node: ast.stmt) -> frozenset[str]:
     """Module-level names that `node` may read; a definition's own parameters and locals are not among them."""
     if not isinstance(node, _Definition):
-        return used(node)
-    return unbound(unparse(node)) | (used(node) & BUILTINS)
+        return names_used(node)
+    return names_unbound(unparse(node)) | (names_used(node) & BUILTINS)
 
 
 def _is_sample(node: ast.stmt, shown: frozenset[str]) -> bool:
-    """Whether `node` only names a value that dropped statements showed, such as `numbers = [3, 1]`."""
+    """Return True if `node` only names a value that dropped statements showed, such as `numbers = [3, 1]`."""
     plain = isinstance(node, ast.Assign) and not any(isinstance(inner, ast.Call) for inner in ast.walk(node))
-    return plain and bool(bound(node)) and all(name in shown and name.islower() for name in bound(node))
+    return (
+        plain and bool(names_bound(node)) and all(name in shown and name.islower() for name in names_bound(node))
+    )
 
 
 def _is_demo(node: ast.stmt, own: set[str], others: frozenset[str]) -> bool:
-    """Whether `node` only demonstrates; `others` are those of its names that other statements read."""
+    """Return True if `node` only demonstrates; `others` are those of its names that other statements read."""
     if isinstance(node, ast.Import | ast.ImportFrom | ast.Delete | _Definition) or is_main_guard(node):
         return False
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
@@ -124,7 +128,7 @@ def _is_demo(node: ast.stmt, own: set[str], others: frozenset[str]) -> bool:
         return True
     if any(isinstance(inner, ast.Import | ast.ImportFrom | _Definition) for inner in ast.walk(node)):
         return False
-    names = bound(node)
+    names = names_bound(node)
     if names & others:
         return False
     called = {last_name(inner) for inner in ast.walk(node) if isinstance(inner, ast.Call)}
@@ -137,39 +141,41 @@ def _is_demo(node: ast.stmt, own: set[str], others: frozenset[str]) -> bool:
 
 
 def _prepares(node: ast.stmt, nodes: list[ast.stmt], entry: str | None) -> bool:
-    """Whether `node` is a bare call such as `_build_table()` that fills global state and says nothing."""
+    """Return True if `node` is a bare call such as `_build_table()` that fills global state and says nothing."""
     call = node.value if isinstance(node, ast.Expr) else None
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)) or call.func.id == entry:
         return False
     name = call.func.id
     bodies = [other for other in nodes if isinstance(other, ast.FunctionDef) and other.name == name]
-    state = {name for other in nodes if isinstance(other, ast.Assign | ast.AnnAssign) for name in bound(other)}
+    state = {
+        name for other in nodes if isinstance(other, ast.Assign | ast.AnnAssign) for name in names_bound(other)
+    }
     states = any(isinstance(inner, ast.Global) for body in bodies for inner in ast.walk(body))
     fills = any(_touched(body) & state for body in bodies)
-    return (states or fills) and not any(used(body) & _TALKS for body in bodies)
+    return (states or fills) and not any(names_used(body) & _TALKS for body in bodies)
 
 
 def _touched(node: ast.AST) -> frozenset[str]:
-    """Names that a statement fills or changes in place."""
+    """Return names that a statement fills or changes in place."""
     touched: set[str] = set()
     for inner in ast.walk(node):
         if isinstance(inner, ast.Subscript | ast.Attribute) and isinstance(inner.ctx, ast.Store):
-            touched |= used(inner.value)
+            touched |= names_used(inner.value)
         elif isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in _FILLS:
-            touched |= used(inner.func.value)
+            touched |= names_used(inner.func.value)
     return frozenset(touched)
 
 
 def _dead_guards(kept: list[ast.stmt], tests: list[ast.stmt]) -> list[ast.stmt]:
     """`if __name__` blocks that run tests, or nothing that is left."""
-    gone = {name for node in tests for name in bound(node)}
+    gone = {name for node in tests for name in names_bound(node)}
     runners = {"unittest", "pytest"}
     guards = [node for node in kept if is_main_guard(node)]
-    return [node for node in guards if used(node) & (gone | runners)]
+    return [node for node in guards if names_used(node) & (gone | runners)]
 
 
 def _idle_imports(tree: ast.Module, kept: list[ast.stmt], had_tests: bool) -> list[ast.stmt]:
-    """Imports of the module itself, and of test frameworks once the tests are gone."""
+    """Return imports of the module itself, and of test frameworks once the tests are gone."""
     frameworks = {"pytest", "unittest", "hypothesis"} if had_tests else set()
     idle: list[ast.stmt] = []
     for node in tree.body:
@@ -179,6 +185,8 @@ def _idle_imports(tree: ast.Module, kept: list[ast.stmt], had_tests: bool) -> li
             modules = {alias.name.split(".")[0] for alias in node.names}
             if isinstance(node, ast.ImportFrom):
                 modules = {(node.module or "").split(".")[0]}
-            if modules <= frameworks and not bound(node) & used([n for n in kept if not is_main_guard(n)]):
+            if modules <= frameworks and not names_bound(node) & names_used(
+                [n for n in kept if not is_main_guard(n)]
+            ):
                 idle.append(node)
     return idle

@@ -12,7 +12,7 @@ import re
 import textwrap
 
 from ..records import Signature, Spec
-from ..syntax.imports import supplied
+from ..syntax.imports import add_missing_imports
 from ..syntax.source import parse
 from .prompt import unsaid
 
@@ -64,7 +64,7 @@ def _with_docstring(spec: Spec, signature: Signature) -> str:
     raw = "r" if "\\" in shown else ""
     docstring = f'{raw}"""{shown}{end}"""\n' if 0 < len(shown) <= LONGEST_DOCSTRING else ""
     try:
-        module, _ = supplied(f"{header}:\n    pass\n")
+        module, _ = add_missing_imports(f"{header}:\n    pass\n")
     except ValueError:
         return ""
     return module.removesuffix("    pass\n") + textwrap.indent(docstring, "    ")

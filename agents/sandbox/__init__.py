@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..clean_text import clean
-from .choice import open_sandbox, open_warm
+from .choice import open_sandbox
 from .interface import Ended, Job, Running, Sandbox, SandboxLimits, SandboxName
 
 __all__ = [
@@ -13,7 +12,5 @@ __all__ = [
     "Sandbox",
     "SandboxLimits",
     "SandboxName",
-    "clean",
     "open_sandbox",
-    "open_warm",
 ]

@@ -13,29 +13,24 @@ from .conformance.attack import CHECK_LIMITS
 from .conformance.ground import Ground
 from .interface import Sandbox
 
-Standing = Literal["stopped", "got through", "known residual", "unprovable", "broken"]
+CheckStatus = Literal["stopped", "got through", "known residual", "unprovable", "broken"]
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What became of one attack. `stopped` is the only good news; `unprovable` says nothing either way."""
+    """The outcome of one attack. Only `stopped` is good news; `unprovable` says nothing either way."""
 
     number: int
     title: str
-    standing: Standing
+    status: CheckStatus
     detail: str = ""
 
 
-def run_checks(sandbox: Sandbox, attacks: Sequence[Attack] = ATTACKS) -> list[CheckResult]:
-    """Try `attacks` on `sandbox`, in order; half a minute for all.
+def checks(sandbox: Sandbox, attacks: Sequence[Attack] = ATTACKS) -> Iterator[CheckResult]:
+    """Try `attacks` on `sandbox`, in order, one result at a time; half a minute for all.
 
     Raises UsageError for the sandbox `none`, which has nothing to check and would let them at this process.
     """
-    return list(checks(sandbox, attacks))
-
-
-def checks(sandbox: Sandbox, attacks: Sequence[Attack] = ATTACKS) -> Iterator[CheckResult]:
-    """The same, one result at a time, for those who show progress."""
     if sandbox.name == "none":
         raise UsageError("The sandbox `none` stops no attack; check `bubblewrap`, `native` or `auto`.")
     for attack in attacks:
@@ -43,8 +38,8 @@ def checks(sandbox: Sandbox, attacks: Sequence[Attack] = ATTACKS) -> Iterator[Ch
 
 
 def _check(sandbox: Sandbox, attack: Attack) -> CheckResult:
-    def result(standing: Standing, detail: str = "") -> CheckResult:
-        return CheckResult(attack.number, attack.title, standing, detail)
+    def result(status: CheckStatus, detail: str = "") -> CheckResult:
+        return CheckResult(attack.number, attack.title, status, detail)
 
     if not works_without_sandbox(attack):
         return result(
@@ -61,7 +56,7 @@ def _check(sandbox: Sandbox, attack: Attack) -> CheckResult:
 
 
 def attempt(sandbox: Sandbox, attack: Attack) -> bool:
-    """Whether the attack succeeds in `sandbox`; raises SandboxBroken."""
+    """Return True if the attack succeeds in `sandbox`; raises SandboxBroken."""
     ground = Ground()
     limits = replace(CHECK_LIMITS, wall_seconds=attack.wall_seconds)
     try:

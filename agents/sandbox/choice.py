@@ -38,17 +38,6 @@ def open_sandbox(name: SandboxName = "auto") -> Sandbox:
     return choose(_PREFERRED if name == "auto" else (name,), _tried)
 
 
-def open_warm(sandbox: Sandbox, modules: Sequence[str] = ("pytest",)) -> Sandbox:
-    """A sandbox that forks jobs from a worker with `modules` imported, held by `sandbox` (see `warm.py`).
-
-    Close it after use; `sandbox` stays open. Raises SandboxUnavailable where the backend makes no namespaces
-    (then use `sandbox` itself), SandboxBroken when the worker does not start.
-    """
-    from .backends.warm import WarmSandbox
-
-    return WarmSandbox(sandbox, modules)
-
-
 def refuse_other_systems(system: str) -> None:
     """Raise SandboxUnavailable unless `system` (a value of sys.platform) is Linux."""
     if not system.startswith("linux"):

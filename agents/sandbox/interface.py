@@ -1,4 +1,4 @@
-"""What a sandbox is: it launches one Python program in isolation and bounds everything it does.
+"""The Sandbox protocol: launch one Python program in isolation and bound everything it does.
 
 Two errors are told apart everywhere: the code failed (an `Ended`, whatever its exit code), and the sandbox
 failed (`SandboxBroken`).
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Literal, Protocol, Self
 
 from ..records import Stopped
@@ -56,7 +55,7 @@ class Job:
 @dataclass(frozen=True, slots=True)
 class Ended:
     """How a job ended. `stdout` and `stderr` are raw bytes, cut at the kept megabyte; clean them before showing
-    (`sandbox.text.clean`). `exit_code` is negative for a signal, None when the host ended it."""
+    (`clean_text.clean`). `exit_code` is negative for a signal, None when the host ended it."""
 
     exit_code: int | None
     stdout: bytes
@@ -81,9 +80,7 @@ class Running(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *error: object) -> None: ...
 
 
 class Sandbox(Protocol):

@@ -87,7 +87,7 @@ def _add_tree(trees: list[Path], path: Path) -> None:
 
 
 def python_parts(prefix: Path, home: Path) -> list[Path]:
-    """What of `prefix` is Python's: all of it, unless `home` or the root directory lies inside."""
+    """Python's parts of `prefix`: all of it, unless `home` or the root directory lies inside."""
     home = home.resolve()
     if prefix.resolve() != Path("/") and not home.is_relative_to(prefix.resolve()):
         return [prefix]

@@ -1,4 +1,4 @@
-"""What a user can do on this machine to get a working sandbox, read from the kernel's own settings."""
+"""Remedies: how to get a working sandbox on this machine, read from the kernel's own settings."""
 
 from __future__ import annotations
 

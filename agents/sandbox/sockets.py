@@ -1,4 +1,4 @@
-"""What a job's sockets can hold: memory of the kernel's that is part of no process."""
+"""Bytes that a job's sockets can hold: memory of the kernel's that is part of no process."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def _setting(name: str, usual: int) -> int:
 
 @cache
 def _socket_bytes() -> int:
-    """What one socket can hold: another message while below the default size, which jobs cannot change."""
+    """Bytes that one socket can hold: another message while below the default size, which jobs cannot change."""
     return 2 * max(_setting("core/rmem_default", 212_992), _setting("core/wmem_default", 212_992))
 
 
 @cache
 def _tcp_bytes() -> int:
-    """What one socket of TCP can hold more, as its buffer for sending grows by itself."""
+    """Bytes that one TCP socket can hold more, as its buffer for sending grows by itself."""
     return _setting("ipv4/tcp_wmem", 4 << 20)
 
 

@@ -13,7 +13,7 @@ from ..errors import UsageError
 from ..records import Example, Signature, Spec
 from ..syntax.imports import KNOWN
 from ..syntax.literals import MAKERS, same_value
-from ..syntax.source import parse, unbound
+from ..syntax.source import names_unbound, parse
 from .examples import from_statement
 from .front_matter import listed
 from .source_file import read_text
@@ -25,7 +25,7 @@ _BULLET = re.compile(r"^[-*•][ \t]+")
 
 
 def with_answers(spec: Spec, path: Path, *, under_way: bool) -> Spec:
-    """`spec` with the answers in the file `path` as examples, after those it has, each once.
+    """Return `spec` with the answers in the file `path` as examples, after those it has, each once.
 
     One answer a line (`f(1) == 2`, `f(1) -> 2`, `f(0) raises ValueError`), blank lines and comments between them,
     or YAML with a list `examples:`. `under_way` says that the run has recorded replies: prompts then stay as they
@@ -42,13 +42,16 @@ def with_answers(spec: Spec, path: Path, *, under_way: bool) -> Spec:
         wanted = f"`{_called(spec.signature)} == value`"
         raise UsageError(f"{path} holds no answer; uncomment one (remove the #), or write {wanted} on a line.")
     answers = [answer for answer, _ in found.values()]
-    kept = [example for example in spec.examples if not any(_replaces(answer, example) for answer in answers)]
+    replaced = [
+        other for other in spec.examples if other.answer and any(_contradicts(new, other) for new in answers)
+    ]
+    kept = [example for example in spec.examples if example not in replaced]
     known = {_meaning(example) for example in kept}
     return replace(spec, examples=(*kept, *(answer for answer in answers if _meaning(answer) not in known)))
 
 
 def _statements(text: str, origin: str) -> Sequence[tuple[str, int]]:
-    """The answers in `text` and the line of each."""
+    """Return the answers in `text` and the line of each."""
     if _YAML.match(text):
         return listed(text, "examples", origin)
     lines = ((_BULLET.sub("", line.strip()), number) for number, line in enumerate(text.split("\n"), 1))
@@ -63,7 +66,7 @@ def _answer(statement: str, spec: Spec, where: str) -> Example:
         remedy = "" if "; write" in str(error) else f"; write it as `{_called(spec.signature)} == value`"
         raise UsageError(f"{where}: {error}{remedy}.") from error
     own = spec.signature.name if spec.signature else None
-    outside = sorted(unbound(example.code, own) - MAKERS - {"pytest"})
+    outside = sorted(names_unbound(example.code, own) - MAKERS - {"pytest"})
     defined = [name for name in outside if _defines(spec, name)]
     strange = [name for name in outside if name not in defined and name not in KNOWN]
     if strange:
@@ -81,7 +84,7 @@ def _called(signature: Signature | None) -> str:
 
 
 def _defines(spec: Spec, name: str) -> bool:
-    """Whether `name` is the spec's entry point or written like a definition, a call or code in its text."""
+    """Return True if `name` is the spec's entry point or written like a definition, a call or code in its text."""
     if spec.signature is not None and name == spec.signature.name:
         return True
     word = re.escape(name)
@@ -119,19 +122,15 @@ def _stated(example: Example) -> str:
     return example.code.strip().split("\n")[-1].strip().removeprefix("assert ")
 
 
-def _replaces(answer: Example, example: Example) -> bool:
-    return example.answer and _contradicts(answer, example)
-
-
 def _contradicts(one: Example, other: Example) -> bool:
-    here, there = _taken_apart(one.code), _taken_apart(other.code)
+    here, there = _question_and_value(one.code), _question_and_value(other.code)
     if here is None or there is None or here[0] != there[0]:
         return False
     return not same_value(here[1], there[1])
 
 
-def _taken_apart(code: str) -> tuple[str, str] | None:
-    """What an example asks and what it states; None where it is no plain pair of the two."""
+def _question_and_value(code: str) -> tuple[str, str] | None:
+    """Return the question and the stated value of an example; None where it is no plain pair of the two."""
     match parse(code).body:
         case [ast.Assert(test=ast.Compare(left=left, ops=[ast.Eq() | ast.Is()], comparators=[stated]))]:
             return ast.dump(left), ast.unparse(stated)

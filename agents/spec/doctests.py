@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..syntax.literals import exception, expression, value
-from ..syntax.source import bound, parse, segment, used
+from ..syntax.source import names_bound, names_used, parse, source_of
 
 _PROMPT = re.compile(r"^(?P<indent>[ \t]*(?:[*-] |\d+[.)] )?[ \t]*`?)>>> ?(?P<code>.*)$")
 _RAISED = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?::|\s*$)")
@@ -25,7 +25,7 @@ class Shown:
 
 
 def shown(lines: Sequence[str]) -> list[list[Shown]]:
-    """The sessions in `lines`: runs of prompts with nothing but results and blank lines between them."""
+    """Return the sessions in `lines`: runs of prompts with nothing but results and blank lines between them."""
     sessions: list[list[Shown]] = []
     open_session = False
     index = 0
@@ -62,7 +62,7 @@ def _one(lines: Sequence[str], start: int, match: re.Match[str]) -> tuple[Shown,
 
 
 def checks(session: Sequence[Shown], optional: bool) -> list[tuple[str, str, int]]:
-    """What a session states, as (code, source text, line): each with the statements before it that it needs.
+    """Return a session's checks as (code, source text, line), each with the statements before it that it needs.
 
     `optional` says that the entry point may return None, so that a call with nothing printed states that.
     """
@@ -76,9 +76,9 @@ def checks(session: Sequence[Shown], optional: bool) -> list[tuple[str, str, int
             return found
         if not body or "doctest:" in item.code:
             continue
-        texts.update({node: segment(item.code.split("\n"), node) for node in body})
+        texts.update({node: source_of(item.code.split("\n"), node) for node in body})
         if check := _check(body[-1], texts[body[-1]], item.result, optional):
-            setup = _needed([*before, *body[:-1]], used(body[-1]))
+            setup = _needed([*before, *body[:-1]], names_used(body[-1]))
             found.append(("\n".join([*(texts[node] for node in setup), check]), item.text, item.line))
         if not item.result.startswith("Traceback"):
             before.extend(body)
@@ -112,14 +112,14 @@ def _is_comparison(node: ast.expr) -> bool:
 
 
 def _needed(before: Sequence[ast.stmt], names: frozenset[str]) -> list[ast.stmt]:
-    """The statements that bind, or act on, what `names` stand for; later ones may need earlier ones."""
-    own = {name for node in before for name in bound(node)}
+    """Return the statements that bind, or act on, what `names` stand for; later ones may need earlier ones."""
+    own = {name for node in before for name in names_bound(node)}
     wanted = set(names) & own
     chosen: list[ast.stmt] = []
     for _ in before:
-        grown = [node for node in before if (bound(node) | used(node)) & wanted]
+        grown = [node for node in before if (names_bound(node) | names_used(node)) & wanted]
         if len(grown) == len(chosen):
             break
         chosen = grown
-        wanted |= {name for node in chosen for name in used(node)} & own
+        wanted |= {name for node in chosen for name in names_used(node)} & own
     return chosen

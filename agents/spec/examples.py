@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..records import Example, Signature
 from ..syntax.literals import MAKERS, exception, expression, is_value, value
-from ..syntax.source import bound, parse, parses, unbound, used
+from ..syntax.source import names_bound, names_unbound, names_used, parse, parses
 from .doctests import checks, shown
 from .pairs import stated_pairs
 from .signature import closing
@@ -42,7 +42,7 @@ _Call = tuple[str, str, str]
 
 
 def examples(text: str, signature: Signature | None) -> tuple[Example, ...]:
-    """The examples in `text`, in order, each once; those that contradict one another are left out."""
+    """Return the examples in `text`, in order, each once; those that contradict one another are left out."""
     lines = _readable(text)
     found: list[tuple[int, str, str, bool]] = []
     optional = signature is not None and re.search(r"None|Optional", signature.text.partition("->")[2]) is not None
@@ -64,18 +64,16 @@ def examples(text: str, signature: Signature | None) -> tuple[Example, ...]:
 
 
 def from_statement(text: str, signature: Signature | None) -> Example:
-    """An example given as such: an assertion, a comparison, or `call -> value`.
+    """Return an example given as such: an assertion, a comparison, or `call -> value`.
 
     Raises ValueError, naming the example, where it is none of these.
     """
     source = text.strip()
+    body, reason = list[ast.stmt](), ""
     try:
         body = parse(source).body
     except ValueError as error:
-        body = []
         reason = str(error)
-    else:
-        reason = ""
     if body and isinstance(body[-1], ast.Assert | ast.With):
         return Example(source, source)
     if len(body) == 1 and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Compare | ast.BoolOp):
@@ -88,7 +86,7 @@ def from_statement(text: str, signature: Signature | None) -> Example:
 
 
 def _readable(text: str) -> list[str]:
-    """The lines of `text`; escapes are undone in lines that a stub's docstring escapes."""
+    """Return the lines of `text`; escapes are undone in lines that a stub's docstring escapes."""
     try:
         parse(text)
     except ValueError:
@@ -99,14 +97,14 @@ def _readable(text: str) -> list[str]:
 
 
 def _in_doubt(lines: Sequence[str], index: int) -> bool:
-    """Whether the heading above a line says that what follows is wrong."""
+    """Return True if the heading above a line says that what follows is wrong."""
     above = (line for line in reversed(lines[:index]) if line.strip() and not _EXAMPLE_LINE.search(line))
     heading = next(above, "").rstrip().rstrip("*_")
     return (heading.endswith(":") or heading.startswith("#")) and _BAD_NEWS.search(heading) is not None
 
 
 def _logical(lines: Sequence[str], index: int, signature: Signature | None) -> str:
-    """The line at `index`, and those after it that its brackets take in."""
+    """Return the line at `index`, and those after it that its brackets take in."""
     line = lines[index]
     start = line.find(f"{signature.name}(") if signature else -1
     if start < 0 and not line.strip().startswith("assert "):
@@ -122,7 +120,7 @@ def _logical(lines: Sequence[str], index: int, signature: Signature | None) -> s
 
 
 def _in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
-    """The assertions in one line, with whether each is sure (`=` may also define)."""
+    """Return the assertions in one line, with whether each is sure (`=` may also define)."""
     text = _LEAD.sub("", line, count=1)
     if whole := _whole(text.strip().rstrip("`;")):
         comment = text[len(text.split("#")[0]) :]
@@ -145,7 +143,7 @@ class _Assertion(NamedTuple):
 
 
 def _whole(text: str) -> list[str]:
-    """A line that is code from end to end: an assertion, or comparisons of calls with values."""
+    """Return the assertions of a line that is code throughout: an `assert`, or calls compared with values."""
     try:
         body = parse(text).body
     except ValueError:
@@ -162,14 +160,14 @@ def _whole(text: str) -> list[str]:
 
 
 def _states(node: ast.expr) -> bool:
-    """Whether `node` compares something computed with a value."""
+    """Return True if `node` compares something computed with a value."""
     if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], ast.Eq | ast.Is):
         return False
     return is_value(node.comparators[0]) and not is_value(node.left)
 
 
 def _calls(line: str, signature: Signature | None) -> Iterator[_Call]:
-    """Calls of the entry point in `line`, each with the sign after it and the text after that."""
+    """Yield calls of the entry point in `line`, each with the sign after it and the text after that."""
     if signature is None or signature.kind == "class":
         return
     starts = [match.start() for match in re.finditer(rf"(?<![\w.]){re.escape(signature.name)}\(", line)]
@@ -215,7 +213,7 @@ def _leading_value(rest: str) -> str | None:
 
 
 def _ends(tail: str) -> bool:
-    """Whether `tail` may follow a value: a full stop, a comment, a remark in brackets, the next example."""
+    """Return True if `tail` may follow a value: a full stop, a comment, a remark in brackets, the next example."""
     if re.match(r"\.\w|\)\S*\w|,\s*[\d'\"\[({-]", tail):
         return False
     return (
@@ -230,7 +228,7 @@ def _leading_exception(rest: str) -> str | None:
 
 
 def _set_up(lines: Sequence[str], signature: Signature | None) -> list[tuple[str, str, int]]:
-    """Asserts in fenced code that stand on assignments above them."""
+    """Return asserts in fenced code that stand on assignments above them."""
     found: list[tuple[str, str, int]] = []
     fences = [index for index, line in enumerate(lines) if re.match(r"\s*(?:```|~~~)", line)]
     for start, end in zip(fences[::2], fences[1::2], strict=False):
@@ -238,16 +236,20 @@ def _set_up(lines: Sequence[str], signature: Signature | None) -> list[tuple[str
             body = parse("\n".join(lines[start + 1 : end])).body
         except ValueError:
             continue
-        if signature is None or _in_doubt(lines, start) or any(signature.name in bound(node) for node in body):
+        if (
+            signature is None
+            or _in_doubt(lines, start)
+            or any(signature.name in names_bound(node) for node in body)
+        ):
             continue
         before: dict[str, ast.Assign] = {}
         for node in body:
-            if isinstance(node, ast.Assert) and used(node) & before.keys():
-                needed = dict.fromkeys(assigned for name, assigned in before.items() if name in used(node))
+            if isinstance(node, ast.Assert) and names_used(node) & before.keys():
+                needed = dict.fromkeys(assigned for name, assigned in before.items() if name in names_used(node))
                 code = "\n".join(ast.unparse(statement) for statement in [*needed, node])
                 found.append((code, lines[start + node.lineno].strip(), start + node.lineno))
             elif isinstance(node, ast.Assign):
-                before.update(dict.fromkeys(bound(node), node))
+                before.update(dict.fromkeys(names_bound(node), node))
     return found
 
 
@@ -263,46 +265,35 @@ def _checks(code: str) -> bool:
 
 
 def _is_certain(code: str, signature: Signature | None) -> bool:
-    """Whether `code` parses, uses the entry point, and depends on nothing that the spec does not give."""
+    """Return True if `code` parses, uses the entry point, and depends on nothing that the spec does not give."""
     if not _checks(code):
         return False
-    outside = unbound(code, signature.name if signature else None) - MAKERS - {"pytest"}
-    tree = parse(code)
-    if signature is None:
-        called = {
-            node.func.id
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-        }
-        return bool(outside) and outside <= called
-    return outside == {signature.name} and not _is_trivial(tree, signature.name)
-
-
-def _is_trivial(tree: ast.Module, name: str) -> bool:
-    """Whether the entry point is named but never called."""
-    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
-    return not any(isinstance(call.func, ast.Name) and call.func.id == name for call in calls)
+    outside = names_unbound(code, signature.name if signature else None) - MAKERS - {"pytest"}
+    calls = [node.func for node in ast.walk(parse(code)) if isinstance(node, ast.Call)]
+    called = {function.id for function in calls if isinstance(function, ast.Name)}
+    wanted = outside if signature is None else {signature.name}
+    return bool(outside) and outside == wanted and outside <= called
 
 
 def _agreeing(found: Sequence[tuple[int, str, str, bool]]) -> list[tuple[str, str]]:
-    """`found` without repetitions, without rivals, and without unsure ones where results differ in kind."""
+    """Return `found` without repetitions, without rivals, and without unsure ones where results differ in kind."""
     answers: dict[str, set[str]] = {}
     kinds: set[str] = set()
     for _, code, _, _ in found:
-        question, answer, kind = _taken_apart(code)
+        question, answer, kind = _question_and_value(code)
         answers.setdefault(question, set()).add(answer)
         kinds |= {kind} - {"None", ""}
     mixed = len(kinds) > 1
     chosen: dict[str, tuple[str, str]] = {}
     for _, code, source, sure in found:
-        question, answer, _ = _taken_apart(code)
+        question, answer, _ = _question_and_value(code)
         if len(answers[question]) == 1 and (sure or not mixed):
             chosen.setdefault(question + answer, (code, source))
     return list(chosen.values())
 
 
-def _taken_apart(code: str) -> tuple[str, str, str]:
-    """What an assertion asks, what it states, and the kind of value it states."""
+def _question_and_value(code: str) -> tuple[str, str, str]:
+    """Return the question of an assertion, its stated value, and that value's kind."""
     body = parse(code).body
     node = body[-1]
     before = "".join(ast.dump(other) for other in body[:-1])
@@ -310,11 +301,8 @@ def _taken_apart(code: str) -> tuple[str, str, str]:
         stated = node.test.comparators[0]
         return before + ast.dump(node.test.left), ast.dump(stated), _kind(stated)
     if isinstance(node, ast.With):
-        return (
-            before + "".join(ast.dump(inner.value) for inner in node.body if isinstance(inner, ast.Expr)),
-            "raises",
-            "",
-        )
+        calls = "".join(ast.dump(inner.value) for inner in node.body if isinstance(inner, ast.Expr))
+        return before + calls, "raises", ""
     return before + ast.dump(node), "", ""
 
 

@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from ..errors import UsageError
@@ -22,7 +22,7 @@ _BLOCK = re.compile(r"\A---[ \t]*\n(?P<yaml>.*?\n|)(?:---|\.\.\.)[ \t]*(?:\n|\Z)
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """What a spec's front matter sets; `places` says where each key is.
+    """The settings in a spec's front matter; `places` says where each key is.
 
     `source` is its text as written, or a text that follows the values only: a spec's id follows it.
     """
@@ -36,24 +36,20 @@ class FrontMatter:
     source: str = ""
 
     def over(self, other: FrontMatter) -> FrontMatter:
-        """What this sets and, where it sets nothing, what `other` does."""
-        limits = {
-            limit.name: getattr(self.limits, limit.name) or getattr(other.limits, limit.name)
-            for limit in fields(SpecLimits)
-        }
+        """Return these settings, with those of `other` where this has none."""
         return FrontMatter(
             id=self.id or other.id,
             signature=self.signature or other.signature,
             examples=self.examples or other.examples,
             tests=self.tests or other.tests,
-            limits=SpecLimits(**limits),
+            limits=replace(other.limits, **{key: value for key, value in asdict(self.limits).items() if value}),
             places={**other.places, **self.places},
             source=self.source + other.source,
         )
 
 
 def separated(text: str, place: Place) -> tuple[FrontMatter, str]:
-    """The front matter of `text`, and the text after it. Raises UsageError that names the line."""
+    """Return the front matter of `text`, and the text after it. Raises UsageError that names the line."""
     match = _BLOCK.match(text)
     if not match:
         return FrontMatter(), text
@@ -112,7 +108,7 @@ def _limits(read: _Fields) -> SpecLimits:
 
 
 def listed(text: str, key: str, origin: str) -> list[tuple[str, int]]:
-    """The texts of the list `key` in a document that holds nothing else, each with its line (from 1).
+    """Return the texts of the list `key` in a document that holds nothing else, each with its line (from 1).
 
     Raises UsageError that names `origin` and the line.
     """
@@ -179,7 +175,7 @@ class _Fields:
 
 
 def hint(name: str, known: Sequence[str]) -> str:
-    """The way out for a key that is not among those `known`."""
+    """Return the way out for a key that is not among those `known`."""
     near = difflib.get_close_matches(name, known, 1)
     return f"did you mean `{near[0]}`?" if near else f"known keys are {', '.join(known)}."
 

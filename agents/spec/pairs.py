@@ -22,7 +22,7 @@ _OUTPUT = re.compile(r"^\s*[-*]?\s*\**(?:outputs?|returns?)\**\s*:\**\s*`?(?P<st
 
 
 def stated_pairs(lines: Sequence[str], signature: Signature | None) -> list[tuple[str, str, int]]:
-    """Assertions for pairs whose inputs fit the signature's parameters, as (code, source text, line)."""
+    """Return assertions for pairs whose inputs fit the signature's parameters, as (code, source text, line)."""
     wanted = parameters(signature) if signature else None
     if signature is None or wanted is None or wanted.vararg or wanted.kwarg or wanted.kwonlyargs:
         return []
@@ -45,7 +45,7 @@ def stated_pairs(lines: Sequence[str], signature: Signature | None) -> list[tupl
 
 
 def _arguments(given: str, names: Sequence[str]) -> str | None:
-    """The source of a call's arguments, in the order of `names`; None where they don't fit them exactly."""
+    """Return the source of a call's arguments, in the order of `names`; None where they don't fit them exactly."""
     given = given.rstrip(" ,;")
     if len(names) == 1 and (alone := value(given)) is not None:
         return alone

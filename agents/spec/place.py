@@ -22,10 +22,10 @@ class Place:
     folder: Path = Path()
     first: int | None = 1
     mark: str = ":"
-    """What stands between a name and the number of a line."""
+    """Separator between a name and the number of a line."""
 
     def at(self, line: int) -> str:
-        """The name of a line, counted from 1."""
+        """Return the name of a line, counted from 1."""
         return self.whole if self.first is None else f"{self.name}{self.mark}{self.first + line - 1}"
 
     def file(self, name: str, where: str) -> Path:
@@ -51,7 +51,7 @@ def require_within(path: Path, folder: Path, where: str) -> None:
 
 
 def place_of(origin: str) -> Place:
-    """The place of a spec that is a whole argument, the whole of standard input, or a whole file."""
+    """Return the place of a spec that is a whole argument, the whole of standard input, or a whole file."""
     name = {"argument": "The spec", "stdin": "Standard input"}.get(origin, origin)
     folder = Path(origin).parent if name == origin else Path()
     return Place(name, name, origin, folder, mark=", line ")

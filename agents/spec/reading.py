@@ -32,7 +32,7 @@ def read_spec(text: str, *, origin: str, tests: str | None = None) -> Spec:
 
 
 def take_apart(text: str, place: Place) -> tuple[FrontMatter, str]:
-    """The front matter of a spec's `text` and what follows it. Raises UsageError that names the line."""
+    """Return the front matter of a spec's `text` and what follows it. Raises UsageError that names the line."""
     if len(text.encode("utf-8", "surrogatepass")) > LONGEST_SPEC:
         raise UsageError(f"{place.whole} is longer than {LONGEST_SPEC // 1000} KB; shorten the spec.")
     text = text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
@@ -60,7 +60,7 @@ def make_spec(front: FrontMatter, body: str, place: Place, tests: str | None = N
 
 
 def read_spec_file(path: Path, tests_path: Path | None = None) -> Spec:
-    """The spec in the file `path`, and trusted tests from `tests_path`. Raises UsageError."""
+    """Return the spec in the file `path`, and trusted tests from `tests_path`. Raises UsageError."""
     text = read_text(path, LONGEST_SPEC)
     if tests_path is None:
         return read_spec(text, origin=str(path))
@@ -69,7 +69,7 @@ def read_spec_file(path: Path, tests_path: Path | None = None) -> Spec:
 
 
 def read_tests_file(path: Path) -> str:
-    """The source of a trusted pytest file. Raises UsageError where it can't be read or has no test."""
+    """Return the source of a trusted pytest file. Raises UsageError where it can't be read or has no test."""
     source = _trusted([(read_text(path, LONGEST_TESTS), str(path))])
     assert source is not None
     return source

@@ -37,7 +37,7 @@ def stated(text: str) -> Signature:
 
 
 def found(text: str) -> Signature | None:
-    """The entry point that a spec's text names; None where there is none, or more than one as likely."""
+    """Return the entry point that a spec's text names; None where there is none, or more than one as likely."""
     return _stub(text) or _header(text) or _sentence(text)
 
 
@@ -51,7 +51,7 @@ def _of(node: _Function | ast.ClassDef) -> Signature:
 
 
 def _stub(text: str) -> Signature | None:
-    """The last definition without a body in Python code: the whole text, or what is fenced in it."""
+    """Return the last definition without a body in Python code: the whole text, or what is fenced in it."""
     for code in [text, *(match[2] for match in _FENCED.finditer(text))]:
         try:
             body = parse(code).body
@@ -72,7 +72,7 @@ def _is_class_stub(node: ast.ClassDef) -> bool:
 
 
 def _header(text: str) -> Signature | None:
-    """The one function that is written as `def name(...)`; methods of a class count for the class."""
+    """Return the one function that is written as `def name(...)`; methods of a class count for the class."""
     class_header = re.findall(r"^class\s+(\w+)[^\n]*:[ \t]*$", text, re.MULTILINE)
     if len(set(class_header)) == 1:
         return Signature(class_header[0], "class", f"class {class_header[0]}")
@@ -82,7 +82,7 @@ def _header(text: str) -> Signature | None:
 
 
 def _sentence(text: str) -> Signature | None:
-    """What the text asks for: `Implement name(parameters) -> type`, or a class."""
+    """Return the entry point in a sentence: `Implement name(parameters) -> type`, or a class."""
     prose = _FENCED.sub("", text)
     every = [(match.start(), header) for match in _CALLABLE.finditer(prose) if (header := _read(prose, match))]
     typed = [(place, header) for place, header in every if ":" in header.text or "->" in header.text]
@@ -154,7 +154,7 @@ def closing(text: str, start: int) -> int | None:
 
 
 def _annotation(rest: str) -> str:
-    """The type that follows an arrow, as far as it is one."""
+    """Return the type that follows an arrow, as far as it is one."""
     arrow = _ANNOTATION.match(rest)
     if not arrow:
         return ""

@@ -27,7 +27,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 
 def read_text(path: Path, longest: int, place: Place | None = None) -> str:
-    """The text of the file `path`, at most `longest` bytes of UTF-8. Raises UsageError that names it."""
+    """Return the text of the file `path`, at most `longest` bytes of UTF-8. Raises UsageError that names it."""
     with opened(path) as file:
         data = file.read(longest + 1)
     if len(data) > longest:

@@ -20,7 +20,7 @@ class YamlFault(ValueError):
 
 
 def composed(source: str) -> yaml.Node | None:
-    """The one document in `source`; None where there is none. Raises YamlFault."""
+    """Return the one document in `source`; None where there is none. Raises YamlFault."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -59,7 +59,7 @@ def _line(event: yaml.Event) -> int:
 
 
 def built(node: yaml.Node) -> object:
-    """The value that `node` stands for. Raises YamlFault."""
+    """Return the value that `node` stands for. Raises YamlFault."""
     import yaml
 
     try:
@@ -75,7 +75,7 @@ def built(node: yaml.Node) -> object:
 
 
 def key_lines(node: yaml.Node) -> dict[str, int]:
-    """The line, from 0, of each key of a mapping, and of each key of a mapping in it."""
+    """Return the line, from 0, of each key of a mapping, and of each key of a mapping in it."""
     import yaml
 
     lines: dict[str, int] = {}

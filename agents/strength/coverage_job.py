@@ -38,7 +38,7 @@ class CoverageJob:
     mark: str
 
     def read(self, ended: Ended) -> Coverage | None:
-        """What was measured; None where the job was stopped, or did not end with a finding that makes sense."""
+        """Return the coverage; None where the job was stopped, or its finding makes no sense."""
         marked = [line for line in ended.stdout.split(b"\n") if line.startswith(self.mark.encode())]
         if not marked or ended.stopped is not None:
             return None
@@ -50,7 +50,7 @@ class CoverageJob:
 
 
 def coverage_job(code: str, tests: Sequence[Test], seconds: float = MOST_SECONDS) -> CoverageJob:
-    """The job that measures `code` under `tests`, ended after `seconds`."""
+    """Return the job that measures `code` under `tests`, ended after `seconds`."""
     limits = SandboxLimits(wall_seconds=seconds, cpu_seconds=math.ceil(seconds))
     mark = secrets.token_hex(8)
     files = {

@@ -44,7 +44,7 @@ def killing_calls(
     most: int = MOST_CALLS,
     tried: int = MOST_TRIED,
 ) -> tuple[KillingCall, ...]:
-    """At most `most` calls that kill as many of `survivors` as can be, the one that kills most first.
+    """Return at most `most` calls that kill as many of `survivors` as can be, the one that kills most first.
 
     `tried` inputs are made from those of `tests`, on which the code passes, and from the constants in the code.
     Raises ValueError where the tests don't pass on the code, and SandboxBroken.
@@ -78,7 +78,7 @@ def _cover(board: Board, most: int) -> Iterator[KillingCall]:
 
 
 def _killed(board: Board, call: Test) -> frozenset[int]:
-    """The mutants, by number, that do something else than the code on `call`."""
+    """Return the mutants, by number, that do something else than the code on `call`."""
     first, again, *others = (verdict.outcome(call.id) for verdict in board.verdicts)
     returned = first.actual
     if returned is None or again.actual is None or len(returned) > LONGEST_ANSWER:
@@ -115,7 +115,7 @@ def _calls(code: str, lines: Container[int], tests: Sequence[Test], count: int) 
 
 
 def _with_constants(constants: Sequence[object], tests: Sequence[Test]) -> dict[str, str]:
-    """Calls of the tests with a constant put into them, and the preamble of each."""
+    """Return calls of the tests with a constant put into them, and the preamble of each."""
     found = [literal for test in tests if (literal := literal_call(test)) is not None]
     known = {ast.unparse(call) for call, _ in found}
     made: dict[str, str] = {}
@@ -145,7 +145,7 @@ def _constants(code: str, lines: Container[int]) -> tuple[list[object], list[obj
 
 
 def _variants(value: object, constants: Sequence[object]) -> Iterator[object]:
-    """`value` with a constant in it or in its place, of the same type, and lists of another length."""
+    """Yield `value` with a constant in it or in its place, of the same type, and lists of another length."""
     for constant in constants:
         if isinstance(value, str) and isinstance(constant, str):
             yield from (constant, value + constant, constant + value, value[:1] + constant + value[1:])

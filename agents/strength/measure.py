@@ -22,17 +22,17 @@ LONGEST_CALL = 4.0
 
 
 class MutantRunner(Protocol):
-    """What mutants and calls are run on (see rig.py)."""
+    """A verifier of mutants and calls (`CachedVerifier`)."""
 
     @property
     def sandbox(self) -> Sandbox:
         """Where a job of one process runs."""
 
     def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
-        """Every candidate on every test."""
+        """Run every candidate on every test."""
 
     def hasty_board(self, candidates: Sequence[Candidate], tests: Sequence[Test], call_seconds: float) -> Board:
-        """Every candidate on every test, each given up at the first test in which a call takes longer."""
+        """Run every candidate on every test, each given up at the first test in which a call takes longer."""
 
 
 def measure(
@@ -44,7 +44,7 @@ def measure(
     seconds: float = MOST_SECONDS,
     clock: Callable[[], float] = time.monotonic,
 ) -> Strength:
-    """The strength of `tests`, which pass on `code`: no more mutants are begun after `seconds`.
+    """Return the strength of `tests`, which pass on `code`: no more mutants are begun after `seconds`.
 
     A mutant counts as killed when its verdict is anything but `passed`, one that does not return included.
     Raises ValueError where `code` isn't Python or the tests don't pass on it, and SandboxBroken.
@@ -76,7 +76,7 @@ def measure(
 
 
 def passing(code: str, tests: Sequence[Test], runner: MutantRunner) -> Verdict:
-    """The verdict on the code itself, in the layout of its mutants.
+    """Return the verdict on the code itself, in the layout of its mutants.
 
     Raises ValueError where the tests don't pass on it, as mutants would then show nothing.
     """
@@ -88,13 +88,13 @@ def passing(code: str, tests: Sequence[Test], runner: MutantRunner) -> Verdict:
 
 
 def patience(verdict: Verdict) -> float:
-    """Seconds that a call of a mutant may take, by what the code itself needs."""
+    """Return seconds that a call of a mutant may take, by what the code itself needs."""
     slowest = max((outcome.seconds for outcome in verdict.outcomes), default=0.0)
     return min(LONGEST_CALL, SHORTEST_CALL + SLOWER * slowest)
 
 
 def as_candidate(code: str) -> Candidate:
-    """`code` as something that a board takes."""
+    """Return `code` as something that a board takes."""
     return Candidate(fingerprint(code), code, "draft", 0)
 
 

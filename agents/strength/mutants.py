@@ -50,7 +50,7 @@ def mutants(code: str, most: int = MOST) -> tuple[Mutant, ...]:
 
 
 def mutants_of(code: str, survivors: Sequence[Survivor]) -> tuple[Mutant, ...]:
-    """The mutants that `survivors` tell of, in that order. Raises ValueError where `code` isn't Python."""
+    """Return the mutants that `survivors` tell of, in that order. Raises ValueError where `code` isn't Python."""
     wanted = set(survivors)
     found: dict[Survivor, Mutant] = {}
     for mutant in _made(code) if wanted else ():
@@ -109,7 +109,7 @@ def _mutant(tree: ast.Module, site: Site, node: ast.AST) -> Mutant:
 
 
 def _shown(node: ast.AST) -> str:
-    """A node as source: of a statement with a body the line that opens it."""
+    """Return a node as source: of a statement with a body the line that opens it."""
     lines = unparse(node).strip().split("\n")
     return next((line for line in lines if not line.startswith("@")), "")
 
@@ -119,7 +119,7 @@ def _cut(text: str) -> str:
 
 
 def _substance(code: CodeType) -> tuple[object, ...]:
-    """What of compiled code can be told by running it: all but names of files and numbers of lines."""
+    """Key of compiled code by its behaviour: all but names of files and numbers of lines."""
     constants = tuple(
         _substance(part) if isinstance(part, CodeType) else (type(part).__name__, repr(part))
         for part in code.co_consts

@@ -1,4 +1,4 @@
-"""What may be put in a site's place: the mutation operators.
+"""Mutation operators: replacements for a site.
 
 They are those that a small set needs to stand for the rest (Offutt et al., "An Experimental Determination of
 Sufficient Mutant Operators", 1996: relational, arithmetic, logical), with what Python's tools change beside them.
@@ -14,31 +14,15 @@ from ..syntax.collection import last_name
 from .sites import Site, is_constant
 
 _COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
-    ast.Lt: (ast.LtE, ast.GtE),
-    ast.LtE: (ast.Lt, ast.Gt),
-    ast.Gt: (ast.GtE, ast.LtE),
-    ast.GtE: (ast.Gt, ast.Lt),
-    ast.Eq: (ast.NotEq,),
-    ast.NotEq: (ast.Eq,),
-    ast.Is: (ast.IsNot,),
-    ast.IsNot: (ast.Is,),
-    ast.In: (ast.NotIn,),
-    ast.NotIn: (ast.In,),
-}
+    ast.Lt: (ast.LtE, ast.GtE), ast.LtE: (ast.Lt, ast.Gt), ast.Gt: (ast.GtE, ast.LtE), ast.GtE: (ast.Gt, ast.Lt),
+    ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.Is: (ast.IsNot,), ast.IsNot: (ast.Is,),
+    ast.In: (ast.NotIn,), ast.NotIn: (ast.In,),
+}  # fmt: skip
 _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.FloorDiv,
-    ast.Div: ast.Mult,
-    ast.FloorDiv: ast.Div,
-    ast.Mod: ast.FloorDiv,
-    ast.Pow: ast.Mult,
-    ast.LShift: ast.RShift,
-    ast.RShift: ast.LShift,
-    ast.BitAnd: ast.BitOr,
-    ast.BitOr: ast.BitAnd,
-    ast.BitXor: ast.BitAnd,
-}
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.FloorDiv, ast.Div: ast.Mult, ast.FloorDiv: ast.Div,
+    ast.Mod: ast.FloorDiv, ast.Pow: ast.Mult, ast.LShift: ast.RShift, ast.RShift: ast.LShift,
+    ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.BitXor: ast.BitAnd,
+}  # fmt: skip
 _NEUTRAL: dict[type[ast.operator], int] = {
     ast.Add: 0, ast.Sub: 0, ast.Mult: 1, ast.Div: 1, ast.FloorDiv: 1, ast.Pow: 1, ast.LShift: 0, ast.RShift: 0,
 }  # fmt: skip
@@ -53,7 +37,7 @@ _MAKE_SEQUENCES = frozenset({"str", "list", "tuple", "sorted", "repr", "join"})
 
 
 def replacements(site: Site) -> Iterator[ast.AST]:
-    """The nodes that a mutant has in the place of the site's own."""
+    """Yield the nodes that a mutant has in the place of the site's own."""
     node = site.node
     match node:
         case ast.Compare():
@@ -98,7 +82,7 @@ def _is_neutral(operator: ast.operator, right: ast.expr) -> bool:
 
 
 def _is_sequence(node: ast.expr) -> bool:
-    """Whether `node` is seen to be text or a list: those can be added, not subtracted."""
+    """Return True if `node` is seen to be text or a list: those can be added, not subtracted."""
     match node:
         case ast.Constant(value=value):
             return isinstance(value, str | bytes)
@@ -185,7 +169,7 @@ def _statements(node: ast.stmt, site: Site) -> Iterator[ast.AST]:
 
 
 def _is_bound(target: ast.expr, site: Site) -> bool:
-    """Whether what `target` names is there without the assignment."""
+    """Return True if what `target` names is there without the assignment."""
     match target:
         case ast.Name(id=name):
             return site.scope.first_bound.get(name, site.statement.lineno) < site.statement.lineno

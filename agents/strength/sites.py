@@ -51,7 +51,7 @@ class Site:
 
     @property
     def node(self) -> ast.AST:
-        """What stands there."""
+        """The node in that place."""
         value = getattr(self.parent, self.field)
         node: ast.AST = value if self.index is None else value[self.index]
         return node
@@ -92,7 +92,7 @@ def _scope(name: str, node: ast.AST) -> Scope:
 
 
 def _counted(node: ast.AST) -> Iterator[str]:
-    """Names that `node` shows to be integers."""
+    """Yield names that `node` shows to be integers."""
     match node:
         case (
             ast.For(target=target, iter=ast.Call(func=function))
@@ -167,7 +167,7 @@ def _at(site: Site) -> Iterator[Site]:
 
 
 def is_constant(node: ast.AST) -> bool:
-    """Whether `node` is a constant, a negative number included."""
+    """Return True if `node` is a constant, a negative number included."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         node = node.operand
     return isinstance(node, ast.Constant)

@@ -9,11 +9,21 @@ from dataclasses import dataclass
 
 from ..records import Test
 from ..syntax.collection import is_fixture, is_test
-from ..syntax.imports import Import, taken_apart, written
-from ..syntax.source import BUILTINS, bound, parse, segment, unbound, unparse, used
+from ..syntax.imports import Import, render_imports, split_imports
+from ..syntax.source import (
+    BUILTINS,
+    names_bound,
+    names_unbound,
+    names_used,
+    parse,
+    source_of,
+    texts_in,
+    unparse,
+    unused_name,
+)
 
 _Meaning = frozenset[str]
-"""What a name stands for: the texts of all statements that it is made of."""
+"""Definition of a name: the texts of all statements that it is made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +42,14 @@ class _Piece:
 
 
 def merged(tests: Sequence[Test]) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """The imports, definitions and test functions of one module that holds all `tests`."""
+    """Return the imports, definitions and test functions of one module that holds all `tests`."""
     named = _named_apart([_pieces(test) for test in tests])
     own = {pieces[-1].key for pieces in named}
     imports = [piece.entry for pieces in named for piece in pieces if piece.entry]
     shared = [[piece.key for piece in pieces if not piece.entry and piece.key not in own] for pieces in named]
     # A class of tests that another one inherits from is in the other's preamble, and must come first.
     functions = dict.fromkeys(piece.key for pieces in named for piece in pieces if piece.key in own)
-    return written(imports), tuple(_in_order(shared)), tuple(functions)
+    return render_imports(imports), tuple(_in_order(shared)), tuple(functions)
 
 
 def _pieces(test: Test) -> tuple[_Piece, ...]:
@@ -49,19 +59,19 @@ def _pieces(test: Test) -> tuple[_Piece, ...]:
         lines = text.split("\n")
         for node in parse(text).body:
             if isinstance(node, ast.Import | ast.ImportFrom):
-                pieces.extend(_import_piece(entry) for entry in taken_apart(node))
+                pieces.extend(_import_piece(entry) for entry in split_imports(node))
             else:
-                pieces.append(_Piece(segment(lines, node), node, bound(node), used(node)))
+                pieces.append(_Piece(source_of(lines, node), node, names_bound(node), names_used(node)))
     return tuple(pieces)
 
 
 def _import_piece(entry: Import) -> _Piece:
-    text = written([entry])
+    text = render_imports([entry])
     return _Piece(text, parse(text).body[0], frozenset({entry.binds}), frozenset(), entry)
 
 
 def _meaning(name: str, pieces: Sequence[_Piece]) -> _Meaning:
-    """The statements that `name` is made of, and those that act on them."""
+    """Return the statements that `name` is made of, and those that act on them."""
     found: dict[str, _Piece] = {}
     pending = [name]
     seen: set[str] = set()
@@ -81,7 +91,7 @@ def _imported(name: str, pieces: Sequence[_Piece]) -> bool:
 
 
 def _named_apart(suites: Sequence[tuple[_Piece, ...]]) -> list[tuple[_Piece, ...]]:
-    """The same pieces, where one name has one meaning in all of them."""
+    """Return the same pieces, where one name has one meaning in all of them."""
     taken: dict[str, _Meaning] = {name: frozenset() for pieces in suites for name in _outside(pieces)}
     everywhere = {name for pieces in suites for piece in pieces for name in piece.binds | piece.uses}
     chosen: dict[tuple[str, _Meaning], str] = {}
@@ -105,40 +115,31 @@ def _named_apart(suites: Sequence[tuple[_Piece, ...]]) -> list[tuple[_Piece, ...
 
 
 def _outside(pieces: Sequence[_Piece]) -> frozenset[str]:
-    """Names that a test takes from outside its own statements: builtins, mostly."""
+    """Return names that a test takes from outside its own statements: builtins, mostly."""
     text = "\n".join(piece.text for piece in pieces)
     here = {name for piece in pieces for name in piece.binds}
     read = {name for piece in pieces for name in piece.uses} & BUILTINS
-    return frozenset((unbound(text) | read) - here)
+    return frozenset((names_unbound(text) | read) - here)
 
 
 def _place(name: str, meaning: _Meaning, taken: dict[str, _Meaning], everywhere: set[str]) -> str:
     if taken.setdefault(name, meaning) == meaning:
         return name
-    number = 2
-    while f"{name}_{number}" in everywhere:
-        number += 1
-    new = f"{name}_{number}"
+    new = unused_name(name, everywhere)
     everywhere.add(new)
     taken[new] = meaning
     return new
 
 
 def _apply(piece: _Piece, names: Mapping[str, str], fixtures: frozenset[str]) -> _Piece:
-    if not (names.keys() & (piece.binds | piece.uses) or fixtures & _quoted(piece.node)):
+    if not (names.keys() & (piece.binds | piece.uses) or fixtures & texts_in(piece.node)):
         return piece
     if piece.entry:
         new = names[piece.entry.binds]
         return _import_piece(piece.entry._replace(alias=new))
     node = _Renamer(names, fixtures).visit(parse(piece.text).body[0])
     text = unparse(node)
-    return _Piece(text, node, bound(node), used(node))
-
-
-def _quoted(node: ast.AST) -> frozenset[str]:
-    return frozenset(
-        inner.value for inner in ast.walk(node) if isinstance(inner, ast.Constant) and isinstance(inner.value, str)
-    )
+    return _Piece(text, node, names_bound(node), names_used(node))
 
 
 def _in_order(sequences: Iterable[Sequence[str]]) -> list[str]:
@@ -180,27 +181,9 @@ class _Renamer(ast.NodeTransformer):
         self.depth -= 1
         return node
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        return self._function(node)
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
-        return self._function(node)
-
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         self._hiding(frozenset(_parameters(node.args)), [node.body])
         return node
-
-    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
-        return self._comprehension(node)
-
-    def visit_SetComp(self, node: ast.SetComp) -> ast.AST:
-        return self._comprehension(node)
-
-    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
-        return self._comprehension(node)
-
-    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
-        return self._comprehension(node)
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
         if not self.depth:
@@ -214,15 +197,19 @@ class _Renamer(ast.NodeTransformer):
             if name in fixtures:
                 parameter.arg = self.names[name]
         declared = {name for inner in ast.walk(node) if isinstance(inner, ast.Global) for name in inner.names}
-        own = frozenset(name for statement in node.body for name in bound(statement)) - declared
+        own = frozenset(name for statement in node.body for name in names_bound(statement)) - declared
         self._hiding(own | (parameters.keys() - fixtures), node.body)
         return node
+
+    visit_FunctionDef = visit_AsyncFunctionDef = _function  # noqa: N815 - ast.NodeVisitor names them
 
     def _comprehension(self, node: ast.expr) -> ast.AST:
         generators: list[ast.comprehension] = getattr(node, "generators", [])
         targets = [inner for generator in generators for inner in ast.walk(generator.target)]
         self._hiding(frozenset(inner.id for inner in targets if isinstance(inner, ast.Name)), [node], inside=True)
         return node
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension  # noqa: N815 - ast.NodeVisitor names them
 
     def _hiding(self, hidden: frozenset[str], nodes: Sequence[ast.AST], *, inside: bool = False) -> None:
         """Visit `nodes` (or, `inside`, their children) with the `hidden` names left as they are."""

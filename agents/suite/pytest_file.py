@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..records import Example, Spec, Test, TestOrigin
 from ..syntax.collection import is_fixture, is_main_guard, is_test
-from ..syntax.imports import KNOWN, USER_MODULE, Import, taken_apart, written
-from ..syntax.source import bound, indented, parse, segment, unbound, used
+from ..syntax.imports import KNOWN, USER_MODULE, Import, render_imports, split_imports
+from ..syntax.source import (
+    indented,
+    names_bound,
+    names_unbound,
+    names_used,
+    parse,
+    source_of,
+    texts_in,
+    unused_name,
+    with_name,
+)
 from .preamble import merged
 
 _XUNIT = frozenset(
@@ -35,7 +44,7 @@ class _Statement:
 
 
 def split(source: str, origin: TestOrigin) -> tuple[Test, ...]:
-    """The tests of a pytest module, each with the imports and definitions that it needs, in source order.
+    """Return the tests of a pytest module, each with the imports and definitions that it needs, in source order.
 
     A class of tests stays whole, as one test. A second test of the same name is renamed (`_2`).
     Raises ValueError with a reason for text that isn't Python, or hides a test in a module-level block.
@@ -46,19 +55,19 @@ def split(source: str, origin: TestOrigin) -> tuple[Test, ...]:
     # A user's file is run as it stands: what acts in it bears on each of its tests, whether named there or not.
     whole = origin == "user"
     statements = [statement for node in tree.body for statement in _statements(node, lines, whole)]
-    fixtures = frozenset(name for node in tree.body if is_fixture(node) for name in bound(node))
+    fixtures = frozenset(name for node in tree.body if is_fixture(node) for name in names_bound(node))
     tests: list[Test] = []
     taken = {name for statement in statements for name in statement.binds}
     for node in tree.body:
         if not is_test(node):
             continue
-        (name,) = bound(node)
-        text = segment(lines, node)
-        unique = _unique(name, taken) if any(test.id == name for test in tests) else name
+        (name,) = names_bound(node)
+        text = source_of(lines, node)
+        unique = unused_name(name, taken) if any(test.id == name for test in tests) else name
         taken.add(unique)
         others = [statement for statement in statements if statement.text != text]
-        preamble = _needed(others, used(node) | (fixtures & _strings(node)))
-        tests.append(Test(unique, _renamed(text, name, unique), origin, preamble))
+        preamble = _needed(others, names_used(node) | (fixtures & texts_in(node)))
+        tests.append(Test(unique, with_name(text, name, unique), origin, preamble))
     return tuple(tests)
 
 
@@ -74,7 +83,7 @@ def render(tests: Sequence[Test]) -> str:
 
 
 def example_tests(spec: Spec) -> tuple[Test, ...]:
-    """The spec's examples as trusted tests, `test_spec_example_1` and so on."""
+    """Return the spec's examples as trusted tests, `test_spec_example_1` and so on."""
     return tuple(_example_test(number, example, spec) for number, example in enumerate(spec.examples, 1))
 
 
@@ -82,22 +91,18 @@ def _example_test(number: int, example: Example, spec: Spec) -> Test:
     name = f"test_spec_example_{number}"
     entry = spec.signature.name if spec.signature else None
     lines = []
-    for missing in sorted(unbound(example.code, entry)):
+    for missing in sorted(names_unbound(example.code, entry)):
         known = KNOWN.get(missing) if missing != entry else None
         lines.append(known or f"from {USER_MODULE} import {missing}")
-    imports = [entry for line in lines for node in parse(line).body for entry in _imports(node)]
-    return Test(name, f"def {name}():\n{indented(example.code)}", "spec", written(imports))
-
-
-def _imports(node: ast.stmt) -> tuple[Import, ...]:
-    return taken_apart(node) if isinstance(node, ast.Import | ast.ImportFrom) else ()
+    imports = [entry for line in lines for node in parse(line).body for entry in split_imports(node)]
+    return Test(name, f"def {name}():\n{indented(example.code)}", "spec", render_imports(imports))
 
 
 def _statements(node: ast.stmt, lines: Sequence[str], whole: bool) -> list[_Statement]:
-    """What `node` may contribute to a preamble; a test may be one, as another may inherit from it."""
+    """Return the parts of `node` for a preamble; a test may be one, as another may inherit from it."""
     if is_main_guard(node) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
         return []
-    if imports := _imports(node):
+    if imports := split_imports(node):
         return [
             _Statement("", frozenset({entry.binds}), frozenset(), entry, entry.module == "__future__")
             for entry in imports
@@ -105,17 +110,17 @@ def _statements(node: ast.stmt, lines: Sequence[str], whole: bool) -> list[_Stat
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         for name in _hidden_tests(node):
             raise ValueError(f"line {node.lineno}: {name} is defined inside a block; move it to the top level")
-    text = segment(lines, node)
+    text = source_of(lines, node)
     autouse = is_fixture(node) and "autouse" in text
-    binds = bound(node)
+    binds = names_bound(node)
     hook = any(name in _XUNIT or name.startswith(("pytest_", "__")) for name in binds)
     always = autouse or not binds or hook or (whole and not is_test(node) and _acts(node))
-    uses = used(node) | (_strings(node) if is_fixture(node) else frozenset())
+    uses = names_used(node) | (texts_in(node) if is_fixture(node) else frozenset())
     return [_Statement(text, binds, uses, always=always)]
 
 
 def _acts(node: ast.stmt) -> bool:
-    """Whether a statement may do more than bind names that are its own: run something, or replace a test."""
+    """Return True if a statement may do more than bind its own names: run something, or replace a test."""
     if isinstance(node, ast.ClassDef):
         return bool(node.bases or node.keywords or node.decorator_list) or any(map(_acts, node.body))
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -123,7 +128,7 @@ def _acts(node: ast.stmt) -> bool:
         plain = not decorators or (is_fixture(node) and len(node.decorator_list) == 1 and "**" not in decorators)
         header = [node.args, *([node.returns] if node.returns else [])]
         return not plain or any(isinstance(inner, ast.Call) for part in header for inner in ast.walk(part))
-    if any(name.startswith(("test", "Test")) for name in bound(node)):
+    if any(name.startswith(("test", "Test")) for name in names_bound(node)):
         return True
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return False
@@ -148,27 +153,6 @@ def _needed(statements: Sequence[_Statement], names: frozenset[str]) -> str:
                 chosen.add(index)
                 wanted |= statement.uses
                 grown = True
-    imports = written(entry for index in sorted(chosen) if (entry := statements[index].entry))
+    imports = render_imports(entry for index in sorted(chosen) if (entry := statements[index].entry))
     rest = [statements[index].text for index in sorted(chosen) if not statements[index].entry]
     return "\n".join(filter(None, [imports, *rest]))
-
-
-def _strings(node: ast.AST) -> frozenset[str]:
-    """String constants: a fixture may be asked for by its name (`usefixtures`, `getfixturevalue`)."""
-    return frozenset(
-        inner.value for inner in ast.walk(node) if isinstance(inner, ast.Constant) and isinstance(inner.value, str)
-    )
-
-
-def _unique(name: str, taken: set[str]) -> str:
-    number = 2
-    while f"{name}_{number}" in taken:
-        number += 1
-    return f"{name}_{number}"
-
-
-def _renamed(text: str, old: str, new: str) -> str:
-    if old == new:
-        return text
-    header = rf"^((?:async\s+)?(?:def|class)\s+){re.escape(old)}\b"
-    return re.sub(header, rf"\g<1>{new}", text, count=1, flags=re.MULTILINE)

@@ -1,4 +1,4 @@
-"""What pytest collects from a module: tests and fixtures, told by their syntax."""
+"""Tests and fixtures that pytest collects from a module, told by their syntax."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .source import parse
 
 
 def last_name(node: ast.expr) -> str:
-    """The last part of a name such as `pytest.mark.skip` or `fixture(...)`; empty for other expressions."""
+    """Return the last part of a name such as `pytest.mark.skip` or `fixture(...)`; empty for other expressions."""
     if isinstance(node, ast.Call):
         return last_name(node.func)
     if isinstance(node, ast.Attribute):
@@ -17,24 +17,24 @@ def last_name(node: ast.expr) -> str:
 
 
 def is_fixture(node: ast.stmt) -> bool:
-    """Whether `node` is a function that pytest takes for a fixture."""
+    """Return True if `node` is a function that pytest takes for a fixture."""
     return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and any(
         last_name(decorator) in {"fixture", "yield_fixture"} for decorator in node.decorator_list
     )
 
 
 def is_property(node: ast.stmt) -> bool:
-    """Whether `node` is a function that hypothesis calls with examples."""
+    """Return True if `node` is a function that hypothesis calls with examples."""
     return isinstance(node, ast.FunctionDef) and any(last_name(mark) == "given" for mark in node.decorator_list)
 
 
 def is_test_case(node: ast.ClassDef) -> bool:
-    """Whether `node` is a unittest class."""
+    """Return True if `node` is a unittest class."""
     return any(last_name(base).endswith("TestCase") for base in node.bases)
 
 
 def is_test(node: ast.stmt) -> bool:
-    """Whether pytest collects `node`: a test function, or a class of tests."""
+    """Return True if pytest collects `node`: a test function, or a class of tests."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         return node.name.startswith("test") and not is_fixture(node)
     if not isinstance(node, ast.ClassDef):
@@ -60,7 +60,7 @@ def _methods(node: ast.ClassDef) -> set[str]:
 
 
 def is_main_guard(node: ast.stmt) -> bool:
-    """Whether `node` is an `if __name__ == "__main__":` block, which no run of the tests enters."""
+    """Return True if `node` is an `if __name__ == "__main__":` block, which no run of the tests enters."""
     if not isinstance(node, ast.If) or node.orelse:
         return False
     return ast.unparse(node.test) in ("__name__ == '__main__'", "'__main__' == __name__")

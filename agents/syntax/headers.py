@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 
 from ..records import Signature
-from .source import parse, used
+from .source import names_used, parse
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def parameters(signature: Signature) -> ast.arguments | None:
-    """The parameters that a function's signature names; None where its text is not a Python header."""
+    """Return the parameters that a function's signature names; None where its text is not a Python header."""
     if signature.kind == "class":
         return None
     try:
@@ -29,5 +29,5 @@ def is_stub(node: _Function) -> bool:
 def says_nothing(node: ast.stmt) -> bool:
     """Return True for a statement without effect: a constant, `pass`, or `raise NotImplementedError`."""
     if isinstance(node, ast.Raise) and node.exc is not None:
-        return "NotImplementedError" in used(node.exc)
+        return "NotImplementedError" in names_used(node.exc)
     return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))

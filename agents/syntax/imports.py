@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from .source import parse, unbound
+from .source import names_unbound, parse
 
 USER_MODULE = "user_code"
 """The module that tests import the code under test from."""
@@ -71,15 +71,17 @@ class Import(NamedTuple):
         return self.alias or (self.name or self.module).split(".")[0]
 
 
-def taken_apart(statement: ast.Import | ast.ImportFrom) -> tuple[Import, ...]:
-    """The bindings of one import statement."""
+def split_imports(statement: ast.stmt) -> tuple[Import, ...]:
+    """Return the bindings of an import statement; none for any other."""
     if isinstance(statement, ast.Import):
         return tuple(Import(0, alias.name, None, alias.asname) for alias in statement.names)
+    if not isinstance(statement, ast.ImportFrom):
+        return ()
     module = statement.module or ""
     return tuple(Import(statement.level, module, alias.name, alias.asname) for alias in statement.names)
 
 
-def written(imports: Iterable[Import]) -> str:
+def render_imports(imports: Iterable[Import]) -> str:
     """Import statements for `imports`: merged by module, sorted, `__future__` first and `user_code` last."""
     plain: set[str] = set()
     members: dict[str, set[str]] = {}
@@ -97,10 +99,10 @@ def written(imports: Iterable[Import]) -> str:
     return "\n".join(sorted(lines, key=_rank))
 
 
-def supplied(code: str) -> tuple[str, tuple[str, ...]]:
-    """`code` with the imports that it plainly lacks, and one note on each."""
+def add_missing_imports(code: str) -> tuple[str, tuple[str, ...]]:
+    """Return `code` with the imports that it plainly lacks, and one note on each."""
     tree = parse(code)
-    missing = sorted(name for name in unbound(code) if name in KNOWN)
+    missing = sorted(name for name in names_unbound(code) if name in KNOWN)
     if not missing:
         return code, ()
     added = [_known(name, tree) for name in missing]
@@ -113,14 +115,10 @@ def supplied(code: str) -> tuple[str, tuple[str, ...]]:
     lines = code.split("\n")
     # Before the other imports: where a star import binds the name after all, it wins.
     head = [*lines[:place], ""] if place else []
-    block = written(entry for line in added for node in parse(line).body for entry in _entries(node))
+    block = render_imports(entry for line in added for node in parse(line).body for entry in split_imports(node))
     rest = lines[place:]
     gap = [] if rest and (not rest[0].strip() or rest[0].startswith(("import ", "from "))) else ["", ""]
     return "\n".join([*head, block, *gap, *rest]), tuple(f"added {line}" for line in added)
-
-
-def _entries(node: ast.stmt) -> tuple[Import, ...]:
-    return taken_apart(node) if isinstance(node, ast.Import | ast.ImportFrom) else ()
 
 
 def _known(name: str, tree: ast.Module) -> str:
@@ -135,7 +133,7 @@ def _is_called(name: str, tree: ast.Module) -> bool:
 
 
 def _datetime(tree: ast.Module) -> str:
-    """The import for `datetime`, which names a module and its best-known class."""
+    """Return the import for `datetime`, which names a module and its best-known class."""
     members = {"datetime", "timedelta", "date", "time", "timezone"}
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "datetime":

@@ -17,24 +17,14 @@ LONGEST_WHOLE = 250
 """Characters; a longer value in a report may have been cut in its middle, and then it is another value."""
 MAKERS = frozenset({"Counter", "OrderedDict", "defaultdict", "deque", "Decimal", "Fraction", "math"})
 """Names of the standard library that an example may use without an import."""
-_CALLED = MAKERS | {
-    "set",
-    "frozenset",
-    "float",
-    "int",
-    "complex",
-    "bytes",
-    "bytearray",
-    "range",
-    "dict",
-    "list",
-    "tuple",
-}
+_CALLED = MAKERS.union(
+    ["set", "frozenset", "float", "int", "complex", "bytes", "bytearray", "range", "dict", "list", "tuple"]
+)
 _SPELLINGS = {"true": "True", "false": "False", "null": "None", "none": "None", "TRUE": "True", "FALSE": "False"}
 
 
 def expression(text: str) -> ast.expr | None:
-    """The one expression that `text` is; None where it is none, or more."""
+    """Return the one expression that `text` is; None where it is none, or more."""
     try:
         body = parse(text.strip()).body
     except ValueError:
@@ -43,7 +33,7 @@ def expression(text: str) -> ast.expr | None:
 
 
 def value(text: str) -> str | None:
-    """`text` as the source of a value, `true` and `null` spelt as Python does; None where it states none.
+    """Return `text` as the source of a value, `true` and `null` spelt as Python does; None where it states none.
 
     One string in brackets is none: it may be meant as a tuple of one.
     """
@@ -62,7 +52,7 @@ def value(text: str) -> str | None:
 
 
 def is_value(node: ast.expr) -> bool:
-    """Whether `node` stands for the same value wherever it is evaluated."""
+    """Return True if `node` stands for the same value wherever it is evaluated."""
     if isinstance(node, ast.Constant):
         return node.value is not ...
     if isinstance(node, ast.List | ast.Tuple | ast.Set):
@@ -88,26 +78,28 @@ def _is_nan(node: ast.Call) -> bool:
 
 
 def exception(text: str) -> str | None:
-    """The name of the built-in exception that `text` is; None where it is none."""
+    """Return the name of the built-in exception that `text` is; None where it is none."""
     name = text.strip().removesuffix("()")
     found = getattr(builtins, name, None) if name.isidentifier() else None
     return found.__name__ if isinstance(found, type) and issubclass(found, Exception) else None
 
 
 def is_literal(text: str) -> bool:
-    """Whether `text` is the source of a plain value."""
+    """Return True if `text` is the source of a plain value."""
     return _parsed(text) is not None
 
 
 def is_writable(text: str) -> bool:
-    """Whether `text` is a plain value that is still the same when it is read and written again; `inf` and `nan`
-    are none, nor is `1e999`, which is read as `inf`."""
+    """Return True if `text` is a plain value that is the same when it is read and written again.
+
+    `inf` and `nan` are none, nor is `1e999`, which is read as `inf`.
+    """
     parsed = _parsed(text)
     return parsed is not None and is_literal(repr(parsed[0])) and same_value(repr(parsed[0]), text)
 
 
 def same_value(one: str, other: str) -> bool:
-    """Whether two literals are the same value, types included (`1`, `1.0` and `True` are three values)."""
+    """Return True if two literals are the same value, types included (`1`, `1.0` and `True` are three values)."""
     left, right = _parsed(one), _parsed(other)
     if left is None or right is None:
         return one.strip() == other.strip()
@@ -128,7 +120,7 @@ def _parsed(text: str) -> tuple[object] | None:
 
 
 def _typed(value: object) -> object:
-    """`value` with the type of every part spelled out, so that equality tells 1 from True."""
+    """Return `value` with the type of every part spelled out, so that equality tells 1 from True."""
     if isinstance(value, list | tuple):
         return (type(value).__name__, tuple(_typed(item) for item in value))
     if isinstance(value, dict):

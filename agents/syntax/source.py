@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
+import re
 import symtable
 import threading
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from types import CodeType
 from typing import Literal
 
@@ -36,10 +39,17 @@ def parse_expression(text: str) -> ast.expr:
 
 
 def _tree(text: str, mode: Literal["exec", "eval"]) -> ast.AST:
+    with _parser():
+        return ast.parse(text.removeprefix("\ufeff"), mode=mode)
+
+
+@contextmanager
+def _parser() -> Iterator[None]:
+    """Keep warnings and other threads from the parser, and make its errors ValueErrors with a reason."""
     try:
         with _one_at_a_time, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(text.removeprefix("\ufeff"), mode=mode)
+            yield
     except SyntaxError as error:
         where = f"line {error.lineno}: " if error.lineno else ""
         raise ValueError(f"{where}{error.msg}") from error
@@ -48,7 +58,7 @@ def _tree(text: str, mode: Literal["exec", "eval"]) -> ast.AST:
 
 
 def program(text: str) -> str:
-    """What two texts share that are the same program: all but comments and layout; the text where it is none."""
+    """Return a key that texts of one program share: its AST without layout; `text` where it is no program."""
     try:
         return ast.dump(parse(text))
     except ValueError:
@@ -56,7 +66,7 @@ def program(text: str) -> str:
 
 
 def parses(text: str) -> bool:
-    """Whether `text` is Python."""
+    """Return True if `text` is Python."""
     try:
         parse(text)
     except ValueError:
@@ -64,7 +74,7 @@ def parses(text: str) -> bool:
     return True
 
 
-def complaint(text: str) -> str:
+def compile_error(text: str) -> str:
     """Why `text` can't be compiled, as a phrase; empty where it can. Nothing of it is run."""
     try:
         compiled(text)
@@ -76,14 +86,11 @@ def complaint(text: str) -> str:
 def compiled(text: str) -> CodeType:
     """The code of a module, of which nothing is run. Raises ValueError with a reason where there can't be any."""
     tree = parse(text)
-    try:
-        with _one_at_a_time, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+    with _parser():
+        try:
             code: CodeType = compile(tree, "<reply>", "exec", dont_inherit=True)
-    except SyntaxError as error:
-        raise ValueError(f"line {error.lineno}: {error.msg}") from error
-    except (ValueError, RecursionError, MemoryError, OverflowError) as error:
-        raise ValueError(str(error) or "the code is too deep to be compiled") from error
+        except (RecursionError, MemoryError, OverflowError) as error:
+            raise ValueError(str(error) or "the code is too deep to be compiled") from error
     return code
 
 
@@ -95,7 +102,7 @@ def unparse(node: ast.AST) -> str:
         raise ValueError("the code nests too deeply to be written out") from error
 
 
-def segment(lines: Sequence[str], node: ast.stmt) -> str:
+def source_of(lines: Sequence[str], node: ast.stmt) -> str:
     """The text of a module-level statement, decorators included; `lines` is the source split at newlines."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     first = min([node.lineno, *(decorator.lineno for decorator in decorators)]) - 1
@@ -108,7 +115,7 @@ def segment(lines: Sequence[str], node: ast.stmt) -> str:
 
 
 def indented(code: str, by: str = "    ") -> str:
-    """`code` moved right by `by`, the inside of multi-line strings left alone."""
+    """Return `code` moved right by `by`, the inside of multi-line strings left alone."""
     inside: set[int] = set()
     for node in ast.walk(parse(code)):
         text = isinstance(node, ast.JoinedStr) or (
@@ -122,8 +129,8 @@ def indented(code: str, by: str = "    ") -> str:
     )
 
 
-def bound(statement: ast.stmt) -> frozenset[str]:
-    """Names that a module-level statement binds, in its branches too (a star import binds `*`)."""
+def names_bound(statement: ast.stmt) -> frozenset[str]:
+    """Return names that a module-level statement binds, in its branches too (a star import binds `*`)."""
     names: set[str] = set()
     pending: list[ast.AST] = [statement]
     while pending:
@@ -145,8 +152,8 @@ def bound(statement: ast.stmt) -> frozenset[str]:
     return frozenset(names)
 
 
-def used(nodes: ast.AST | Iterable[ast.AST]) -> frozenset[str]:
-    """Names that are read anywhere below `nodes`; parameters count, as pytest resolves them to fixtures."""
+def names_used(nodes: ast.AST | Iterable[ast.AST]) -> frozenset[str]:
+    """Return names that are read anywhere below `nodes`; parameters count, as pytest resolves them to fixtures."""
     names: set[str] = set()
     for root in [nodes] if isinstance(nodes, ast.AST) else nodes:
         for node in ast.walk(root):
@@ -157,20 +164,14 @@ def used(nodes: ast.AST | Iterable[ast.AST]) -> frozenset[str]:
     return frozenset(names)
 
 
-def unbound(text: str, own: str | None = None) -> frozenset[str]:
+def names_unbound(text: str, own: str | None = None) -> frozenset[str]:
     """Global names that `text` reads and never binds, builtins left out unless they are `own`.
 
     A star import may bind any of them. Raises ValueError for text that isn't Python.
     """
     parse(text)
-    try:
-        with _one_at_a_time, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            module = symtable.symtable(text.removeprefix("\ufeff"), "<source>", "exec")
-    except SyntaxError as error:
-        raise ValueError(f"line {error.lineno}: {error.msg}") from error
-    except (RecursionError, MemoryError) as error:
-        raise ValueError("the code nests too deeply to be parsed") from error
+    with _parser():
+        module = symtable.symtable(text.removeprefix("\ufeff"), "<source>", "exec")
     read: set[str] = set()
     assigned: set[str] = set()
     pending = [module]
@@ -186,8 +187,24 @@ def unbound(text: str, own: str | None = None) -> frozenset[str]:
     return frozenset(read - assigned - (BUILTINS - {own}))
 
 
+def texts_in(node: ast.AST) -> frozenset[str]:
+    """Return the string constants in `node`: pytest is asked for a fixture by its name (`usefixtures`)."""
+    return frozenset(text_of(inner) for inner in ast.walk(node)) - {""}
+
+
+def unused_name(name: str, taken: Container[str]) -> str:
+    """Return `name_2`, `name_3` and so on: the first that is not `taken`."""
+    return next(new for number in itertools.count(2) if (new := f"{name}_{number}") not in taken)
+
+
+def with_name(text: str, old: str, new: str) -> str:
+    """Return the source of a function or class with its name `old` replaced in the header."""
+    header = rf"^((?:async\s+)?(?:def|class)\s+){re.escape(old)}\b"
+    return re.sub(header, rf"\g<1>{new}", text, count=1, flags=re.MULTILINE)
+
+
 def text_of(node: object) -> str:
-    """The text that `node` is a constant of; empty for other nodes."""
+    """Return the text that `node` is a constant of; empty for other nodes."""
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 

@@ -191,11 +191,11 @@ class Console:
         tried = []
         self.out.print(f"Attacks on the sandbox {name}:", markup=False)
         for result in results:
-            style = ATTACK_STYLES.get(result.standing, "red")
-            line = Text(f"{result.number:3} {result.title}: ").append(result.standing, style=style)
+            style = ATTACK_STYLES.get(result.status, "red")
+            line = Text(f"{result.number:3} {result.title}: ").append(result.status, style=style)
             self.out.print(line.append(f" ({clean(result.detail)})" if result.detail else "", style="dim"))
             tried.append(result)
-        stopped = sum(result.standing == "stopped" for result in tried)
+        stopped = sum(result.status == "stopped" for result in tried)
         self.out.print(f"{stopped} of {len(tried)} stopped", markup=False)
         return tried
 

@@ -10,7 +10,7 @@ from functools import partial
 from ..clean_text import clean
 from ..records import Isolation, Outcome, OutcomeStatus, Stopped, Verdict
 from ..syntax.imports import USER_MODULE
-from ..syntax.source import unbound
+from ..syntax.source import names_unbound
 from .async_plugins import async_plugins
 from .audit import Audit, Trouble, audit
 from .canary import Canaries, plant
@@ -224,7 +224,7 @@ def _of_file(ids: Sequence[str], file: str) -> tuple[str, ...]:
 
 def _names(source: str) -> list[str]:
     """Names that the tests can only have from a star import of the code."""
-    return sorted(unbound(source)) if f"from {USER_MODULE} import *" in source else []
+    return sorted(names_unbound(source)) if f"from {USER_MODULE} import *" in source else []
 
 
 def _last_lines(text: str) -> str:

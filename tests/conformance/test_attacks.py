@@ -10,7 +10,7 @@ import pytest
 
 from agents.errors import UsageError
 from agents.sandbox import Sandbox, open_sandbox
-from agents.sandbox.check import CheckResult, run_checks
+from agents.sandbox.check import CheckResult, checks
 from agents.sandbox.conformance import ATTACKS, Attack, Bare
 
 from ..support.ordinary_user import told_by_ordinary_user
@@ -22,9 +22,9 @@ RUN_AS_USER = """
 import json, sys
 from agents.errors import SandboxUnavailable
 from agents.sandbox import open_sandbox
-from agents.sandbox.check import run_checks
-from agents.sandbox.native import Native
-from agents.sandbox.warm import WarmSandbox
+from agents.sandbox.check import checks
+from agents.sandbox.backends.native import Native
+from agents.sandbox.backends.warm import WarmSandbox
 results = {}
 for name in sys.argv[1:]:
     try:
@@ -35,7 +35,7 @@ for name in sys.argv[1:]:
     except SandboxUnavailable as error:
         results[name] = str(error)
     else:
-        results[name] = [[r.number, r.title, r.standing, r.detail] for r in run_checks(sandbox)]
+        results[name] = [[r.number, r.title, r.status, r.detail] for r in checks(sandbox)]
         sandbox.close()
 json.dump(results, sys.stdout)
 """
@@ -44,9 +44,9 @@ json.dump(results, sys.stdout)
 def accept(result: CheckResult) -> None:
     """Fail unless the attack was stopped; skip where this machine lets nobody prove it."""
     attack = next(attack for attack in ATTACKS if attack.number == result.number)
-    if result.standing == "unprovable" and attack.depends_on:
+    if result.status == "unprovable" and attack.depends_on:
         pytest.skip(result.detail)
-    assert result.standing in ("stopped", "known residual"), result
+    assert result.status in ("stopped", "known residual"), result
 
 
 @pytest.fixture(scope="module", params=ISOLATING)
@@ -59,7 +59,7 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: f"{attack.number:02}")
 def test_the_attack_works_without_a_sandbox_and_is_stopped_with_it(sandbox: Sandbox, attack: Attack) -> None:
-    accept(run_checks(sandbox, [attack])[0])
+    accept(next(checks(sandbox, [attack])))
 
 
 @pytest.fixture(scope="module")
@@ -80,32 +80,32 @@ def test_every_attack_of_an_ordinary_user_is_stopped(
     if isinstance(results, str):
         pytest.skip(results)
     assert len(results) == len(ATTACKS)
-    residual = [result.number for result in results if result.standing == "known residual"]
+    residual = [result.number for result in results if result.status == "known residual"]
     assert residual == ([2, 40] if backend == "native without namespaces" else [])
     got_through = [
         result
         for result in results
-        if result.standing not in ("stopped", "known residual")
-        and not (result.standing == "unprovable" and "(" in result.detail)
+        if result.status not in ("stopped", "known residual")
+        and not (result.status == "unprovable" and "(" in result.detail)
     ]
     assert got_through == []
 
 
 def test_an_attack_that_proves_nothing_is_not_called_stopped() -> None:
     idle = Attack(99, "do nothing", "", lambda trial: b"done" in trial.run().stdout)
-    [result] = run_checks(open_or_skip("bubblewrap"), [idle])
-    assert result.standing == "unprovable"
+    [result] = checks(open_or_skip("bubblewrap"), [idle])
+    assert result.status == "unprovable"
 
 
 def test_an_attack_that_gets_through_is_told() -> None:
     attack = next(attack for attack in ATTACKS if attack.number == 1)
-    [result] = run_checks(Bare(), [attack])
-    assert result.standing == "got through"
+    [result] = checks(Bare(), [attack])
+    assert result.status == "got through"
 
 
 def test_the_attacks_are_not_let_loose_on_no_sandbox() -> None:
     with pytest.raises(UsageError, match="none"):
-        run_checks(open_sandbox("none"))
+        next(checks(open_sandbox("none")))
 
 
 def test_every_attack_of_the_list_is_there() -> None:

@@ -5,8 +5,6 @@
 from __future__ import annotations
 
 import ast
-import sys
-import types
 
 import pytest
 
@@ -14,7 +12,6 @@ from agents.errors import ReplyError
 from agents.judge.claims import claim_of
 from agents.records import Signature, Spec, Test
 from agents.reply import read_tests
-from agents.suite import render
 
 SPEC = Spec(
     "s",
@@ -34,7 +31,7 @@ def notes(code: str) -> str:
 
 
 def bodies(tests: tuple[Test, ...]) -> list[str]:
-    """What each test does, without its header."""
+    """The body of each test."""
     return ["; ".join(ast.unparse(node) for node in ast.parse(test.source).body[0].body) for test in tests]  # type: ignore[attr-defined]
 
 
@@ -55,30 +52,9 @@ ONE_CASE_EACH = {
         "import pytest\nCASES = [([2, 1], [1, 2]), ([], [])]\n@pytest.mark.parametrize('arr, expected', CASES)\n"
         "def test_a(arr, expected):\n    assert quicksort(arr) == expected"
     ),
-    "a loop over cases": (
-        "def test_a():\n    cases = [([2, 1], [1, 2]), ([], [])]\n    for arr, expected in cases:\n        assert quicksort(arr) == expected"
-    ),
-    "a loop over constant cases": (
-        "CASES = [([2, 1], [1, 2]), ([], [])]\ndef test_a():\n    for arr, expected in CASES:\n        assert quicksort(arr) == expected"
-    ),
     "asserts outside any function": "assert quicksort([2, 1]) == [1, 2]\nassert quicksort([]) == []\nprint('done')",
-    "a check of a candidate": (
-        "def check(candidate):\n    assert candidate([2, 1]) == [1, 2]\n    assert candidate([]) == []\n\ncheck(quicksort)"
-    ),
-    "a function that is not called a test": (
-        "def run_checks():\n    assert quicksort([2, 1]) == [1, 2]\n    assert quicksort([]) == []\n\nrun_checks()"
-    ),
-    "a unittest class": (
-        "import unittest\nclass TestSort(unittest.TestCase):\n    def test_two(self):\n        self.assertEqual(quicksort([2, 1]), [1, 2])\n"
-        "    def test_none(self):\n        self.assertListEqual(quicksort([]), [], 'empty')\n\nif __name__ == '__main__':\n    unittest.main()"
-    ),
     "a plain class": (
         "class TestSort:\n    def test_two(self):\n        assert quicksort([2, 1]) == [1, 2]\n    def test_none(self):\n        assert quicksort([]) == []"
-    ),
-    "subtests": (
-        "import unittest\nclass TestSort(unittest.TestCase):\n    def test_all(self):\n"
-        "        with self.subTest('two'):\n            self.assertEqual(quicksort([2, 1]), [1, 2])\n"
-        "        with self.subTest('none'):\n            self.assertEqual(quicksort([]), [])"
     ),
     "a repeated test": "\n".join(f"def test_{n}():\n    assert quicksort({[2, 1][: n % 2 * 2]}) == {[1, 2][: n % 2 * 2]}" for n in range(1, 25)),
 }  # fmt: skip
@@ -114,6 +90,10 @@ STAYS_WHOLE = {
         "import pytest\n@pytest.fixture\ndef box():\n    return quicksort([])\ndef test_a(box):\n    assert box.pop() == 1\n    assert box.pop() == 2"
     ),
     "a module-level object": "BOX = quicksort([1])\ndef test_a():\n    assert BOX.pop() == 1\n    assert BOX == []",
+    "a loop over cases": "def test_a():\n    for arr, expected in [([2, 1], [1, 2]), ([], [])]:\n        assert quicksort(arr) == expected",
+    "a class with set-up": (
+        "class TestSort:\n    def setup_method(self):\n        self.arr = [2, 1]\n    def test_a(self):\n        assert quicksort(self.arr) == [1, 2]"
+    ),
     "a loop that computes": "def test_a():\n    for n in range(3):\n        assert quicksort([n]) == [n]",
     "a class with shared state": (
         "class TestA:\n    @classmethod\n    def setup_class(cls):\n        cls.arr = quicksort([])\n    def test_a(self):\n        assert self.arr == []\n"
@@ -125,81 +105,6 @@ STAYS_WHOLE = {
 def test_checks_that_need_one_another_stay_together(code: str) -> None:
     (test,) = read(IMPORT + code)
     assert ast.dump(ast.parse(test.source).body[0]) == ast.dump(ast.parse(code).body[-1])
-
-
-def outcomes(tests: tuple[Test, ...], **names: object) -> dict[str, bool]:
-    """Whether each of `tests` passes with a `user_code` of `names`."""
-    module = types.ModuleType("user_code")
-    module.__dict__.update(names)
-    before = sys.modules.get("user_code")
-    sys.modules["user_code"] = module
-    try:
-        found: dict[str, object] = {}
-        exec(compile(render(tests), "test_user_code", "exec"), found)
-        return {test.id: _passes(found[test.id]) for test in tests}
-    finally:
-        del sys.modules["user_code"]
-        if before:
-            sys.modules["user_code"] = before
-
-
-def _passes(test: object) -> bool:
-    assert callable(test)
-    try:
-        test()
-    except (AssertionError, TypeError, pytest.fail.Exception):
-        return False
-    return True
-
-
-UNITTEST = """import unittest
-class TestAll(unittest.TestCase):
-    limit = 5
-    def setUp(self):
-        self.low = 1
-    def test_all(self):
-        self.assertNotEqual(f(1), 3)
-        self.assertTrue(f(self.low) == 2, "msg")
-        self.assertFalse(f(1) == 3)
-        self.assertIs(f(0) is None, False)
-        self.assertIsNone(f(-1))
-        self.assertIsNotNone(f(1))
-        self.assertIn(f(1), [2])
-        self.assertNotIn(f(1), [3])
-        self.assertIsInstance(f(1), int)
-        self.assertGreater(f(1), 1)
-        self.assertLessEqual(f(4), self.limit)
-        self.assertAlmostEqual(f(1), 2.0001, places=2)
-        self.assertCountEqual([f(2), f(1)], [2, 3])
-        self.assertRaises(TypeError, f, None)
-        with self.assertRaises(TypeError):
-            f("x")
-        with self.assertRaisesRegex(TypeError, "n.ne"):
-            f(None)
-        try:
-            f(None)
-            self.fail("no error")
-        except TypeError:
-            pass
-"""
-
-
-def successor(n: object) -> int | None:
-    if not isinstance(n, int):
-        raise TypeError("none" if n is None else "text")
-    return n + 1 if n >= 0 else None
-
-
-def test_assertions_of_unittest_keep_their_meaning() -> None:
-    spec = Spec("s", "f(n)", Signature("f", "function", "def f(n)"))
-    text = f"```python\nfrom solution import f\n{UNITTEST}```"
-    tests, _ = read_tests(text, spec, truncated=False, limit=30)
-    assert len(tests) == 16, "the last check repeats an earlier one"
-    assert not any("self" in test.source for test in tests)
-    right = outcomes(tests, f=successor)
-    assert all(right.values()), right
-    wrong = outcomes(tests, f=lambda n: None if n == 1 else 3)
-    assert sum(wrong.values()) <= 5, wrong
 
 
 @pytest.mark.parametrize(
@@ -334,17 +239,6 @@ def test_a_cut_test_with_parameters_is_left_out() -> None:
     assert [test.id for test in read(whole + cut, truncated=True)] == ["test_a"]
 
 
-def test_a_cut_class_keeps_its_whole_methods() -> None:
-    code = f"import unittest\n{IMPORT}class TestSort(unittest.TestCase):\n    def test_a(self):\n        self.assertEqual(quicksort([1]), [1])\n\n    def test_b(self):\n        self.assertEq"
-    assert [test.id for test in read(code, truncated=True)] == ["test_a"]
-
-
-def test_objects_are_made_anew_in_each_test() -> None:
-    code = "from stack import Stack\nclass TestStack:\n    def setup_method(self):\n        self.s = Stack()\n    def test_push(self):\n        self.s.push(1)\n        assert self.s.pop() == 1\n    def test_size(self):\n        assert self.s.size() == 0"
-    tests = read(code, STACK)
-    assert bodies(tests) == ["s = Stack(); s.push(1); assert s.pop() == 1", "s = Stack(); assert s.size() == 0"]
-
-
 @pytest.mark.parametrize(
     ("text", "truncated", "reason"),
     [
@@ -361,6 +255,14 @@ def test_objects_are_made_anew_in_each_test() -> None:
             "no usable test .*without an assertion",
         ),
         ("```python\ndef test_a():\n    assert True\n```", False, "does not use quicksort"),
+        (
+            "```python\nimport unittest\nclass TestSort(unittest.TestCase):\n    def test_a(self):\n"
+            "        self.assertEqual(quicksort([1]), [1])\n```",
+            False,
+            "unittest class.*; write plain pytest functions",
+        ),
+        ("```python\ndef check(candidate):\n    assert candidate([1]) == [1]\n```", False, "write plain pytest"),
+        ('{"tests": "def test_a():\\n    assert quicksort([1]) == [1]"}', False, "Python code block"),
         ("```python\ndef quicksort(arr):\n    return sorted(arr)\n```", False, "pytest functions"),
     ],
 )

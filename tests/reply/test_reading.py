@@ -74,15 +74,6 @@ UNHARMED = {
     "code in a list item": fenced("".join(f"   {line}\n" for line in SORT.splitlines())),
     "bare code between prose": f"Here you go:\n\n{SORT}\nExplanation: it picks a pivot.\nNote: it is stable.\n",
     "indented code between prose": "Code:\n\n" + "".join(f"    {line}\n" for line in SORT.splitlines()) + "\nDone.",
-    "JSON": json.dumps({"code": SORT}),
-    "JSON in a fence": fenced(json.dumps({"explanation": "It sorts.", "code": SORT}), "json"),
-    "a fence in JSON": json.dumps({"code": fenced(SORT)}),
-    "a diff": fenced("--- a/user_code.py\n+++ b/user_code.py\n@@ -1,2 +1,7 @@\n-def quicksort(a):\n-    pass\n"
-                     + "".join(f"+{line}\n" for line in SORT.splitlines()), "diff"),
-    "an interactive session": fenced(
-        "".join(f"{'...' if line[0] == ' ' else '>>>'} {line}\n" for line in SORT.splitlines())
-        + ">>> quicksort([2, 1])\n[1, 2]"
-    ),
     "tests below": fenced(f"{SORT}\n\nimport pytest\n\ndef test_a():\n    assert quicksort([1]) == [1]\n\npytest.main()"),
     "a unittest class below": fenced(
         f"{SORT}\n\nimport unittest\n\nclass TestSort(unittest.TestCase):\n    def test_a(self):\n"
@@ -92,9 +83,6 @@ UNHARMED = {
         f"{SORT}\n# Example usage\narr = [3, 1]\nresult = quicksort(arr)\nprint('Sorted:', result)\nassert result == [1, 3]"
     ),
     "a loop that prints below": fenced(f"{SORT}\nfor case in [[1], []]:\n    print(case, quicksort(case))"),
-    "another name": fenced(SORT.replace("quicksort", "quick_sort")),
-    "a name in capitals": fenced(SORT.replace("quicksort", "QuickSort")),
-    "a name that says something else": fenced(SORT.replace("quicksort", "sort_numbers")),
 }  # fmt: skip
 
 
@@ -108,7 +96,6 @@ def test_the_code_comes_out_as_it_was_written(text: str) -> None:
     [
         fenced(f"{SORT}\n\ndef test_a():\n    assert quicksort([1]) == [1]"),
         fenced(f"{SORT}\nprint(quicksort([2, 1]))"),
-        fenced(SORT.replace("quicksort", "quick_sort")),
         f"Here:\n{SORT}\nThat's it, all done.",
     ],
 )
@@ -153,18 +140,10 @@ MENDED = {
     "a module that is called": ("def f(s):\n    return bisect([1, 2], s)", 1, 1),
     "datetime, the class": ("def f(s):\n    return datetime.strptime(s, '%Y').year", "1999", 1999),
     "datetime, the module": ("def f(s):\n    return datetime.date(s, 1, 1).year", 1999, 1999),
-    "mixed tabs and spaces": ("def f(s):\n\tif s:\n        return 1\n\treturn 0", "", 0),
     "typographic quotes": ("def f(s):\n    return s.replace(“a”, ‘’)", "ab", "b"),
     "typographic quotes beside good ones": ('def f(s):\n    return s + "“" + “!”', "a", "a“!"),
-    "an indent that fits no level": ("def f(s):\n    if s:\n        s += 1\n      return s\n    return 0", 1, 2),
     "a method of a class": ("class Solution:\n    def f(self, s):\n        return s + 1", 1, 2),
-    "a method under another name": ("class Solution:\n    def F(self, s: int) -> int:\n        return s + 1", 1, 2),
     "a static method": ("class Tool:\n    @staticmethod\n    def f(s):\n        return s + 1", 1, 2),
-    "a name that is called rightly": ("def f_(s):\n    return 1 if s == 0 else s * f(s - 1)", 4, 24),
-    "a name that a local hides": ("def f_(s):\n    f = s\n    return f + 1", 1, 2),
-    "an outer function and its helpers": (
-        "def twice(n):\n    return n * 2\n\ndef compute(n):\n    return twice(n)\n\ndef main():\n    compute(1)", 2, 4
-    ),
     "broken prose after the code": ("def f(s):\n    return s + 1\n\nThis isn't code: it's prose (", 1, 2),
 }  # fmt: skip
 
@@ -193,11 +172,6 @@ def test_without_a_signature_all_blocks_are_one_module() -> None:
     assert calling(read(text, FREE), "two")() == 2
 
 
-def test_a_class_of_another_name_is_renamed() -> None:
-    code = "class MyStack:\n    def __init__(self):\n        self.items = []\n"
-    assert read(fenced(code), STACK).code == code.replace("MyStack", "Stack")
-
-
 def test_a_cut_reply_keeps_the_whole_definitions() -> None:
     module = read(f"```python\n{SORT}\n\ndef check(values):\n    for value in val", truncated=True)
     assert module.code == SORT
@@ -220,6 +194,12 @@ REFUSED = {
     "two unlike functions": (
         fenced("def alpha(x):\n    return 1\n\ndef beta(x):\n    return 2"), False, "named `quicksort`.*alpha, beta"
     ),
+    "another name": (fenced(SORT.replace("quicksort", "quick_sort")), False, "named `quicksort`; it defines quick_sort"),
+    "JSON": (json.dumps({"code": SORT}), False, "one Python code block"),
+    "JSON in a fence": (fenced(json.dumps({"code": SORT}), "json"), False, "one Python code block"),
+    "a diff": (fenced("".join(f"+{line}\n" for line in SORT.splitlines()), "diff"), False, "Python"),
+    "an interactive session": (fenced("".join(f">>> {line}\n" for line in SORT.splitlines())), False, "Python"),
+    "mixed tabs and spaces": (fenced("def quicksort(arr):\n\tif arr:\n        return 1\n\treturn 0"), False, "tabs"),
     "a wrong arity": (fenced("def sort_it(a, b, c):\n    return a"), False, "named `quicksort`"),
     "only tests": (fenced("def test_a():\n    assert quicksort([1]) == [1]"), False, "tests alone"),
     "a syntax error in the entry point": (fenced("def quicksort(arr):\n    return arr[0\n"), False, r"line \d+"),

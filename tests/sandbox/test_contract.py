@@ -1,4 +1,4 @@
-"""What `interface.py` promises, on every backend of this machine."""
+"""The contract of `interface.py`, on every backend of this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ordinary programs use of the standard library works in every backend."""
+"""Ordinary uses of the standard library work in every backend."""
 
 from __future__ import annotations
 
@@ -98,13 +98,14 @@ NEED_NAMESPACES = {"processes", "shutil"}
 RUN_AS_USER = """
 import json, sys
 from agents.errors import SandboxUnavailable
-from agents.sandbox import Job, open_sandbox, open_warm
-from agents.sandbox.native import Native
+from agents.sandbox import Job, open_sandbox
+from agents.sandbox.backends.native import Native
+from agents.sandbox.backends.warm import WarmSandbox
 programs, results = json.load(sys.stdin), {}
 for name in sys.argv[1:]:
     try:
         sandbox = Native(namespaces=False) if "without" in name else open_sandbox(name.removeprefix("warm "))
-        sandbox = open_warm(sandbox, ["unittest"]) if name.startswith("warm ") else sandbox
+        sandbox = WarmSandbox(sandbox, ["unittest"]) if name.startswith("warm ") else sandbox
     except SandboxUnavailable:
         continue
     for title, program in programs.items():

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 TOOL = """
 import sys
 from agents.sandbox import Job, SandboxLimits
-from tests.sandbox.backends import open_backend
+from tests.support.sandboxes import open_backend
 name, mark, code = sys.argv[1:]
 sandbox = open_backend(name)
 print("open", flush=True)
@@ -32,7 +32,7 @@ with sandbox.launch(Job(["-I", "-c", code, mark], limits=SandboxLimits(wall_seco
 TRY = """
 import sys
 from agents.sandbox.choice import probe
-from tests.sandbox.backends import open_backend
+from tests.support.sandboxes import open_backend
 sandbox = open_backend(sys.argv[1])
 print("open", flush=True)
 while True:

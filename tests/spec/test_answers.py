@@ -99,7 +99,7 @@ def test_a_spec_of_several_functions_may_be_answered_about_each(tmp_path: Path) 
 
 
 def test_a_new_run_is_told_its_answers_and_a_run_under_way_is_not(tmp_path: Path) -> None:
-    """What was asked before must be asked in the same words: only then do the recorded replies answer it."""
+    """Earlier questions are asked in the same words: only then do the recorded replies answer them."""
     before = messages(SPEC, "code_writer")
     assert "slugify('é')" in messages(answered(tmp_path, "slugify('é') == 'e'"), "code_writer")[1].content
     late = answered(tmp_path, "slugify('é') == 'e'", under_way=True)

@@ -7,8 +7,9 @@ from typing import Literal
 import pytest
 
 from agents.errors import SandboxUnavailable
-from agents.sandbox import Sandbox, open_sandbox, open_warm
+from agents.sandbox import Sandbox, open_sandbox
 from agents.sandbox.backends.native import Native
+from agents.sandbox.backends.warm import WarmSandbox
 
 BackendName = Literal[
     "bubblewrap", "native", "native without namespaces", "warm bubblewrap", "warm native", "none"
@@ -35,8 +36,5 @@ def open_backend(name: str) -> Sandbox:
     """The backend by that name; raises SandboxUnavailable."""
     if name == "native without namespaces":
         return Native(namespaces=False)
-    if name == "warm bubblewrap":
-        return open_warm(open_sandbox("bubblewrap"))
-    if name == "warm native":
-        return open_warm(open_sandbox("native"))
-    return open_sandbox(name)  # type: ignore[arg-type]
+    sandbox = open_sandbox(name.removeprefix("warm "))  # type: ignore[arg-type]
+    return WarmSandbox(sandbox) if name.startswith("warm ") else sandbox

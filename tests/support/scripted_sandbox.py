@@ -6,7 +6,6 @@ import os
 import socket
 import threading
 from collections.abc import Callable
-from types import TracebackType
 from typing import Self
 
 from agents.sandbox import Ended, Job, Running
@@ -48,9 +47,7 @@ class ScriptedRunning:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.kill()
         self._thread.join(5)
 

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from agents.syntax.source import parse, parse_expression, unbound
+from agents.syntax.source import names_unbound, parse, parse_expression
 
 TABLE = "table = [" + ", ".join(f"({n}, [{n}, 'a'])" for n in range(400)) + "]\n"
 
@@ -58,4 +58,4 @@ def test_what_is_no_expression_is_told_with_its_reason(text: str) -> None:
 
 def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
     assert ast.dump(parse("\ufeffx = y")) == ast.dump(parse("x = y"))
-    assert unbound("\ufeffx = y") == {"y"}
+    assert names_unbound("\ufeffx = y") == {"y"}

@@ -50,7 +50,7 @@ class Native:
 
     @property
     def landlock(self) -> bool:
-        """Whether the kernel has Landlock."""
+        """Return True if the kernel has Landlock."""
         return self._landlock > 0
 
     def launch_worker(self, modules: Sequence[str], programs: Mapping[str, bytes], control: int) -> Supervised:

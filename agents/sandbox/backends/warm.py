@@ -16,7 +16,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from types import TracebackType
 from typing import Any, Protocol, Self, runtime_checkable
 
 from ...errors import SandboxUnavailable
@@ -43,11 +42,11 @@ _PID_BYTES = 4  # of struct ucred: pid, uid, gid
 
 @runtime_checkable
 class WorkerHost(Protocol):
-    """What a backend has that can hold a warm worker."""
+    """A backend that can hold a warm worker."""
 
     @property
     def landlock(self) -> bool:
-        """Whether jobs are confined by Landlock too."""
+        """Return True if jobs are confined by Landlock too."""
 
     def launch_worker(self, modules: Sequence[str], programs: Mapping[str, bytes], control: int) -> Supervised:
         """Start a worker that serves the socket `control`. Raises SandboxUnavailable where it cannot."""
@@ -111,9 +110,7 @@ class WarmSandbox:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 
@@ -156,12 +153,15 @@ class _ForkLeader:
 
     @property
     def exited(self) -> bool:
-        """Whether the init has told the exit code, or is gone."""
+        """Return True if the init has told the exit code, or is gone."""
         return self._silent or self._code is not None
 
     def listen(self, witness: socket.socket) -> bytes | None:
         """Take in what the init says of itself; pass on the rest. None at the end."""
-        message, ancillary, _, _ = witness.recvmsg(_MESSAGE, socket.CMSG_SPACE(12))
+        try:
+            message, ancillary, _, _ = witness.recvmsg(_MESSAGE, socket.CMSG_SPACE(12))
+        except ConnectionResetError:  # killed before it read what the host told it
+            message, ancillary = b"", []
         if message == b"i":
             sender = next(data for level, kind, data in ancillary if kind == socket.SCM_CREDENTIALS)
             self.job_pid = int.from_bytes(sender[:_PID_BYTES], sys.byteorder)
@@ -195,8 +195,6 @@ class _ForkLeader:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._init is not None:
             os.close(self._init)

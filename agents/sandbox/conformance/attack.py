@@ -1,4 +1,4 @@
-"""What an attack is, and one try of it."""
+"""An attack, and one try of it."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ for directory in sys.argv[2:]:
 
 
 def _left(trial: Trial, directories: list[Path]) -> bool:
-    """Whether the program left a file with the mark in one of these; removes it."""
+    """Return True if the program left a file with the mark in one of these; removes it."""
     found = False
     for directory in directories:
         path = directory / trial.ground.mark

@@ -21,8 +21,8 @@ handle.send(sys.argv[1].encode())
 """
 
 
-def _heard(listener: socket.socket, *, stream: bool) -> bool:
-    """Whether anybody came by while the program ran."""
+def _was_reached(listener: socket.socket, *, stream: bool) -> bool:
+    """Return True if anybody came by while the program ran."""
     listener.setblocking(False)
     try:
         if stream:
@@ -37,14 +37,14 @@ def _heard(listener: socket.socket, *, stream: bool) -> bool:
 def _tcp(trial: Trial) -> bool:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         trial.run("AF_INET", "SOCK_STREAM", listener.getsockname()[1])
-        return _heard(listener, stream=True)
+        return _was_reached(listener, stream=True)
 
 
 def _udp(trial: Trial) -> bool:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
         listener.bind(("127.0.0.1", 0))
         trial.run("AF_INET", "SOCK_DGRAM", listener.getsockname()[1])
-        return _heard(listener, stream=False)
+        return _was_reached(listener, stream=False)
 
 
 def _unix(address: Callable[[Trial], str]) -> Callable[[Trial], bool]:
@@ -56,7 +56,7 @@ def _unix(address: Callable[[Trial], str]) -> Callable[[Trial], bool]:
             if not place.startswith("@"):
                 (trial.ground.public / "socket").chmod(0o777)
             trial.run("AF_UNIX", "SOCK_STREAM", place)
-            return _heard(listener, stream=True)
+            return _was_reached(listener, stream=True)
 
     return succeeds
 

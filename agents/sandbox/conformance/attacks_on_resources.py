@@ -78,7 +78,7 @@ def _shared_segment(trial: Trial) -> bool:
 
 
 def _remove_segment(key: int) -> bool:
-    """Whether a segment with this key exists on the machine; removes it."""
+    """Return True if a segment with this key exists on the machine; removes it."""
     remove = 0
     for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]:
         fields = line.split()

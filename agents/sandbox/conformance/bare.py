@@ -11,7 +11,6 @@ import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from ..inside.layout import place, remove_tree, rewritten
@@ -69,9 +68,7 @@ class BareRun:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._process.returncode is None:
             self.kill()
         with self._process:

@@ -1,4 +1,4 @@
-"""What the attacks aim at: a secret, a process that can be hurt, traces by which their own processes are known."""
+"""Targets of the attacks: a secret, a process that can be hurt, traces by which their own processes are known."""
 
 from __future__ import annotations
 

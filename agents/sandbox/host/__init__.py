@@ -1,1 +1,1 @@
-"""What the host does for a sandboxed process: start, limit, watch, read, end."""
+"""The host's side of a job: start, limit, watch, read, end."""

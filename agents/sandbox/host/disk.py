@@ -1,4 +1,4 @@
-"""What a job keeps on disk, measured from outside."""
+"""Measure a job's disk usage from outside."""
 
 from __future__ import annotations
 

@@ -9,7 +9,6 @@ import socket
 import subprocess
 import time
 from contextlib import suppress
-from types import TracebackType
 from typing import Protocol, Self
 
 from .processes import children
@@ -28,14 +27,14 @@ class Leader(Protocol):
 
     @property
     def exited(self) -> bool:
-        """Whether the leader has exited."""
+        """Return True if the leader has exited."""
 
     @property
     def job_pid(self) -> int:
         """The first process of the job."""
 
     def listen(self, witness: socket.socket) -> bytes | None:
-        """What the witness says next; None at its end."""
+        """Return the witness's next message; None at its end."""
 
     def find_init(self) -> None:
         """Take hold of the job's first process."""
@@ -48,9 +47,7 @@ class Leader(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *error: object) -> None: ...
 
 
 class ProcessLeader:
@@ -74,7 +71,7 @@ class ProcessLeader:
 
     @property
     def exited(self) -> bool:
-        """Whether the process has exited (it is not reaped yet)."""
+        """Return True if the process has exited (it is not reaped yet)."""
         return ended(self.notice, 0)
 
     @property
@@ -83,8 +80,11 @@ class ProcessLeader:
         return self._init_pid or self.pid
 
     def listen(self, witness: socket.socket) -> bytes | None:
-        """What the witness says next; None at its end."""
-        return witness.recv(_MESSAGE) or None
+        """Return the witness's next message; None at its end."""
+        try:
+            return witness.recv(_MESSAGE) or None
+        except ConnectionResetError:  # killed before it read what the host told it
+            return None
 
     def find_init(self) -> None:
         """Take hold of the init of the leader's PID namespace, if it has one and it is there."""
@@ -133,14 +133,12 @@ class ProcessLeader:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         os.close(self.notice)
         if self._init is not None:
             os.close(self._init)
 
 
 def ended(handle: int, seconds: float) -> bool:
-    """Whether the process behind a handle has ended, or does so within `seconds`."""
+    """Return True if the process behind a handle has ended, or does so within `seconds`."""
     return bool(select.select([handle], [], [], seconds)[0])

@@ -1,4 +1,4 @@
-"""What the programs in `inside` are told: limits, environment, file systems, command lines."""
+"""Arguments of the programs in `inside`: limits, environment, file systems, command lines."""
 
 from __future__ import annotations
 

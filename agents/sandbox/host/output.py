@@ -1,4 +1,4 @@
-"""What a job wrote to its standard streams, kept within bounds."""
+"""A job's standard streams, kept within bounds."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ class Output:
         self._kept[stream] += data[:room]
 
     def stream(self, number: int) -> bytes:
-        """What was kept of stream 1 or 2."""
+        """Return the kept bytes of stream 1 or 2."""
         return bytes(self._kept[number])

@@ -1,4 +1,4 @@
-"""What the host sees of a job's processes, read from /proc: its tree, its tasks and its memory."""
+"""A job's processes as /proc shows them: its tree, its tasks and its memory."""
 
 from __future__ import annotations
 

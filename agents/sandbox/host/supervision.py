@@ -13,7 +13,6 @@ import socket
 import threading
 import time
 from contextlib import ExitStack, suppress
-from types import TracebackType
 from typing import Protocol, Self
 
 from ...clean_text import clean
@@ -36,7 +35,7 @@ class Launch(Protocol):
 
     @property
     def exits_as_shell(self) -> bool:
-        """Whether the leader's exit code is 128 and a signal's number where a signal ended the job."""
+        """Return True if the leader's exit code is 128 and a signal's number where a signal ended the job."""
 
     def start(self, streams: Streams) -> Leader:
         """Start it with its end of `streams`, and close that end here."""
@@ -99,9 +98,7 @@ class Supervised:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.kill()
 
     # --- the thread ----------------------------------------------------------------------------------------
@@ -163,14 +160,14 @@ class Supervised:
             if report is None:
                 selector.unregister(key.fileobj)
             else:
-                self._hear(report, leader, streams.witness)
+                self._take_report(report, leader, streams.witness)
         elif key.data in (1, 2):
             data = os.read(key.fd, _CHUNK)
             self._output.add(key.data, data)
             if not data:
                 selector.unregister(key.fileobj)
 
-    def _hear(self, report: bytes, leader: Leader, witness: socket.socket) -> None:
+    def _take_report(self, report: bytes, leader: Leader, witness: socket.socket) -> None:
         """Take in what the bootstrap says; let the job go once all is there to watch and to end it."""
         self._report += report
         if self._report == b"." and self._started is None:
@@ -203,7 +200,7 @@ class Supervised:
         return max(0.0, min(_WATCH_SECONDS, left))
 
     def _overrun(self, leader: Leader) -> bool:
-        """Whether the job has to end: notes which limit it has reached."""
+        """Return True if the job has to end: notes which limit it has reached."""
         now = time.monotonic()
         if self._started is None:
             if now - self._begun > _START_SECONDS:

@@ -21,13 +21,11 @@ MS_RDONLY = 1
 MS_NOSUID = 2
 MS_NODEV = 4
 MS_NOEXEC = 8
-MS_REMOUNT = 32
 MS_BIND = 4096
 MS_REC = 16384
 MS_PRIVATE = 1 << 18
 
 _PR_SET_PDEATHSIG = 1
-_PR_SET_DUMPABLE = 4
 _PR_CAPBSET_DROP = 24
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
@@ -69,11 +67,6 @@ def adopt_orphans() -> None:
 def forbid_new_privileges() -> None:
     """No program started from here on gains anything from set-uid bits or file capabilities."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-
-
-def forbid_dumps() -> None:
-    """Keep other processes of the same user from reading this one."""
-    _prctl(_PR_SET_DUMPABLE, 0)
 
 
 def filter_system_calls(program: bytes) -> None:

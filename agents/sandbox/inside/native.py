@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     Order = dict[str, Any]
-    """What the host asks for, as marshal carries it; `orders.py` writes it."""
+    """The host's request, as marshal carries it; `native_launch.py` writes it."""
 
 
 def main() -> None:
@@ -86,7 +86,7 @@ def _run_in_namespaces(order: Order) -> int:
 
 
 def _closed(pipe: int) -> bool:
-    """Whether the pipe's other end is closed: its process is gone."""
+    """Return True if the pipe's other end is closed: its process is gone."""
     os.set_blocking(pipe, False)
     try:
         return os.read(pipe, 1) == b""

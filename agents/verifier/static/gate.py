@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from ...records import Test
 from ...syntax.collection import is_test
-from ...syntax.source import bound, parse
+from ...syntax.source import names_bound, parse
 from .hypothesis_rules import loosening
 from .tampering import Tampering
 
@@ -53,7 +53,7 @@ def _misread(tree: ast.Module) -> Iterator[str]:
     """Tests and assertions that Python reads otherwise than they look, which no run of them shows."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef):
-            names = [name for item in node.body for name in bound(item)]
+            names = [name for item in node.body for name in names_bound(item)]
             tests = [
                 item.name
                 for item in node.body

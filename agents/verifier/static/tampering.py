@@ -16,7 +16,7 @@ from itertools import chain
 
 from ...syntax.collection import is_fixture, is_test, is_test_case
 from ...syntax.imports import USER_MODULE
-from ...syntax.source import bound, plain, quoted, text_of, used
+from ...syntax.source import names_bound, names_used, plain, quoted, text_of
 from ..async_plugins import async_plugins
 
 
@@ -237,7 +237,7 @@ class Tampering:
             node.value
             for node in self._nodes
             if isinstance(node, ast.Assign | ast.AugAssign | ast.NamedExpr)
-            and _last(name) in used(getattr(node, "targets", None) or [getattr(node, "target", node)])
+            and _last(name) in names_used(getattr(node, "targets", None) or [getattr(node, "target", node)])
         ]
         made = any(not isinstance(value, ast.Name) and self._is_made_up(value) for value in bound_to)
         pieces = any(text.startswith("__") and not text.endswith("__") for text in self._texts)
@@ -266,7 +266,7 @@ class Tampering:
         for name in {node.id: node for node in ast.walk(condition) if isinstance(node, ast.Name)}.values():
             top = self._names.get(name.id, "").split(".")[0]
             values = [
-                node.value for node in self._nodes if isinstance(node, ast.Assign) and name.id in bound(node)
+                node.value for node in self._nodes if isinstance(node, ast.Assign) and name.id in names_bound(node)
             ]
             derived = bool(values) and not named and all(self._is_fact(value, named=True) for value in values)
             facts.append(top in ("sys", "os", "platform", "importlib") or derived)
