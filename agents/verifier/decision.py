@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..records import Isolation, Outcome, Refusal, Stopped, TestStrength, Verdict, VerdictKind
 from .audit import Trouble
 from .prepared_suite import PreparedSuite, belonging
-from .strength import Noticed, strength_of
+from .sensitivity import Sensitivity, strength_of
 
 _FEW = 10
 """Questions to the code; with fewer, a pass says so."""
@@ -26,7 +26,7 @@ class Findings:
     isolation: Isolation
     notes: tuple[str, ...]
     output: str
-    noticed: Mapping[str, Noticed] | None
+    noticed: Mapping[str, Sensitivity] | None
     untried: frozenset[str]
 
 

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Mapping
 from functools import cache
 
-from .inside.frames import STORAGE
+from .inside.proxy.frames import STORAGE
 
 _SURROGATES = (0xD800, 0xDFFF)
 _Ranges = list[tuple[int, int]]

@@ -14,13 +14,15 @@ from typing import Any, Literal
 
 from ..records import Stopped
 from ..sandbox.interface import Ended, Job, Running, Sandbox, SandboxLimits
-from .inside.frames import ANSWER, ASK, HELLO, RECORD
+from .inside.proxy.frames import ANSWER, ASK, HELLO, RECORD
+from .inside_bytecode import Side
 from .wire import Violation, Wire
 
 Record = Mapping[str, Any]
-Side = Literal["judge", "subject"]
-BreakKind = Literal["overrun", "limit", "subject", "judge", "violation"]
+BreakKind = Literal["overrun", "limit", "code_process", "test_process", "violation"]
 
+_SHOWN: Mapping[Side, str] = {"test_process": "judge", "code_process": "subject"}
+"""How the reasons of verdicts name the processes."""
 _GRACE_SECONDS = 0.5
 _POLL_SECONDS = 0.2
 _MOST_RECORDS = 200_000
@@ -50,21 +52,21 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class SessionTask:
-    """What a session does: `task` goes to the judge over its channel; without `subject_files` the judge's
+    """What a session does: `task` goes to the judge over its channel; without `code_files` the judge's
     process runs the code too."""
 
     nonce: str
     task: Mapping[str, Any]
-    judge_files: Mapping[str, bytes]
-    subject_files: Mapping[str, bytes] | None = None
+    test_files: Mapping[str, bytes]
+    code_files: Mapping[str, bytes] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Break:
     """Why a session did not come to its end, and the test that was running then (None: none had begun).
 
-    `overrun`: a time limit of the verifier's; `limit`: one of the sandbox's; `subject`, `judge`: that process
-    ended by itself; `violation`: what came out of a sandbox is not what the program there writes.
+    `overrun`: a time limit of the verifier's; `limit`: one of the sandbox's; `code_process`, `test_process`: that
+    process ended by itself; `violation`: what came out of a sandbox is not what the program there writes.
     """
 
     kind: BreakKind
@@ -116,13 +118,15 @@ class Session:
     def run(self) -> Transcript:
         """Run to the end or to a break; raises SandboxBroken, Interruption."""
         with ExitStack() as stack:
-            if self._task.subject_files is not None:
-                self._launch("subject", self._task.subject_files, stack)
-            self._launch("judge", self._task.judge_files, stack)
+            if self._task.code_files is not None:
+                self._launch("code_process", self._task.code_files, stack)
+            self._launch("test_process", self._task.test_files, stack)
             selector = stack.enter_context(selectors.DefaultSelector())
             for side, wire in self._wires.items():
                 selector.register(wire.socket, selectors.EVENT_READ, side)
-            self._wires["judge"].send(HELLO, json.dumps({"nonce": self._task.nonce, **self._task.task}).encode())
+            self._wires["test_process"].send(
+                HELLO, json.dumps({"nonce": self._task.nonce, **self._task.task}).encode()
+            )
             self._test_began = time.monotonic()
             while self._going:
                 self._step(selector)
@@ -169,20 +173,20 @@ class Session:
                 if self._transcript.broke or self._transcript.finished:
                     return
         except Violation as violation:
-            self._break("violation", f"{side}: {violation}")
+            self._break("violation", f"{_SHOWN[side]}: {violation}")
             return
         if wire.ended:
             selector.unregister(wire.socket)
-            if side == "judge" or self._turn() == "subject":
+            if side == "test_process" or self._turn() == "code_process":
                 self._gone(side)
 
     def _take(self, side: Side, kind: bytes, payload: bytes) -> None:
         if kind == HELLO and side in self._starting:
             self._starting.discard(side)
             self._wires[side].handed_over()
-        elif side == "judge" and kind == RECORD:
+        elif side == "test_process" and kind == RECORD:
             self._note(payload)
-        elif kind not in (ASK, ANSWER) or self._measure_until or "subject" not in self._wires:
+        elif kind not in (ASK, ANSWER) or self._measure_until or "code_process" not in self._wires:
             raise Violation(f"a frame of unknown kind {kind!r}")
         elif self._turn() != side:
             raise Violation("it spoke out of turn")
@@ -192,13 +196,13 @@ class Session:
             raise Violation("it answered what nobody had asked")
         else:
             self._asked.pop()
-            self._wires["judge" if side == "subject" else "subject"].send(ANSWER, payload)
+            self._wires["test_process" if side == "code_process" else "code_process"].send(ANSWER, payload)
 
     def _ask(self, side: Side, payload: bytes) -> None:
         if not self._asked:
             self._call_began = time.monotonic()
         self._asked.append(side)
-        other: Side = "judge" if side == "subject" else "subject"
+        other: Side = "test_process" if side == "code_process" else "code_process"
         if self._wires[other].ended:
             self._gone(other)
         else:
@@ -206,7 +210,7 @@ class Session:
 
     def _turn(self) -> Side:
         """Who has to speak: whoever was asked last, else the judge."""
-        return "subject" if self._asked and self._asked[-1] == "judge" else "judge"
+        return "code_process" if self._asked and self._asked[-1] == "test_process" else "test_process"
 
     def _note(self, payload: bytes) -> None:
         records = self._transcript.records
@@ -230,7 +234,9 @@ class Session:
         if record.get("is") == "answers":
             now = time.monotonic()
             self._measure_until = now + _MEASURING_SECONDS + _MEASURING_SHARE * (now - self._tests_began)
-            self._wires["judge"].send(HELLO, b"known" if self._known(str(record.get("digest"))) else b"unknown")
+            self._wires["test_process"].send(
+                HELLO, b"known" if self._known(str(record.get("digest"))) else b"unknown"
+            )
         if record.get("is") == "malformed":
             raise Violation(f"the code's process wrote to the judge: {record.get('text')}")
         self._transcript.finished = record.get("is") == "end"
@@ -267,7 +273,7 @@ class Session:
             return
         code = ended.exit_code if ended is not None else None
         how = "" if code is None else f" by signal {-code}" if code < 0 else f" with exit code {code}"
-        who = "the code ended its process" if side == "subject" else "the test run ended its process"
+        who = "the code ended its process" if side == "code_process" else "the test run ended its process"
         if ended is not None and ended.stderr:
             how += f" ({ended.stderr[-300:].decode('utf-8', 'replace').strip()})"
         self._break(side, who + how)

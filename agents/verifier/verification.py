@@ -16,11 +16,11 @@ from .audit import Audit, Trouble, audit
 from .canary import Canaries, plant
 from .decision import Findings, decide
 from .hypothesis_tables import hypothesis_tables
-from .inside_bytecode import JUDGE, SUBJECT, programs
+from .inside_bytecode import programs
 from .prepared_suite import TESTS_FILE, PreparedSuite, belonging
+from .sensitivity import Sensitivity, SensitivityCache
 from .session import Break, Session, SessionTask, Terms, Transcript
 from .static.hard_coded_answers import answers_from_a_table
-from .strength import Noticed, Strengths
 
 _MOST_OUTPUT = 4000
 _MOST_NOTES = 20
@@ -29,14 +29,14 @@ _ENDS_OF_LOOPS = ("StopIteration", "StopAsyncIteration", "GeneratorExit", "Cance
 
 
 class Verification:
-    """Verifies one candidate's `code` against a trial; `strengths` holds what suites notice."""
+    """Verifies one candidate's `code` on a prepared suite; `sensitivities` holds those of suites run before."""
 
-    def __init__(self, terms: Terms, code: str, prepared: PreparedSuite, strengths: Strengths) -> None:
+    def __init__(self, terms: Terms, code: str, prepared: PreparedSuite, sensitivities: SensitivityCache) -> None:
         self._terms = terms
         self._code = code.encode("utf-8", "surrogatepass")
         self._trial = prepared
-        self._strengths = strengths
-        self._noticed: dict[str, Noticed] = {}
+        self._sensitivities = sensitivities
+        self._noticed: dict[str, Sensitivity] = {}
         self._untried: set[str] = set()
         self._never: frozenset[int] | None = None
         self._outcomes: dict[str, Outcome] = {}
@@ -124,7 +124,7 @@ class Verification:
         source = self._trial.source
 
         def known(digest: str) -> bool:
-            return self._strengths.of(source, digest) is not None
+            return self._sensitivities.of(source, digest) is not None
 
         transcript = Session(self._terms, task, seconds, test_seconds, known).run()
         self._gather(transcript)
@@ -132,11 +132,11 @@ class Verification:
         self._believe(transcript, result, isolated)
         if result.never is not None:
             self._never = result.never if self._never is None else self._never & result.never
-            found = self._strengths.of(source, result.digest)
+            found = self._sensitivities.of(source, result.digest)
             if found is None:
                 found = {key.removeprefix(_PREFIX): noticed for key, noticed in result.noticed.items()}
                 if transcript.records[-1]["is"] == "end":
-                    self._strengths.keep(source, result.digest, found)
+                    self._sensitivities.keep(source, result.digest, found)
             self._noticed.update(found)
         return transcript, result
 
@@ -144,7 +144,7 @@ class Verification:
         tests = self._trial.source.encode("utf-8", "surrogatepass")
         code = {"user_code.py": self._code}
         tables = hypothesis_tables() if self._trial.has_properties else {}
-        files = {**programs(JUDGE), **tables, **canaries.files, TESTS_FILE: tests}
+        files = {**programs("test_process"), **tables, **canaries.files, TESTS_FILE: tests}
         return SessionTask(
             nonce=secrets.token_hex(16),
             task={
@@ -160,8 +160,8 @@ class Verification:
                 "common": self._trial.has_common_answers,
                 "wall_seconds": self._terms.limits.wall_seconds,
             },
-            judge_files=files if isolated else {**files, **code},
-            subject_files={**programs(SUBJECT), **code} if isolated else None,
+            test_files=files if isolated else {**files, **code},
+            code_files={**programs("code_process"), **code} if isolated else None,
         )
 
     def _gather(self, transcript: Transcript) -> None:
@@ -186,7 +186,7 @@ class Verification:
         broke = transcript.broke
         if self._trouble is None and broke is not None and broke.kind == "violation":
             self._trouble = ("forged", clean(broke.text))
-        if self._trouble is None and broke is not None and broke.kind == "judge":
+        if self._trouble is None and broke is not None and broke.kind == "test_process":
             self._trouble = ("incomplete", clean(f"{broke.text} during {broke.test_id or 'its start'}"))
         self._ids = self._ids or _of_file(result.ids, TESTS_FILE)
         for key, outcome in result.outcomes.items():

@@ -14,8 +14,8 @@ from ..errors import Interrupted, SandboxBroken
 from ..records import Board, Candidate, Test, Verdict
 from ..sandbox.interface import Sandbox, SandboxLimits
 from .prepared_suite import PreparedSuite, prepare_file, prepare_suite
+from .sensitivity import SensitivityCache
 from .session import Interruption, Terms
-from .strength import Strengths
 from .verification import Verification
 from .workers import Workers
 
@@ -43,7 +43,7 @@ class Verifier:
         self._limits = limits
         self._call_seconds = call_seconds
         self._stop = threading.Event()
-        self._strengths = Strengths()
+        self._sensitivities = SensitivityCache()
 
     def board(
         self,
@@ -134,7 +134,7 @@ class Verifier:
         try:
             hasty = haste is not None
             terms = Terms(sandbox, self._limits, haste or self._call_seconds, self._stop, gives_up=hasty)
-            verdict = Verification(terms, code, prepared, self._strengths).verdict()
+            verdict = Verification(terms, code, prepared, self._sensitivities).verdict()
         except Interruption as stop:
             raise Interrupted("The verification was stopped; go on with --resume.") from stop
         except SandboxBroken:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 
-from .inside.frames import HEADER, MOST_BYTES, frame
+from .inside.proxy.frames import HEADER, MOST_BYTES, frame
 
 Frame = tuple[bytes, bytes]
 """Kind and payload."""

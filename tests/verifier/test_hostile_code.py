@@ -23,9 +23,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agents.verifier import Verifier
-from agents.verifier.inside.caller import MODULE_NUMBER, Caller
-from agents.verifier.inside.frames import ANSWER, ASK, FrameSocket
-from agents.verifier.inside.plain import Malformed
+from agents.verifier.inside.proxy.frames import ANSWER, ASK, FrameSocket
+from agents.verifier.inside.proxy.peer import MODULE_NUMBER
+from agents.verifier.inside.proxy.plain import Malformed
+from agents.verifier.inside.test_process.caller import Caller
 
 from ..support.sandboxes import ALL, open_or_skip
 
@@ -122,8 +123,9 @@ FIRST = ["y", 4]
 TYPES = [
     ["T", "typing", "operator.attrgetter"], ["T", "builtins", "map"], ["T", "builtins", "type"],
     ["T", "pathlib", "Path"], ["T", "collections", "_starmap"], ["T", "builtins", "exec"], ["T", "os", "system"],
-    ["T", "subprocess", "Popen"], ["T", "inside.caller", "Caller"], ["P", "/etc/passwd"], ["y", 1], ["y", 2],
-    ["y", 0], ["y", -2], ["y", 10**30], ["y", True], ["o", 5], ["@", 2], "x", 1, None, ["t", FIRST], ["N", 5],
+    ["T", "subprocess", "Popen"], ["T", "inside.test_process.caller", "Caller"], ["P", "/etc/passwd"],
+    ["y", 1], ["y", 2], ["y", 0], ["y", -2], ["y", 10**30], ["y", True], ["o", 5], ["@", 2], "x", 1, None,
+    ["t", FIRST], ["N", 5],
 ]  # fmt: skip
 NAMES = [
     "__globals__", "__closure__", "__code__", "__self__", "__func__", "__class__", "__dict__", "__builtins__",

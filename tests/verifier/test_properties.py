@@ -22,7 +22,7 @@ from agents.sandbox import SandboxLimits, open_sandbox
 from agents.suite import render
 from agents.verifier import Verifier
 from agents.verifier.hypothesis_tables import hypothesis_tables
-from agents.verifier.inside.properties import EXAMPLES, Property, counterexample
+from agents.verifier.inside.test_process.properties import EXAMPLES, Property, counterexample
 
 PREAMBLE = (
     "from user_code import f\nfrom hypothesis import given, settings, example, assume\n"

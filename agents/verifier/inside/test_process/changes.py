@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from . import plain
-from .plain import Malformed, Tree
-from .shared import MAPPINGS
+from ..proxy import plain
+from ..proxy.plain import Malformed, Tree
+from ..proxy.shared import MAPPINGS
 
 T = TypeVar("T")
 Containers = dict[int, tuple[str, Tree, list[Tree]]]

@@ -9,7 +9,7 @@ import pytest
 from agents.records import Candidate, Test, Verdict
 from agents.sandbox import SandboxLimits, open_sandbox
 from agents.verifier import Verifier
-from agents.verifier.inside.changes import of_value
+from agents.verifier.inside.test_process.changes import of_value
 
 ADD = "def add(a, b):\n    return a + b\n"
 HEAD = "import pytest\nimport user_code\nfrom user_code import *\n"

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
+from ..proxy.crossing import Crossing
+from ..proxy.frames import ANSWER, ASK
+from ..proxy.plain import Tree
 from .changes import NEW, VALUE
-from .crossing import Crossing
 from .exchanges import COLLECTION, EVERY, Segment, Spot, key_of
-from .frames import ANSWER, ASK
-from .plain import Tree
 
 Followed = Literal["before", "delivered", "left", "unknown"]
 """How far a segment got: not yet to its change, to it, off the log before it, or to a question after it that the

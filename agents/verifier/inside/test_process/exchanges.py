@@ -7,9 +7,9 @@ import hashlib
 import json
 from typing import Any, NamedTuple
 
+from ..proxy.frames import ANSWER, ASK
+from ..proxy.plain import Tree
 from .changes import ENDING, NEW, Change, Known, of_answer, of_callback, shown
-from .frames import ANSWER, ASK
-from .plain import Tree
 
 COLLECTION = ""
 """The segment of what is asked while the tests are collected."""

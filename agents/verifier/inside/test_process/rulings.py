@@ -4,10 +4,11 @@ compared here, on plain data, wherever that can be. Where the code's own class d
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
-from .describe import words
+from ..proxy.crossing import Crossing
+from ..proxy.describe import words
 
 _COMPARISONS = frozenset(["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"])
 _ARITHMETIC = frozenset(
@@ -37,15 +38,23 @@ _MOST_ITEMS = 1000
 _NO_MEMBER = "no honest object contains this text: greenloop asks for it to see whether membership means anything"
 
 
-if TYPE_CHECKING:
-    from .caller import Caller
+class Code(Protocol):
+    """The code process, as operators ask it."""
+
+    crossing: Crossing
+
+    def forward(self, target: object, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """Apply an operator as the object's class defines it."""
+
+    def operate(self, name: str, *args: object) -> Any:
+        """Apply one of a few functions, such as `len`."""
 
 
 class Rulings:
     """Decides operators; `tell` takes a note. A class that the tests name is itself under test, so that its own
     operators count; what is no more than the type of an answer gets no say in how the answer compares."""
 
-    def __init__(self, code: Caller, emit: Callable[[str], None]) -> None:
+    def __init__(self, code: Code, emit: Callable[[str], None]) -> None:
         self._code = code
         self._emit = emit
         self._named: set[int] = set()
@@ -66,7 +75,7 @@ class Rulings:
         value, like = _plain_base(kind), getattr(kind, "_greenloop_like", None)
         return hasattr(value, name) if value else like is not None and name in _READING_METHODS
 
-    def special(self, proxy: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def special(self, proxy: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The result of an operator on an object of the code's."""
         kind = type(proxy)
         other = bool(args) and self._is_remote(args[0])

@@ -15,7 +15,7 @@ _MOST_KEPT = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Noticed:
+class Sensitivity:
     """One pytest item: `noticed` of `tried` changes of values, `weak` of those of type alone. `asked` answers came
     from the code; `left` replays did something else than the run; `unmeasured`: there was no time for it;
     `caught`: an assertion of it failed."""
@@ -30,38 +30,38 @@ class Noticed:
     missed: str
 
 
-def noticed_of(record: Mapping[str, Any]) -> Noticed:
+def read_sensitivity(record: Mapping[str, Any]) -> Sensitivity:
     """A record of the judge's. Raises KeyError, TypeError, ValueError where it is none."""
     counts = [record[name] for name in ("noticed", "tried", "weak", "asked", "left")]
     if any(type(count) is not int or count < 0 for count in counts) or record["noticed"] > record["tried"]:
         raise ValueError("counts of changes do not fit together")
     noticed, tried, weak, asked, left = counts
     missed = clean(str(record["missed"][0]))[:_MOST_TEXT] if record["missed"] else ""
-    return Noticed(
+    return Sensitivity(
         noticed, tried, weak, asked, left, record["unmeasured"] is True, record["caught"] is True, missed
     )
 
 
-class Strengths:
+class SensitivityCache:
     """What the tests noticed, kept for code that gives the same answers to them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: dict[tuple[str, str], Mapping[str, Noticed]] = {}
+        self._kept: dict[tuple[str, str], Mapping[str, Sensitivity]] = {}
 
-    def of(self, source: str, digest: str) -> Mapping[str, Noticed] | None:
+    def of(self, source: str, digest: str) -> Mapping[str, Sensitivity] | None:
         """What the tests `source` notice of answers with this digest, where that is known."""
         with self._lock:
             return self._kept.get((source, digest))
 
-    def keep(self, source: str, digest: str, noticed: Mapping[str, Noticed]) -> None:
+    def keep(self, source: str, digest: str, noticed: Mapping[str, Sensitivity]) -> None:
         """Make it known."""
         with self._lock:
             if digest and len(self._kept) < _MOST_KEPT:
                 self._kept[source, digest] = noticed
 
 
-def strength_of(test_id: str, items: Iterable[Noticed]) -> tuple[TestStrength | None, str]:
+def strength_of(test_id: str, items: Iterable[Sensitivity]) -> tuple[TestStrength | None, str]:
     """What a test notices, all its items together, and why it shows nothing (empty where it shows something)."""
     found = list(items)
     if not found:

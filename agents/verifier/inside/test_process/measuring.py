@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .crossing import Crossing
+from ..proxy.crossing import Crossing
+from ..proxy.frames import FrameSocket
 from .exchanges import COLLECTION, Reader, Segment, Spot
-from .frames import FrameSocket
 from .passes import TEST_SECONDS, ForkServer, Order, Passes, Result, Tally, run_item
 from .replay import Replay
 

@@ -16,9 +16,9 @@ from typing import Any, cast
 
 import pytest
 
+from ..proxy.frames import HELLO, RECORD, STORAGE, FrameSocket
 from .asserts import Asserts
 from .caller import Caller
-from .frames import HELLO, RECORD, STORAGE, FrameSocket
 from .measuring import CrossingAnswers, Measuring
 from .remote_module import RemoteModule
 from .reporter import Reporter

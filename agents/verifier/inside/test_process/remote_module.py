@@ -5,7 +5,8 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from .caller import MODULE_NUMBER, Caller
+from ..proxy.peer import MODULE_NUMBER
+from .caller import Caller
 
 _OWN = frozenset(
     ["__path__", "__file__", "__spec__", "__loader__", "__package__", "__cached__", "__warningregistry__"]

@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..proxy.crossing import Crossing
+from ..proxy.describe import type_named
+from ..proxy.frames import ANSWER, ASK, ChannelClosed, FrameSocket
+from ..proxy.mirror import RemoteCoroutine
+from ..proxy.peer import Peer
+from ..proxy.plain import Malformed, Tree, Unshareable
 from .capabilities import Capabilities
-from .crossing import Crossing
-from .describe import type_named
-from .frames import ANSWER, ASK, ChannelClosed, FrameSocket
-from .mirror import RemoteCoroutine
-from .plain import Malformed, Tree, Unshareable
 from .rulings import Rulings
 
-MODULE_NUMBER = 1
-"""The first object of the code's process: the module under test."""
 _TEMPORARY = b"/pytest-of-"
 """In every path that `tmp_path` gives."""
 _ENDS_OF_LOOPS = frozenset(["StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError"])
@@ -32,7 +31,7 @@ class InterruptRaised(BaseException):
     """Stands for a KeyboardInterrupt that the code raised: the real one would end the run of the tests."""
 
 
-class Caller:
+class Caller(Peer):
     """Asks over `channel`. `tell` records a `note` for the user, an `unshareable` value that makes a test need one
     process, or a `malformed` frame; `show` prints what the code printed on a stream (1 or 2). `expected` are
     exceptions that the tests name."""
@@ -59,37 +58,13 @@ class Caller:
 
     # --- asking --------------------------------------------------------------------------------------------
 
-    def get(self, target: object, name: str) -> Any:
-        """An attribute of an object of the code's."""
-        return self._ask("get", target, name)
-
-    def set(self, target: object, name: str, value: object) -> None:
-        """Set an attribute."""
-        self._ask("set", target, name, value)
-
-    def delete(self, target: object, name: str) -> None:
-        """Delete an attribute."""
-        self._ask("delete", target, name)
-
-    def names(self, target: object) -> list[str]:
-        """`dir` of an object of the code's."""
-        return [str(name) for name in self._ask("names", target)]
-
-    def call(self, target: object, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
-        """Call an object of the code's."""
-        return self._ask("call", target, args, tuple(kwargs.items()))
-
-    def method(self, target: object, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
-        """Call a method of an object of the code's."""
-        return self._ask("method", target, name, args, tuple(kwargs.items()))
-
-    def special(self, target: object, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+    def special(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         """Apply an operator to an object of the code's, unless it is decided here."""
         return self.rulings.special(target, name, args, kwargs)
 
-    def forward(self, target: object, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+    def forward(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         """Apply an operator as the object's class defines it."""
-        result = self._ask("special", target, name, args, tuple(kwargs.items()))
+        result = self.ask("special", target, name, args, tuple(kwargs.items()))
         if name == "__anext__" and isinstance(result, RemoteCoroutine):
             result.gives_item = True
         return result
@@ -100,7 +75,7 @@ class Caller:
 
     def operate(self, name: str, *args: object) -> Any:
         """Apply one of a few functions, such as `len`, in the code's process."""
-        return self._ask("operate", name, args)
+        return self.ask("operate", name, args)
 
     def is_local(self, target: type, name: str) -> bool:
         """Whether a method of a subclass of plain data is that of the plain base."""
@@ -116,10 +91,10 @@ class Caller:
             if key
             not in ("__module__", "__qualname__", "__classcell__", "__firstlineno__", "__static_attributes__")
         }
-        number = self._ask("subclass", name, bases, tuple(kept.items()), tuple(kwargs.items()))
+        number = self.ask("subclass", name, bases, tuple(kept.items()), tuple(kwargs.items()))
         self.crossing.adopt(number, made)
 
-    def _ask(self, what: str, *arguments: object) -> Any:
+    def ask(self, what: str, *arguments: object) -> Any:
         """The answer, or what the code raised. Raises ChannelClosed when its process is gone, Unshareable."""
         with self._lock:
             self.crossing.shared.trim()  # each frame looks through all that are left

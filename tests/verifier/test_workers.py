@@ -10,7 +10,7 @@ from agents.errors import SandboxUnavailable
 from agents.sandbox import Sandbox, open_sandbox
 from agents.sandbox.backends.warm import WarmSandbox
 from agents.verifier import Verifier
-from agents.verifier.worker_choice import WorkerChoice
+from agents.verifier.workers import WorkerChoice
 
 
 @pytest.fixture

@@ -19,11 +19,11 @@ from typing import Any, ClassVar
 
 import pytest
 
-from .awaiting import Awaiting
-from .crossing import Crossing
-from .describe import SPECIALS, named_type, words
-from .packing import FUNCTIONS
-from .plain import Tree, Unshareable
+from ..proxy.awaiting import Awaiting
+from ..proxy.crossing import Crossing
+from ..proxy.describe import SPECIALS, named_type, words
+from ..proxy.packing import FUNCTIONS
+from ..proxy.plain import Tree, Unshareable
 
 _ITERATORS = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 _OF_ITERATORS = words("__iter__ __next__ __aiter__ __anext__ __await__ send throw close asend athrow aclose")

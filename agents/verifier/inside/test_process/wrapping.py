@@ -16,11 +16,11 @@ import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ..proxy.describe import words
+from ..proxy.shared import KINDS
 from .changes import ASIDE, TYPE, VALUE, Change, of_items, of_value
-from .describe import words
 from .exchanges import COLLECTION, EVERY, Spot
 from .passes import Order
-from .shared import KINDS
 
 _UNSEEN = words(
     """__new__ __repr__ __str__ __format__ __hash__ __del__ __getattribute__ __setattr__ __class_getitem__ __eq__

@@ -8,17 +8,12 @@ import datetime
 import sys
 import types
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 from .describe import ABCS, SPECIALS, Description, base_named, words
+from .peer import Peer
 from .plain import Malformed
 from .shared import CONTAINERS
-
-if TYPE_CHECKING:
-    from .caller import Caller
-    from .subject import Responder
-
-    Peer: TypeAlias = Caller | Responder
 
 
 class RemoteType(type):

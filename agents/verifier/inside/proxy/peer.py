@@ -1,0 +1,80 @@
+"""One end of the channel, as the proxies of the other side's objects use it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from .plain import Tree
+
+MODULE_NUMBER = 1
+"""The number of the module under test, the first object of the code process."""
+
+
+class Peer(Protocol):
+    """Asks the other process to use its objects; what that raises is raised here."""
+
+    describes_functions: bool
+
+    def ask(self, what: str, *arguments: Any) -> Any:
+        """The answer to one question. Raises ChannelClosed, Unshareable."""
+
+    def get(self, target: object, name: str) -> Any:
+        """Get an attribute of an object of the other process."""
+        return self.ask("get", target, name)
+
+    def set(self, target: object, name: str, value: object) -> None:
+        """Set an attribute."""
+        self.ask("set", target, name, value)
+
+    def delete(self, target: object, name: str) -> None:
+        """Delete an attribute."""
+        self.ask("delete", target, name)
+
+    def names(self, target: object) -> list[str]:
+        """`dir` of an object of the other process."""
+        return [str(name) for name in self.ask("names", target)]
+
+    def call(self, target: object, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
+        """Call an object of the other process."""
+        return self.ask("call", target, args, tuple(kwargs.items()))
+
+    def method(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
+        """Call a method of an object of the other process."""
+        return self.ask("method", target, name, args, tuple(kwargs.items()))
+
+    def special(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
+        """Apply an operator to an object of the other process."""
+        return self.ask("special", target, name, args, tuple(kwargs.items()))
+
+    def operate(self, name: str, *args: object) -> Any:
+        """Apply one of a few functions, such as `len`, in the other process."""
+
+    def on_class(self, target: type, name: str, *args: object) -> Any:
+        """Apply an operator to a class of the other process."""
+
+    def is_local(self, target: type, name: str) -> bool:
+        """Return True if method `name` of a class that stands for plain data is applied in this process."""
+
+    def subclass(
+        self, made: type, name: str, bases: tuple[type, ...], body: dict[str, Any], kwargs: dict[str, Any]
+    ) -> None:
+        """Make `made` known to the other process as a subclass of one of its classes."""
+
+    def name_of(self, value: object) -> Tree | None:
+        """The tree that names a class or function which both processes have; None for any other value."""
+
+    def admit(self, value: object) -> None:
+        """Raise Unshareable where the other process may not use `value` at all."""
+
+    def where(self, error: BaseException) -> str:
+        """The line of the code under test that an exception came through last; empty where there is none."""
+
+    def resolve(self, parts: list[Tree]) -> Any:
+        """The class or function that the other process names. Raises Malformed."""
+
+    def make_function(self, parts: list[Tree]) -> Any:
+        """A function that calls one of the other process. Raises Malformed."""
+
+    def rebuild(self, parts: list[Any]) -> Any:
+        """A value of the standard library, made as the other process made it. Raises Malformed."""
