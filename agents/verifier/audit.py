@@ -28,7 +28,7 @@ _OTHER_KINDS = frozenset([
 @dataclass(frozen=True, slots=True)
 class Audit:
     """`outcomes` by node id for every test that ran to its end; `uncollected` is why a file could not be
-    collected; `noticed` is what the tests notice of answers with this `digest`;
+    collected; `noticed` are the sensitivities of the tests to answers with this `digest`;
     `never` are lines of assertions that were not reached; `trouble` is what makes the whole run worthless."""
 
     ids: tuple[str, ...]
@@ -170,7 +170,7 @@ def _whole(
 def _noticed(
     records: Sequence[Record], asked: Collection[str]
 ) -> tuple[dict[str, Sensitivity], str, frozenset[int] | None]:
-    """What each test noticed, and the digest of the answers."""
+    """The sensitivity of each test, the digest of the answers, and lines of assertions that never ran."""
     found: dict[str, Sensitivity] = {}
     digests = [str(record["digest"]) for record in records if record["is"] == "answers"]
     kinds = [record["is"] for record in records]

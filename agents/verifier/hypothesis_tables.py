@@ -1,4 +1,4 @@
-"""Hypothesis's tables of characters: each judge would take seconds to make them anew, for the first text."""
+"""Hypothesis's tables of characters: each test process would take seconds to make them anew."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def programs(side: Side) -> dict[str, bytes]:
 
 
 def preloaded_programs() -> dict[str, bytes]:
-    """What a warm worker imports for its jobs: all but what imports hypothesis."""
+    """The modules that a warm worker imports for its jobs: all but those that import hypothesis."""
     files = programs("test_process") | programs("code_process")
     left_out = ("inside/start.py", "inside/test_process/properties.pyc")
     return {path: content for path, content in files.items() if path not in left_out}

@@ -1,4 +1,4 @@
-"""How much the tests notice, as the judge measured it: which of them show something about the code."""
+"""How sensitive tests are to changed answers, as the test process measured it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Sensitivity:
 
 
 def read_sensitivity(record: Mapping[str, Any]) -> Sensitivity:
-    """A record of the judge's. Raises KeyError, TypeError, ValueError where it is none."""
+    """Read a record of the test process. Raises KeyError, TypeError, ValueError."""
     counts = [record[name] for name in ("noticed", "tried", "weak", "asked", "left")]
     if any(type(count) is not int or count < 0 for count in counts) or record["noticed"] > record["tried"]:
         raise ValueError("counts of changes do not fit together")
@@ -43,26 +43,26 @@ def read_sensitivity(record: Mapping[str, Any]) -> Sensitivity:
 
 
 class SensitivityCache:
-    """What the tests noticed, kept for code that gives the same answers to them."""
+    """Caches sensitivities by tests and answers: other code with the same answers is not measured again."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: dict[tuple[str, str], Mapping[str, Sensitivity]] = {}
 
     def of(self, source: str, digest: str) -> Mapping[str, Sensitivity] | None:
-        """What the tests `source` notice of answers with this digest, where that is known."""
+        """Return the sensitivities of the tests `source` to answers with this digest, None where unknown."""
         with self._lock:
             return self._kept.get((source, digest))
 
     def keep(self, source: str, digest: str, noticed: Mapping[str, Sensitivity]) -> None:
-        """Make it known."""
+        """Add an entry, unless the cache is full."""
         with self._lock:
             if digest and len(self._kept) < _MOST_KEPT:
                 self._kept[source, digest] = noticed
 
 
 def strength_of(test_id: str, items: Iterable[Sensitivity]) -> tuple[TestStrength | None, str]:
-    """What a test notices, all its items together, and why it shows nothing (empty where it shows something)."""
+    """Sum up the items of one test; the text says why it shows nothing (empty where it shows something)."""
     found = list(items)
     if not found:
         return None, "there was no time to measure how much it notices: give the run more"

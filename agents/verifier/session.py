@@ -1,5 +1,7 @@
-"""One session: a judge, and in isolated mode a subject, each in a sandbox of its own; the host carries their
-frames to and fro, keeps the clock, and notes how it ended. It decides nothing."""
+"""One session: a test process, and in isolated mode a code process, each in a sandbox of its own.
+
+The host carries their frames to and fro, keeps the clock and records how the session ended; it decides nothing.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ _MOST_TOLD = 64 << 20
 """Lists and objects, and bytes, in all records of a session."""
 _MEASURING_SECONDS = 6.0
 _MEASURING_SHARE = 4.0
-"""What the passes may take, beyond what the judge gives itself: seconds, and a share of the tests' own time."""
+"""Time for the passes beyond the test process's own limit: seconds, and a multiple of the tests' own time."""
 
 
 class Interruption(Exception):
@@ -52,8 +54,7 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class SessionTask:
-    """What a session does: `task` goes to the judge over its channel; without `code_files` the judge's
-    process runs the code too."""
+    """`task` goes to the test process over its channel; without `code_files` that process runs the code too."""
 
     nonce: str
     task: Mapping[str, Any]
@@ -77,8 +78,7 @@ class Break:
 
 @dataclass(slots=True)
 class Transcript:
-    """Everything a session told: the judge's records in order, and how it ended: it finished or
-    it broke, and until then neither."""
+    """Records of the test process in order, and how the session ended: it finished or it broke."""
 
     records: list[Record] = field(default_factory=list)
     broke: Break | None = None
@@ -209,7 +209,7 @@ class Session:
             self._wires[other].send(ASK, payload)
 
     def _turn(self) -> Side:
-        """Who has to speak: whoever was asked last, else the judge."""
+        """The side that has to speak: the one asked last, else the test process."""
         return "code_process" if self._asked and self._asked[-1] == "test_process" else "test_process"
 
     def _note(self, payload: bytes) -> None:

@@ -165,7 +165,7 @@ class Verification:
         )
 
     def _gather(self, transcript: Transcript) -> None:
-        """What does not bear on the verdict: output, notes; and tests that turned out to need one process."""
+        """Collect output and notes, and the tests that turned out to need one process."""
         current = ""
         for record in transcript.records:
             kind = record.get("is")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, as_completed
 from dataclasses import replace
 from types import TracebackType
@@ -39,49 +39,42 @@ class Verifier:
     ) -> None:
         self._workers = workers or Workers(sandbox, jobs)
         self._owner = workers is None
-        self._warmth = self._workers.worker_choice
+        self._choice = self._workers.worker_choice
         self._limits = limits
         self._call_seconds = call_seconds
         self._stop = threading.Event()
         self._sensitivities = SensitivityCache()
 
-    def board(
-        self,
-        candidates: Sequence[Candidate],
-        tests: Sequence[Test],
-        on_verdict: Callable[[Candidate, Verdict], None] | None = None,
-        haste: float | None = None,
-    ) -> Board:
-        """Verify every candidate on every test; equal code once. `on_verdict` hears of each verdict.
+    def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
+        """Verify every candidate on every test, equal code once. Interrupted, no other board follows."""
+        return self._board(candidates, tests, None)
 
-        With `haste` a call may take that many seconds, and a candidate is given up at the first test that does
-        not return: enough to know whether it passes, and what follows that test has no outcome.
-        Interrupted (or left by an exception of `on_verdict`), it ends what is under way; no other board follows.
-        """
+    def hasty_board(self, candidates: Sequence[Candidate], tests: Sequence[Test], call_seconds: float) -> Board:
+        """Verify only as far as it takes to know which candidates pass: each is given up at the first test in
+        which a call takes longer than `call_seconds`, and later tests have no outcome."""
+        return self._board(candidates, tests, call_seconds)
+
+    def _board(self, candidates: Sequence[Candidate], tests: Sequence[Test], haste: float | None) -> Board:
         begun = time.monotonic()
         prepared = prepare_suite(tests)
         codes = list(dict.fromkeys(candidate.code for candidate in candidates))
-        where = self._warmth.sandbox(len(codes), prepared.has_properties)
-        pending = {self._submit(code, prepared, where, haste): code for code in codes}
-        verdicts: dict[str, Verdict] = {}
+        where = self._choice.sandbox(len(codes), prepared.has_properties)
+        found = self._run({code: self._submit(code, prepared, where, haste) for code in codes})
+        verdicts = tuple(found[candidate.code] for candidate in candidates)
+        return Board(tuple(candidates), tuple(tests), verdicts, time.monotonic() - begun)
+
+    def _run(self, pending: Mapping[str, Future[Verdict]]) -> dict[str, Verdict]:
+        """Wait for verdicts by code; an exception ends what is under way."""
         try:
-            for future in as_completed(pending):
-                verdict = verdicts[pending[future]] = future.result()
-                for candidate in candidates:
-                    if on_verdict is not None and candidate.code == pending[future]:
-                        on_verdict(candidate, verdict)
+            for future in as_completed(pending.values()):
+                future.result()
+            return {code: future.result() for code, future in pending.items()}
         except BaseException:
             self._stop.set()
             raise
         finally:
-            for future in pending:
+            for future in pending.values():
                 future.cancel()
-        return Board(
-            tuple(candidates),
-            tuple(tests),
-            tuple(verdicts[candidate.code] for candidate in candidates),
-            time.monotonic() - begun,
-        )
 
     def verify(self, code: str, tests_source: str) -> Verdict:
         """Verify a user's own two files, the tests run as they stand, with an outcome for each pytest item.
@@ -93,19 +86,14 @@ class Verifier:
         try:
             prepared = prepare_file(tests_source)
         except ValueError as error:
-            return Verdict("refused", reason=f"the tests cannot be read: {error}", backend=self._warmth.cold.name)
-        return self._verdict(code, prepared, self._warmth.sandbox(1, prepared.has_properties))
+            return Verdict("refused", reason=f"the tests cannot be read: {error}", backend=self._choice.cold.name)
+        return self._verdict(code, prepared, self._choice.sandbox(1, prepared.has_properties))
 
     def confirm(self, candidate: Candidate, tests: Sequence[Test]) -> Verdict:
         """Verify once more, cold: modules that a warm worker has loaded can hide a missing import."""
-        confirmed = self._submit(candidate.code, prepare_suite(tests), self._warmth.cold, None)
-        try:
-            return confirmed.result()
-        except BaseException:
-            self._stop.set()
-            raise
-        finally:
-            confirmed.cancel()
+        prepared = prepare_suite(tests)
+        code = candidate.code
+        return self._run({code: self._submit(code, prepared, self._choice.cold, None)})[code]
 
     def stop(self) -> None:
         """End what is under way, which raises Interrupted there; no verification follows. From any thread."""
@@ -138,8 +126,8 @@ class Verifier:
         except Interruption as stop:
             raise Interrupted("The verification was stopped; go on with --resume.") from stop
         except SandboxBroken:
-            if sandbox is self._warmth.cold:
+            if sandbox is self._choice.cold:
                 raise
-            self._warmth.give_up(sandbox)
-            return self._verdict(code, prepared, self._warmth.cold, haste)
+            self._choice.give_up(sandbox)
+            return self._verdict(code, prepared, self._choice.cold, haste)
         return replace(verdict, backend=sandbox.name, seconds=time.monotonic() - begun)

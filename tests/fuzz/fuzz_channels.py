@@ -58,7 +58,7 @@ def _open() -> tuple[int, int]:
 
 
 def _script(given: Any) -> Script:
-    """What the inner ends write: a changed truth, a truth cut short by anything, or anything at all."""
+    """Choose what the inner ends write: a changed truth, a truth cut short by anything, or anything at all."""
     how, stays = given.ConsumeIntInRange(0, 3), given.ConsumeIntInRange(0, 15) == 1
     if how == 0:
 

@@ -78,7 +78,7 @@ def _functions(source: bytes) -> list[ast.FunctionDef]:
 
 
 def _holds(source: str, name: str) -> bool:
-    """Whether a canary passes: its numbers are equal."""
+    """Return True if a canary passes: its numbers are equal."""
     (function,) = [
         node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef) and node.name == name
     ]

@@ -48,7 +48,7 @@ sys.addaudithook(_audit)
 
 
 def acts() -> list[str]:
-    """What the test process did while it was last asked for."""
+    """Audit events of the test process during the last call."""
     return _watched
 
 
@@ -84,7 +84,7 @@ class Hostile:
         )
 
     def run(self, *frames: bytes) -> Any:
-        """What the call comes to: its value, or the exception."""
+        """Make the call; its value, or the exception."""
         thread = threading.Thread(target=self._play, args=(frames,), daemon=True)
         thread.start()
         module = self.caller.crossing.adopt(MODULE_NUMBER, object())
@@ -119,7 +119,7 @@ def framed(what: str, *trees: Any) -> bytes:
 
 NOTHING = ["t"]
 FIRST = ["y", 4]
-"""What the test passed: the first number that the test process gives."""
+"""The object that the test passed: the first number that the test process gives."""
 TYPES = [
     ["T", "typing", "operator.attrgetter"], ["T", "builtins", "map"], ["T", "builtins", "type"],
     ["T", "pathlib", "Path"], ["T", "collections", "_starmap"], ["T", "builtins", "exec"], ["T", "os", "system"],

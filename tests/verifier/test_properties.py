@@ -126,7 +126,7 @@ def test_a_property_that_takes_too_long_is_stopped_with_the_limit_named() -> Non
 
 
 def taken(check: Callable[[list[int]], None]) -> tuple[Any, Property]:
-    """A property of lists under the judge's settings."""
+    """A property of lists under the test process's settings."""
 
     @settings(max_examples=1)
     @given(st.lists(st.integers(), max_size=8))

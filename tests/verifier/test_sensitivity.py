@@ -1,4 +1,4 @@
-"""What a test notices of changed answers: the verdict, the figures, and what they are taken from."""
+"""How much tests notice of changed answers: the verdict, the figures, and what they are taken from."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Code:
         """Import the code under test; what that raises is raised when the module is first asked for."""
         try:
             self._module = importlib.import_module(USER_MODULE)
-        except BaseException as error:  # handed to the judge, whatever it is
+        except BaseException as error:  # handed to the test process, whatever it is
             self._error = error
 
     def module(self) -> Any:
@@ -56,7 +56,7 @@ class Code:
         return self._module
 
     def printed(self) -> list[tuple[int, str]]:
-        """What the code printed since the last frame: pieces of standard output (1) and error (2)."""
+        """Return the output since the last call, as pieces of standard output (1) and error (2)."""
         sys.stdout.flush()
         sys.stderr.flush()
         pieces, self._pieces = self._pieces, []

@@ -5,11 +5,9 @@ Nothing is guarded here: whatever is in this process belongs to the code.
 
 from __future__ import annotations
 
-import copy
 import importlib
 import json
 import linecache
-import operator
 import threading
 import traceback
 from collections.abc import Callable
@@ -19,21 +17,12 @@ from ..proxy.awaiting import Awaiting
 from ..proxy.crossing import Crossing
 from ..proxy.describe import make_function, named_type
 from ..proxy.frames import ANSWER, ASK, ChannelClosed, FrameSocket, FrameTooLong
-from ..proxy.peer import MODULE_NUMBER, Peer
-from ..proxy.plain import Malformed, Tree, Unshareable
+from ..proxy.peer import MODULE_NUMBER, OPERATIONS, Peer
+from ..proxy.plain import Malformed, Tree
 from ..proxy.shared import CONTAINERS
 from .code import USER_MODULE, Code
 
-_OPERATIONS: dict[str, Callable[..., Any]] = {
-    "iter": iter,
-    "len": len,
-    "contains": operator.contains,
-    "getitem": operator.getitem,
-    "copy": copy.copy,
-    "deepcopy": copy.deepcopy,
-    "bool": bool,
-    "isinstance": isinstance,
-}
+_OPERATIONS: dict[str, Callable[..., Any]] = {**OPERATIONS, "isinstance": isinstance}
 
 
 class _Module:
@@ -103,10 +92,8 @@ class Responder(Peer):
             return self._crossing.pack(value)
 
     def _pack_error(self, error: BaseException) -> Tree:
-        try:
-            return self._pack(error)
-        except (Unshareable, RecursionError):
-            return self._pack(RuntimeError(f"{type(error).__name__}: {error}"[:1000]))
+        with self._lock:
+            return self._crossing.pack_error(error)
 
     def _send(self, kind: bytes, what: str, body: Tree) -> None:
         with self._lock:
@@ -180,8 +167,8 @@ class Responder(Peer):
     # --- what crosses --------------------------------------------------------------------------------------
 
     def name_of(self, value: object) -> Tree | None:
-        """What stands for a data type or an exception of the standard library; for an exception with the built-in
-        one that it is based on."""
+        """The tree that names a data type or an exception of the standard library; an exception's also names the
+        built-in one that it is based on."""
         if not isinstance(value, type) or (name := named_type(value, frozenset([USER_MODULE]))) is None:
             return None
         if not issubclass(value, BaseException):
@@ -222,7 +209,7 @@ class Responder(Peer):
 
 
 def _held(value: Any, kind: type) -> Any:
-    """What an instance of a subclass of `kind` really holds, whatever its own methods say."""
+    """The contents of an instance of a subclass of `kind`, whatever its own methods say."""
     plain: Any = kind
     if issubclass(kind, dict):
         return dict(dict.items(value))

@@ -7,7 +7,7 @@ from typing import Any
 from .mirror import Mirrors
 from .packing import Packer
 from .peer import Peer
-from .plain import Malformed, Tree
+from .plain import Malformed, Tree, Unshareable
 from .tables import Tables
 from .unpacking import Unpacker
 
@@ -34,6 +34,13 @@ class Crossing(Tables):
             self.shared.forget_from(first_shared)
             raise
         return [tree, containers, self.shared.forgotten()]
+
+    def pack_error(self, error: BaseException) -> Tree:
+        """`error` packed; where it cannot cross, a RuntimeError with its text."""
+        try:
+            return self.pack(error)
+        except (Unshareable, RecursionError):
+            return self.pack(RuntimeError(f"{type(error).__name__}: {error}"[:1000]))
 
     def unpack(self, parts: Tree) -> tuple[Any, bool]:
         """The value that `pack` was given in the other process, and whether that changed a container made here.

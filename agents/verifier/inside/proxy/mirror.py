@@ -183,7 +183,7 @@ class RemoteCoroutine(collections.abc.Coroutine[Any, Any, Any]):
     def __init__(self, peer: Peer) -> None:
         self._peer = peer
         self.gives_item = False
-        """Whether it is the next item of an asynchronous iterator, which may end a loop."""
+        """True for the next item of an asynchronous iterator, which may end a loop."""
 
     def send(self, value: object) -> Any:
         """Run it; raises StopIteration with its result, as coroutines do."""

@@ -101,7 +101,7 @@ class Packer:
         return ["o", number, self._class(kind, depth, of_object=True), self._extra(value, kind, depth)]
 
     def _attributes(self, function: Any, depth: int) -> Tree:
-        """What a test has set on its own function, as far as that can be handed out."""
+        """Attributes that a test has set on its own function, as far as they can be handed out."""
         found: dict[str, Tree] = {}
         for name, value in getattr(function, "__dict__", {}).items():
             with suppress(Unshareable):
@@ -109,7 +109,7 @@ class Packer:
         return found
 
     def _extra(self, value: Any, kind: type, depth: int) -> Tree:
-        """What a proxy carries itself: an exception's arguments, the value of a subclass of `int` or `str`."""
+        """The value that a proxy carries: an exception's arguments, the value of a subclass of `int` or `str`."""
         if isinstance(value, BaseException):
             return self._error_parts(value, depth)
         base = value_base(kind)

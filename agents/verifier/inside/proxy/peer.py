@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import copy
+import operator
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from .plain import Tree
 
 MODULE_NUMBER = 1
 """The number of the module under test, the first object of the code process."""
+
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    "iter": iter,
+    "len": len,
+    "contains": operator.contains,
+    "getitem": operator.getitem,
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "bool": bool,
+}
+"""Functions that each process may have applied to its objects by the other."""
 
 
 class Peer(Protocol):

@@ -69,8 +69,7 @@ class Tables:
         return proxy
 
     def known(self, number: object, make: Callable[[], Any] | None = None) -> Any:
-        """What stands here for the other process's object `number`; what `make` makes where that is new. Raises
-        Malformed."""
+        """The proxy of the other process's object `number`, made by `make` where it is new. Raises Malformed."""
         if type(number) is int and number in self._remotes:
             return self._remotes[number]
         if type(number) is not int or make is None:
@@ -78,7 +77,7 @@ class Tables:
         return self.adopt(number, make())
 
     def is_exported(self, value: object) -> bool:
-        """Whether the other process has been told of `value`."""
+        """Return True if the other process has a number for `value`."""
         return id(self._same(value)) in self._export_numbers
 
     def _same(self, value: Any) -> Any:
@@ -96,7 +95,7 @@ class Tables:
         return number
 
     def is_ours(self, number: object) -> bool:
-        """Whether a container with this number was made in this process."""
+        """Return True if a container with this number was made in this process."""
         return type(number) is int and number % 2 == self._parity
 
 

@@ -78,7 +78,7 @@ class Caller(Peer):
         return self.ask("operate", name, args)
 
     def is_local(self, target: type, name: str) -> bool:
-        """Whether a method of a subclass of plain data is that of the plain base."""
+        """Return True if a method of a subclass of plain data is that of the plain base."""
         return self.rulings.is_local(target, name)
 
     def subclass(
@@ -118,8 +118,8 @@ class Caller(Peer):
         return value
 
     def _let_out(self, what: str, arguments: tuple[Any, ...], error: object) -> BaseException:
-        """What the code raised. An exception that ends a loop of the tests' as if it had come to its end is an
-        error where a call lets it out, as PEP 479 has it for generators."""
+        """The exception that a call raises here. One that would end a loop of the tests becomes a RuntimeError, as
+        in generators (PEP 479)."""
         if not isinstance(error, BaseException):
             raise self._malformed("what was raised is no exception")
         name = type(error).__name__
@@ -144,7 +144,7 @@ class Caller(Peer):
         except ChannelClosed:
             raise
         except BaseException as error:  # whatever it is, the code gets to see it
-            how, body = "raise", self._packed_error(error)
+            how, body = "raise", self.crossing.pack_error(error)
         self._send(ANSWER, how, body)
 
     def _target(self, body: Tree) -> tuple[int | None, tuple[Any, ...]]:
@@ -153,12 +153,6 @@ class Caller(Peer):
         if not isinstance(target, list) or len(target) != 2 or target[0] != "y" or type(target[1]) is not int:
             return None, ()
         return target[1], self.crossing.unpack(body)[0][1:]
-
-    def _packed_error(self, error: BaseException) -> Tree:
-        try:
-            return self.crossing.pack(error)
-        except (Unshareable, RecursionError):
-            return self.crossing.pack(RuntimeError(f"{type(error).__name__}: {error}"[:1000]))
 
     # --- frames --------------------------------------------------------------------------------------------
 
@@ -194,7 +188,7 @@ class Caller(Peer):
     # --- what crosses --------------------------------------------------------------------------------------
 
     def name_of(self, value: object) -> Tree | None:
-        """What stands for a class or function that the code's process has too."""
+        """The tree that names a class or function of both processes, None for others."""
         return self.capabilities.name_of(value)
 
     def admit(self, value: object) -> None:
@@ -225,7 +219,7 @@ class Caller(Peer):
 
 
 def _name_of(what: str, arguments: tuple[Any, ...]) -> str:
-    """What was called, for a message."""
+    """The name of the called function, for a message."""
     if what == "method" or (what == "special" and arguments[1] != "__call__"):
         return str(arguments[1])
     return str(getattr(arguments[0], "__name__", what)) if what in ("call", "special") else what

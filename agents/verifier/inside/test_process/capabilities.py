@@ -1,5 +1,5 @@
-"""What the code may do with what a test passes to it: each kind of thing in its own few ways, until the test is
-over.
+"""Capabilities: the few ways in which the code may use each kind of object that a test passes to it, until the
+test is over.
 
 A thing becomes usable when a test passes it, or when a use of another one returns it. What the code hands back
 (as a result, in a list) is the thing itself again; after its test it is a placeholder.
@@ -8,7 +8,6 @@ A thing becomes usable when a test passes it, or when a use of another one retur
 from __future__ import annotations
 
 import builtins
-import copy
 import io
 import operator
 import re
@@ -23,6 +22,7 @@ from ..proxy.awaiting import Awaiting
 from ..proxy.crossing import Crossing
 from ..proxy.describe import SPECIALS, named_type, words
 from ..proxy.packing import FUNCTIONS
+from ..proxy.peer import OPERATIONS
 from ..proxy.plain import Tree, Unshareable
 
 _ITERATORS = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
@@ -36,15 +36,6 @@ _OBJECTS = {"random": words("Random"), "types": words("SimpleNamespace"), "argpa
 _HIDDEN = ("__", "gi_", "cr_", "ag_", "f_", "tb_", "co_", "func_", "mro")
 _NAMED_FUNCTIONS = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
 _REBUILT = (operator.itemgetter, operator.attrgetter, operator.methodcaller, re.Pattern)
-_OPERATIONS: dict[str, Callable[..., Any]] = {
-    "iter": iter,
-    "len": len,
-    "contains": operator.contains,
-    "getitem": operator.getitem,
-    "copy": copy.copy,
-    "deepcopy": copy.deepcopy,
-    "bool": bool,
-}
 
 
 class Capabilities:
@@ -59,7 +50,7 @@ class Capabilities:
     # --- handing out ---------------------------------------------------------------------------------------
 
     def name_of(self, value: object) -> Tree | None:
-        """What stands for a class or function of the standard library, or for a value to be made over there."""
+        """The tree that names a class or function of the standard library, or a value to be made over there."""
         if isinstance(value, type):
             name = named_type(value, self._test_modules) or _library_type(value, self._test_modules)
             return ["T", *name] if name else None
@@ -96,7 +87,7 @@ class Capabilities:
         return "stream" if isinstance(value, _STREAMS) else None
 
     def _is_of_tests(self, value: object) -> bool:
-        """Whether the class of `value` is one of the tests' own."""
+        """Return True if the class of `value` is one of the tests' own."""
         return type(value).__module__ in self._test_modules
 
     # --- using ---------------------------------------------------------------------------------------------
@@ -146,9 +137,9 @@ class Capabilities:
     def _operate(self, kind: str, target: Any, name: Any, *others: Any) -> Any:
         if name in ("await", "await_item") and kind in ("iterator", "object"):
             return self._awaiting.run(target)
-        if kind == "function" or name not in _OPERATIONS or (kind != "object" and name in ("copy", "deepcopy")):
+        if kind == "function" or name not in OPERATIONS or (kind != "object" and name in ("copy", "deepcopy")):
             raise TypeError(f"{name} of a {kind} of the tests is not for the code")
-        return _OPERATIONS[name](target, *others)
+        return OPERATIONS[name](target, *others)
 
     uses: ClassVar[dict[str, Callable[..., Any]]] = {
         "get": _get,
@@ -177,7 +168,7 @@ class Capabilities:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, Any, Any]:
-        """What a fixture of more than one test passes to the code is usable for all of them."""
+        """Keep objects that a fixture of several tests passes to the code usable for all of them."""
         before = set(self._crossing.numbers())
         result = yield
         if fixturedef.scope != "function":
@@ -185,7 +176,7 @@ class Capabilities:
         return result
 
     def keep(self) -> None:
-        """What was passed while the tests were imported is usable for all of them."""
+        """Keep objects that were passed while the tests were imported usable for all of them."""
         self._lasting.update(self._crossing.numbers())
 
     def end_test(self) -> None:

@@ -84,7 +84,7 @@ def _of_others(value: Any) -> list[Any]:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two items are one or equal, without asking objects of the tests, which may record it."""
+    """Return True if two items are one or equal; objects of the tests, which may record it, are not asked."""
     return one is other or (type(one) is type(other) in _COMPARED and one == other)
 
 
@@ -121,7 +121,7 @@ ENDING = Change(
 
 
 class Known:
-    """What a reader of the log knows at a frame: `containers` by number as (kind, extra, items), the numbers of
+    """State of the log at a frame: `containers` by number as (kind, extra, items), the numbers of
     `others`: objects by the number of their class, and the other way round."""
 
     def __init__(self) -> None:

@@ -64,7 +64,7 @@ class CrossingAnswers:
 
     @property
     def asked(self) -> bool:
-        """Whether the code was asked something in this segment."""
+        """Return True if the code was asked something in this segment."""
         return self._current is not None and bool(self._current.frames)
 
     def fail(self) -> None:
@@ -157,7 +157,7 @@ class Measuring:
         self.answers.begin(COLLECTION)
 
     def after_collection(self) -> None:
-        """What is asked now belongs to no test."""
+        """Stop recording: questions between collection and tests belong to no test."""
         self.answers.begin(None)
 
     def at_tests(self, session: Any, begin_test: Callable[[str], None], failed_within: Container[str]) -> None:

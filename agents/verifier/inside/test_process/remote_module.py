@@ -1,4 +1,4 @@
-"""`user_code` in the judge: each of its names is fetched from the subject."""
+"""`user_code` in the test process: each of its names is fetched from the code process."""
 
 from __future__ import annotations
 

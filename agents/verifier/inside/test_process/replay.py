@@ -175,7 +175,7 @@ class Replay:
 
 
 def _alike(frame: tuple[bool, bytes, bytes], kind: bytes, payload: bytes) -> bool:
-    """Whether the tests wrote this frame, too; which containers are forgotten depends on the tests before."""
+    """Return True if both frames say the same; which containers are forgotten depends on earlier tests."""
     if frame[:2] != (False, kind) or frame[2] == payload:
         return frame == (False, kind, payload)
     if frame[2][:_COMPARED] != payload[:_COMPARED]:

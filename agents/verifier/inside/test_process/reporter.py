@@ -71,7 +71,7 @@ class Reporter:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, object, object]:
-        """What a fixture of a wider scope asks for is asked for several tests."""
+        """Mark questions of a fixture of a wider scope as asked for several tests."""
         if self.measuring is None or fixturedef.scope == "function" or self.measuring.answers.shared:
             return (yield)
         self.measuring.answers.shared = True

@@ -65,11 +65,11 @@ class Rulings:
         self._named.add(id(value))
 
     def is_named(self, kind: type) -> bool:
-        """Whether the tests name `kind` or a base of it."""
+        """Return True if the tests name `kind` or a base of it."""
         return any(id(base) in self._named for base in kind.__mro__)
 
     def is_local(self, kind: type, name: str) -> bool:
-        """Whether method `name` of a subclass of plain data is the base's own: the code's override has no say."""
+        """Return True if method `name` of a subclass of plain data is the base's own, not the code's override."""
         if self.is_named(kind):
             return False
         value, like = _plain_base(kind), getattr(kind, "_greenloop_like", None)

@@ -1,5 +1,6 @@
-"""Code that shares the judge's process: its functions are wrapped in place, so that their answers are recorded,
-and changed where a pass wants that. Attributes that the tests read directly are not seen."""
+"""Wraps the functions of code that shares the test process, so that answers are recorded, and changed in a pass.
+
+Attributes that the tests read directly are not seen."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ _UNSEEN = words(
     """__new__ __repr__ __str__ __format__ __hash__ __del__ __getattribute__ __setattr__ __class_getitem__ __eq__
     __ne__ __lt__ __le__ __gt__ __ge__ __contains__ __bool__ __sub__ __rsub__ __abs__ __mod__"""
 )
-"""What says nothing of a value: texts, and operators by which an object may agree with anything."""
+"""Methods not wrapped: texts, and operators by which an object may agree with anything."""
 _CHANGING = re.compile(r"0x[0-9a-f]+|id='\d+'|pytest-\d+")
 """Addresses, and the folders of tmp_path: another in each process."""
 _MOST_TEXT = 300
@@ -59,7 +60,7 @@ class CallAnswers:
 
     @property
     def asked(self) -> bool:
-        """Whether the code was called in this segment."""
+        """Return True if the code was called in this segment."""
         return bool(self._current)
 
     def fail(self) -> None:
@@ -80,11 +81,11 @@ class CallAnswers:
         return None
 
     def given(self) -> Any:
-        """What was asked in each segment."""
+        """The calls of each segment, as marshal takes them."""
         return [(name, [spot.group[:16] for spot in found]) for name, found in self._spots.items()]
 
     def take(self, given: Any) -> None:
-        """Know what was asked."""
+        """Read what `given` returned."""
         self._keys = {name: frozenset(keys) for name, keys in given}
 
     def change(self, order: Order) -> None:
