@@ -97,9 +97,7 @@ class Session:
         known: Callable[[str], bool],
     ) -> None:
         """`known` says whether the host knows what the tests notice of answers with a digest."""
-        self._sandbox = terms.sandbox
-        self._limits = terms.limits
-        self._stop = terms.stop
+        self._terms = terms
         self._task = task
         self._call_seconds = call_seconds
         self._test_seconds = test_seconds
@@ -137,17 +135,15 @@ class Session:
         self._starting.add(side)
         stack.callback(wire.close)
         argv = ["-I", "-B", "/src/inside/start.py", side, str(wire.descriptor)]
-        job = Job(argv, files, self._limits, channels=[wire.descriptor])
-        self._running[side] = stack.enter_context(self._sandbox.launch(job))
+        job = Job(argv, files, self._terms.limits, channels=[wire.descriptor])
+        self._running[side] = stack.enter_context(self._terms.sandbox.launch(job))
 
     @property
     def _going(self) -> bool:
         return self._transcript.broke is None and not self._transcript.finished
 
-    # --- one turn of the loop ------------------------------------------------------------------------------
-
     def _step(self, selector: selectors.BaseSelector) -> None:
-        if self._stop.is_set():
+        if self._terms.stop.is_set():
             raise Interruption
         for side, wire in self._wires.items():
             if wire.pending and not wire.ended:
@@ -241,12 +237,10 @@ class Session:
             raise Violation(f"the code's process wrote to the judge: {record.get('text')}")
         self._transcript.finished = record.get("is") == "end"
 
-    # --- ends ----------------------------------------------------------------------------------------------
-
     def _deadline(self) -> float:
         if self._measure_until:
             return self._measure_until
-        test = self._test_began + (self._test_seconds if self._current else self._limits.wall_seconds)
+        test = self._test_began + (self._test_seconds if self._current else self._terms.limits.wall_seconds)
         return min(test, self._call_began + self._call_seconds) if self._asked else test
 
     def _overrun(self) -> None:

@@ -26,7 +26,7 @@ import sys
 from agents.records import Candidate
 from agents.suite import split
 from agents.verifier import Verifier
-from tests.sandbox.backends import open_backend
+from tests.support.sandboxes import open_backend
 
 DAEMON = "import os, time\\ndef f(x):\\n    if os.fork() == 0:\\n        os.setsid()\\n        time.sleep(60)\\n"
 SLOW = "import time\\ndef f(x):\\n    time.sleep(0.1)\\n    return x + 1\\n"

@@ -34,14 +34,10 @@ def examine(test: Test) -> Finding | None:
     return _examine(test.preamble, test.source)
 
 
-def _tree(preamble: str, source: str) -> ast.Module:
-    return parse(f"{preamble}\n{source}\n")
-
-
 @lru_cache(maxsize=1024)
 def _examine(preamble: str, source: str) -> Finding | None:
     try:
-        tree = _tree(preamble, source)
+        tree = parse(f"{preamble}\n{source}\n")
     except ValueError as error:
         return Finding(f"it is not Python: {error}", grave=True)
     if reason := Tampering(tree).reason or loosening(tree) or next(_misread(tree), None):

@@ -254,8 +254,6 @@ class Tampering:
         known = root is not None and root.id in self._names
         return [*self._names[root.id].split("."), *ast.unparse(node).split(".")[1:]] if root and known else []
 
-    # --- calls that are harmless with some arguments only --------------------------------------------------
-
     def _of_the_machine(self, call: ast.Call) -> bool:
         """Return True if a test is skipped for the platform, a version or what is installed only."""
         given = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "condition")]
@@ -282,8 +280,6 @@ class Tampering:
         """Return True if the test makes bytes by pickling only: others may name any function, to be called."""
         literal = any(isinstance(node, ast.Constant) and isinstance(node.value, bytes) for node in self._nodes)
         return not literal and not self._used & _MADE_BYTES and bool(self._used & {"dump", "dumps"})
-
-    # --- texts, definitions and names ----------------------------------------------------------------------
 
     def _told(self, text: str) -> Iterator[str]:
         """Names in texts: for `attrgetter`, `getmembers(...)["..."]`, fixtures asked for by name, formats."""

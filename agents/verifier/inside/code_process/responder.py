@@ -57,8 +57,6 @@ class Responder(Peer):
         self._crossing = Crossing(self, first=1)
         self._crossing.export(_Module(code), number=MODULE_NUMBER)
 
-    # --- answering -----------------------------------------------------------------------------------------
-
     def serve(self) -> None:
         """Answer until the channel is closed."""
         while True:
@@ -99,8 +97,6 @@ class Responder(Peer):
         with self._lock:
             self._channel.send(kind, json.dumps([what, body, self._code.printed()]).encode())
 
-    # --- what is asked -------------------------------------------------------------------------------------
-
     def _operate(self, name: str, args: Any) -> Any:
         if name.startswith("await"):
             return self._awaiting.run(args[0])
@@ -126,8 +122,6 @@ class Responder(Peer):
         "operate": _operate,
         "subclass": _subclass,
     }
-
-    # --- asking back ---------------------------------------------------------------------------------------
 
     def ask(self, what: str, *arguments: Any) -> Any:
         """Use what a test has passed: the result, or what it raises. Raises ChannelClosed."""
@@ -163,8 +157,6 @@ class Responder(Peer):
     ) -> None:
         """Refuse: classes of the tests cannot be subclassed by the code."""
         raise TypeError("classes of the tests cannot be subclassed by the code")
-
-    # --- what crosses --------------------------------------------------------------------------------------
 
     def name_of(self, value: object) -> Tree | None:
         """The tree that names a data type or an exception of the standard library; an exception's also names the

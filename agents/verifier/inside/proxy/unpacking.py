@@ -71,27 +71,18 @@ class Unpacker:
     def _many(self, parts: list[Tree], depth: int) -> list[Any]:
         return [self.tree(part, depth) for part in parts]
 
-    def _fixed(self, made: object) -> object:
-        self._seen.append(made)
-        return made
-
-    def _tuple(self, parts: list[Tree], depth: int) -> object:
-        return self._fixed(tuple(self._many(parts, depth)))
-
-    def _frozenset(self, parts: list[Tree], depth: int) -> object:
+    def _fixed(self, parts: list[Tree], depth: int, kind: type = tuple) -> object:
         try:
-            return self._fixed(frozenset(self._many(parts, depth)))
+            made: object = kind(self._many(parts, depth))
         except TypeError as error:
             raise Malformed("an item of a set cannot be hashed") from error
+        self._seen.append(made)
+        return made
 
     def _again(self, parts: list[Tree], depth: int) -> object:
         if len(parts) != 1 or type(parts[0]) is not int or not 0 <= parts[0] < len(self._seen):
             raise Malformed("a value was named that did not come before")
         return self._seen[parts[0]]
-
-    def _nan(self, parts: list[Tree], depth: int) -> object:
-        number = parts[0] if parts else None
-        return self._tables.known(number, lambda: float("nan"))
 
     def _zoned(self, parts: list[Tree], depth: int) -> object:
         moment, zone = self._many(parts, depth) if len(parts) == 2 else (None, None)
@@ -116,16 +107,10 @@ class Unpacker:
         except (KeyError, TypeError, IndexError) as error:
             raise Malformed("a container was named that is not shared") from error
 
-    def _mine(self, parts: list[Tree], depth: int) -> object:
-        return self._tables.exported(parts[0] if parts else None)
-
     def _type(self, parts: list[Tree], depth: int) -> object:
         if not 2 <= len(parts) <= 3 or not all(isinstance(part, str) for part in parts):
             raise Malformed("a name has two parts")
         return self._peer.resolve(parts)
-
-    def _rebuilt(self, parts: list[Tree], depth: int) -> object:
-        return self._peer.rebuild(self._many(parts, depth))
 
     def _class(self, parts: list[Tree], depth: int) -> object:
         if len(parts) == 1:
@@ -220,17 +205,17 @@ class Unpacker:
         return error
 
     _readers: ClassVar[dict[str, Callable[[Unpacker, list[Tree], int], Any]]] = {
-        "t": _tuple,
-        "f": _frozenset,
+        "t": _fixed,
+        "f": lambda self, parts, depth: self._fixed(parts, depth, frozenset),
         "m": _again,
-        "N": _nan,
+        "N": lambda self, parts, _: self._tables.known(parts[0] if parts else None, lambda: float("nan")),
         "z": _zoned,
         "s": _slice,
         "v": _view,
         "@": _shared,
-        "y": _mine,
+        "y": lambda self, parts, _: self._tables.exported(parts[0] if parts else None),
         "T": _type,
-        "C": _rebuilt,
+        "C": lambda self, parts, depth: self._peer.rebuild(self._many(parts, depth)),
         "K": _class,
         "o": _object,
         "x": _error,

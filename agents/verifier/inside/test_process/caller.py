@@ -56,8 +56,6 @@ class Caller(Peer):
         self.capabilities = Capabilities(self.crossing, test_modules)
         self.rulings = Rulings(self, lambda text: emit("note", text))
 
-    # --- asking --------------------------------------------------------------------------------------------
-
     def special(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         """Apply an operator to an object of the code's, unless it is decided here."""
         return self.rulings.special(target, name, args, kwargs)
@@ -131,8 +129,6 @@ class Caller(Peer):
         wrong.__cause__ = error
         return wrong
 
-    # --- being called back ---------------------------------------------------------------------------------
-
     def _called_back(self, payload: bytes) -> None:
         """Let the code use what a test passed to it. The target has to be named by its number."""
         what, (number, arguments) = self._opened(payload, self.capabilities.uses, self._target)
@@ -153,8 +149,6 @@ class Caller(Peer):
         if not isinstance(target, list) or len(target) != 2 or target[0] != "y" or type(target[1]) is not int:
             return None, ()
         return target[1], self.crossing.unpack(body)[0][1:]
-
-    # --- frames --------------------------------------------------------------------------------------------
 
     def _send(self, kind: bytes, what: str, body: Tree) -> None:
         payload = json.dumps([what, body, []]).encode()
@@ -184,8 +178,6 @@ class Caller(Peer):
     def _malformed(self, reason: str) -> Malformed:
         self._emit("malformed", reason)
         return Malformed(reason)
-
-    # --- what crosses --------------------------------------------------------------------------------------
 
     def name_of(self, value: object) -> Tree | None:
         """The tree that names a class or function of both processes, None for others."""

@@ -47,8 +47,6 @@ class Capabilities:
         self._awaiting = Awaiting()
         self._lasting: set[int] = set()
 
-    # --- handing out ---------------------------------------------------------------------------------------
-
     def name_of(self, value: object) -> Tree | None:
         """The tree that names a class or function of the standard library, or a value to be made over there."""
         if isinstance(value, type):
@@ -89,8 +87,6 @@ class Capabilities:
     def _is_of_tests(self, value: object) -> bool:
         """Return True if the class of `value` is one of the tests' own."""
         return type(value).__module__ in self._test_modules
-
-    # --- using ---------------------------------------------------------------------------------------------
 
     def use(self, what: str, number: int, arguments: tuple[Any, ...]) -> Any:
         """Do what the code asks for. Raises AttributeError, TypeError, ReferenceError where it may not, and
@@ -163,8 +159,6 @@ class Capabilities:
             own = {key for base in target.__mro__ if base.__module__ in self._test_modules for key in vars(base)}
             return name in own and not name.startswith("_")
         return name in {"iterator": _OF_ITERATORS, "stream": _OF_STREAMS}.get(kind, ())
-
-    # --- lifetimes -----------------------------------------------------------------------------------------
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, Any, Any]:

@@ -87,8 +87,6 @@ class Reader(Known):
             found.append(Spot(index, group, text, tuple(changes), is_value, index in segment.shared))
         return found
 
-    # --- comparing -----------------------------------------------------------------------------------------
-
     def _canonical(self, parts: Tree, origin: str) -> str:
         """A body with contents in place of the numbers of containers, and with an object's origin for its own."""
         tree, containers, _ = parts
@@ -121,8 +119,6 @@ class Reader(Known):
         if tag in ("o", "K", "y") and len(node) == 2 and isinstance(node[1], int):
             return [tag if tag == "K" else "o", self._named.get(node[1], node[1])]
         return [self._walked(part, origin) for part in node]
-
-    # --- telling -------------------------------------------------------------------------------------------
 
     def _learn_name(self, question: Tree, answer: Tree) -> None:
         if isinstance(answer, list) and answer[:1] in (["o"], ["K"]):

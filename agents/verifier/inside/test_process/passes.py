@@ -143,9 +143,6 @@ def _read(descriptor: int, end: float) -> bytes:
     return bytes(parts)
 
 
-# --- one pass ----------------------------------------------------------------------------------------------
-
-
 def run_item(item: Any, following: Any, seconds: float) -> bool:
     """Run one pytest item as pytest does, without its reports; whether it failed."""
     failed = broken = False
@@ -179,9 +176,6 @@ def _is_own_fault(error: BaseException) -> bool:
 
 def _out_of_time(*_: object) -> None:
     raise OutOfTime("the test goes on for ever on a changed answer")
-
-
-# --- all of them -------------------------------------------------------------------------------------------
 
 
 class Tally:

@@ -84,8 +84,6 @@ class Replay:
         if not self.failed:
             self.followed = "unknown"
 
-    # --- the channel ---------------------------------------------------------------------------------------
-
     def send(self, kind: bytes, payload: bytes) -> None:
         """Take what the tests ask, or answer to the code."""
         frames = self._segment.frames

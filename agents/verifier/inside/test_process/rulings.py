@@ -86,7 +86,7 @@ class Rulings:
             if (name in _COMPARISONS and not (own and kind._greenloop_compares)) or (name in _READING and not own):
                 return self._of_container(proxy, name, args)
         if name in _COMPARISONS:
-            if not other and not (self.is_named(kind) and _is_plain(args[0])):
+            if not other and not (self.is_named(kind) and type(args[0]).__module__ in _PLAIN_MODULES):
                 return NotImplemented
             self._note(f"how objects of {kind.__name__} compare")
         elif name in _ARITHMETIC and not other:
@@ -126,7 +126,7 @@ class Rulings:
         give an object of the same plain value."""
         kind = type(proxy)
         if name == "__bool__" and not self.is_named(kind):
-            return bool(getattr(base, "__bool__", getattr(base, "__len__", _true))(proxy))
+            return bool(getattr(base, "__bool__", getattr(base, "__len__", lambda _: True))(proxy))
         if not hasattr(base, name):
             unsaid = name in _ARITHMETIC and not self.is_named(kind)
             return NotImplemented if unsaid else self._code.forward(proxy, name, args, {})
@@ -147,7 +147,7 @@ class Rulings:
         held = self._code.operate(type(proxy)._greenloop_like, proxy)
         if name == "__bool__":
             return bool(held)
-        return getattr(type(held), name, _not_implemented)(held, *args)
+        return getattr(type(held), name, lambda *_: NotImplemented)(held, *args)
 
     def _with_plain(self, proxy: Any, name: str, args: tuple[Any, ...]) -> Any:
         """Arithmetic with plain data. A difference from a number that is expected lets the code's own operator
@@ -192,18 +192,5 @@ class Rulings:
             return False
 
 
-def _plain_base(kind: type) -> type | None:
-    base: type | None = getattr(kind, "_greenloop_value", None)
-    return base
-
-
-def _is_plain(value: object) -> bool:
-    return type(value).__module__ in _PLAIN_MODULES
-
-
-def _true(_: object) -> bool:
-    return True
-
-
-def _not_implemented(*_: object) -> Any:
-    return NotImplemented
+def _plain_base(kind: type) -> Any:
+    return getattr(kind, "_greenloop_value", None)

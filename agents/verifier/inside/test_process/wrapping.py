@@ -56,8 +56,6 @@ class CallAnswers:
         self._wanted = ("", 0)
         self._inside = threading.local()
 
-    # --- for the measuring ---------------------------------------------------------------------------------
-
     @property
     def asked(self) -> bool:
         """Return True if the code was called in this segment."""
@@ -95,8 +93,6 @@ class CallAnswers:
     def spots(self) -> Mapping[str, Sequence[Spot]]:
         """The calls, by segment."""
         return self._spots
-
-    # --- wrapping ------------------------------------------------------------------------------------------
 
     def wrap(self, module: types.ModuleType) -> None:
         """Wrap the functions of `module`, and those in its classes."""
@@ -180,8 +176,6 @@ class CallAnswers:
     @property
     def _idle(self) -> bool:
         return self._current is None or getattr(self._inside, "busy", False) or len(self._current) > _MOST_CALLS
-
-    # --- one call ------------------------------------------------------------------------------------------
 
     def _is_left_out(self, call: _Call) -> bool:
         if self._order is None:
@@ -311,10 +305,6 @@ def _of_container(value: Any, depth: int) -> Iterator[Any]:
             yield other
 
 
-def _words_of(slots: Any) -> Sequence[str]:
-    return (slots,) if isinstance(slots, str) else tuple(slots)
-
-
 def _of_attributes(value: Any) -> Iterator[_Variant]:
     """Another object of the code's: one attribute has another value."""
     if isinstance(value, enum.Enum):
@@ -327,7 +317,8 @@ def _of_attributes(value: Any) -> Iterator[_Variant]:
             if len(other) == len(value) and index < len(value):
                 yield _text(other), VALUE, functools.partial(_same, type(value)(*other))
         return
-    slots = [name for base in type(value).__mro__ for name in _words_of(vars(base).get("__slots__", ()))]
+    declared = [vars(base).get("__slots__", ()) for base in type(value).__mro__]
+    slots = [name for names in declared for name in ((names,) if isinstance(names, str) else names)]
     names = [name for name in (*getattr(value, "__dict__", ()), *slots) if hasattr(value, name)]
     for name in names:
         held = getattr(value, name, None)
