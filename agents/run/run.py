@@ -72,7 +72,7 @@ def run_spec(
         place = place or held.enter_context(open_resources(job.settings, job.environ))
         verifier = held.enter_context(closing(CachedVerifier(place.sandbox, place.workers)))
         cancellation = cancellation or Cancellation()
-        held.enter_context(cancellation.ending(verifier.stop))
+        held.enter_context(cancellation.ending(verifier.cancel))
         record = _begin(job, place.choices, place.sandbox.name, resumed)
         run = resumed or runs.create(job.settings.work_dir, record)
         run.write(record)

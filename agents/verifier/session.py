@@ -29,27 +29,27 @@ _GRACE_SECONDS = 0.5
 _POLL_SECONDS = 0.2
 _MOST_RECORDS = 200_000
 _MOST_NESTED = 1_000_000
-_MOST_TOLD = 64 << 20
+_MOST_SIZE = 64 << 20
 """Lists and objects, and bytes, in all records of a session."""
 _MEASURING_SECONDS = 6.0
 _MEASURING_SHARE = 4.0
 """Time for the passes beyond the test process's own limit: seconds, and a multiple of the tests' own time."""
 
 
-class Interruption(Exception):
-    """The verifier was told to stop; there will be no verdict."""
+class Cancelled(Exception):
+    """The verifier was cancelled; there will be no verdict."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Where and within which bounds verifications run; setting `stop` ends them at once. `gives_up` says that
-    one ends at the first test that breaks its session."""
+    """Sandbox and limits of verifications; setting `cancelled` ends them at once. A `hasty` one ends at the first
+    test that breaks its session."""
 
     sandbox: Sandbox
     limits: SandboxLimits
     call_seconds: float
-    stop: threading.Event
-    gives_up: bool = False
+    cancelled: threading.Event
+    hasty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Session:
         test_seconds: float,
         known: Callable[[str], bool],
     ) -> None:
-        """`known` says whether the host knows what the tests notice of answers with a digest."""
+        """`known` says whether the sensitivities to answers with a digest are cached."""
         self._terms = terms
         self._task = task
         self._call_seconds = call_seconds
@@ -105,7 +105,7 @@ class Session:
         self._starting: set[Side] = set()
         self._running: dict[Side, Running] = {}
         self._asked: list[Side] = []
-        self._nested = self._told = 0
+        self._nested = self._size = 0
         self._call_began = 0.0
         self._test_began = 0.0
         self._current: str | None = None
@@ -114,7 +114,7 @@ class Session:
         self._transcript = Transcript()
 
     def run(self) -> Transcript:
-        """Run to the end or to a break; raises SandboxBroken, Interruption."""
+        """Run to the end or to a break; raises SandboxBroken, Cancelled."""
         with ExitStack() as stack:
             if self._task.code_files is not None:
                 self._launch("code_process", self._task.code_files, stack)
@@ -143,8 +143,8 @@ class Session:
         return self._transcript.broke is None and not self._transcript.finished
 
     def _step(self, selector: selectors.BaseSelector) -> None:
-        if self._terms.stop.is_set():
-            raise Interruption
+        if self._terms.cancelled.is_set():
+            raise Cancelled
         for side, wire in self._wires.items():
             if wire.pending and not wire.ended:
                 selector.modify(wire.socket, selectors.EVENT_READ | selectors.EVENT_WRITE, side)
@@ -211,8 +211,8 @@ class Session:
     def _note(self, payload: bytes) -> None:
         records = self._transcript.records
         self._nested += payload.count(b"[") + payload.count(b"{")
-        self._told += len(payload)
-        if self._nested > _MOST_NESTED or self._told > _MOST_TOLD:  # a list that is read takes 56 bytes and more
+        self._size += len(payload)
+        if self._nested > _MOST_NESTED or self._size > _MOST_SIZE:  # a list that is read takes 56 bytes and more
             raise Violation("the records hold more than any run has to tell")
         try:
             record = json.loads(payload.decode())

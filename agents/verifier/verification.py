@@ -69,7 +69,7 @@ class Verification:
                 self._isolation,
                 tuple(clean(note) for note in list(self._notes)[:_MOST_NOTES]),
                 clean(self._output)[:_MOST_OUTPUT],
-                None if self._terms.gives_up else self._noticed,
+                None if self._terms.hasty else self._noticed,
                 frozenset(self._untried),
             ),
         )
@@ -99,7 +99,7 @@ class Verification:
                 return
             if broke.test_id is not None and broke.test_id.startswith(_PREFIX):
                 self._charge(broke.test_id.removeprefix(_PREFIX), broke, wanted)
-                if self._terms.gives_up:
+                if self._terms.hasty:
                     self._given_up = True
                     return
             else:
@@ -154,7 +154,7 @@ class Verification:
                 "expected": [name for name in _ENDS_OF_LOOPS if name in self._prepared.source],
                 "properties": self._prepared.has_properties,
                 "plugins": async_plugins(self._prepared.source),
-                "measure": not self._terms.gives_up,
+                "measure": not self._terms.hasty,
                 "common": self._prepared.has_common_answers,
                 "wall_seconds": self._terms.limits.wall_seconds,
             },

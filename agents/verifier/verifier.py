@@ -15,7 +15,7 @@ from ..records import Board, Candidate, Test, Verdict
 from ..sandbox.interface import Sandbox, SandboxLimits
 from .prepared_suite import PreparedSuite, prepare_file, prepare_suite
 from .sensitivity import SensitivityCache
-from .session import Interruption, Terms
+from .session import Cancelled, Terms
 from .verification import Verification
 from .workers import Workers
 
@@ -26,7 +26,8 @@ class Verifier:
     """Verifies code in `sandbox`, `jobs` candidates at a time. A call into the code may take `call_seconds`.
 
     With `workers` it runs on those, which stay their owner's and may serve other verifiers at the same time.
-    Every method raises SandboxBroken when the sandbox fails; what the code does is never an exception.
+    Every method raises SandboxBroken when the sandbox fails, and Interrupted after `cancel`; what the code does is
+    never an exception.
     """
 
     def __init__(
@@ -42,11 +43,11 @@ class Verifier:
         self._choice = self._workers.worker_choice
         self._limits = limits
         self._call_seconds = call_seconds
-        self._stop = threading.Event()
+        self._cancelled = threading.Event()
         self._sensitivities = SensitivityCache()
 
     def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
-        """Verify every candidate on every test, equal code once. Interrupted, no other board follows."""
+        """Verify every candidate on every test, equal code once. Interrupted, it cancels all verifications."""
         return self._board(candidates, tests, None)
 
     def hasty_board(self, candidates: Sequence[Candidate], tests: Sequence[Test], call_seconds: float) -> Board:
@@ -64,13 +65,13 @@ class Verifier:
         return Board(tuple(candidates), tuple(tests), verdicts, time.monotonic() - begun)
 
     def _run(self, pending: Mapping[str, Future[Verdict]]) -> dict[str, Verdict]:
-        """Wait for verdicts by code; an exception ends what is under way."""
+        """Wait for verdicts by code; an exception cancels all verifications."""
         try:
             for future in as_completed(pending.values()):
                 future.result()
             return {code: future.result() for code, future in pending.items()}
         except BaseException:
-            self._stop.set()
+            self._cancelled.set()
             raise
         finally:
             for future in pending.values():
@@ -90,14 +91,14 @@ class Verifier:
         return self._verdict(code, prepared, self._choice.sandbox(1, prepared.has_properties))
 
     def confirm(self, candidate: Candidate, tests: Sequence[Test]) -> Verdict:
-        """Verify once more, cold: modules that a warm worker has loaded can hide a missing import."""
+        """Verify once more in a cold sandbox: imports of a warm worker can hide a missing one."""
         prepared = prepare_suite(tests)
         code = candidate.code
         return self._run({code: self._submit(code, prepared, self._choice.cold, None)})[code]
 
-    def stop(self) -> None:
-        """End what is under way, which raises Interrupted there; no verification follows. From any thread."""
-        self._stop.set()
+    def cancel(self) -> None:
+        """Cancel running verifications, which raise Interrupted, and refuse later ones; from any thread."""
+        self._cancelled.set()
 
     def close(self) -> None:
         """Wait for what is under way and release the threads; the sandbox stays its owner's."""
@@ -120,14 +121,14 @@ class Verifier:
     ) -> Verdict:
         begun = time.monotonic()
         try:
-            hasty = haste is not None
-            terms = Terms(sandbox, self._limits, haste or self._call_seconds, self._stop, gives_up=hasty)
+            seconds = haste or self._call_seconds
+            terms = Terms(sandbox, self._limits, seconds, self._cancelled, hasty=haste is not None)
             verdict = Verification(terms, code, prepared, self._sensitivities).verdict()
-        except Interruption as stop:
-            raise Interrupted("The verification was stopped; go on with --resume.") from stop
+        except Cancelled as cancelled:
+            raise Interrupted("The verification was stopped; go on with --resume.") from cancelled
         except SandboxBroken:
             if sandbox is self._choice.cold:
                 raise
-            self._choice.give_up(sandbox)
+            self._choice.discard(sandbox)
             return self._verdict(code, prepared, self._choice.cold, haste)
         return replace(verdict, backend=sandbox.name, seconds=time.monotonic() - begun)

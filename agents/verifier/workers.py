@@ -32,9 +32,9 @@ def preloaded(properties: bool = False) -> list[str]:
 
 
 class WorkerChoice:
-    """Gives out `cold` for the first verification and a warm worker of it from then on, where it can hold one.
+    """Chooses `cold` for the first verification and a warm worker from then on, where the sandbox can hold one.
 
-    A lasting one expects every kind of suite, and starts another worker when one broke, a few times.
+    If `lasting`, it expects every kind of suite, and replaces a worker that broke, at most MOST_WORKERS times.
     """
 
     def __init__(self, cold: Sandbox, *, lasting: bool = False) -> None:
@@ -53,8 +53,8 @@ class WorkerChoice:
                 self._start(properties or self._lasting)
             return self._warm or self.cold
 
-    def give_up(self, broken: Sandbox) -> None:
-        """The worker broke: go on without it. Several verifications may say so of the same one."""
+    def discard(self, broken: Sandbox) -> None:
+        """Close the worker that broke; several verifications may report the same one."""
         with self._lock:
             if broken is self._warm:
                 self._end()

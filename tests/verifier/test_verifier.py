@@ -211,7 +211,8 @@ def test_an_interrupted_board_ends_what_is_under_way_at_once() -> None:
     hanging = candidate("def double(x):\n    while True:\n        pass\n", "hanging")
     begun = time.monotonic()
     limits = SandboxLimits(wall_seconds=60, cpu_seconds=60)
-    threading.Timer(1.0, signal.raise_signal, [signal.SIGINT]).start()
+    interrupt = [threading.get_ident(), signal.SIGINT]
+    threading.Timer(1.0, signal.pthread_kill, interrupt).start()
     verifier = Verifier(open_sandbox("none"), limits, jobs=2, call_seconds=60)
     with verifier, pytest.raises(KeyboardInterrupt):
         verifier.board([hanging, candidate(DOUBLE)], doubling(1))

@@ -22,11 +22,9 @@ class _Printed(io.RawIOBase):
         self._keep = keep
 
     def writable(self) -> bool:
-        """Yes."""
         return True
 
     def write(self, data: Any) -> int:
-        """Pass `data` on."""
         self._keep(self._stream, bytes(data))
         return len(data)
 

@@ -148,16 +148,6 @@ class Responder(Peer):
         """Apply an operator to a class of the tests."""
         return True if name == "bool" else self.operate(name, target, *args)
 
-    def is_local(self, target: type, name: str) -> bool:
-        """No: objects of the tests decide everything themselves."""
-        return False
-
-    def subclass(
-        self, made: type, name: str, bases: tuple[type, ...], body: dict[str, Any], kwargs: dict[str, Any]
-    ) -> None:
-        """Refuse: classes of the tests cannot be subclassed by the code."""
-        raise TypeError("classes of the tests cannot be subclassed by the code")
-
     def name_of(self, value: object) -> Tree | None:
         """The tree that names a data type or an exception of the standard library; an exception's also names the
         built-in one that it is based on."""

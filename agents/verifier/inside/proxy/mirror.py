@@ -23,17 +23,16 @@ class RemoteType(type):
     _greenloop_checks: bool
 
     def __new__(mcls, name: str, bases: tuple[type, ...], body: dict[str, Any], /, **kwargs: Any) -> Any:
-        """A class statement of the tests."""
+        """Make a subclass in both processes, for a class statement of the tests."""
         made = type.__new__(mcls, name, bases, {**body, "_greenloop_local": True})
         mcls._greenloop.subclass(made, name, bases, body, kwargs)
         return made
 
     def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], /, **kwargs: Any) -> None:
-        """Nothing is left to do."""
         type.__init__(cls, name, bases, body)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Make an instance over there."""
+        """Make an instance in the other process."""
         return cls._greenloop.call(cls, args, kwargs)
 
     def __getattr__(cls, name: str) -> Any:
@@ -136,7 +135,7 @@ class BoundMethod:  # noqa: D101 - a method of a remote object, called in one st
     __doc__ = property(lambda method: method.resolved().__doc__)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call it over there."""
+        """Call it in the other process."""
         return self._peer.method(self._target, self._name, (*self._first, *args), kwargs)
 
     def __getattr__(self, name: str) -> Any:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 import operator
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
-from .plain import Tree
+from .plain import Malformed, Tree
 
 MODULE_NUMBER = 1
 """The number of the module under test, the first object of the code process."""
@@ -24,11 +25,12 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 """Functions that each process may have applied to its objects by the other."""
 
 
-class Peer(Protocol):
+class Peer(ABC):
     """Asks the other process to use its objects; what that raises is raised here."""
 
     describes_functions: bool
 
+    @abstractmethod
     def ask(self, what: str, *arguments: Any) -> Any:
         """The answer to one question. Raises ChannelClosed, Unshareable."""
 
@@ -60,34 +62,44 @@ class Peer(Protocol):
         """Apply an operator to an object of the other process."""
         return self.ask("special", target, name, args, tuple(kwargs.items()))
 
+    @abstractmethod
     def operate(self, name: str, *args: object) -> Any:
         """Apply one of a few functions, such as `len`, in the other process."""
 
+    @abstractmethod
     def on_class(self, target: type, name: str, *args: object) -> Any:
         """Apply an operator to a class of the other process."""
 
     def is_local(self, target: type, name: str) -> bool:
         """Return True if method `name` of a class that stands for plain data is applied in this process."""
+        return False
 
     def subclass(
         self, made: type, name: str, bases: tuple[type, ...], body: dict[str, Any], kwargs: dict[str, Any]
     ) -> None:
-        """Make `made` known to the other process as a subclass of one of its classes."""
+        """Make `made` known to the other process as a subclass of one of its classes. Raises TypeError."""
+        raise TypeError("classes of the tests cannot be subclassed by the code")
 
+    @abstractmethod
     def name_of(self, value: object) -> Tree | None:
         """The tree that names a class or function which both processes have; None for any other value."""
 
+    @abstractmethod
     def admit(self, value: object) -> None:
         """Raise Unshareable where the other process may not use `value` at all."""
 
     def where(self, error: BaseException) -> str:
-        """The line of the code under test that an exception came through last; empty where there is none."""
+        """The line of the code under test that an exception came through last; the tests' lines are not told."""
+        return ""
 
+    @abstractmethod
     def resolve(self, parts: list[Tree]) -> Any:
         """The class or function that the other process names. Raises Malformed."""
 
     def make_function(self, parts: list[Tree]) -> Any:
-        """A function that calls one of the other process. Raises Malformed."""
+        """A function that calls one of the other process. Raises Malformed where none is made."""
+        raise Malformed("a function was described")
 
     def rebuild(self, parts: list[Any]) -> Any:
-        """A value of the standard library, made as the other process made it. Raises Malformed."""
+        """A value of the standard library, made as the other process made it. Raises Malformed where none is."""
+        raise Malformed("a call was described")

@@ -32,7 +32,7 @@ class InterruptRaised(BaseException):
 
 
 class Caller(Peer):
-    """Asks over `channel`. `tell` records a `note` for the user, an `unshareable` value that makes a test need one
+    """Asks over `channel`. `emit` records a `note` for the user, an `unshareable` value that makes a test need one
     process, or a `malformed` frame; `show` prints what the code printed on a stream (1 or 2). `expected` are
     exceptions that the tests name."""
 
@@ -187,10 +187,6 @@ class Caller(Peer):
         """Raise Unshareable where the code may not use `value` at all."""
         self.capabilities.admit(value)
 
-    def where(self, error: BaseException) -> str:
-        """Nothing: lines of the tests are no business of the code."""
-        return ""
-
     def resolve(self, parts: list[Tree]) -> Any:
         """A data type or an exception by its name; an exception that nothing here has imported is known by the
         built-in one that it is based on. Raises Malformed."""
@@ -201,17 +197,8 @@ class Caller(Peer):
             raise Malformed(f"{parts[0]}.{parts[1]} is no class that may be named here"[:200])
         return found
 
-    def make_function(self, parts: list[Tree]) -> Any:
-        """Nothing: no function is made here."""
-        raise Malformed("a function was described")
-
-    def rebuild(self, parts: list[Any]) -> Any:
-        """Nothing: nothing is called here."""
-        raise Malformed("a call was described")
-
 
 def _name_of(what: str, arguments: tuple[Any, ...]) -> str:
-    """The name of the called function, for a message."""
     if what == "method" or (what == "special" and arguments[1] != "__call__"):
         return str(arguments[1])
     return str(getattr(arguments[0], "__name__", what)) if what in ("call", "special") else what

@@ -85,7 +85,6 @@ class Capabilities:
         return "stream" if isinstance(value, _STREAMS) else None
 
     def _is_of_tests(self, value: object) -> bool:
-        """Return True if the class of `value` is one of the tests' own."""
         return type(value).__module__ in self._test_modules
 
     def use(self, what: str, number: int, arguments: tuple[Any, ...]) -> Any:

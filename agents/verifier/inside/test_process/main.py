@@ -144,7 +144,6 @@ def _measure(reporter: Reporter, records: Records, tests_file: str) -> None:
 
 
 def _test_of(item: str) -> str:
-    """The function or class that an item is part of."""
     return re.split(r"::|\[", item.partition("::")[2])[0]
 
 

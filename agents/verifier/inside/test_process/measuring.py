@@ -117,7 +117,7 @@ class CrossingAnswers:
 class Measuring:
     """Forks the servers at their moments (that before the import of the tests where `common` says that they may
     build on what is asked then), and afterwards runs the passes. `mute` keeps a pass's process from
-    telling the host anything; `ask` says whether the host knows what the tests notice of answers with a digest;
+    writing to the host; `ask` says whether the host has the sensitivities to answers with a digest;
     no pass goes on after `end`."""
 
     def __init__(

@@ -51,7 +51,7 @@ class Code(Protocol):
 
 
 class Rulings:
-    """Decides operators; `tell` takes a note. A class that the tests name is itself under test, so that its own
+    """Decides operators; `emit` takes a note. A class that the tests name is itself under test, so that its own
     operators count; what is no more than the type of an answer gets no say in how the answer compares."""
 
     def __init__(self, code: Code, emit: Callable[[str], None]) -> None:
