@@ -10,8 +10,8 @@ from typing import Literal
 from ..clean_text import clean
 from ..records import Outcome
 from .failure_text import outcome_of
+from .sensitivity import Sensitivity, read_sensitivity
 from .session import Record, Transcript
-from .strength import Noticed, noticed_of
 
 TroubleKind = Literal["void", "forged", "incomplete"]
 Trouble = tuple[TroubleKind, str]
@@ -28,14 +28,14 @@ _OTHER_KINDS = frozenset([
 @dataclass(frozen=True, slots=True)
 class Audit:
     """`outcomes` by node id for every test that ran to its end; `uncollected` is why a file could not be
-    collected; `noticed` is what the tests notice of answers with this `digest`;
+    collected; `noticed` are the sensitivities of the tests to answers with this `digest`;
     `never` are lines of assertions that were not reached; `trouble` is what makes the whole run worthless."""
 
     ids: tuple[str, ...]
     outcomes: Mapping[str, Outcome]
     uncollected: str = ""
     trouble: Trouble | None = None
-    noticed: Mapping[str, Noticed] = field(default_factory=dict)
+    noticed: Mapping[str, Sensitivity] = field(default_factory=dict)
     digest: str = ""
     never: frozenset[int] | None = None
 
@@ -54,7 +54,7 @@ def audit(
     ids: tuple[str, ...] = ()
     outcomes: dict[str, Outcome] = {}
     uncollected = digest = ""
-    noticed: dict[str, Noticed] = {}
+    noticed: dict[str, Sensitivity] = {}
     never: frozenset[int] | None = None
     try:
         ids, uncollected = _collected(transcript.records)
@@ -169,9 +169,9 @@ def _whole(
 
 def _noticed(
     records: Sequence[Record], asked: Collection[str]
-) -> tuple[dict[str, Noticed], str, frozenset[int] | None]:
-    """What each test noticed, and the digest of the answers."""
-    found: dict[str, Noticed] = {}
+) -> tuple[dict[str, Sensitivity], str, frozenset[int] | None]:
+    """The sensitivity of each test, the digest of the answers, and lines of assertions that never ran."""
+    found: dict[str, Sensitivity] = {}
     digests = [str(record["digest"]) for record in records if record["is"] == "answers"]
     kinds = [record["is"] for record in records]
     ran = [record["id"] for record in records if record["is"] == "start" and record["id"] in asked]
@@ -179,7 +179,7 @@ def _noticed(
         if record["is"] == "noticed":
             if record["id"] not in asked or record["id"] in found or not digests:
                 raise _Disagreement("forged", f"what a test notices was told wrongly: {record['id']}")
-            found[record["id"]] = noticed_of(record)
+            found[record["id"]] = read_sensitivity(record)
     if kinds[-1] != "end":  # it was cut off: nothing is measured
         found, digests = {}, digests and [""]
     elif found and list(found) != ran:

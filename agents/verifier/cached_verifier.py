@@ -1,4 +1,4 @@
-"""The verifier of a run: boards on all cores, verdicts cached by AST."""
+"""A verifier that runs boards on all cores and caches their verdicts."""
 
 from __future__ import annotations
 
@@ -13,19 +13,16 @@ from . import Verifier, Workers
 MOST_AT_ONCE = 4
 
 
-class CachedVerifier:
-    """Runs boards in `sandbox` and caches their verdicts; on `workers`, where several runs share them.
-
-    Every method raises SandboxBroken when the sandbox fails, and Interrupted after `cancel`.
-    """
+class CachedVerifier(Verifier):
+    """Caches the verdicts of `board` by AST: a reformatted duplicate is not run again."""
 
     def __init__(self, sandbox: Sandbox, workers: Workers | None = None) -> None:
+        super().__init__(sandbox, jobs=boards_at_once(), workers=workers)
         self.sandbox = sandbox
-        self._verifier = Verifier(sandbox, jobs=boards_at_once(), workers=workers)
         self._known: dict[tuple[str, tuple[Test, ...]], Verdict] = {}
 
     def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
-        """Run every candidate on every test. Verdicts are cached by AST: no reformatted duplicate is run."""
+        """Verify every candidate on every test, except what is cached."""
         suite = tuple(tests)
         forms = {candidate.id: program(candidate.code) for candidate in candidates}
         new = {
@@ -33,30 +30,13 @@ class CachedVerifier:
             for candidate in reversed(candidates)
             if (forms[candidate.id], suite) not in self._known
         }
-        fresh = self._verifier.board(tuple(new.values()), suite)
+        fresh = super().board(tuple(new.values()), suite)
         for form, verdict in zip(new, fresh.verdicts, strict=True):
             self._known[form, suite] = verdict
         verdicts = tuple(self._known[forms[candidate.id], suite] for candidate in candidates)
         return Board(tuple(candidates), suite, verdicts, fresh.seconds)
 
-    def confirm(self, candidate: Candidate, tests: Sequence[Test]) -> Verdict:
-        """Verify a candidate once more, in a fresh cold sandbox: what a warm worker has imported can hide that a
-        module lacks an import of its own."""
-        return self._verifier.confirm(candidate, tests)
-
-    def hasty_board(self, candidates: Sequence[Candidate], tests: Sequence[Test], call_seconds: float) -> Board:
-        """Run every candidate on every test; each stops at the first test in which a call takes longer."""
-        return self._verifier.board(candidates, tests, haste=call_seconds)
-
-    def cancel(self) -> None:
-        """Cancel what is running, and refuse what follows; from any thread."""
-        self._verifier.stop()
-
-    def close(self) -> None:
-        """End what is running; the sandbox stays its owner's."""
-        self._verifier.close()
-
 
 def boards_at_once() -> int:
-    """Verifications that run at the same time on this machine."""
+    """Verifications that this machine does at the same time."""
     return min(MOST_AT_ONCE, os.cpu_count() or 1)

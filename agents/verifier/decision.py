@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..records import Isolation, Outcome, Refusal, Stopped, TestStrength, Verdict, VerdictKind
 from .audit import Trouble
 from .prepared_suite import PreparedSuite, belonging
-from .strength import Noticed, strength_of
+from .sensitivity import Sensitivity, strength_of
 
 _FEW = 10
 """Questions to the code; with fewer, a pass says so."""
@@ -17,7 +17,7 @@ _UNTRIED = "hypothesis finds no example to try it on"
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What the sessions of one run found: an outcome for each pytest item, and what else bears on the verdict."""
+    """Outcomes of one run's sessions, one for each pytest item, and all else that bears on the verdict."""
 
     outcomes: tuple[Outcome, ...]
     ids: tuple[str, ...]
@@ -26,7 +26,7 @@ class Findings:
     isolation: Isolation
     notes: tuple[str, ...]
     output: str
-    noticed: Mapping[str, Noticed] | None
+    noticed: Mapping[str, Sensitivity] | None
     untried: frozenset[str]
 
 
@@ -69,7 +69,7 @@ def decide(prepared: PreparedSuite, found: Findings) -> Verdict:
 
 
 def _residue(found: Findings, strengths: Sequence[TestStrength]) -> list[str]:
-    """What a pass leaves open: changes that most tests would notice, and answers to few questions."""
+    """Notes on a pass: tests that miss half of the changed answers or more, and code that is asked little."""
     notes = [
         f"{strength.test_id} notices {strength.noticed} of {strength.tried} changed answers: "
         f"{strength.missed} would pass it."
@@ -86,7 +86,7 @@ def _residue(found: Findings, strengths: Sequence[TestStrength]) -> list[str]:
 def _strengths(
     prepared: PreparedSuite, found: Findings, untried: set[str]
 ) -> tuple[tuple[TestStrength, ...], dict[str, str]]:
-    """What each test notices, and for those that show nothing the reason; nothing unless all tests passed."""
+    """The strength of each test, and the reason for those that show nothing; empty unless all tests passed."""
     reasons: dict[str, str] = {}
     strengths: list[TestStrength] = []
     run = [outcome for outcome in found.outcomes if outcome.status != "missing"]

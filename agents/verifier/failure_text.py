@@ -77,7 +77,7 @@ def _assertion_at(source: str, line: int) -> ast.stmt | None:
 
 
 def _reversed(assertion: ast.Assert) -> bool:
-    """Whether the value under test stands on the right: `assert 3 == f(x)`."""
+    """Return True if the value under test stands on the right: `assert 3 == f(x)`."""
     test = assertion.test
     if not isinstance(test, ast.Compare):
         return False

@@ -1,4 +1,4 @@
-"""Hypothesis's tables of characters: each judge would take seconds to make them anew, for the first text."""
+"""Hypothesis's tables of characters: each test process would take seconds to make them anew."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Mapping
 from functools import cache
 
-from .inside.frames import STORAGE
+from .inside.proxy.frames import STORAGE
 
 _SURROGATES = (0xD800, 0xDFFF)
 _Ranges = list[tuple[int, int]]

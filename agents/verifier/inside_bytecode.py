@@ -1,48 +1,49 @@
-"""The files of the programs that run inside: compiled here once, as each of the many processes would have to."""
+"""The programs that run inside as bytecode: compiled here once, not in each of the many processes."""
 
 from __future__ import annotations
 
 import importlib.util
 import marshal
 import struct
-from collections.abc import Sequence
 from functools import cache
 from importlib.abc import InspectLoader
 from pathlib import Path
 from types import CodeType
+from typing import Literal
+
+Side = Literal["test_process", "code_process"]
 
 _FOLDER = Path(__file__).with_name("inside")
-_BOTH = (
-    "__init__", "frames", "plain", "shared", "describe", "mirror", "packing", "unpacking", "crossing",
-    "awaiting",
-)  # fmt: skip
-JUDGE = (
-    *_BOTH, "facts", "asserts", "changes", "exchanges", "replay", "passes", "wrapping", "measuring", "reporter",
-    "properties", "capabilities", "rulings", "caller", "remote_module", "judge",
-)  # fmt: skip
-SUBJECT = (*_BOTH, "subject")
 
 
-def programs(modules: Sequence[str]) -> dict[str, bytes]:
-    """The named modules of `inside` as bytecode, and the file that starts them, under a job's paths."""
-    files = {f"inside/{name}.pyc": _bytecode(name) for name in modules}
-    return {"inside/start.py": (_FOLDER / "start.py").read_bytes(), **files}
+def programs(side: Side) -> dict[str, bytes]:
+    """The modules that one process needs and the file that starts them, under a job's paths."""
+    start = {"inside/start.py": (_FOLDER / "start.py").read_bytes()}
+    return start | _bytecode("__init__.py") | _bytecode("proxy/*.py") | _bytecode(f"{side}/*.py")
 
 
-def loaded() -> dict[str, bytes]:
-    """What a warm worker imports for its jobs: all but what needs hypothesis."""
-    modules = dict.fromkeys((*JUDGE, *SUBJECT))
-    return {f"inside/{name}.pyc": _bytecode(name) for name in modules if name != "properties"}
+def preloaded_programs() -> dict[str, bytes]:
+    """The modules that a warm worker imports for its jobs: all but those that import hypothesis."""
+    files = programs("test_process") | programs("code_process")
+    left_out = ("inside/start.py", "inside/test_process/properties.pyc")
+    return {path: content for path, content in files.items() if path not in left_out}
 
 
 @cache
-def _bytecode(name: str) -> bytes:
-    """A module as a sourceless .pyc: magic number, no flags, no time and size, code."""
-    package = f"{__package__}.inside"
-    spec = importlib.util.find_spec(package if name == "__init__" else f"{package}.{name}")
+def _bytecode(pattern: str) -> dict[str, bytes]:
+    """Modules as sourceless .pyc files: magic number, no flags, no time and size, code. Raises ImportError."""
+    names = [path.relative_to(_FOLDER).with_suffix("").as_posix() for path in sorted(_FOLDER.glob(pattern))]
+    if not names:
+        raise ImportError(f"greenloop is installed without {pattern} of {_FOLDER}; install it again.")
+    return {f"inside/{name}.pyc": _compiled(name) for name in names}
+
+
+def _compiled(name: str) -> bytes:
+    module = f"{__package__}.inside.{name.replace('/', '.')}".removesuffix(".__init__")
+    spec = importlib.util.find_spec(module)
     code = spec.loader.get_code(spec.name) if spec and isinstance(spec.loader, InspectLoader) else None
     if code is None:
-        raise ImportError(f"greenloop is installed without {package}.{name}; install it again.")
+        raise ImportError(f"greenloop is installed without {module}; install it again.")
     return importlib.util.MAGIC_NUMBER + struct.pack("<III", 0, 0, 0) + marshal.dumps(_placed(code, name))
 
 

@@ -35,12 +35,12 @@ class PreparedSuite:
 
     @property
     def has_properties(self) -> bool:
-        """Whether the tests use hypothesis."""
+        """Return True if the tests use hypothesis."""
         return "hypothesis" in self.source
 
     @property
     def has_common_answers(self) -> bool:
-        """Whether tests may build on what was asked before they began: while they were imported, or in a fixture
+        """Return True if tests may build on answers from before they began: from their import, or from a fixture
         of several tests."""
         return "scope" in self.source or _asks_at_import(self.source)
 
@@ -52,8 +52,8 @@ class PreparedSuite:
 
 @lru_cache(maxsize=64)
 def _asks_at_import(source: str) -> bool:
-    """Whether the code is used outside of functions, or anything imported from it other than by a call or for its
-    attributes: a constant is asked for once, at the import."""
+    """Return True if the code is used outside of functions, or a name imported from it is neither called nor used
+    for an attribute: a constant is asked for once, at the import."""
     nodes = list(ast.walk(parse(source)))
     names, modules = set(), set()
     for node in nodes:

@@ -1,5 +1,7 @@
-"""One session: a judge, and in isolated mode a subject, each in a sandbox of its own; the host carries their
-frames to and fro, keeps the clock, and notes how it ended. It decides nothing."""
+"""One session: a test process, and in isolated mode a code process, each in a sandbox of its own.
+
+The host carries their frames to and fro, keeps the clock and records how the session ended; it decides nothing.
+"""
 
 from __future__ import annotations
 
@@ -14,57 +16,58 @@ from typing import Any, Literal
 
 from ..records import Stopped
 from ..sandbox.interface import Ended, Job, Running, Sandbox, SandboxLimits
-from .inside.frames import ANSWER, ASK, HELLO, RECORD
+from .inside.proxy.frames import ANSWER, ASK, HELLO, RECORD
+from .inside_bytecode import Side
 from .wire import Violation, Wire
 
 Record = Mapping[str, Any]
-Side = Literal["judge", "subject"]
-BreakKind = Literal["overrun", "limit", "subject", "judge", "violation"]
+BreakKind = Literal["overrun", "limit", "code_process", "test_process", "violation"]
 
+_SHOWN: Mapping[Side, str] = {"test_process": "judge", "code_process": "subject"}
+"""How the reasons of verdicts name the processes."""
 _GRACE_SECONDS = 0.5
 _POLL_SECONDS = 0.2
 _MOST_RECORDS = 200_000
 _MOST_NESTED = 1_000_000
-_MOST_TOLD = 64 << 20
+_MOST_SIZE = 64 << 20
 """Lists and objects, and bytes, in all records of a session."""
 _MEASURING_SECONDS = 6.0
 _MEASURING_SHARE = 4.0
-"""What the passes may take, beyond what the judge gives itself: seconds, and a share of the tests' own time."""
+"""Time for the passes beyond the test process's own limit: seconds, and a multiple of the tests' own time."""
 
 
-class Interruption(Exception):
-    """The verifier was told to stop; there will be no verdict."""
+class Cancelled(Exception):
+    """The verifier was cancelled; there will be no verdict."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Where and within which bounds verifications run; setting `stop` ends them at once. `gives_up` says that
-    one ends at the first test that breaks its session."""
+    """Sandbox and limits of verifications; setting `cancelled` ends them at once. A `hasty` one ends at the first
+    test that breaks its session."""
 
     sandbox: Sandbox
     limits: SandboxLimits
     call_seconds: float
-    stop: threading.Event
-    gives_up: bool = False
+    cancelled: threading.Event
+    hasty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SessionTask:
-    """What a session does: `task` goes to the judge over its channel; without `subject_files` the judge's
-    process runs the code too."""
+    """`task` goes to the test process over its channel; without `code_files` that process runs the code too."""
 
     nonce: str
     task: Mapping[str, Any]
-    judge_files: Mapping[str, bytes]
-    subject_files: Mapping[str, bytes] | None = None
+    test_files: Mapping[str, bytes]
+    code_files: Mapping[str, bytes] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Break:
     """Why a session did not come to its end, and the test that was running then (None: none had begun).
 
-    `overrun`: a time limit of the verifier's; `limit`: one of the sandbox's; `subject`, `judge`: that process
-    ended by itself; `violation`: what came out of a sandbox is not what the program there writes.
+    `overrun`: a time limit of the verifier's; `limit`: one of the sandbox's; `code_process`, `test_process`: that
+    process ended by itself; `violation`: what came out of a sandbox is not what the program there writes.
     """
 
     kind: BreakKind
@@ -75,8 +78,7 @@ class Break:
 
 @dataclass(slots=True)
 class Transcript:
-    """Everything a session told: the judge's records in order, and how it ended: it finished or
-    it broke, and until then neither."""
+    """Records of the test process in order, and how the session ended: it finished or it broke."""
 
     records: list[Record] = field(default_factory=list)
     broke: Break | None = None
@@ -94,10 +96,8 @@ class Session:
         test_seconds: float,
         known: Callable[[str], bool],
     ) -> None:
-        """`known` says whether the host knows what the tests notice of answers with a digest."""
-        self._sandbox = terms.sandbox
-        self._limits = terms.limits
-        self._stop = terms.stop
+        """`known` says whether the sensitivities to answers with a digest are cached."""
+        self._terms = terms
         self._task = task
         self._call_seconds = call_seconds
         self._test_seconds = test_seconds
@@ -105,7 +105,7 @@ class Session:
         self._starting: set[Side] = set()
         self._running: dict[Side, Running] = {}
         self._asked: list[Side] = []
-        self._nested = self._told = 0
+        self._nested = self._size = 0
         self._call_began = 0.0
         self._test_began = 0.0
         self._current: str | None = None
@@ -114,15 +114,17 @@ class Session:
         self._transcript = Transcript()
 
     def run(self) -> Transcript:
-        """Run to the end or to a break; raises SandboxBroken, Interruption."""
+        """Run to the end or to a break; raises SandboxBroken, Cancelled."""
         with ExitStack() as stack:
-            if self._task.subject_files is not None:
-                self._launch("subject", self._task.subject_files, stack)
-            self._launch("judge", self._task.judge_files, stack)
+            if self._task.code_files is not None:
+                self._launch("code_process", self._task.code_files, stack)
+            self._launch("test_process", self._task.test_files, stack)
             selector = stack.enter_context(selectors.DefaultSelector())
             for side, wire in self._wires.items():
                 selector.register(wire.socket, selectors.EVENT_READ, side)
-            self._wires["judge"].send(HELLO, json.dumps({"nonce": self._task.nonce, **self._task.task}).encode())
+            self._wires["test_process"].send(
+                HELLO, json.dumps({"nonce": self._task.nonce, **self._task.task}).encode()
+            )
             self._test_began = time.monotonic()
             while self._going:
                 self._step(selector)
@@ -133,18 +135,16 @@ class Session:
         self._starting.add(side)
         stack.callback(wire.close)
         argv = ["-I", "-B", "/src/inside/start.py", side, str(wire.descriptor)]
-        job = Job(argv, files, self._limits, channels=[wire.descriptor])
-        self._running[side] = stack.enter_context(self._sandbox.launch(job))
+        job = Job(argv, files, self._terms.limits, channels=[wire.descriptor])
+        self._running[side] = stack.enter_context(self._terms.sandbox.launch(job))
 
     @property
     def _going(self) -> bool:
         return self._transcript.broke is None and not self._transcript.finished
 
-    # --- one turn of the loop ------------------------------------------------------------------------------
-
     def _step(self, selector: selectors.BaseSelector) -> None:
-        if self._stop.is_set():
-            raise Interruption
+        if self._terms.cancelled.is_set():
+            raise Cancelled
         for side, wire in self._wires.items():
             if wire.pending and not wire.ended:
                 selector.modify(wire.socket, selectors.EVENT_READ | selectors.EVENT_WRITE, side)
@@ -169,20 +169,20 @@ class Session:
                 if self._transcript.broke or self._transcript.finished:
                     return
         except Violation as violation:
-            self._break("violation", f"{side}: {violation}")
+            self._break("violation", f"{_SHOWN[side]}: {violation}")
             return
         if wire.ended:
             selector.unregister(wire.socket)
-            if side == "judge" or self._turn() == "subject":
+            if side == "test_process" or self._turn() == "code_process":
                 self._gone(side)
 
     def _take(self, side: Side, kind: bytes, payload: bytes) -> None:
         if kind == HELLO and side in self._starting:
             self._starting.discard(side)
             self._wires[side].handed_over()
-        elif side == "judge" and kind == RECORD:
+        elif side == "test_process" and kind == RECORD:
             self._note(payload)
-        elif kind not in (ASK, ANSWER) or self._measure_until or "subject" not in self._wires:
+        elif kind not in (ASK, ANSWER) or self._measure_until or "code_process" not in self._wires:
             raise Violation(f"a frame of unknown kind {kind!r}")
         elif self._turn() != side:
             raise Violation("it spoke out of turn")
@@ -192,27 +192,27 @@ class Session:
             raise Violation("it answered what nobody had asked")
         else:
             self._asked.pop()
-            self._wires["judge" if side == "subject" else "subject"].send(ANSWER, payload)
+            self._wires["test_process" if side == "code_process" else "code_process"].send(ANSWER, payload)
 
     def _ask(self, side: Side, payload: bytes) -> None:
         if not self._asked:
             self._call_began = time.monotonic()
         self._asked.append(side)
-        other: Side = "judge" if side == "subject" else "subject"
+        other: Side = "test_process" if side == "code_process" else "code_process"
         if self._wires[other].ended:
             self._gone(other)
         else:
             self._wires[other].send(ASK, payload)
 
     def _turn(self) -> Side:
-        """Who has to speak: whoever was asked last, else the judge."""
-        return "subject" if self._asked and self._asked[-1] == "judge" else "judge"
+        """The side that has to speak: the one asked last, else the test process."""
+        return "code_process" if self._asked and self._asked[-1] == "test_process" else "test_process"
 
     def _note(self, payload: bytes) -> None:
         records = self._transcript.records
         self._nested += payload.count(b"[") + payload.count(b"{")
-        self._told += len(payload)
-        if self._nested > _MOST_NESTED or self._told > _MOST_TOLD:  # a list that is read takes 56 bytes and more
+        self._size += len(payload)
+        if self._nested > _MOST_NESTED or self._size > _MOST_SIZE:  # a list that is read takes 56 bytes and more
             raise Violation("the records hold more than any run has to tell")
         try:
             record = json.loads(payload.decode())
@@ -230,17 +230,17 @@ class Session:
         if record.get("is") == "answers":
             now = time.monotonic()
             self._measure_until = now + _MEASURING_SECONDS + _MEASURING_SHARE * (now - self._tests_began)
-            self._wires["judge"].send(HELLO, b"known" if self._known(str(record.get("digest"))) else b"unknown")
+            self._wires["test_process"].send(
+                HELLO, b"known" if self._known(str(record.get("digest"))) else b"unknown"
+            )
         if record.get("is") == "malformed":
             raise Violation(f"the code's process wrote to the judge: {record.get('text')}")
         self._transcript.finished = record.get("is") == "end"
 
-    # --- ends ----------------------------------------------------------------------------------------------
-
     def _deadline(self) -> float:
         if self._measure_until:
             return self._measure_until
-        test = self._test_began + (self._test_seconds if self._current else self._limits.wall_seconds)
+        test = self._test_began + (self._test_seconds if self._current else self._terms.limits.wall_seconds)
         return min(test, self._call_began + self._call_seconds) if self._asked else test
 
     def _overrun(self) -> None:
@@ -267,7 +267,7 @@ class Session:
             return
         code = ended.exit_code if ended is not None else None
         how = "" if code is None else f" by signal {-code}" if code < 0 else f" with exit code {code}"
-        who = "the code ended its process" if side == "subject" else "the test run ended its process"
+        who = "the code ended its process" if side == "code_process" else "the test run ended its process"
         if ended is not None and ended.stderr:
             how += f" ({ended.stderr[-300:].decode('utf-8', 'replace').strip()})"
         self._break(side, who + how)

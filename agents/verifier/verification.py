@@ -16,11 +16,11 @@ from .audit import Audit, Trouble, audit
 from .canary import Canaries, plant
 from .decision import Findings, decide
 from .hypothesis_tables import hypothesis_tables
-from .inside_bytecode import JUDGE, SUBJECT, programs
+from .inside_bytecode import programs
 from .prepared_suite import TESTS_FILE, PreparedSuite, belonging
+from .sensitivity import Sensitivity, SensitivityCache
 from .session import Break, Session, SessionTask, Terms, Transcript
 from .static.hard_coded_answers import answers_from_a_table
-from .strength import Noticed, Strengths
 
 _MOST_OUTPUT = 4000
 _MOST_NOTES = 20
@@ -29,14 +29,14 @@ _ENDS_OF_LOOPS = ("StopIteration", "StopAsyncIteration", "GeneratorExit", "Cance
 
 
 class Verification:
-    """Verifies one candidate's `code` against a trial; `strengths` holds what suites notice."""
+    """Verifies one candidate's `code` on a prepared suite; `sensitivities` holds those of suites run before."""
 
-    def __init__(self, terms: Terms, code: str, prepared: PreparedSuite, strengths: Strengths) -> None:
+    def __init__(self, terms: Terms, code: str, prepared: PreparedSuite, sensitivities: SensitivityCache) -> None:
         self._terms = terms
         self._code = code.encode("utf-8", "surrogatepass")
-        self._trial = prepared
-        self._strengths = strengths
-        self._noticed: dict[str, Noticed] = {}
+        self._prepared = prepared
+        self._sensitivities = sensitivities
+        self._noticed: dict[str, Sensitivity] = {}
         self._untried: set[str] = set()
         self._never: frozenset[int] | None = None
         self._outcomes: dict[str, Outcome] = {}
@@ -55,12 +55,12 @@ class Verification:
         """Run what has to be run and decide; raises SandboxBroken."""
         self._run()
         all_passed = all(outcome.status == "passed" for outcome in self._outcomes.values())
-        if self._never and all_passed and not (self._trial.given and self._trial.refused):
+        if self._never and all_passed and not (self._prepared.given and self._prepared.refused):
             lines = ", ".join(map(str, sorted(self._never)))
             self._notes[f"Assertions of the tests that never ran: line {lines}."] = None
         ordered = [self._outcomes[name] for name in self._ids if name in self._outcomes]
         return decide(
-            self._trial,
+            self._prepared,
             Findings(
                 tuple(ordered or self._outcomes.values()),
                 self._ids,
@@ -69,21 +69,19 @@ class Verification:
                 self._isolation,
                 tuple(clean(note) for note in list(self._notes)[:_MOST_NOTES]),
                 clean(self._output)[:_MOST_OUTPUT],
-                None if self._terms.gives_up else self._noticed,
+                None if self._terms.hasty else self._noticed,
                 frozenset(self._untried),
             ),
         )
 
     def _run(self) -> None:
-        isolated = self._trial.isolated
+        isolated = self._prepared.isolated
         if isolated:
             self._mode(isolated, isolated=True)
-        one_process = [name for name in self._trial.names if name not in isolated or name in self._moved]
+        one_process = [name for name in self._prepared.names if name not in isolated or name in self._moved]
         if one_process and self._trouble is None and not self._given_up:
             self._isolation = "in-process"
             self._mode(one_process, isolated=False)
-
-    # --- sessions ------------------------------------------------------------------------------------------
 
     def _mode(self, names: Sequence[str], isolated: bool) -> None:
         """Sessions until each test has its outcome. A test that breaks a session is charged with it, unless it
@@ -101,7 +99,7 @@ class Verification:
                 return
             if broke.test_id is not None and broke.test_id.startswith(_PREFIX):
                 self._charge(broke.test_id.removeprefix(_PREFIX), broke, wanted)
-                if self._terms.gives_up:
+                if self._terms.hasty:
                     self._given_up = True
                     return
             else:
@@ -121,10 +119,10 @@ class Verification:
             seconds = min(seconds, max(1.0, seconds / 4))
         test_seconds = 2 * seconds if isolated else seconds
         task = self._task(canaries, wanted, isolated)
-        source = self._trial.source
+        source = self._prepared.source
 
         def known(digest: str) -> bool:
-            return self._strengths.of(source, digest) is not None
+            return self._sensitivities.of(source, digest) is not None
 
         transcript = Session(self._terms, task, seconds, test_seconds, known).run()
         self._gather(transcript)
@@ -132,40 +130,40 @@ class Verification:
         self._believe(transcript, result, isolated)
         if result.never is not None:
             self._never = result.never if self._never is None else self._never & result.never
-            found = self._strengths.of(source, result.digest)
+            found = self._sensitivities.of(source, result.digest)
             if found is None:
                 found = {key.removeprefix(_PREFIX): noticed for key, noticed in result.noticed.items()}
                 if transcript.records[-1]["is"] == "end":
-                    self._strengths.keep(source, result.digest, found)
+                    self._sensitivities.keep(source, result.digest, found)
             self._noticed.update(found)
         return transcript, result
 
     def _task(self, canaries: Canaries, wanted: Sequence[str], isolated: bool) -> SessionTask:
-        tests = self._trial.source.encode("utf-8", "surrogatepass")
+        tests = self._prepared.source.encode("utf-8", "surrogatepass")
         code = {"user_code.py": self._code}
-        tables = hypothesis_tables() if self._trial.has_properties else {}
-        files = {**programs(JUDGE), **tables, **canaries.files, TESTS_FILE: tests}
+        tables = hypothesis_tables() if self._prepared.has_properties else {}
+        files = {**programs("test_process"), **tables, **canaries.files, TESTS_FILE: tests}
         return SessionTask(
             nonce=secrets.token_hex(16),
             task={
                 "tests_file": TESTS_FILE,
                 "wanted": list(wanted),
                 "files": [canaries.before, TESTS_FILE, canaries.after],
-                "names": _names(self._trial.source),
+                "names": _names(self._prepared.source),
                 "isolated": isolated,
-                "expected": [name for name in _ENDS_OF_LOOPS if name in self._trial.source],
-                "properties": self._trial.has_properties,
-                "plugins": async_plugins(self._trial.source),
-                "measure": not self._terms.gives_up,
-                "common": self._trial.has_common_answers,
+                "expected": [name for name in _ENDS_OF_LOOPS if name in self._prepared.source],
+                "properties": self._prepared.has_properties,
+                "plugins": async_plugins(self._prepared.source),
+                "measure": not self._terms.hasty,
+                "common": self._prepared.has_common_answers,
                 "wall_seconds": self._terms.limits.wall_seconds,
             },
-            judge_files=files if isolated else {**files, **code},
-            subject_files={**programs(SUBJECT), **code} if isolated else None,
+            test_files=files if isolated else {**files, **code},
+            code_files={**programs("code_process"), **code} if isolated else None,
         )
 
     def _gather(self, transcript: Transcript) -> None:
-        """What does not bear on the verdict: output, notes; and tests that turned out to need one process."""
+        """Collect output and notes, and the tests that turned out to need one process."""
         current = ""
         for record in transcript.records:
             kind = record.get("is")
@@ -186,9 +184,9 @@ class Verification:
         broke = transcript.broke
         if self._trouble is None and broke is not None and broke.kind == "violation":
             self._trouble = ("forged", clean(broke.text))
-        if self._trouble is None and broke is not None and broke.kind == "judge":
+        if self._trouble is None and broke is not None and broke.kind == "test_process":
             self._trouble = ("incomplete", clean(f"{broke.text} during {broke.test_id or 'its start'}"))
-        self._ids = self._ids or _of_file(result.ids, TESTS_FILE)
+        self._ids = self._ids or tuple(key.removeprefix(_PREFIX) for key in result.ids if key.startswith(_PREFIX))
         for key, outcome in result.outcomes.items():
             name = key.removeprefix(_PREFIX)
             if key.startswith(_PREFIX) and not (isolated and belonging(name) in self._moved):
@@ -216,10 +214,6 @@ class Verification:
 def _is_wanted(node_id: str, wanted: Sequence[str]) -> bool:
     file, _, name = node_id.partition("::")
     return file == TESTS_FILE and (name in wanted or belonging(name) in wanted)
-
-
-def _of_file(ids: Sequence[str], file: str) -> tuple[str, ...]:
-    return tuple(key.partition("::")[2] for key in ids if key.startswith(f"{file}::"))
 
 
 def _names(source: str) -> list[str]:

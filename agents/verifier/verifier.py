@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, as_completed
 from dataclasses import replace
 from types import TracebackType
@@ -14,8 +14,8 @@ from ..errors import Interrupted, SandboxBroken
 from ..records import Board, Candidate, Test, Verdict
 from ..sandbox.interface import Sandbox, SandboxLimits
 from .prepared_suite import PreparedSuite, prepare_file, prepare_suite
-from .session import Interruption, Terms
-from .strength import Strengths
+from .sensitivity import SensitivityCache
+from .session import Cancelled, Terms
 from .verification import Verification
 from .workers import Workers
 
@@ -26,7 +26,8 @@ class Verifier:
     """Verifies code in `sandbox`, `jobs` candidates at a time. A call into the code may take `call_seconds`.
 
     With `workers` it runs on those, which stay their owner's and may serve other verifiers at the same time.
-    Every method raises SandboxBroken when the sandbox fails; what the code does is never an exception.
+    Every method raises SandboxBroken when the sandbox fails, and Interrupted after `cancel`; what the code does is
+    never an exception.
     """
 
     def __init__(
@@ -39,49 +40,42 @@ class Verifier:
     ) -> None:
         self._workers = workers or Workers(sandbox, jobs)
         self._owner = workers is None
-        self._warmth = self._workers.worker_choice
+        self._choice = self._workers.worker_choice
         self._limits = limits
         self._call_seconds = call_seconds
-        self._stop = threading.Event()
-        self._strengths = Strengths()
+        self._cancelled = threading.Event()
+        self._sensitivities = SensitivityCache()
 
-    def board(
-        self,
-        candidates: Sequence[Candidate],
-        tests: Sequence[Test],
-        on_verdict: Callable[[Candidate, Verdict], None] | None = None,
-        haste: float | None = None,
-    ) -> Board:
-        """Verify every candidate on every test; equal code once. `on_verdict` hears of each verdict.
+    def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
+        """Verify every candidate on every test, equal code once. Interrupted, it cancels all verifications."""
+        return self._board(candidates, tests, None)
 
-        With `haste` a call may take that many seconds, and a candidate is given up at the first test that does
-        not return: enough to know whether it passes, and what follows that test has no outcome.
-        Interrupted (or left by an exception of `on_verdict`), it ends what is under way; no other board follows.
-        """
+    def hasty_board(self, candidates: Sequence[Candidate], tests: Sequence[Test], call_seconds: float) -> Board:
+        """Verify only as far as it takes to know which candidates pass: each is given up at the first test in
+        which a call takes longer than `call_seconds`, and later tests have no outcome."""
+        return self._board(candidates, tests, call_seconds)
+
+    def _board(self, candidates: Sequence[Candidate], tests: Sequence[Test], haste: float | None) -> Board:
         begun = time.monotonic()
         prepared = prepare_suite(tests)
         codes = list(dict.fromkeys(candidate.code for candidate in candidates))
-        where = self._warmth.sandbox(len(codes), prepared.has_properties)
-        pending = {self._submit(code, prepared, where, haste): code for code in codes}
-        verdicts: dict[str, Verdict] = {}
+        where = self._choice.sandbox(len(codes), prepared.has_properties)
+        found = self._run({code: self._submit(code, prepared, where, haste) for code in codes})
+        verdicts = tuple(found[candidate.code] for candidate in candidates)
+        return Board(tuple(candidates), tuple(tests), verdicts, time.monotonic() - begun)
+
+    def _run(self, pending: Mapping[str, Future[Verdict]]) -> dict[str, Verdict]:
+        """Wait for verdicts by code; an exception cancels all verifications."""
         try:
-            for future in as_completed(pending):
-                verdict = verdicts[pending[future]] = future.result()
-                for candidate in candidates:
-                    if on_verdict is not None and candidate.code == pending[future]:
-                        on_verdict(candidate, verdict)
+            for future in as_completed(pending.values()):
+                future.result()
+            return {code: future.result() for code, future in pending.items()}
         except BaseException:
-            self._stop.set()
+            self._cancelled.set()
             raise
         finally:
-            for future in pending:
+            for future in pending.values():
                 future.cancel()
-        return Board(
-            tuple(candidates),
-            tuple(tests),
-            tuple(verdicts[candidate.code] for candidate in candidates),
-            time.monotonic() - begun,
-        )
 
     def verify(self, code: str, tests_source: str) -> Verdict:
         """Verify a user's own two files, the tests run as they stand, with an outcome for each pytest item.
@@ -93,23 +87,18 @@ class Verifier:
         try:
             prepared = prepare_file(tests_source)
         except ValueError as error:
-            return Verdict("refused", reason=f"the tests cannot be read: {error}", backend=self._warmth.cold.name)
-        return self._verdict(code, prepared, self._warmth.sandbox(1, prepared.has_properties))
+            return Verdict("refused", reason=f"the tests cannot be read: {error}", backend=self._choice.cold.name)
+        return self._verdict(code, prepared, self._choice.sandbox(1, prepared.has_properties))
 
     def confirm(self, candidate: Candidate, tests: Sequence[Test]) -> Verdict:
-        """Verify once more, cold: modules that a warm worker has loaded can hide a missing import."""
-        confirmed = self._submit(candidate.code, prepare_suite(tests), self._warmth.cold, None)
-        try:
-            return confirmed.result()
-        except BaseException:
-            self._stop.set()
-            raise
-        finally:
-            confirmed.cancel()
+        """Verify once more in a cold sandbox: imports of a warm worker can hide a missing one."""
+        prepared = prepare_suite(tests)
+        code = candidate.code
+        return self._run({code: self._submit(code, prepared, self._choice.cold, None)})[code]
 
-    def stop(self) -> None:
-        """End what is under way, which raises Interrupted there; no verification follows. From any thread."""
-        self._stop.set()
+    def cancel(self) -> None:
+        """Cancel running verifications, which raise Interrupted, and refuse later ones; from any thread."""
+        self._cancelled.set()
 
     def close(self) -> None:
         """Wait for what is under way and release the threads; the sandbox stays its owner's."""
@@ -132,14 +121,14 @@ class Verifier:
     ) -> Verdict:
         begun = time.monotonic()
         try:
-            hasty = haste is not None
-            terms = Terms(sandbox, self._limits, haste or self._call_seconds, self._stop, gives_up=hasty)
-            verdict = Verification(terms, code, prepared, self._strengths).verdict()
-        except Interruption as stop:
-            raise Interrupted("The verification was stopped; go on with --resume.") from stop
+            seconds = haste or self._call_seconds
+            terms = Terms(sandbox, self._limits, seconds, self._cancelled, hasty=haste is not None)
+            verdict = Verification(terms, code, prepared, self._sensitivities).verdict()
+        except Cancelled as cancelled:
+            raise Interrupted("The verification was stopped; go on with --resume.") from cancelled
         except SandboxBroken:
-            if sandbox is self._warmth.cold:
+            if sandbox is self._choice.cold:
                 raise
-            self._warmth.give_up(sandbox)
-            return self._verdict(code, prepared, self._warmth.cold, haste)
+            self._choice.discard(sandbox)
+            return self._verdict(code, prepared, self._choice.cold, haste)
         return replace(verdict, backend=sandbox.name, seconds=time.monotonic() - begun)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 
-from .inside.frames import HEADER, MOST_BYTES, frame
+from .inside.proxy.frames import HEADER, MOST_BYTES, frame
 
 Frame = tuple[bytes, bytes]
 """Kind and payload."""
@@ -14,7 +14,7 @@ _READ = 1 << 18
 
 
 class Violation(Exception):
-    """What came out of a sandbox breaks the protocol; `str(error)` says how."""
+    """Output of a sandbox breaks the protocol; `str(error)` says how."""
 
 
 class Wire:
@@ -35,11 +35,11 @@ class Wire:
 
     @property
     def pending(self) -> bool:
-        """Whether bytes are waiting to be written."""
+        """Return True if bytes are waiting to be written."""
         return bool(self._outbox)
 
     def handed_over(self) -> None:
-        """The job has its end: close ours of it, so that its death is seen as end-of-file."""
+        """Close the end that the job has now, so that its death is seen as end-of-file."""
         self._theirs.close()
 
     def send(self, kind: bytes, payload: bytes) -> None:

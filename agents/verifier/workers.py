@@ -1,11 +1,82 @@
-"""What verifications run on, for one verifier or for all of a batch: threads and a warm worker."""
+"""Threads that run verifications, and the sandbox for each: a cold one, or a warm worker from the second on."""
 
 from __future__ import annotations
 
+import importlib.util
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
+from ..errors import SandboxBroken, SandboxUnavailable
 from ..sandbox.interface import Sandbox
-from .worker_choice import WorkerChoice
+from .inside_bytecode import preloaded_programs
+
+_PRELOADED = (
+    "pytest", "_pytest.python", "_pytest.unittest", "_pytest.capture", "_pytest.skipping", "_pytest.tmpdir",
+    "_pytest.monkeypatch", "_pytest.recwarn", "_pytest.assertion.rewrite", "_pytest.assertion.util",
+    "_pytest.debugging", "_pytest.logging", "_pytest.reports", "_pytest.subtests", "_pytest.raises",
+    "collections.abc", "copy", "dataclasses", "datetime", "decimal", "enum", "fractions", "functools", "hashlib",
+    "inspect", "itertools", "json", "math", "random", "re", "statistics", "string", "typing",
+)  # fmt: skip
+
+
+MOST_WORKERS = 5
+"""Of a lasting one: code that breaks its worker time and again must not cost a start-up each time."""
+_OF_PROPERTIES = ("hypothesis", "hypothesis.strategies")
+
+
+def preloaded(properties: bool = False) -> list[str]:
+    """Modules that the worker imports; of pytest's own those that this version of it has."""
+    found = [name for name in _PRELOADED if importlib.util.find_spec(name) is not None]
+    # Looking for a part of hypothesis would import all of it, here.
+    return [*found, *_OF_PROPERTIES] if properties and importlib.util.find_spec(_OF_PROPERTIES[0]) else found
+
+
+class WorkerChoice:
+    """Chooses `cold` for the first verification and a warm worker from then on, where the sandbox can hold one.
+
+    If `lasting`, it expects every kind of suite, and replaces a worker that broke, at most MOST_WORKERS times.
+    """
+
+    def __init__(self, cold: Sandbox, *, lasting: bool = False) -> None:
+        self.cold = cold
+        self._lasting = lasting
+        self._left = MOST_WORKERS if lasting else 1
+        self._lock = threading.Lock()
+        self._warm: Sandbox | None = None
+        self._asked = 0
+
+    def sandbox(self, verifications: int, properties: bool = False) -> Sandbox:
+        """The sandbox for so many verifications; `properties` says that the first of them use hypothesis."""
+        with self._lock:
+            self._asked += verifications
+            if self._asked > 1 and self._warm is None and self._left:
+                self._start(properties or self._lasting)
+            return self._warm or self.cold
+
+    def discard(self, broken: Sandbox) -> None:
+        """Close the worker that broke; several verifications may report the same one."""
+        with self._lock:
+            if broken is self._warm:
+                self._end()
+
+    def close(self) -> None:
+        """End the worker; the cold sandbox stays its owner's."""
+        with self._lock:
+            self._end()
+
+    def _start(self, properties: bool) -> None:
+        from ..sandbox.backends.warm import WarmSandbox
+
+        try:
+            self._left -= 1
+            self._warm = WarmSandbox(self.cold, preloaded(properties), preloaded_programs())
+        except (SandboxUnavailable, SandboxBroken):
+            self._left = 0
+
+    def _end(self) -> None:
+        if self._warm is not None:
+            self._warm.close()
+            self._warm = None
 
 
 class Workers:

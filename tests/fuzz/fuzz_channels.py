@@ -21,10 +21,13 @@ try:
 except ImportError:
     sys.exit("atheris is not installed here: pip install atheris (Linux and macOS, CPython 3.11 to 3.13)")
 
-_SENT_INSIDE = ["agents.verifier.inside", "agents.verifier.inside.frames"]  # as bytecode, which has to stay plain
+_SENT_INSIDE = [
+    "agents.verifier.inside",
+    "agents.verifier.inside.proxy.frames",
+]  # as bytecode, which has to stay plain
 
 with atheris.instrument_imports(include=["agents"], exclude=_SENT_INSIDE):
-    from agents.verifier.inside.frames import HELLO, frame
+    from agents.verifier.inside.proxy.frames import HELLO, frame
 
     from ..support.channels import Record, differing, telling, verdict_on
     from ..support.scripted_sandbox import Script
@@ -55,7 +58,7 @@ def _open() -> tuple[int, int]:
 
 
 def _script(given: Any) -> Script:
-    """What the inner ends write: a changed truth, a truth cut short by anything, or anything at all."""
+    """Choose what the inner ends write: a changed truth, a truth cut short by anything, or anything at all."""
     how, stays = given.ConsumeIntInRange(0, 3), given.ConsumeIntInRange(0, 15) == 1
     if how == 0:
 
@@ -63,11 +66,11 @@ def _script(given: Any) -> Script:
             return int(given.ConsumeIntInRange(0, n - 1))
 
         return telling(lambda records: differing(records, below), stays=stays)
-    judge = _frames(given) if how == 1 else given.ConsumeBytes(given.ConsumeIntInRange(0, 300))
+    tests = _frames(given) if how == 1 else given.ConsumeBytes(given.ConsumeIntInRange(0, 300))
     if how == 2:
-        return _cut_short(given.ConsumeIntInRange(0, 60), judge, stays)
-    subject = _frames(given) if how == 1 else given.ConsumeBytes(300)
-    return _writing(judge, subject)
+        return _cut_short(given.ConsumeIntInRange(0, 60), tests, stays)
+    code = _frames(given) if how == 1 else given.ConsumeBytes(300)
+    return _writing(tests, code)
 
 
 def _frames(given: Any) -> bytes:
@@ -77,9 +80,9 @@ def _frames(given: Any) -> bytes:
     )
 
 
-def _writing(judge: bytes, subject: bytes) -> Script:
+def _writing(tests: bytes, code: bytes) -> Script:
     def script(part: str, channel: socket.socket, job: Job) -> None:
-        channel.sendall(frame(HELLO, b"") + (judge if part == "judge" else subject))
+        channel.sendall(frame(HELLO, b"") + (tests if part == "test_process" else code))
 
     return script
 

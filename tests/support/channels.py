@@ -11,7 +11,7 @@ from typing import Any
 from agents.records import Verdict
 from agents.sandbox import Job, SandboxLimits
 from agents.verifier import Verifier
-from agents.verifier.inside.frames import HEADER, HELLO, RECORD, frame
+from agents.verifier.inside.proxy.frames import HEADER, HELLO, RECORD, frame
 
 from .scripted_sandbox import Script, ScriptedSandbox
 
@@ -32,7 +32,7 @@ def verdict_on(script: Script) -> Verdict:
 
 
 def received(channel: socket.socket) -> Record:
-    """The task, as a judge gets it."""
+    """The task, as the test process gets it."""
     data = b""
     while len(data) < HEADER.size or len(data) < HEADER.size + HEADER.unpack_from(data)[1]:
         if not (more := channel.recv(1 << 16)):
@@ -43,7 +43,7 @@ def received(channel: socket.socket) -> Record:
 
 
 def truthful(task: Record, job: Job) -> list[Record]:
-    """The records of a run in which every test passes, as the real judge would write them."""
+    """The records of a run in which every test passes, as the real test process would write them."""
     records: list[Record] = []
     ids = [f"{file}::{node.name}" for file in task["files"] for node in _functions(job.files[file])]
     records.append({"is": "collected", "ids": ids})
@@ -78,7 +78,7 @@ def _functions(source: bytes) -> list[ast.FunctionDef]:
 
 
 def _holds(source: str, name: str) -> bool:
-    """Whether a canary passes: its numbers are equal."""
+    """Return True if a canary passes: its numbers are equal."""
     (function,) = [
         node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef) and node.name == name
     ]
@@ -93,11 +93,11 @@ def _holds(source: str, name: str) -> bool:
 
 
 def telling(change: Callable[[list[Record]], list[Record]], then: bytes = b"", stays: bool = True) -> Script:
-    """A judge that tells a changed truth, and `then` anything; it ends by itself unless it `stays`."""
+    """A test process that tells a changed truth, and `then` anything; it ends by itself unless it `stays`."""
 
     def script(part: str, channel: socket.socket, job: Job) -> None:
         channel.sendall(frame(HELLO, b""))
-        if part == "judge":
+        if part == "test_process":
             for record in change(truthful(received(channel), job)):
                 channel.sendall(frame(RECORD, json.dumps(record).encode()))
             channel.sendall(then)

@@ -1,4 +1,4 @@
-"""What a process holds, counted from /proc."""
+"""Resources of a process, counted from /proc."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Held:
 
 
 def held(directory: Path) -> Held:
-    """What this process holds now."""
+    """Count what this process holds now."""
     own = Path("/proc/self")
     return Held(
         processes=len(tree(os.getpid())) - 1,
@@ -36,13 +36,13 @@ def held(directory: Path) -> Held:
 
 
 def settled(directory: Path, expected: Held, seconds: float = 10.0) -> Held:
-    """What it holds once that is `expected`, or after `seconds`: the kernel ends processes in its own time."""
+    """Count once that is `expected`, or after `seconds`: the kernel ends processes in its own time."""
     wait_until(lambda: held(directory) == expected, seconds)
     return held(directory)
 
 
 def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
-    """Whether the condition came true in time."""
+    """Return True if the condition came true in time."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:

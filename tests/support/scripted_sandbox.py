@@ -11,7 +11,7 @@ from typing import Self
 from agents.sandbox import Ended, Job, Running
 
 Script = Callable[[str, socket.socket, Job], None]
-"""Called with the part (`judge` or `subject`), the inner end of the channel and the job."""
+"""Called with the part (`test_process` or `code_process`), the inner end of the channel and the job."""
 
 
 class ScriptedRunning:

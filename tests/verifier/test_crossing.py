@@ -17,10 +17,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.verifier.inside.caller import MODULE_NUMBER, Caller
-from agents.verifier.inside.frames import FrameSocket
-from agents.verifier.inside.plain import Malformed, Unshareable, read
-from agents.verifier.inside.subject import Responder
+from agents.verifier.inside.code_process.responder import Responder
+from agents.verifier.inside.proxy.frames import FrameSocket
+from agents.verifier.inside.proxy.peer import MODULE_NUMBER
+from agents.verifier.inside.proxy.plain import Malformed, Unshareable, read
+from agents.verifier.inside.test_process.caller import Caller
 
 
 class Kept:

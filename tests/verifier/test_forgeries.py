@@ -88,7 +88,7 @@ threading.Thread(target=shout, daemon=True).start()
     "announces a frame without end": WRONG + CHANNEL + """
 peer()._channel._socket.sendall(b"A" + b"\\xff" * 4)
 """,
-    "names a function of the judge": CHANNEL
+    "names a function of the test process": CHANNEL
     + """
 def add(a, b, tell=id):
     peer().crossing.pack = lambda value: [["T", "os", "_exit"], [], []]

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agents.sandbox import Job
-from agents.verifier.inside.frames import ASK, HELLO, frame
+from agents.verifier.inside.proxy.frames import ASK, HELLO, frame
 
 from ..support.channels import Record, differing, renumbered, telling, verdict_on
 
@@ -31,10 +31,10 @@ def test_a_run_that_differs_from_the_truth_in_one_thing_does_not_pass(seed: int)
 
 
 @FUZZ
-@given(judge=st.binary(max_size=300), subject=st.binary(max_size=300), hello=st.booleans())
-def test_bytes_of_any_kind_end_in_a_verdict_that_is_no_pass(judge: bytes, subject: bytes, hello: bool) -> None:
+@given(tests=st.binary(max_size=300), code=st.binary(max_size=300), hello=st.booleans())
+def test_bytes_of_any_kind_end_in_a_verdict_that_is_no_pass(tests: bytes, code: bytes, hello: bool) -> None:
     def script(part: str, channel: socket.socket, job: Job) -> None:
-        channel.sendall((frame(HELLO, b"") if hello else b"") + (judge if part == "judge" else subject))
+        channel.sendall((frame(HELLO, b"") if hello else b"") + (tests if part == "test_process" else code))
 
     assert verdict_on(script).kind != "passed"
 
@@ -74,12 +74,12 @@ FRAMES = st.lists(
 
 
 @FUZZ
-@given(judge=FRAMES, subject=FRAMES)
+@given(tests=FRAMES, code=FRAMES)
 def test_frames_in_any_order_end_in_a_verdict_that_is_no_pass(
-    judge: list[tuple[bytes, bytes]], subject: list[tuple[bytes, bytes]]
+    tests: list[tuple[bytes, bytes]], code: list[tuple[bytes, bytes]]
 ) -> None:
     def script(part: str, channel: socket.socket, job: Job) -> None:
-        for kind, payload in judge if part == "judge" else subject:
+        for kind, payload in tests if part == "test_process" else code:
             channel.sendall(frame(kind, payload))
 
     assert verdict_on(script).kind != "passed"

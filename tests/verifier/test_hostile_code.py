@@ -23,9 +23,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agents.verifier import Verifier
-from agents.verifier.inside.caller import MODULE_NUMBER, Caller
-from agents.verifier.inside.frames import ANSWER, ASK, FrameSocket
-from agents.verifier.inside.plain import Malformed
+from agents.verifier.inside.proxy.frames import ANSWER, ASK, FrameSocket
+from agents.verifier.inside.proxy.peer import MODULE_NUMBER
+from agents.verifier.inside.proxy.plain import Malformed
+from agents.verifier.inside.test_process.caller import Caller
 
 from ..support.sandboxes import ALL, open_or_skip
 
@@ -47,7 +48,7 @@ sys.addaudithook(_audit)
 
 
 def acts() -> list[str]:
-    """What the test process did while it was last asked for."""
+    """Audit events of the test process during the last call."""
     return _watched
 
 
@@ -83,7 +84,7 @@ class Hostile:
         )
 
     def run(self, *frames: bytes) -> Any:
-        """What the call comes to: its value, or the exception."""
+        """Make the call; its value, or the exception."""
         thread = threading.Thread(target=self._play, args=(frames,), daemon=True)
         thread.start()
         module = self.caller.crossing.adopt(MODULE_NUMBER, object())
@@ -118,12 +119,13 @@ def framed(what: str, *trees: Any) -> bytes:
 
 NOTHING = ["t"]
 FIRST = ["y", 4]
-"""What the test passed: the first number that the test process gives."""
+"""The object that the test passed: the first number that the test process gives."""
 TYPES = [
     ["T", "typing", "operator.attrgetter"], ["T", "builtins", "map"], ["T", "builtins", "type"],
     ["T", "pathlib", "Path"], ["T", "collections", "_starmap"], ["T", "builtins", "exec"], ["T", "os", "system"],
-    ["T", "subprocess", "Popen"], ["T", "inside.caller", "Caller"], ["P", "/etc/passwd"], ["y", 1], ["y", 2],
-    ["y", 0], ["y", -2], ["y", 10**30], ["y", True], ["o", 5], ["@", 2], "x", 1, None, ["t", FIRST], ["N", 5],
+    ["T", "subprocess", "Popen"], ["T", "inside.test_process.caller", "Caller"], ["P", "/etc/passwd"],
+    ["y", 1], ["y", 2], ["y", 0], ["y", -2], ["y", 10**30], ["y", True], ["o", 5], ["@", 2], "x", 1, None,
+    ["t", FIRST], ["N", 5],
 ]  # fmt: skip
 NAMES = [
     "__globals__", "__closure__", "__code__", "__self__", "__func__", "__class__", "__dict__", "__builtins__",

@@ -22,7 +22,7 @@ from agents.sandbox import SandboxLimits, open_sandbox
 from agents.suite import render
 from agents.verifier import Verifier
 from agents.verifier.hypothesis_tables import hypothesis_tables
-from agents.verifier.inside.properties import EXAMPLES, Property, counterexample
+from agents.verifier.inside.test_process.properties import EXAMPLES, Property, counterexample
 
 PREAMBLE = (
     "from user_code import f\nfrom hypothesis import given, settings, example, assume\n"
@@ -126,7 +126,7 @@ def test_a_property_that_takes_too_long_is_stopped_with_the_limit_named() -> Non
 
 
 def taken(check: Callable[[list[int]], None]) -> tuple[Any, Property]:
-    """A property of lists under the judge's settings."""
+    """A property of lists under the test process's settings."""
 
     @settings(max_examples=1)
     @given(st.lists(st.integers(), max_size=8))

@@ -1,9 +1,11 @@
-"""The first file run inside: `start.py PART DESCRIPTOR`, with PART `judge` or `subject`."""
+"""The first file run inside: `start.py SIDE DESCRIPTOR`, with SIDE `test_process` or `code_process`."""
 
 import importlib
 import sys
 
 if __name__ == "__main__":
-    sys.path.insert(0, __file__.removesuffix("/inside/start.py"))
-    importlib.import_module("inside").__path__ = [f"{sys.path[0]}/inside"]  # a warm worker has it from elsewhere
-    importlib.import_module(f"inside.{sys.argv[1]}").main(int(sys.argv[2]))
+    root = __file__.removesuffix("/inside/start.py")
+    sys.path.insert(0, root)
+    for package in ("inside", f"inside.{sys.argv[1]}"):  # a warm worker has them from elsewhere
+        importlib.import_module(package).__path__ = [f"{root}/{package.replace('.', '/')}"]
+    importlib.import_module(f"inside.{sys.argv[1]}.main").main(int(sys.argv[2]))

@@ -16,32 +16,28 @@ from .tampering import Tampering
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What is wrong with a test. Grave: it reaches for the run itself, and must not be run; otherwise it may
-    run, but its pass shows nothing."""
+    """A fault of a test. Grave: it reaches for the run itself and is not run; else it runs, but its pass shows
+    nothing."""
 
     reason: str
     grave: bool
 
 
 def refuse(test: Test) -> str | None:
-    """Why `test` is refused, as a phrase about it; None where it is accepted."""
+    """Return why `test` is refused, as a phrase about it; None where it is accepted."""
     finding = examine(test)
     return finding.reason if finding else None
 
 
 def examine(test: Test) -> Finding | None:
-    """What is wrong with `test`, None where nothing is."""
+    """Find the first fault of `test`; None where it has none."""
     return _examine(test.preamble, test.source)
-
-
-def _tree(preamble: str, source: str) -> ast.Module:
-    return parse(f"{preamble}\n{source}\n")
 
 
 @lru_cache(maxsize=1024)
 def _examine(preamble: str, source: str) -> Finding | None:
     try:
-        tree = _tree(preamble, source)
+        tree = parse(f"{preamble}\n{source}\n")
     except ValueError as error:
         return Finding(f"it is not Python: {error}", grave=True)
     if reason := Tampering(tree).reason or loosening(tree) or next(_misread(tree), None):
@@ -80,7 +76,7 @@ def _misread(tree: ast.Module) -> Iterator[str]:
 
 
 def _is_value(node: ast.expr) -> bool:
-    """Whether `node` is a number, a container of constants or the like: no text, as messages are."""
+    """Return True if `node` is a constant other than a text, which would be a message."""
     try:
         return not isinstance(ast.literal_eval(node), str)
     except (ValueError, TypeError, RecursionError):
@@ -88,7 +84,7 @@ def _is_value(node: ast.expr) -> bool:
 
 
 def _is_question(node: ast.expr) -> bool:
-    """Whether the answer of `node` is yes or no, so that any message goes with it."""
+    """Return True if `node` is true or false, so that any message goes with it."""
     if isinstance(node, ast.Call):
         name = ast.unparse(node.func).split(".")[-1]
         return name.startswith(("is", "has", "all", "any", "can", "starts", "ends"))

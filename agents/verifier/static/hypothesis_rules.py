@@ -1,6 +1,6 @@
 """Finds property tests that would try no example, or hide that one fails.
 
-What a test sets (max_examples, phases, ...) is no concern: the judge runs it with its own settings.
+What a test sets (max_examples, phases, ...) is no concern: the test process runs it with its own.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _FORBIDDEN_ATTRIBUTES = frozenset(
 
 
 def loosening(tree: ast.Module) -> str | None:
-    """What disables a property of hypothesis in the test `tree`, as a phrase; None where nothing does."""
+    """Find what disables a property of hypothesis in the test `tree`, as a phrase; None where nothing does."""
     modules = {module for node in ast.walk(tree) for module in _imported(node)}
     if not any(module.split(".")[0] == "hypothesis" for module in modules):
         return None

@@ -46,8 +46,8 @@ _CALLS = _words("open seed setrecursionlimit warns deprecated_call get_type_hint
 
 
 def why_one_process(test: Test) -> str | None:
-    """What of `test` needs one process, as a phrase; None where it works through the proxy. An object that can't
-    be in both processes at once is found when it is passed, and needs no rule."""
+    """Find what of `test` needs one process, as a phrase; None where it works through the proxy. Objects that
+    cannot cross are found when they are passed, and need no rule."""
     tree = parse(f"{test.preamble}\n{test.source}\n")
     names: dict[str, str] = {}
     kinds = {id(inner) for part in _kinds(tree) for inner in ast.walk(part)}

@@ -78,7 +78,7 @@ _NOT_ATTRIBUTES = {
     _cleanups _callTestMethod _ShouldStop _Outcome _SubTest doCleanups ForwardRef get_field
     create_subprocess_exec create_subprocess_shell"""
 )
-"""What leads from an object to the interpreter, or from a test to the run of it."""
+"""Attributes that lead from an object to the interpreter, or from a test to its own run."""
 _SHOWS_FRAMES = _words("traceback getter")
 """Of `pytest.raises` and of `patch`; in a text they are plain words."""
 
@@ -161,7 +161,7 @@ class Tampering:
         yield from self._in_a_harmless_call(node, ".".join(path))
 
     def _in_a_harmless_call(self, node: ast.expr, path: str) -> Iterator[str]:
-        """What is harmless with some arguments only may not be used but in such a call."""
+        """Refuse what is harmless with some arguments only, unless it is in such a call."""
         call = self._calls.get(id(node))
         if path in self._harmless and not (call and call.args + call.keywords and self._harmless[path](call)):
             yield f"it uses {path} in a way that tests may not"
@@ -180,7 +180,7 @@ class Tampering:
             yield from self._in_a_harmless_call(node, ".".join(self._path(node)) or node.id)
 
     def _is_place(self, name: ast.Name) -> bool:
-        """Whether `__file__` makes a path, for `sys.path` as a rule, or `__name__` the name of a logger."""
+        """Return True if `__file__` makes a path, for `sys.path` as a rule, or `__name__` names a logger."""
         if name.id == "__name__":
             return any(_last(call.func) == "getLogger" and name in call.args for call in self._calls.values())
         for statement in self._tree.body:
@@ -227,7 +227,7 @@ class Tampering:
                 yield f"it replaces {'.'.join(path)}"
 
     def _is_made_up(self, name: ast.expr) -> bool:
-        """Whether an attribute's name may be put together at run time so that it is any."""
+        """Return True if an attribute's name may be put together at run time, and so be any."""
         if isinstance(name, ast.JoinedStr | ast.BinOp):
             start = text_of(name.values[0] if isinstance(name, ast.JoinedStr) else name.left)
             return not start[:1].isalpha() or any(
@@ -254,10 +254,8 @@ class Tampering:
         known = root is not None and root.id in self._names
         return [*self._names[root.id].split("."), *ast.unparse(node).split(".")[1:]] if root and known else []
 
-    # --- calls that are harmless with some arguments only --------------------------------------------------
-
     def _of_the_machine(self, call: ast.Call) -> bool:
-        """Whether a test is left out for the platform, a version or what is installed, and for nothing else."""
+        """Return True if a test is skipped for the platform, a version or what is installed only."""
         given = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "condition")]
         return bool(given) and self._is_fact(given[0])
 
@@ -273,17 +271,15 @@ class Tampering:
         return bool(facts) and all(facts)
 
     def _times_a_function(self, call: ast.Call) -> bool:
-        """Whether what is timed is a function: a text would be run as code."""
+        """Return True if a function is timed: a text would be run as code."""
         defined = {node.name for node in self._nodes if isinstance(node, ast.FunctionDef)} | self._user_names
         function = [isinstance(item, ast.Lambda) or _last(item) in defined for item in call.args]
         return function == [True] and {keyword.arg for keyword in call.keywords} <= {"number", "repeat"}
 
     def _pickled_here(self, call: ast.Call) -> bool:
-        """Whether the test makes no bytes but by pickling: others may name any function, to be called."""
+        """Return True if the test makes bytes by pickling only: others may name any function, to be called."""
         literal = any(isinstance(node, ast.Constant) and isinstance(node.value, bytes) for node in self._nodes)
         return not literal and not self._used & _MADE_BYTES and bool(self._used & {"dump", "dumps"})
-
-    # --- texts, definitions and names ----------------------------------------------------------------------
 
     def _told(self, text: str) -> Iterator[str]:
         """Names in texts: for `attrgetter`, `getmembers(...)["..."]`, fixtures asked for by name, formats."""
@@ -345,7 +341,7 @@ class Tampering:
 
 
 def _refused(path: list[str]) -> bool:
-    """Whether `path` leads from an imported module to another one, into private parts, or where tests may not."""
+    """Return True if `path` leads from an imported module to another, to private parts, or where tests may not."""
     for index in range(1, len(path) if path[:1] != [USER_MODULE] else 0):
         before, name = ".".join(path[:index]), path[index]
         allowed = _ATTRIBUTES_OF.get(before)

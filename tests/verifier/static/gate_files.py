@@ -1,4 +1,4 @@
-"""Whole files of tests: honest ones in the styles that people write, and ones that tamper with their run."""
+"""Files of tests: honest ones in the styles that people write, and ones that tamper with their run."""
 
 from __future__ import annotations
 

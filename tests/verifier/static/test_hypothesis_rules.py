@@ -16,7 +16,7 @@ BODY = f"{GIVEN}    assert f(arr) == sorted(arr)\n"
 
 HONEST = {
     "plain": BODY,
-    "settings that the judge replaces": f"@settings(phases=[], max_examples=NUMBER)\n{BODY}",
+    "settings that the test process replaces": f"@settings(phases=[], max_examples=NUMBER)\n{BODY}",
     "settings": f"@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))\n{BODY}",
     "every phase": f"@settings(phases=list(Phase))\n{BODY}",
     "phases that generate": f"@settings(phases=(Phase.explicit, Phase.generate))\n{BODY}",

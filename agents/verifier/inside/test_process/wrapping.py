@@ -1,5 +1,6 @@
-"""Code that shares the judge's process: its functions are wrapped in place, so that their answers are recorded,
-and changed where a pass wants that. Attributes that the tests read directly are not seen."""
+"""Wraps the functions of code that shares the test process, so that answers are recorded, and changed in a pass.
+
+Attributes that the tests read directly are not seen."""
 
 from __future__ import annotations
 
@@ -16,17 +17,17 @@ import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ..proxy.describe import words
+from ..proxy.shared import KINDS
 from .changes import ASIDE, TYPE, VALUE, Change, of_items, of_value
-from .describe import words
 from .exchanges import COLLECTION, EVERY, Spot
 from .passes import Order
-from .shared import KINDS
 
 _UNSEEN = words(
     """__new__ __repr__ __str__ __format__ __hash__ __del__ __getattribute__ __setattr__ __class_getitem__ __eq__
     __ne__ __lt__ __le__ __gt__ __ge__ __contains__ __bool__ __sub__ __rsub__ __abs__ __mod__"""
 )
-"""What says nothing of a value: texts, and operators by which an object may agree with anything."""
+"""Methods not wrapped: texts, and operators by which an object may agree with anything."""
 _CHANGING = re.compile(r"0x[0-9a-f]+|id='\d+'|pytest-\d+")
 """Addresses, and the folders of tmp_path: another in each process."""
 _MOST_TEXT = 300
@@ -55,11 +56,9 @@ class CallAnswers:
         self._wanted = ("", 0)
         self._inside = threading.local()
 
-    # --- for the measuring ---------------------------------------------------------------------------------
-
     @property
     def asked(self) -> bool:
-        """Whether the code was called in this segment."""
+        """Return True if the code was called in this segment."""
         return bool(self._current)
 
     def fail(self) -> None:
@@ -80,11 +79,11 @@ class CallAnswers:
         return None
 
     def given(self) -> Any:
-        """What was asked in each segment."""
+        """The calls of each segment, as marshal takes them."""
         return [(name, [spot.group[:16] for spot in found]) for name, found in self._spots.items()]
 
     def take(self, given: Any) -> None:
-        """Know what was asked."""
+        """Read what `given` returned."""
         self._keys = {name: frozenset(keys) for name, keys in given}
 
     def change(self, order: Order) -> None:
@@ -94,8 +93,6 @@ class CallAnswers:
     def spots(self) -> Mapping[str, Sequence[Spot]]:
         """The calls, by segment."""
         return self._spots
-
-    # --- wrapping ------------------------------------------------------------------------------------------
 
     def wrap(self, module: types.ModuleType) -> None:
         """Wrap the functions of `module`, and those in its classes."""
@@ -179,8 +176,6 @@ class CallAnswers:
     @property
     def _idle(self) -> bool:
         return self._current is None or getattr(self._inside, "busy", False) or len(self._current) > _MOST_CALLS
-
-    # --- one call ------------------------------------------------------------------------------------------
 
     def _is_left_out(self, call: _Call) -> bool:
         if self._order is None:
@@ -310,10 +305,6 @@ def _of_container(value: Any, depth: int) -> Iterator[Any]:
             yield other
 
 
-def _words_of(slots: Any) -> Sequence[str]:
-    return (slots,) if isinstance(slots, str) else tuple(slots)
-
-
 def _of_attributes(value: Any) -> Iterator[_Variant]:
     """Another object of the code's: one attribute has another value."""
     if isinstance(value, enum.Enum):
@@ -326,7 +317,8 @@ def _of_attributes(value: Any) -> Iterator[_Variant]:
             if len(other) == len(value) and index < len(value):
                 yield _text(other), VALUE, functools.partial(_same, type(value)(*other))
         return
-    slots = [name for base in type(value).__mro__ for name in _words_of(vars(base).get("__slots__", ()))]
+    declared = [vars(base).get("__slots__", ()) for base in type(value).__mro__]
+    slots = [name for names in declared for name in ((names,) if isinstance(names, str) else names)]
     names = [name for name in (*getattr(value, "__dict__", ()), *slots) if hasattr(value, name)]
     for name in names:
         held = getattr(value, name, None)

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
+from ..proxy.crossing import Crossing
+from ..proxy.frames import ANSWER, ASK
+from ..proxy.plain import Tree
 from .changes import NEW, VALUE
-from .crossing import Crossing
 from .exchanges import COLLECTION, EVERY, Segment, Spot, key_of
-from .frames import ANSWER, ASK
-from .plain import Tree
 
 Followed = Literal["before", "delivered", "left", "unknown"]
 """How far a segment got: not yet to its change, to it, off the log before it, or to a question after it that the
@@ -83,8 +83,6 @@ class Replay:
         """From here on the log has answers to other questions only: a failure may come of that."""
         if not self.failed:
             self.followed = "unknown"
-
-    # --- the channel ---------------------------------------------------------------------------------------
 
     def send(self, kind: bytes, payload: bytes) -> None:
         """Take what the tests ask, or answer to the code."""
@@ -175,7 +173,7 @@ class Replay:
 
 
 def _alike(frame: tuple[bool, bytes, bytes], kind: bytes, payload: bytes) -> bool:
-    """Whether the tests wrote this frame, too; which containers are forgotten depends on the tests before."""
+    """Return True if both frames say the same; which containers are forgotten depends on earlier tests."""
     if frame[:2] != (False, kind) or frame[2] == payload:
         return frame == (False, kind, payload)
     if frame[2][:_COMPARED] != payload[:_COMPARED]:

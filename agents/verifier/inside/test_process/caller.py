@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..proxy.crossing import Crossing
+from ..proxy.describe import type_named
+from ..proxy.frames import ANSWER, ASK, ChannelClosed, FrameSocket
+from ..proxy.mirror import RemoteCoroutine
+from ..proxy.peer import Peer
+from ..proxy.plain import Malformed, Tree, Unshareable
 from .capabilities import Capabilities
-from .crossing import Crossing
-from .describe import type_named
-from .frames import ANSWER, ASK, ChannelClosed, FrameSocket
-from .mirror import RemoteCoroutine
-from .plain import Malformed, Tree, Unshareable
 from .rulings import Rulings
 
-MODULE_NUMBER = 1
-"""The first object of the code's process: the module under test."""
 _TEMPORARY = b"/pytest-of-"
 """In every path that `tmp_path` gives."""
 _ENDS_OF_LOOPS = frozenset(["StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError"])
@@ -32,8 +31,8 @@ class InterruptRaised(BaseException):
     """Stands for a KeyboardInterrupt that the code raised: the real one would end the run of the tests."""
 
 
-class Caller:
-    """Asks over `channel`. `tell` records a `note` for the user, an `unshareable` value that makes a test need one
+class Caller(Peer):
+    """Asks over `channel`. `emit` records a `note` for the user, an `unshareable` value that makes a test need one
     process, or a `malformed` frame; `show` prints what the code printed on a stream (1 or 2). `expected` are
     exceptions that the tests name."""
 
@@ -57,39 +56,13 @@ class Caller:
         self.capabilities = Capabilities(self.crossing, test_modules)
         self.rulings = Rulings(self, lambda text: emit("note", text))
 
-    # --- asking --------------------------------------------------------------------------------------------
-
-    def get(self, target: object, name: str) -> Any:
-        """An attribute of an object of the code's."""
-        return self._ask("get", target, name)
-
-    def set(self, target: object, name: str, value: object) -> None:
-        """Set an attribute."""
-        self._ask("set", target, name, value)
-
-    def delete(self, target: object, name: str) -> None:
-        """Delete an attribute."""
-        self._ask("delete", target, name)
-
-    def names(self, target: object) -> list[str]:
-        """`dir` of an object of the code's."""
-        return [str(name) for name in self._ask("names", target)]
-
-    def call(self, target: object, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
-        """Call an object of the code's."""
-        return self._ask("call", target, args, tuple(kwargs.items()))
-
-    def method(self, target: object, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
-        """Call a method of an object of the code's."""
-        return self._ask("method", target, name, args, tuple(kwargs.items()))
-
-    def special(self, target: object, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+    def special(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         """Apply an operator to an object of the code's, unless it is decided here."""
         return self.rulings.special(target, name, args, kwargs)
 
-    def forward(self, target: object, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+    def forward(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         """Apply an operator as the object's class defines it."""
-        result = self._ask("special", target, name, args, tuple(kwargs.items()))
+        result = self.ask("special", target, name, args, tuple(kwargs.items()))
         if name == "__anext__" and isinstance(result, RemoteCoroutine):
             result.gives_item = True
         return result
@@ -100,10 +73,10 @@ class Caller:
 
     def operate(self, name: str, *args: object) -> Any:
         """Apply one of a few functions, such as `len`, in the code's process."""
-        return self._ask("operate", name, args)
+        return self.ask("operate", name, args)
 
     def is_local(self, target: type, name: str) -> bool:
-        """Whether a method of a subclass of plain data is that of the plain base."""
+        """Return True if a method of a subclass of plain data is that of the plain base."""
         return self.rulings.is_local(target, name)
 
     def subclass(
@@ -116,10 +89,10 @@ class Caller:
             if key
             not in ("__module__", "__qualname__", "__classcell__", "__firstlineno__", "__static_attributes__")
         }
-        number = self._ask("subclass", name, bases, tuple(kept.items()), tuple(kwargs.items()))
+        number = self.ask("subclass", name, bases, tuple(kept.items()), tuple(kwargs.items()))
         self.crossing.adopt(number, made)
 
-    def _ask(self, what: str, *arguments: object) -> Any:
+    def ask(self, what: str, *arguments: object) -> Any:
         """The answer, or what the code raised. Raises ChannelClosed when its process is gone, Unshareable."""
         with self._lock:
             self.crossing.shared.trim()  # each frame looks through all that are left
@@ -143,8 +116,8 @@ class Caller:
         return value
 
     def _let_out(self, what: str, arguments: tuple[Any, ...], error: object) -> BaseException:
-        """What the code raised. An exception that ends a loop of the tests' as if it had come to its end is an
-        error where a call lets it out, as PEP 479 has it for generators."""
+        """The exception that a call raises here. One that would end a loop of the tests becomes a RuntimeError, as
+        in generators (PEP 479)."""
         if not isinstance(error, BaseException):
             raise self._malformed("what was raised is no exception")
         name = type(error).__name__
@@ -155,8 +128,6 @@ class Caller:
         wrong = RuntimeError(f"{_name_of(what, arguments)} raised {name}")
         wrong.__cause__ = error
         return wrong
-
-    # --- being called back ---------------------------------------------------------------------------------
 
     def _called_back(self, payload: bytes) -> None:
         """Let the code use what a test passed to it. The target has to be named by its number."""
@@ -169,7 +140,7 @@ class Caller:
         except ChannelClosed:
             raise
         except BaseException as error:  # whatever it is, the code gets to see it
-            how, body = "raise", self._packed_error(error)
+            how, body = "raise", self.crossing.pack_error(error)
         self._send(ANSWER, how, body)
 
     def _target(self, body: Tree) -> tuple[int | None, tuple[Any, ...]]:
@@ -178,14 +149,6 @@ class Caller:
         if not isinstance(target, list) or len(target) != 2 or target[0] != "y" or type(target[1]) is not int:
             return None, ()
         return target[1], self.crossing.unpack(body)[0][1:]
-
-    def _packed_error(self, error: BaseException) -> Tree:
-        try:
-            return self.crossing.pack(error)
-        except (Unshareable, RecursionError):
-            return self.crossing.pack(RuntimeError(f"{type(error).__name__}: {error}"[:1000]))
-
-    # --- frames --------------------------------------------------------------------------------------------
 
     def _send(self, kind: bytes, what: str, body: Tree) -> None:
         payload = json.dumps([what, body, []]).encode()
@@ -216,19 +179,13 @@ class Caller:
         self._emit("malformed", reason)
         return Malformed(reason)
 
-    # --- what crosses --------------------------------------------------------------------------------------
-
     def name_of(self, value: object) -> Tree | None:
-        """What stands for a class or function that the code's process has too."""
+        """The tree that names a class or function of both processes, None for others."""
         return self.capabilities.name_of(value)
 
     def admit(self, value: object) -> None:
         """Raise Unshareable where the code may not use `value` at all."""
         self.capabilities.admit(value)
-
-    def where(self, error: BaseException) -> str:
-        """Nothing: lines of the tests are no business of the code."""
-        return ""
 
     def resolve(self, parts: list[Tree]) -> Any:
         """A data type or an exception by its name; an exception that nothing here has imported is known by the
@@ -240,17 +197,8 @@ class Caller:
             raise Malformed(f"{parts[0]}.{parts[1]} is no class that may be named here"[:200])
         return found
 
-    def make_function(self, parts: list[Tree]) -> Any:
-        """Nothing: no function is made here."""
-        raise Malformed("a function was described")
-
-    def rebuild(self, parts: list[Any]) -> Any:
-        """Nothing: nothing is called here."""
-        raise Malformed("a call was described")
-
 
 def _name_of(what: str, arguments: tuple[Any, ...]) -> str:
-    """What was called, for a message."""
     if what == "method" or (what == "special" and arguments[1] != "__call__"):
         return str(arguments[1])
     return str(getattr(arguments[0], "__name__", what)) if what in ("call", "special") else what

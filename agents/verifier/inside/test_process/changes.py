@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from . import plain
-from .plain import Malformed, Tree
-from .shared import MAPPINGS
+from ..proxy import plain
+from ..proxy.plain import Malformed, Tree
+from ..proxy.shared import MAPPINGS
 
 T = TypeVar("T")
 Containers = dict[int, tuple[str, Tree, list[Tree]]]
@@ -84,7 +84,7 @@ def _of_others(value: Any) -> list[Any]:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two items are one or equal, without asking objects of the tests, which may record it."""
+    """Return True if two items are one or equal; objects of the tests, which may record it, are not asked."""
     return one is other or (type(one) is type(other) in _COMPARED and one == other)
 
 
@@ -110,9 +110,6 @@ def of_items(items: Sequence[T], first: Callable[[T], list[T]], width: int = 1) 
             yield [other, *whole[1:]]
 
 
-# --- frames ------------------------------------------------------------------------------------------------
-
-
 ENDING = Change(
     "being at its end",
     b'["raise", [["x", ["T", "builtins", "StopIteration"], [[], {}, "", null, null, false, []]], [], []], []]',
@@ -121,7 +118,7 @@ ENDING = Change(
 
 
 class Known:
-    """What a reader of the log knows at a frame: `containers` by number as (kind, extra, items), the numbers of
+    """State of the log at a frame: `containers` by number as (kind, extra, items), the numbers of
     `others`: objects by the number of their class, and the other way round."""
 
     def __init__(self) -> None:
@@ -196,13 +193,10 @@ def of_callback(payload: bytes) -> list[Change]:
 
 def raised(tree: Tree) -> Tree:
     """An exception of a type that is not that of `tree`."""
-    names = [part for part in tree[1][1:] if isinstance(part, str)] if _is_error(tree) else []
+    is_error = isinstance(tree, list) and tree[:1] == ["x"] and isinstance(tree[1], list)
+    names = [part for part in tree[1][1:] if isinstance(part, str)] if is_error else []
     name = next(name for name in _ERRORS if name not in names)
     return ["x", ["T", "builtins", name], [["another answer"], {}, "", None, None, False, []]]
-
-
-def _is_error(tree: Tree) -> bool:
-    return isinstance(tree, list) and tree[:1] == ["x"] and isinstance(tree[1], list)
 
 
 def _of_tree(
@@ -254,11 +248,9 @@ def _of_object(tree: Tree, known: Known) -> Iterator[tuple[str, Tree, list[Tree]
     if made is None:
         return
     if extra is not None:
-        items = (
-            [[extra[0], *items] for items in of_items(extra[1:], lambda part: _plain(part)[:1])]
-            if _fixed(extra)
-            else []
-        )
+        items = []
+        if isinstance(extra, list) and extra[:1] in (["t"], ["f"]):
+            items = [[extra[0], *items] for items in of_items(extra[1:], lambda part: _plain(part)[:1])]
         for other in items[: len(extra)] or _plain(extra)[:2]:
             yield "another value", ["o", number + NEW, ["K", made], other], []
         return
@@ -266,10 +258,6 @@ def _of_object(tree: Tree, known: Known) -> Iterator[tuple[str, Tree, list[Tree]
     for other in itertools.islice(others, 1):
         yield "another object", ["o", other], []
     yield "another object", ["o", number + NEW, ["K", made], None], []
-
-
-def _fixed(tree: Tree) -> bool:
-    return isinstance(tree, list) and tree[:1] in (["t"], ["f"])
 
 
 def _plain(tree: Tree) -> list[Tree]:

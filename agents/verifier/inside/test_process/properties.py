@@ -21,7 +21,7 @@ EXAMPLES = 50
 """Examples of a property; each is at least one call of the code."""
 _MOST_AFTER_FAILURE = 200
 _SECONDS_AFTER_FAILURE = 2.0
-"""What may be spent on making a counterexample smaller."""
+"""Time for making a counterexample smaller."""
 _MOST_TEXT = 400
 _FALSIFYING = re.compile(r"^(?:Falsifying|Failing)(?: explicit)? (?:example|test case): (?P<call>.*)", re.DOTALL)
 
@@ -67,12 +67,12 @@ class Property:
 
     @property
     def tried(self) -> bool:
-        """Whether the body ran to its end or failed, at least once."""
+        """Return True if the body ran to its end or failed at least once."""
         return self._completed > 0 or bool(self._failing)
 
     @property
     def tried_once(self) -> bool:
-        """Whether all its examples are one and the same."""
+        """Return True if all examples were the same."""
         return len(self._tried) == 1
 
     def _watched(self, test: Any) -> Any:

@@ -6,24 +6,22 @@ import datetime
 import types
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from . import plain
 from .describe import native_fields, value_of_subclass
 from .mirror import Mirrors, RemoteCoroutine
+from .peer import Peer
 from .plain import MOST_DEPTH, Malformed, Tree
 from .shared import KINDS, VIEWS, empty
-
-if TYPE_CHECKING:
-    from .crossing import Crossing
-    from .mirror import Peer
+from .tables import Tables
 
 
 class Unpacker:
     """Unpacks one frame, believing nothing in it; `changed` says that it changed a container made here."""
 
-    def __init__(self, crossing: Crossing, peer: Peer, mirrors: Mirrors) -> None:
-        self._crossing = crossing
+    def __init__(self, tables: Tables, peer: Peer, mirrors: Mirrors) -> None:
+        self._tables = tables
         self._peer = peer
         self._mirrors = mirrors
         self._seen: list[object] = []
@@ -31,7 +29,7 @@ class Unpacker:
 
     def value(self, tree: Tree, containers: Tree, forgotten: Tree) -> Any:
         """The value of `tree`, once the containers exist and before they are filled."""
-        shared = self._crossing.shared
+        shared = self._tables.shared
         if not isinstance(containers, list) or not isinstance(forgotten, list):
             raise Malformed("containers are a list")
         for number in forgotten:
@@ -44,17 +42,17 @@ class Unpacker:
             if kind is not None:
                 if kind not in KINDS.values():
                     raise Malformed("a container of unknown kind")
-                shared.place(self._crossing.check_number(number), empty(kind, self.tree(extra, 0)))
+                shared.place(self._tables.check_number(number), empty(kind, self.tree(extra, 0)))
         result = self.tree(tree, 0)
         for container in containers:
-            self.changed |= self._crossing.is_ours(container[0])
+            self.changed |= self._tables.is_ours(container[0])
             items = [self.tree(item, 0) for item in container[3:]]
             self._fill(container[0], items)
         return result
 
     def _fill(self, number: object, items: list[Any]) -> None:
         try:
-            self._crossing.shared.entry(number).fill(items)  # type: ignore[arg-type]
+            self._tables.shared.entry(number).fill(items)  # type: ignore[arg-type]
         except (KeyError, TypeError, ValueError) as error:
             raise Malformed(f"a container cannot be filled: {type(error).__name__}") from error
 
@@ -73,27 +71,18 @@ class Unpacker:
     def _many(self, parts: list[Tree], depth: int) -> list[Any]:
         return [self.tree(part, depth) for part in parts]
 
-    def _fixed(self, made: object) -> object:
-        self._seen.append(made)
-        return made
-
-    def _tuple(self, parts: list[Tree], depth: int) -> object:
-        return self._fixed(tuple(self._many(parts, depth)))
-
-    def _frozenset(self, parts: list[Tree], depth: int) -> object:
+    def _fixed(self, parts: list[Tree], depth: int, kind: type = tuple) -> object:
         try:
-            return self._fixed(frozenset(self._many(parts, depth)))
+            made: object = kind(self._many(parts, depth))
         except TypeError as error:
             raise Malformed("an item of a set cannot be hashed") from error
+        self._seen.append(made)
+        return made
 
     def _again(self, parts: list[Tree], depth: int) -> object:
         if len(parts) != 1 or type(parts[0]) is not int or not 0 <= parts[0] < len(self._seen):
             raise Malformed("a value was named that did not come before")
         return self._seen[parts[0]]
-
-    def _nan(self, parts: list[Tree], depth: int) -> object:
-        number = parts[0] if parts else None
-        return self._crossing.known(number, lambda: float("nan"))
 
     def _zoned(self, parts: list[Tree], depth: int) -> object:
         moment, zone = self._many(parts, depth) if len(parts) == 2 else (None, None)
@@ -114,20 +103,14 @@ class Unpacker:
 
     def _shared(self, parts: list[Tree], depth: int) -> object:
         try:
-            return self._crossing.shared.entry(parts[0]).value
+            return self._tables.shared.entry(parts[0]).value
         except (KeyError, TypeError, IndexError) as error:
             raise Malformed("a container was named that is not shared") from error
-
-    def _mine(self, parts: list[Tree], depth: int) -> object:
-        return self._crossing.exported(parts[0] if parts else None)
 
     def _type(self, parts: list[Tree], depth: int) -> object:
         if not 2 <= len(parts) <= 3 or not all(isinstance(part, str) for part in parts):
             raise Malformed("a name has two parts")
         return self._peer.resolve(parts)
-
-    def _rebuilt(self, parts: list[Tree], depth: int) -> object:
-        return self._peer.rebuild(self._many(parts, depth))
 
     def _class(self, parts: list[Tree], depth: int) -> object:
         if len(parts) == 1:
@@ -138,10 +121,10 @@ class Unpacker:
             made = self._mirrors.make(description, known)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise Malformed("a class is described badly") from error
-        return self._crossing.adopt(number, made)
+        return self._tables.adopt(number, made)
 
     def _known(self, parts: list[Tree]) -> Any:
-        return self._crossing.known(parts[0] if parts else None)
+        return self._tables.known(parts[0] if parts else None)
 
     def _object(self, parts: list[Tree], depth: int) -> object:
         if len(parts) == 1:
@@ -153,13 +136,13 @@ class Unpacker:
         number, kind, extra = parts
         if kind[0] == "F":
             function = self._peer.make_function(kind[1:])
-            return self._crossing.adopt(number, self._with_attributes(function, kind[2], depth))
+            return self._tables.adopt(number, self._with_attributes(function, kind[2], depth))
         made = self.tree(kind, depth)
         if not isinstance(made, type):
             raise Malformed("the class of an object is none")
         if any("__await__" in vars(base) for base in made.__mro__) and not issubclass(made, BaseException):
-            return self._crossing.adopt(number, RemoteCoroutine(self._peer))
-        return self._crossing.adopt(number, self._instance(made, extra, depth))
+            return self._tables.adopt(number, RemoteCoroutine(self._peer))
+        return self._tables.adopt(number, self._instance(made, extra, depth))
 
     def _with_attributes(self, function: Any, attributes: dict[str, Tree], depth: int) -> Any:
         """A function made here, with what a test has set on its own."""
@@ -222,17 +205,17 @@ class Unpacker:
         return error
 
     _readers: ClassVar[dict[str, Callable[[Unpacker, list[Tree], int], Any]]] = {
-        "t": _tuple,
-        "f": _frozenset,
+        "t": _fixed,
+        "f": lambda self, parts, depth: self._fixed(parts, depth, frozenset),
         "m": _again,
-        "N": _nan,
+        "N": lambda self, parts, _: self._tables.known(parts[0] if parts else None, lambda: float("nan")),
         "z": _zoned,
         "s": _slice,
         "v": _view,
         "@": _shared,
-        "y": _mine,
+        "y": lambda self, parts, _: self._tables.exported(parts[0] if parts else None),
         "T": _type,
-        "C": _rebuilt,
+        "C": lambda self, parts, depth: self._peer.rebuild(self._many(parts, depth)),
         "K": _class,
         "o": _object,
         "x": _error,

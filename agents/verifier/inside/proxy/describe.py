@@ -97,7 +97,7 @@ def value_base(value: type) -> type | None:
 
 
 def base_named(name: object) -> type | None:
-    """What `value_base` found, by the name that a description gives it."""
+    """The result of `value_base`, by the name that a description gives it."""
     if not isinstance(name, list) or len(name) != 2:
         return None
     if name[0] == "builtins":
@@ -106,7 +106,7 @@ def base_named(name: object) -> type | None:
 
 
 def describe_class(value: type, mirrored: list[type]) -> Description:
-    """What a class looks like; `mirrored` are those of its bases that the other side mirrors."""
+    """Describe a class; `mirrored` are those of its bases that the other side mirrors."""
     own = own_attributes(value, mirrored)
     base = value_base(value)
     error = next((base for base in value.__mro__ if base.__module__ == "builtins"), object)
@@ -138,7 +138,7 @@ def describe_class(value: type, mirrored: list[type]) -> Description:
 
 
 def describe_function(value: Any) -> Description:
-    """What a function looks like: names, whether it is async, and its parameters as (name, kind, has default)."""
+    """Describe a function: names, whether it is async, and its parameters as (name, kind, has default)."""
     try:
         parameters = [
             [parameter.name, int(parameter.kind), parameter.default is not inspect.Parameter.empty]
@@ -210,7 +210,7 @@ def make_function(description: Description, call: Any) -> Any:
         "_given": _given,
         "_call": lambda args, kwargs: call(function, args, _without(kwargs)),
     }
-    exec(compile(source, "<callback>", "exec"), scope)  # noqa: S102 - the subject's own process; names are checked
+    exec(compile(source, "<callback>", "exec"), scope)  # noqa: S102 - the code process; names are checked
     function: Any = scope["forward"]
     function.__name__ = function.__qualname__ = description["name"]
     function.__doc__ = description["doc"]

@@ -1,4 +1,4 @@
-"""What can be said about a failing test: the two sides of a comparison, an exception and where it arose."""
+"""Facts about a failing test: the two sides of a comparison, an exception and where it arose."""
 
 from __future__ import annotations
 

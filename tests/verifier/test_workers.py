@@ -10,7 +10,7 @@ from agents.errors import SandboxUnavailable
 from agents.sandbox import Sandbox, open_sandbox
 from agents.sandbox.backends.warm import WarmSandbox
 from agents.verifier import Verifier
-from agents.verifier.worker_choice import WorkerChoice
+from agents.verifier.workers import WorkerChoice
 
 
 @pytest.fixture
@@ -39,17 +39,17 @@ def test_a_board_is_warm_from_the_start(worker_choice: WorkerChoice) -> None:
     assert isinstance(worker_choice.sandbox(2), WarmSandbox)
 
 
-def test_a_broken_worker_is_given_up(worker_choice: WorkerChoice) -> None:
-    worker_choice.give_up(worker_choice.sandbox(2))
+def test_a_broken_worker_is_discarded(worker_choice: WorkerChoice) -> None:
+    worker_choice.discard(worker_choice.sandbox(2))
     assert worker_choice.sandbox(2) is worker_choice.cold
 
 
 def test_a_lasting_worker_that_broke_is_replaced_once_for_all_who_say_so(sandbox: Sandbox) -> None:
     worker_choice = WorkerChoice(sandbox, lasting=True)
     first = worker_choice.sandbox(2)
-    worker_choice.give_up(first)
+    worker_choice.discard(first)
     second = worker_choice.sandbox(1)
-    worker_choice.give_up(first)
+    worker_choice.discard(first)
     assert worker_choice.sandbox(1) is second
     assert isinstance(second, WarmSandbox)
     worker_choice.close()

@@ -75,7 +75,7 @@ def empty(kind: str, extra: object) -> Any:
 
 
 def extra_of(value: object) -> object:
-    """What `empty` needs beyond the kind."""
+    """The argument of `empty` beyond the kind."""
     if type(value) is deque:
         return value.maxlen
     return value.default_factory if type(value) is defaultdict else None
@@ -112,7 +112,7 @@ class SharedTable:
         return self._entries[number]
 
     def changes(self, fresh: Iterable[int]) -> Iterator[tuple[int, list[object]]]:
-        """What has changed since it was last carried over; `fresh` containers are left to the caller."""
+        """Containers that changed since they were last carried over; `fresh` ones are left to the caller."""
         skipped = set(fresh)
         for number, entry in list(self._entries.items()):
             if number not in skipped and (items := entry.changed()) is not None:

@@ -1,4 +1,4 @@
-"""What a test notices of changed answers: the verdict, the figures, and what they are taken from."""
+"""How much tests notice of changed answers: the verdict, the figures, and what they are taken from."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from agents.records import Candidate, Test, Verdict
 from agents.sandbox import SandboxLimits, open_sandbox
 from agents.verifier import Verifier
-from agents.verifier.inside.changes import of_value
+from agents.verifier.inside.test_process.changes import of_value
 
 ADD = "def add(a, b):\n    return a + b\n"
 HEAD = "import pytest\nimport user_code\nfrom user_code import *\n"

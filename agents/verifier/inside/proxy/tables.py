@@ -4,29 +4,21 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .mirror import Mirrors
-from .packing import Packer
-from .plain import Malformed, Tree
+from .plain import Malformed
 from .shared import SharedTable
-from .unpacking import Unpacker
-
-if TYPE_CHECKING:
-    from .mirror import Peer
 
 _METHODS = (types.MethodType, types.BuiltinMethodType)
 
 
-class Crossing:
-    """What one process has handed out (`exports`), proxies of what the other has, and containers that both hold.
+class Tables:
+    """Objects that this process has handed out, proxies of what the other has, and containers that both hold.
 
-    Numbers tell who made an object: the test process counts even (`first` is 2), the code's process odd.
+    Numbers tell who made an object: the test process counts even (`first` is 2), the code process odd.
     """
 
-    def __init__(self, peer: Peer, first: int) -> None:
-        self._peer = peer
-        self._mirrors = Mirrors(peer)
+    def __init__(self, first: int) -> None:
         self._parity = first % 2
         self.shared = SharedTable(first)
         self.next = first + 2
@@ -35,8 +27,6 @@ class Crossing:
         self._methods: dict[Any, Any] = {}
         self._remotes: dict[int, Any] = {}
         self._remote_numbers: dict[int, int] = {}
-
-    # --- objects -------------------------------------------------------------------------------------------
 
     def export(self, value: Any, number: int | None = None) -> int:
         """The number under which the other process knows an object of this one."""
@@ -79,8 +69,7 @@ class Crossing:
         return proxy
 
     def known(self, number: object, make: Callable[[], Any] | None = None) -> Any:
-        """What stands here for the other process's object `number`; what `make` makes where that is new. Raises
-        Malformed."""
+        """The proxy of the other process's object `number`, made by `make` where it is new. Raises Malformed."""
         if type(number) is int and number in self._remotes:
             return self._remotes[number]
         if type(number) is not int or make is None:
@@ -88,7 +77,7 @@ class Crossing:
         return self.adopt(number, make())
 
     def is_exported(self, value: object) -> bool:
-        """Whether the other process has been told of `value`."""
+        """Return True if the other process has a number for `value`."""
         return id(self._same(value)) in self._export_numbers
 
     def _same(self, value: Any) -> Any:
@@ -99,31 +88,6 @@ class Crossing:
         """The other process's number of what `value` stands for, if it is a proxy."""
         return self._remote_numbers.get(id(value))
 
-    # --- frames --------------------------------------------------------------------------------------------
-
-    def pack(self, value: object) -> list[Tree]:
-        """`value` with everything that has to travel with it: [tree, containers, forgotten]. Raises Unshareable,
-        and then nothing of it was handed out."""
-        packer = Packer(self, self._peer)
-        first, first_shared = self.next, self.shared.next
-        try:
-            tree = packer.tree(value, 0)
-            containers = packer.containers()
-        except BaseException:
-            for number in [number for number in self._exports if number >= first]:
-                self.take_back(number)
-            self.shared.forget_from(first_shared)
-            raise
-        return [tree, containers, self.shared.forgotten()]
-
-    def unpack(self, parts: Tree) -> tuple[Any, bool]:
-        """The value that `pack` was given in the other process, and whether that changed a container made here.
-        Raises Malformed."""
-        if not isinstance(parts, list) or len(parts) != 3:
-            raise Malformed("a body has three parts")
-        unpacker = Unpacker(self, self._peer, self._mirrors)
-        return unpacker.value(*parts), unpacker.changed
-
     def check_number(self, number: object) -> int:
         """A number for a new container of the other process. Raises Malformed."""
         if type(number) is not int or number % 2 == self._parity:
@@ -131,7 +95,7 @@ class Crossing:
         return number
 
     def is_ours(self, number: object) -> bool:
-        """Whether a container with this number was made in this process."""
+        """Return True if a container with this number was made in this process."""
         return type(number) is int and number % 2 == self._parity
 
 

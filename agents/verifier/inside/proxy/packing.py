@@ -6,17 +6,15 @@ import gc
 import types
 from collections import deque
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import plain
 from .describe import describe_class, describe_function, native_fields, plain_value, value_base
 from .mirror import BoundMethod
+from .peer import Peer
 from .plain import MOST_DEPTH, Tree, Unshareable, writer
 from .shared import KINDS, VIEWS, extra_of
-
-if TYPE_CHECKING:
-    from .crossing import Crossing
-    from .mirror import Peer
+from .tables import Tables
 
 FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType)
 _DEEPEST_CONTEXT = 20
@@ -25,8 +23,8 @@ _DEEPEST_CONTEXT = 20
 class Packer:
     """Packs one frame."""
 
-    def __init__(self, crossing: Crossing, peer: Peer) -> None:
-        self._crossing = crossing
+    def __init__(self, tables: Tables, peer: Peer) -> None:
+        self._tables = tables
         self._peer = peer
         self._fresh: deque[int] = deque()
         self._seen: dict[int, tuple[int, Any]] = {}
@@ -47,14 +45,14 @@ class Packer:
             return self._fixed("t" if kind is tuple else "f", value, depth)
         if kind in KINDS:
             return ["@", self._container(value)]
-        if (number := self._crossing.remote_number(value)) is not None:
+        if (number := self._tables.remote_number(value)) is not None:
             return ["y", number]
         return self._object(value, kind, depth + 1)
 
     def _nan(self, value: float) -> Tree:
         """A NaN, which equals nothing and is found in a list by identity: by number, as objects are."""
-        number = self._crossing.remote_number(value)
-        return ["N", self._crossing.export(value)] if number is None else ["y", number]
+        number = self._tables.remote_number(value)
+        return ["N", self._tables.export(value)] if number is None else ["y", number]
 
     def _fixed(self, tag: str, value: Any, depth: int) -> Tree:
         """A tuple or frozenset; one that comes again in this frame by its place in the order of completion."""
@@ -65,7 +63,7 @@ class Packer:
         return tree
 
     def _container(self, value: Any) -> int:
-        shared = self._crossing.shared
+        shared = self._tables.shared
         number = shared.number_of(value)
         if number is None:
             number = shared.share(value)
@@ -91,10 +89,10 @@ class Packer:
         return self._exported(value, kind, depth)
 
     def _exported(self, value: Any, kind: type, depth: int) -> Tree:
-        fresh = not self._crossing.is_exported(value)
+        fresh = not self._tables.is_exported(value)
         if fresh:
             self._peer.admit(value)
-        number = self._crossing.export(value)
+        number = self._tables.export(value)
         if not fresh:
             again = self._peer.describes_functions and isinstance(value, types.FunctionType) and vars(value)
             return ["o", number, self._attributes(value, depth)] if again else ["o", number]
@@ -103,7 +101,7 @@ class Packer:
         return ["o", number, self._class(kind, depth, of_object=True), self._extra(value, kind, depth)]
 
     def _attributes(self, function: Any, depth: int) -> Tree:
-        """What a test has set on its own function, as far as that can be handed out."""
+        """Attributes that a test has set on its own function, as far as they can be handed out."""
         found: dict[str, Tree] = {}
         for name, value in getattr(function, "__dict__", {}).items():
             with suppress(Unshareable):
@@ -111,7 +109,7 @@ class Packer:
         return found
 
     def _extra(self, value: Any, kind: type, depth: int) -> Tree:
-        """What a proxy carries itself: an exception's arguments, the value of a subclass of `int` or `str`."""
+        """The value that a proxy carries: an exception's arguments, the value of a subclass of `int` or `str`."""
         if isinstance(value, BaseException):
             return self._error_parts(value, depth)
         base = value_base(kind)
@@ -119,15 +117,15 @@ class Packer:
 
     def _class(self, value: type, depth: int, of_object: bool = False) -> Tree:
         """A class by name or by description; the class of an object that stays here is always described."""
-        crossing = self._crossing
-        if (number := crossing.remote_number(value)) is not None:
+        tables = self._tables
+        if (number := tables.remote_number(value)) is not None:
             return ["y", number]
         if not of_object and (name := self._peer.name_of(value)) is not None:
             return name
-        fresh = not crossing.is_exported(value)
+        fresh = not tables.is_exported(value)
         if fresh and not of_object:
             self._peer.admit(value)
-        number = crossing.export(value)
+        number = tables.export(value)
         if not fresh:
             return ["K", number]
         mirrored = [base for base in value.__bases__ if base is not object and self._peer.name_of(base) is None]
@@ -165,7 +163,7 @@ class Packer:
 
     def containers(self) -> Tree:
         """Contents of the containers that are new to the other side, and of those that changed."""
-        shared = self._crossing.shared
+        shared = self._tables.shared
         trees: list[Tree] = []
         for number, items in shared.changes(self._fresh):
             trees.append([number, None, None, *(self.tree(item, 0) for item in items)])

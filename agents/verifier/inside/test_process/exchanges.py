@@ -1,5 +1,5 @@
-"""What crossed between the judge and the code, segment by segment (the collection, then each test), and how to
-read it again: which answers were the same, and what each of them was an answer to."""
+"""The log of frames between tests and code, by segment (the collection, then each test), and its reader: which
+answers were the same, and which question each of them answered."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import hashlib
 import json
 from typing import Any, NamedTuple
 
+from ..proxy.frames import ANSWER, ASK
+from ..proxy.plain import Tree
 from .changes import ENDING, NEW, Change, Known, of_answer, of_callback, shown
-from .frames import ANSWER, ASK
-from .plain import Tree
 
 COLLECTION = ""
 """The segment of what is asked while the tests are collected."""
@@ -19,7 +19,7 @@ _MOST_NAME = 60
 
 
 class Segment(NamedTuple):
-    """Frames in order as (from the code, kind, payload); `marks` are the judge's next numbers at its beginning,
+    """Frames in order as (from the code, kind, payload); `marks` are this process's next numbers at its start,
     `shared` the indexes of frames exchanged while a fixture of a wider scope was set up."""
 
     frames: list[tuple[bool, bytes, bytes]]
@@ -56,7 +56,7 @@ class Reader(Known):
         for index, (from_code, kind, payload) in enumerate(segment.frames):
             what, parts, *printed = json.loads(payload)
             if not from_code:
-                key = f"{what}{self._canonical(parts, 'judge')}"
+                key = f"{what}{self._canonical(parts, 'tests')}"
                 if kind == ASK:
                     asked.append((key, [what, parts[0]]))
                 continue
@@ -87,8 +87,6 @@ class Reader(Known):
             found.append(Spot(index, group, text, tuple(changes), is_value, index in segment.shared))
         return found
 
-    # --- comparing -----------------------------------------------------------------------------------------
-
     def _canonical(self, parts: Tree, origin: str) -> str:
         """A body with contents in place of the numbers of containers, and with an object's origin for its own."""
         tree, containers, _ = parts
@@ -113,7 +111,7 @@ class Reader(Known):
         if tag in ("o", "K") and len(node) > 2:
             rest = [self._walked(part, origin) for part in node[2:]]
             origins = hashlib.sha256(f"{origin}{rest}".encode("utf-8", "replace"))
-            self._named[node[1]] = [origin, rest] if origin == "judge" else origins.hexdigest()
+            self._named[node[1]] = [origin, rest] if origin == "tests" else origins.hexdigest()
             if tag == "o" and isinstance(node[2], list) and node[2][0] in ("K", "y"):
                 self.classes[node[1]] = node[2][1]
                 self.others[node[2][1]].append(node[1])
@@ -122,14 +120,12 @@ class Reader(Known):
             return [tag if tag == "K" else "o", self._named.get(node[1], node[1])]
         return [self._walked(part, origin) for part in node]
 
-    # --- telling -------------------------------------------------------------------------------------------
-
     def _learn_name(self, question: Tree, answer: Tree) -> None:
         if isinstance(answer, list) and answer[:1] in (["o"], ["K"]):
             self._said.setdefault(answer[1], self._question(*question)[:_MOST_NAME])
 
     def _question(self, what: str, tree: Tree) -> str:
-        """What was asked, as text for a user: `f(1)`, `a Stack.pop()`."""
+        """The question as text for a user: `f(1)`, `a Stack.pop()`."""
         if not isinstance(tree, list) or len(tree) < 2:
             return what
         target = tree[1]
@@ -154,7 +150,7 @@ def _containers_in(tree: Tree) -> list[int]:
 
 
 def key_of(payload: bytes) -> tuple[str, ...]:
-    """What is asked of which target, without the arguments."""
+    """The kind and target of a question, without the arguments."""
     what, (tree, *_), *_ = json.loads(payload)
     parts = tree[1:] if isinstance(tree, list) else []
     words = [str(part[1] % NEW) if isinstance(part, list) and part[:1] == ["y"] else part for part in parts]

@@ -1,4 +1,4 @@
-"""How much the tests notice, as the judge measured it: which of them show something about the code."""
+"""How sensitive tests are to changed answers, as the test process measured it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_KEPT = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Noticed:
+class Sensitivity:
     """One pytest item: `noticed` of `tried` changes of values, `weak` of those of type alone. `asked` answers came
     from the code; `left` replays did something else than the run; `unmeasured`: there was no time for it;
     `caught`: an assertion of it failed."""
@@ -30,39 +30,39 @@ class Noticed:
     missed: str
 
 
-def noticed_of(record: Mapping[str, Any]) -> Noticed:
-    """A record of the judge's. Raises KeyError, TypeError, ValueError where it is none."""
+def read_sensitivity(record: Mapping[str, Any]) -> Sensitivity:
+    """Read a record of the test process. Raises KeyError, TypeError, ValueError."""
     counts = [record[name] for name in ("noticed", "tried", "weak", "asked", "left")]
     if any(type(count) is not int or count < 0 for count in counts) or record["noticed"] > record["tried"]:
         raise ValueError("counts of changes do not fit together")
     noticed, tried, weak, asked, left = counts
     missed = clean(str(record["missed"][0]))[:_MOST_TEXT] if record["missed"] else ""
-    return Noticed(
+    return Sensitivity(
         noticed, tried, weak, asked, left, record["unmeasured"] is True, record["caught"] is True, missed
     )
 
 
-class Strengths:
-    """What the tests noticed, kept for code that gives the same answers to them."""
+class SensitivityCache:
+    """Caches sensitivities by tests and answers: other code with the same answers is not measured again."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: dict[tuple[str, str], Mapping[str, Noticed]] = {}
+        self._kept: dict[tuple[str, str], Mapping[str, Sensitivity]] = {}
 
-    def of(self, source: str, digest: str) -> Mapping[str, Noticed] | None:
-        """What the tests `source` notice of answers with this digest, where that is known."""
+    def of(self, source: str, digest: str) -> Mapping[str, Sensitivity] | None:
+        """Return the sensitivities of the tests `source` to answers with this digest, None where unknown."""
         with self._lock:
             return self._kept.get((source, digest))
 
-    def keep(self, source: str, digest: str, noticed: Mapping[str, Noticed]) -> None:
-        """Make it known."""
+    def keep(self, source: str, digest: str, noticed: Mapping[str, Sensitivity]) -> None:
+        """Add an entry, unless the cache is full."""
         with self._lock:
             if digest and len(self._kept) < _MOST_KEPT:
                 self._kept[source, digest] = noticed
 
 
-def strength_of(test_id: str, items: Iterable[Noticed]) -> tuple[TestStrength | None, str]:
-    """What a test notices, all its items together, and why it shows nothing (empty where it shows something)."""
+def strength_of(test_id: str, items: Iterable[Sensitivity]) -> tuple[TestStrength | None, str]:
+    """Sum up the items of one test; the text says why it shows nothing (empty where it shows something)."""
     found = list(items)
     if not found:
         return None, "there was no time to measure how much it notices: give the run more"

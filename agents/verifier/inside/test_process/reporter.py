@@ -1,4 +1,4 @@
-"""A pytest plugin that tells the host what happens, test by test, with two witnesses for each: the call of the
+"""A pytest plugin that sends the host a record of each step, with two witnesses for each test: the call of the
 test function itself, and pytest's report about it."""
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ EventHandler = Callable[[Mapping[str, Any]], None]
 
 
 class Reporter:
-    """Writes a record for each step of the run to `tell`; runs only `wanted` of the tests in `tests_file`
+    """Writes a record for each step of the run to `emit`; runs only `wanted` of the tests in `tests_file`
     (all of them where that is None), and everything in other files."""
 
     def __init__(self, emit: EventHandler, tests_file: str, wanted: Collection[str] | None) -> None:
@@ -54,24 +54,24 @@ class Reporter:
         self._emit({"is": kind, "text": text[:500]})
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        """Failures are told as facts: their tracebacks need not be written out."""
+        """Have no tracebacks written: failures are reported as facts."""
         config.option.tbstyle = "value"
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self) -> None:
-        """The moment before the tests are imported."""
+        """Fork before the tests are imported."""
         if self.measuring is not None:
             self.measuring.at_collection()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> None:
-        """The moment before the first test."""
+        """Fork before the first test."""
         if self.measuring is not None:
             self.measuring.at_tests(session, self._begin_again, self.failed)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, object, object]:
-        """What a fixture of a wider scope asks for is asked for several tests."""
+        """Mark questions of a fixture of a wider scope as asked for several tests."""
         if self.measuring is None or fixturedef.scope == "function" or self.measuring.answers.shared:
             return (yield)
         self.measuring.answers.shared = True
@@ -81,7 +81,7 @@ class Reporter:
             self.measuring.answers.shared = False
 
     def pytest_collectstart(self, collector: pytest.Collector) -> None:
-        """Before a file is imported: put the `user_code` in place that it is to see."""
+        """Put the `user_code` in place that the next file is to import."""
         if isinstance(collector, pytest.Module):
             self._see(collector.nodeid)
 
@@ -141,7 +141,7 @@ class Reporter:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
-        """The first witness: whether the call of the test came back."""
+        """Record the first witness: the call of the test function."""
         self._calling, self._within = True, {}
         try:
             yield
@@ -166,7 +166,7 @@ class Reporter:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """The second witness: pytest's report, with the facts of a failure."""
+        """Record the second witness: pytest's report, with the facts of a failure."""
         report = yield
         facts = failure(call.excinfo, str(item.path), self._compared) if call.excinfo else {}
         if call.excinfo and item.nodeid in self._taken_over:

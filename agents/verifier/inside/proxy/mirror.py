@@ -8,17 +8,12 @@ import datetime
 import sys
 import types
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 from .describe import ABCS, SPECIALS, Description, base_named, words
+from .peer import Peer
 from .plain import Malformed
 from .shared import CONTAINERS
-
-if TYPE_CHECKING:
-    from .caller import Caller
-    from .subject import Responder
-
-    Peer: TypeAlias = Caller | Responder
 
 
 class RemoteType(type):
@@ -28,17 +23,16 @@ class RemoteType(type):
     _greenloop_checks: bool
 
     def __new__(mcls, name: str, bases: tuple[type, ...], body: dict[str, Any], /, **kwargs: Any) -> Any:
-        """A class statement of the tests."""
+        """Make a subclass in both processes, for a class statement of the tests."""
         made = type.__new__(mcls, name, bases, {**body, "_greenloop_local": True})
         mcls._greenloop.subclass(made, name, bases, body, kwargs)
         return made
 
     def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], /, **kwargs: Any) -> None:
-        """Nothing is left to do."""
         type.__init__(cls, name, bases, body)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Make an instance over there."""
+        """Make an instance in the other process."""
         return cls._greenloop.call(cls, args, kwargs)
 
     def __getattr__(cls, name: str) -> Any:
@@ -141,7 +135,7 @@ class BoundMethod:  # noqa: D101 - a method of a remote object, called in one st
     __doc__ = property(lambda method: method.resolved().__doc__)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call it over there."""
+        """Call it in the other process."""
         return self._peer.method(self._target, self._name, (*self._first, *args), kwargs)
 
     def __getattr__(self, name: str) -> Any:
@@ -188,7 +182,7 @@ class RemoteCoroutine(collections.abc.Coroutine[Any, Any, Any]):
     def __init__(self, peer: Peer) -> None:
         self._peer = peer
         self.gives_item = False
-        """Whether it is the next item of an asynchronous iterator, which may end a loop."""
+        """True for the next item of an asynchronous iterator, which may end a loop."""
 
     def send(self, value: object) -> Any:
         """Run it; raises StopIteration with its result, as coroutines do."""

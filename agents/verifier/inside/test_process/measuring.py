@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .crossing import Crossing
+from ..proxy.crossing import Crossing
+from ..proxy.frames import FrameSocket
 from .exchanges import COLLECTION, Reader, Segment, Spot
-from .frames import FrameSocket
 from .passes import TEST_SECONDS, ForkServer, Order, Passes, Result, Tally, run_item
 from .replay import Replay
 
@@ -64,7 +64,7 @@ class CrossingAnswers:
 
     @property
     def asked(self) -> bool:
-        """Whether the code was asked something in this segment."""
+        """Return True if the code was asked something in this segment."""
         return self._current is not None and bool(self._current.frames)
 
     def fail(self) -> None:
@@ -117,7 +117,7 @@ class CrossingAnswers:
 class Measuring:
     """Forks the servers at their moments (that before the import of the tests where `common` says that they may
     build on what is asked then), and afterwards runs the passes. `mute` keeps a pass's process from
-    telling the host anything; `ask` says whether the host knows what the tests notice of answers with a digest;
+    writing to the host; `ask` says whether the host has the sensitivities to answers with a digest;
     no pass goes on after `end`."""
 
     def __init__(
@@ -157,7 +157,7 @@ class Measuring:
         self.answers.begin(COLLECTION)
 
     def after_collection(self) -> None:
-        """What is asked now belongs to no test."""
+        """Stop recording: questions between collection and tests belong to no test."""
         self.answers.begin(None)
 
     def at_tests(self, session: Any, begin_test: Callable[[str], None], failed_within: Container[str]) -> None:

@@ -1,5 +1,5 @@
-"""What the code may do with what a test passes to it: each kind of thing in its own few ways, until the test is
-over.
+"""Capabilities: the few ways in which the code may use each kind of object that a test passes to it, until the
+test is over.
 
 A thing becomes usable when a test passes it, or when a use of another one returns it. What the code hands back
 (as a result, in a list) is the thing itself again; after its test it is a placeholder.
@@ -8,7 +8,6 @@ A thing becomes usable when a test passes it, or when a use of another one retur
 from __future__ import annotations
 
 import builtins
-import copy
 import io
 import operator
 import re
@@ -19,11 +18,12 @@ from typing import Any, ClassVar
 
 import pytest
 
-from .awaiting import Awaiting
-from .crossing import Crossing
-from .describe import SPECIALS, named_type, words
-from .packing import FUNCTIONS
-from .plain import Tree, Unshareable
+from ..proxy.awaiting import Awaiting
+from ..proxy.crossing import Crossing
+from ..proxy.describe import SPECIALS, named_type, words
+from ..proxy.packing import FUNCTIONS
+from ..proxy.peer import OPERATIONS
+from ..proxy.plain import Tree, Unshareable
 
 _ITERATORS = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 _OF_ITERATORS = words("__iter__ __next__ __aiter__ __anext__ __await__ send throw close asend athrow aclose")
@@ -36,15 +36,6 @@ _OBJECTS = {"random": words("Random"), "types": words("SimpleNamespace"), "argpa
 _HIDDEN = ("__", "gi_", "cr_", "ag_", "f_", "tb_", "co_", "func_", "mro")
 _NAMED_FUNCTIONS = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
 _REBUILT = (operator.itemgetter, operator.attrgetter, operator.methodcaller, re.Pattern)
-_OPERATIONS: dict[str, Callable[..., Any]] = {
-    "iter": iter,
-    "len": len,
-    "contains": operator.contains,
-    "getitem": operator.getitem,
-    "copy": copy.copy,
-    "deepcopy": copy.deepcopy,
-    "bool": bool,
-}
 
 
 class Capabilities:
@@ -56,10 +47,8 @@ class Capabilities:
         self._awaiting = Awaiting()
         self._lasting: set[int] = set()
 
-    # --- handing out ---------------------------------------------------------------------------------------
-
     def name_of(self, value: object) -> Tree | None:
-        """What stands for a class or function of the standard library, or for a value to be made over there."""
+        """The tree that names a class or function of the standard library, or a value to be made over there."""
         if isinstance(value, type):
             name = named_type(value, self._test_modules) or _library_type(value, self._test_modules)
             return ["T", *name] if name else None
@@ -96,10 +85,7 @@ class Capabilities:
         return "stream" if isinstance(value, _STREAMS) else None
 
     def _is_of_tests(self, value: object) -> bool:
-        """Whether the class of `value` is one of the tests' own."""
         return type(value).__module__ in self._test_modules
-
-    # --- using ---------------------------------------------------------------------------------------------
 
     def use(self, what: str, number: int, arguments: tuple[Any, ...]) -> Any:
         """Do what the code asks for. Raises AttributeError, TypeError, ReferenceError where it may not, and
@@ -146,9 +132,9 @@ class Capabilities:
     def _operate(self, kind: str, target: Any, name: Any, *others: Any) -> Any:
         if name in ("await", "await_item") and kind in ("iterator", "object"):
             return self._awaiting.run(target)
-        if kind == "function" or name not in _OPERATIONS or (kind != "object" and name in ("copy", "deepcopy")):
+        if kind == "function" or name not in OPERATIONS or (kind != "object" and name in ("copy", "deepcopy")):
             raise TypeError(f"{name} of a {kind} of the tests is not for the code")
-        return _OPERATIONS[name](target, *others)
+        return OPERATIONS[name](target, *others)
 
     uses: ClassVar[dict[str, Callable[..., Any]]] = {
         "get": _get,
@@ -173,11 +159,9 @@ class Capabilities:
             return name in own and not name.startswith("_")
         return name in {"iterator": _OF_ITERATORS, "stream": _OF_STREAMS}.get(kind, ())
 
-    # --- lifetimes -----------------------------------------------------------------------------------------
-
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, Any, Any]:
-        """What a fixture of more than one test passes to the code is usable for all of them."""
+        """Keep objects that a fixture of several tests passes to the code usable for all of them."""
         before = set(self._crossing.numbers())
         result = yield
         if fixturedef.scope != "function":
@@ -185,7 +169,7 @@ class Capabilities:
         return result
 
     def keep(self) -> None:
-        """What was passed while the tests were imported is usable for all of them."""
+        """Keep objects that were passed while the tests were imported usable for all of them."""
         self._lasting.update(self._crossing.numbers())
 
     def end_test(self) -> None:

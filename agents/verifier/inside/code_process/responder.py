@@ -5,97 +5,24 @@ Nothing is guarded here: whatever is in this process belongs to the code.
 
 from __future__ import annotations
 
-import copy
 import importlib
-import io
-import itertools
 import json
 import linecache
-import operator
-import sys
 import threading
 import traceback
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from .awaiting import Awaiting
-from .crossing import Crossing
-from .describe import make_function, named_type
-from .frames import ANSWER, ASK, HELLO, ChannelClosed, FrameSocket, FrameTooLong
-from .plain import Malformed, Tree, Unshareable
-from .shared import CONTAINERS
+from ..proxy.awaiting import Awaiting
+from ..proxy.crossing import Crossing
+from ..proxy.describe import make_function, named_type
+from ..proxy.frames import ANSWER, ASK, ChannelClosed, FrameSocket, FrameTooLong
+from ..proxy.peer import MODULE_NUMBER, OPERATIONS, Peer
+from ..proxy.plain import Malformed, Tree
+from ..proxy.shared import CONTAINERS
+from .code import USER_MODULE, Code
 
-USER_MODULE = "user_code"
-MODULE_NUMBER = 1
-"""The number of the module under test."""
-_MOST_PRINTED = 1 << 20
-_OPERATIONS: dict[str, Callable[..., Any]] = {
-    "iter": iter,
-    "len": len,
-    "contains": operator.contains,
-    "getitem": operator.getitem,
-    "copy": copy.copy,
-    "deepcopy": copy.deepcopy,
-    "bool": bool,
-    "isinstance": isinstance,
-}
-
-
-class _Printed(io.RawIOBase):
-    """Standard output (1) or error (2) of the code; `keep` takes what is written."""
-
-    def __init__(self, stream: int, keep: Callable[[int, bytes], None]) -> None:
-        self._stream = stream
-        self._keep = keep
-
-    def writable(self) -> bool:
-        """Yes."""
-        return True
-
-    def write(self, data: Any) -> int:
-        """Pass `data` on."""
-        self._keep(self._stream, bytes(data))
-        return len(data)
-
-
-class Code:
-    """The module under test, and what it prints."""
-
-    def __init__(self) -> None:
-        self._pieces: list[tuple[int, bytes]] = []
-        self._left = _MOST_PRINTED
-        sys.stdout = io.TextIOWrapper(_Printed(1, self._keep), "utf-8", write_through=True)
-        sys.stderr = io.TextIOWrapper(_Printed(2, self._keep), "utf-8", write_through=True)
-        self._module: Any = None
-        self._error: BaseException | None = None
-
-    def load(self) -> None:
-        """Import the code under test; what that raises is raised when the module is first asked for."""
-        try:
-            self._module = importlib.import_module(USER_MODULE)
-        except BaseException as error:  # handed to the judge, whatever it is
-            self._error = error
-
-    def module(self) -> Any:
-        """The module under test."""
-        if self._error is not None:
-            raise self._error
-        return self._module
-
-    def printed(self) -> list[tuple[int, str]]:
-        """What the code printed since the last frame: pieces of standard output (1) and error (2)."""
-        sys.stdout.flush()
-        sys.stderr.flush()
-        pieces, self._pieces = self._pieces, []
-        return [
-            (stream, b"".join(data for _, data in parts).decode("utf-8", "replace"))
-            for stream, parts in itertools.groupby(pieces, operator.itemgetter(0))
-        ]
-
-    def _keep(self, stream: int, data: bytes) -> None:
-        taken = data[: self._left]
-        self._left -= len(taken)
-        self._pieces.append((stream, taken))
+_OPERATIONS: dict[str, Callable[..., Any]] = {**OPERATIONS, "isinstance": isinstance}
 
 
 class _Module:
@@ -116,7 +43,7 @@ class _Module:
         return list(named) if named is not None else [name for name in dir(module) if not name.startswith("_")]
 
 
-class Responder:
+class Responder(Peer):
     """Does what the test process asks for, over `channel`; asks back for what a test has passed to the code."""
 
     describes_functions = False
@@ -129,8 +56,6 @@ class Responder:
         self._awaiting = Awaiting()
         self._crossing = Crossing(self, first=1)
         self._crossing.export(_Module(code), number=MODULE_NUMBER)
-
-    # --- answering -----------------------------------------------------------------------------------------
 
     def serve(self) -> None:
         """Answer until the channel is closed."""
@@ -165,16 +90,12 @@ class Responder:
             return self._crossing.pack(value)
 
     def _pack_error(self, error: BaseException) -> Tree:
-        try:
-            return self._pack(error)
-        except (Unshareable, RecursionError):
-            return self._pack(RuntimeError(f"{type(error).__name__}: {error}"[:1000]))
+        with self._lock:
+            return self._crossing.pack_error(error)
 
     def _send(self, kind: bytes, what: str, body: Tree) -> None:
         with self._lock:
             self._channel.send(kind, json.dumps([what, body, self._code.printed()]).encode())
-
-    # --- what is asked -------------------------------------------------------------------------------------
 
     def _operate(self, name: str, args: Any) -> Any:
         if name.startswith("await"):
@@ -202,14 +123,12 @@ class Responder:
         "subclass": _subclass,
     }
 
-    # --- asking back ---------------------------------------------------------------------------------------
-
-    def _ask(self, what: str, target: object, *arguments: object) -> Any:
+    def ask(self, what: str, *arguments: Any) -> Any:
         """Use what a test has passed: the result, or what it raises. Raises ChannelClosed."""
         with self._lock:
             if not self._asked_for:
                 raise RuntimeError("the tests can be used only while they wait for an answer")
-            self._send(ASK, what, self._pack((target, *arguments)))
+            self._send(ASK, what, self._pack(arguments))
             while True:
                 kind, payload = self._channel.receive()
                 if kind != ASK:
@@ -221,57 +140,17 @@ class Responder:
             raise value
         return value
 
-    def get(self, target: object, name: str) -> Any:
-        """An attribute of an object of the tests."""
-        return self._ask("get", target, name)
-
-    def set(self, target: object, name: str, value: object) -> None:
-        """Set an attribute."""
-        self._ask("set", target, name, value)
-
-    def delete(self, target: object, name: str) -> None:
-        """Delete an attribute."""
-        self._ask("delete", target, name)
-
-    def names(self, target: object) -> list[str]:
-        """`dir` of an object of the tests."""
-        return list(self._ask("names", target))
-
-    def call(self, target: object, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
-        """Call a function of the tests."""
-        return self._ask("call", target, args, tuple(kwargs.items()))
-
-    def method(self, target: object, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
-        """Call a method of an object of the tests."""
-        return self._ask("method", target, name, args, tuple(kwargs.items()))
-
-    def special(self, target: object, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
-        """Apply an operator to an object of the tests."""
-        return self._ask("special", target, name, args, tuple(kwargs.items()))
-
     def operate(self, name: str, *args: object) -> Any:
         """Apply one of a few functions to an object of the tests."""
-        return self._ask("operate", args[0], name, *args[1:])
+        return self.ask("operate", args[0], name, *args[1:])
 
     def on_class(self, target: type, name: str, *args: object) -> Any:
         """Apply an operator to a class of the tests."""
         return True if name == "bool" else self.operate(name, target, *args)
 
-    def is_local(self, target: type, name: str) -> bool:
-        """No: objects of the tests decide everything themselves."""
-        return False
-
-    def subclass(
-        self, made: type, name: str, bases: tuple[type, ...], body: dict[str, Any], kwargs: dict[str, Any]
-    ) -> None:
-        """Refuse: classes of the tests cannot be subclassed by the code."""
-        raise TypeError("classes of the tests cannot be subclassed by the code")
-
-    # --- what crosses --------------------------------------------------------------------------------------
-
     def name_of(self, value: object) -> Tree | None:
-        """What stands for a data type or an exception of the standard library; for an exception with the built-in
-        one that it is based on."""
+        """The tree that names a data type or an exception of the standard library; an exception's also names the
+        built-in one that it is based on."""
         if not isinstance(value, type) or (name := named_type(value, frozenset([USER_MODULE]))) is None:
             return None
         if not issubclass(value, BaseException):
@@ -312,7 +191,7 @@ class Responder:
 
 
 def _held(value: Any, kind: type) -> Any:
-    """What an instance of a subclass of `kind` really holds, whatever its own methods say."""
+    """The contents of an instance of a subclass of `kind`, whatever its own methods say."""
     plain: Any = kind
     if issubclass(kind, dict):
         return dict(dict.items(value))
@@ -326,16 +205,3 @@ def _put_together(value: Any) -> Any:
     kind, *parts = value
     makers: dict[str, Any] = {"property": property, "staticmethod": staticmethod, "classmethod": classmethod}
     return makers[kind](*parts) if kind in makers else parts[0]
-
-
-def main(descriptor: int) -> None:
-    """Import the code and serve the test process until the channel closes."""
-    channel = FrameSocket(descriptor)
-    channel.send(HELLO, b"")
-    code = Code()
-    responder = Responder(channel, code)
-    code.load()
-    try:
-        responder.serve()
-    finally:
-        sys.stderr = sys.__stderr__

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 Tree = Any
-"""What json can carry: None, bool, int, float, str, or a list that begins with a tag."""
+"""A value of JSON: None, bool, int, float, str, or a list that begins with a tag."""
 
 _ZONE = re.compile(r"[A-Za-z][\w+-]*(/[\w+-]+)*")
 """The key of a time zone: it is looked up in the machine's database of zones, and nowhere else."""
@@ -128,7 +128,7 @@ _READERS: dict[str, Callable[..., object]] = {
 
 
 def is_scalar(value: object) -> bool:
-    """Whether json carries `value` as it is."""
+    """Return True if JSON carries `value` as it is."""
     return type(value) in _SCALARS
 
 
@@ -141,7 +141,7 @@ def named_value(module: str, name: str) -> type | None:
 
 
 def writer(kind: type) -> Callable[[Any], Tree] | None:
-    """What writes values of exactly this type, if they cross by value. A type's name is proof of nothing: the
+    """The writer of values of exactly this type, if they cross by value. A type's name is proof of nothing: the
     code may name its own class so, and then it is its values that cross."""
     found = _WRITERS.get(kind)
     if found is not None or kind.__module__ not in _MODULES:

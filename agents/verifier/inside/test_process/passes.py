@@ -23,8 +23,8 @@ from .changes import ASIDE, TYPE, VALUE, Change
 from .exchanges import COLLECTION, EVERY, Spot
 
 Result = Literal["noticed", "missed", "left", "unknown"]
-"""What became of a change; `left`, `unknown`: the test did something else before it, or asked after it what the
-log has no answer to."""
+"""The fate of a change; `left`, `unknown`: the test did something else before it, or asked after it for what the
+log does not have."""
 Order = dict[str, tuple[str, int]]
 """For each segment the group whose frames change, and which of their changes it is."""
 
@@ -98,8 +98,7 @@ class ForkServer:
             os.write(results, marshal.dumps(told))
 
     def run(self, order: Order, seconds: float) -> dict[str, str]:
-        """What a pass told within `seconds`: a result for each item; what it was kept from telling is not
-        there."""
+        """Run a pass for at most `seconds`; its results by item, without those that it did not get to."""
         try:
             if self.given is not None:
                 marshal.dump((None, self.given), self._out)
@@ -144,9 +143,6 @@ def _read(descriptor: int, end: float) -> bytes:
     return bytes(parts)
 
 
-# --- one pass ----------------------------------------------------------------------------------------------
-
-
 def run_item(item: Any, following: Any, seconds: float) -> bool:
     """Run one pytest item as pytest does, without its reports; whether it failed."""
     failed = broken = False
@@ -174,7 +170,7 @@ def run_item(item: Any, following: Any, seconds: float) -> bool:
 
 
 def _is_own_fault(error: BaseException) -> bool:
-    """Whether there was nothing to run the test on: no example of hypothesis's, no case."""
+    """Return True if the test had nothing to run on: no example of hypothesis, no case."""
     return type(error).__name__ in ("Unsatisfiable", "FailedHealthCheck", "InvalidArgument", "Skipped")
 
 
@@ -182,11 +178,8 @@ def _out_of_time(*_: object) -> None:
     raise OutOfTime("the test goes on for ever on a changed answer")
 
 
-# --- all of them -------------------------------------------------------------------------------------------
-
-
 class Tally:
-    """What one item of the tests noticed, and its changes by rank that are still to be tried. `noticed` and
+    """Counts for one item of the tests, and its changes by rank that are still to be tried. `noticed` and
     `tried` count changes of values, `weak` those noticed of type alone; `missed` has the first that passed; `left`
     says that it does not do the same again. It is a part of `test`."""
 
@@ -222,7 +215,7 @@ class Tally:
         return None
 
     def record(self) -> dict[str, Any]:
-        """What the host is told."""
+        """The counts as the host reads them."""
         return {name: value for name, value in vars(self).items() if name not in ("test", "ranks")}
 
 

@@ -1,5 +1,6 @@
-"""The judge: runs pytest on the tests and reports over a private channel. It never runs the code under test
-itself, unless it is told that the tests at hand need one process."""
+"""The program of the test process: runs pytest on the tests and reports over a private channel.
+
+It never runs the code under test itself, unless the task says that these tests need one process."""
 
 from __future__ import annotations
 
@@ -16,9 +17,9 @@ from typing import Any, cast
 
 import pytest
 
+from ..proxy.frames import HELLO, RECORD, STORAGE, FrameSocket
 from .asserts import Asserts
 from .caller import Caller
-from .frames import HELLO, RECORD, STORAGE, FrameSocket
 from .measuring import CrossingAnswers, Measuring
 from .remote_module import RemoteModule
 from .reporter import Reporter
@@ -28,7 +29,7 @@ _WITHOUT = (
     "faulthandler", "unraisableexception", "threadexception", "warnings", "legacypath",
 )  # fmt: skip
 _SPARE_SECONDS = 1.0
-"""Of the sandbox's wall time, for a judge's start and its end."""
+"""Of the sandbox's wall time, for the start and the end of this process."""
 _COLLECT_EVERY = 20_000
 """Objects between collections of garbage: a run is short."""
 
@@ -90,8 +91,8 @@ def _seed_entropy() -> None:
 def _choose_modules(
     task: Mapping[str, Any], channel: FrameSocket, records: Records, reporter: Reporter
 ) -> list[object]:
-    """Which `user_code` the tests see: the one in the code's process, or the real one in this. Plugins that this
-    takes."""
+    """Choose the `user_code` of the tests: the one in the code process, or the real one in this. Returns the
+    plugins that this takes."""
     plugins: list[object] = []
 
     def apart() -> None:
@@ -131,7 +132,7 @@ def _choose_modules(
 
 
 def _measure(reporter: Reporter, records: Records, tests_file: str) -> None:
-    """Where every test passed that counts here: how much does each of them notice?"""
+    """Measure how much each test notices, where every test passed that counts here."""
     if reporter.measuring is None:
         return
     ran = [item for item in reporter.seconds if item.startswith(f"{tests_file}::")]
@@ -143,7 +144,6 @@ def _measure(reporter: Reporter, records: Records, tests_file: str) -> None:
 
 
 def _test_of(item: str) -> str:
-    """The function or class that an item is part of."""
     return re.split(r"::|\[", item.partition("::")[2])[0]
 
 

@@ -4,10 +4,11 @@ compared here, on plain data, wherever that can be. Where the code's own class d
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
-from .describe import words
+from ..proxy.crossing import Crossing
+from ..proxy.describe import words
 
 _COMPARISONS = frozenset(["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"])
 _ARITHMETIC = frozenset(
@@ -37,15 +38,23 @@ _MOST_ITEMS = 1000
 _NO_MEMBER = "no honest object contains this text: greenloop asks for it to see whether membership means anything"
 
 
-if TYPE_CHECKING:
-    from .caller import Caller
+class Code(Protocol):
+    """The code process, as operators ask it."""
+
+    crossing: Crossing
+
+    def forward(self, target: object, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """Apply an operator as the object's class defines it."""
+
+    def operate(self, name: str, *args: object) -> Any:
+        """Apply one of a few functions, such as `len`."""
 
 
 class Rulings:
-    """Decides operators; `tell` takes a note. A class that the tests name is itself under test, so that its own
+    """Decides operators; `emit` takes a note. A class that the tests name is itself under test, so that its own
     operators count; what is no more than the type of an answer gets no say in how the answer compares."""
 
-    def __init__(self, code: Caller, emit: Callable[[str], None]) -> None:
+    def __init__(self, code: Code, emit: Callable[[str], None]) -> None:
         self._code = code
         self._emit = emit
         self._named: set[int] = set()
@@ -56,17 +65,17 @@ class Rulings:
         self._named.add(id(value))
 
     def is_named(self, kind: type) -> bool:
-        """Whether the tests name `kind` or a base of it."""
+        """Return True if the tests name `kind` or a base of it."""
         return any(id(base) in self._named for base in kind.__mro__)
 
     def is_local(self, kind: type, name: str) -> bool:
-        """Whether method `name` of a subclass of plain data is the base's own: the code's override has no say."""
+        """Return True if method `name` of a subclass of plain data is the base's own, not the code's override."""
         if self.is_named(kind):
             return False
         value, like = _plain_base(kind), getattr(kind, "_greenloop_like", None)
         return hasattr(value, name) if value else like is not None and name in _READING_METHODS
 
-    def special(self, proxy: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def special(self, proxy: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The result of an operator on an object of the code's."""
         kind = type(proxy)
         other = bool(args) and self._is_remote(args[0])
@@ -77,7 +86,7 @@ class Rulings:
             if (name in _COMPARISONS and not (own and kind._greenloop_compares)) or (name in _READING and not own):
                 return self._of_container(proxy, name, args)
         if name in _COMPARISONS:
-            if not other and not (self.is_named(kind) and _is_plain(args[0])):
+            if not other and not (self.is_named(kind) and type(args[0]).__module__ in _PLAIN_MODULES):
                 return NotImplemented
             self._note(f"how objects of {kind.__name__} compare")
         elif name in _ARITHMETIC and not other:
@@ -117,7 +126,7 @@ class Rulings:
         give an object of the same plain value."""
         kind = type(proxy)
         if name == "__bool__" and not self.is_named(kind):
-            return bool(getattr(base, "__bool__", getattr(base, "__len__", _true))(proxy))
+            return bool(getattr(base, "__bool__", getattr(base, "__len__", lambda _: True))(proxy))
         if not hasattr(base, name):
             unsaid = name in _ARITHMETIC and not self.is_named(kind)
             return NotImplemented if unsaid else self._code.forward(proxy, name, args, {})
@@ -138,7 +147,7 @@ class Rulings:
         held = self._code.operate(type(proxy)._greenloop_like, proxy)
         if name == "__bool__":
             return bool(held)
-        return getattr(type(held), name, _not_implemented)(held, *args)
+        return getattr(type(held), name, lambda *_: NotImplemented)(held, *args)
 
     def _with_plain(self, proxy: Any, name: str, args: tuple[Any, ...]) -> Any:
         """Arithmetic with plain data. A difference from a number that is expected lets the code's own operator
@@ -183,18 +192,5 @@ class Rulings:
             return False
 
 
-def _plain_base(kind: type) -> type | None:
-    base: type | None = getattr(kind, "_greenloop_value", None)
-    return base
-
-
-def _is_plain(value: object) -> bool:
-    return type(value).__module__ in _PLAIN_MODULES
-
-
-def _true(_: object) -> bool:
-    return True
-
-
-def _not_implemented(*_: object) -> Any:
-    return NotImplemented
+def _plain_base(kind: type) -> Any:
+    return getattr(kind, "_greenloop_value", None)

@@ -1,11 +1,12 @@
-"""`user_code` in the judge: each of its names is fetched from the subject."""
+"""`user_code` in the test process: each of its names is fetched from the code process."""
 
 from __future__ import annotations
 
 import types
 from typing import Any
 
-from .caller import MODULE_NUMBER, Caller
+from ..proxy.peer import MODULE_NUMBER
+from .caller import Caller
 
 _OWN = frozenset(
     ["__path__", "__file__", "__spec__", "__loader__", "__package__", "__cached__", "__warningregistry__"]

@@ -1,0 +1,1 @@
+"""The code process: imports the code under test and does what the test process asks of it."""

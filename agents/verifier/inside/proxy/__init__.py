@@ -1,0 +1,1 @@
+"""How objects of one process stand in the other; the same modules run in both (docs/verifier-protocol.md)."""

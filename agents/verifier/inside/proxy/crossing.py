@@ -1,0 +1,51 @@
+"""Packs what one process says to the other, and unpacks what it hears."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .mirror import Mirrors
+from .packing import Packer
+from .peer import Peer
+from .plain import Malformed, Tree, Unshareable
+from .tables import Tables
+from .unpacking import Unpacker
+
+
+class Crossing(Tables):
+    """The tables of one process, and the bodies of frames that refer to them."""
+
+    def __init__(self, peer: Peer, first: int) -> None:
+        super().__init__(first)
+        self._peer = peer
+        self._mirrors = Mirrors(peer)
+
+    def pack(self, value: object) -> list[Tree]:
+        """`value` with everything that has to travel with it: [tree, containers, forgotten]. Raises Unshareable,
+        and then nothing of it was handed out."""
+        packer = Packer(self, self._peer)
+        first, first_shared = self.next, self.shared.next
+        try:
+            tree = packer.tree(value, 0)
+            containers = packer.containers()
+        except BaseException:
+            for number in [number for number in self._exports if number >= first]:
+                self.take_back(number)
+            self.shared.forget_from(first_shared)
+            raise
+        return [tree, containers, self.shared.forgotten()]
+
+    def pack_error(self, error: BaseException) -> Tree:
+        """`error` packed; where it cannot cross, a RuntimeError with its text."""
+        try:
+            return self.pack(error)
+        except (Unshareable, RecursionError):
+            return self.pack(RuntimeError(f"{type(error).__name__}: {error}"[:1000]))
+
+    def unpack(self, parts: Tree) -> tuple[Any, bool]:
+        """The value that `pack` was given in the other process, and whether that changed a container made here.
+        Raises Malformed."""
+        if not isinstance(parts, list) or len(parts) != 3:
+            raise Malformed("a body has three parts")
+        unpacker = Unpacker(self, self._peer, self._mirrors)
+        return unpacker.value(*parts), unpacker.changed

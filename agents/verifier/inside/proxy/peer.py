@@ -1,0 +1,105 @@
+"""One end of the channel, as the proxies of the other side's objects use it."""
+
+from __future__ import annotations
+
+import copy
+import operator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .plain import Malformed, Tree
+
+MODULE_NUMBER = 1
+"""The number of the module under test, the first object of the code process."""
+
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    "iter": iter,
+    "len": len,
+    "contains": operator.contains,
+    "getitem": operator.getitem,
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "bool": bool,
+}
+"""Functions that each process may have applied to its objects by the other."""
+
+
+class Peer(ABC):
+    """Asks the other process to use its objects; what that raises is raised here."""
+
+    describes_functions: bool
+
+    @abstractmethod
+    def ask(self, what: str, *arguments: Any) -> Any:
+        """The answer to one question. Raises ChannelClosed, Unshareable."""
+
+    def get(self, target: object, name: str) -> Any:
+        """Get an attribute of an object of the other process."""
+        return self.ask("get", target, name)
+
+    def set(self, target: object, name: str, value: object) -> None:
+        """Set an attribute."""
+        self.ask("set", target, name, value)
+
+    def delete(self, target: object, name: str) -> None:
+        """Delete an attribute."""
+        self.ask("delete", target, name)
+
+    def names(self, target: object) -> list[str]:
+        """`dir` of an object of the other process."""
+        return [str(name) for name in self.ask("names", target)]
+
+    def call(self, target: object, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
+        """Call an object of the other process."""
+        return self.ask("call", target, args, tuple(kwargs.items()))
+
+    def method(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
+        """Call a method of an object of the other process."""
+        return self.ask("method", target, name, args, tuple(kwargs.items()))
+
+    def special(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
+        """Apply an operator to an object of the other process."""
+        return self.ask("special", target, name, args, tuple(kwargs.items()))
+
+    @abstractmethod
+    def operate(self, name: str, *args: object) -> Any:
+        """Apply one of a few functions, such as `len`, in the other process."""
+
+    @abstractmethod
+    def on_class(self, target: type, name: str, *args: object) -> Any:
+        """Apply an operator to a class of the other process."""
+
+    def is_local(self, target: type, name: str) -> bool:
+        """Return True if method `name` of a class that stands for plain data is applied in this process."""
+        return False
+
+    def subclass(
+        self, made: type, name: str, bases: tuple[type, ...], body: dict[str, Any], kwargs: dict[str, Any]
+    ) -> None:
+        """Make `made` known to the other process as a subclass of one of its classes. Raises TypeError."""
+        raise TypeError("classes of the tests cannot be subclassed by the code")
+
+    @abstractmethod
+    def name_of(self, value: object) -> Tree | None:
+        """The tree that names a class or function which both processes have; None for any other value."""
+
+    @abstractmethod
+    def admit(self, value: object) -> None:
+        """Raise Unshareable where the other process may not use `value` at all."""
+
+    def where(self, error: BaseException) -> str:
+        """The line of the code under test that an exception came through last; the tests' lines are not told."""
+        return ""
+
+    @abstractmethod
+    def resolve(self, parts: list[Tree]) -> Any:
+        """The class or function that the other process names. Raises Malformed."""
+
+    def make_function(self, parts: list[Tree]) -> Any:
+        """A function that calls one of the other process. Raises Malformed where none is made."""
+        raise Malformed("a function was described")
+
+    def rebuild(self, parts: list[Any]) -> Any:
+        """A value of the standard library, made as the other process made it. Raises Malformed where none is."""
+        raise Malformed("a call was described")
