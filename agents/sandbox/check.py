@@ -67,5 +67,5 @@ def attempt(sandbox: Sandbox, attack: Attack) -> bool:
 
 @cache
 def works_without_sandbox(attack: Attack) -> bool:
-    """The positive control: whether the attack succeeds on this machine with nothing in its way."""
+    """Positive control: return True if the attack succeeds on this machine with nothing in its way."""
     return attempt(Bare(), attack)

@@ -47,7 +47,7 @@ def refuse_other_systems(system: str) -> None:
 
 
 def choose(names: Sequence[str], tried: Callable[[str], Sandbox | str]) -> Sandbox:
-    """The first of `names` for which `tried` gives a sandbox, not a reason; raises SandboxUnavailable."""
+    """Return the first of `names` for which `tried` gives a sandbox, not a reason; raises SandboxUnavailable."""
     reasons = []
     for name in names:
         found = tried(name)
@@ -59,7 +59,7 @@ def choose(names: Sequence[str], tried: Callable[[str], Sandbox | str]) -> Sandb
 
 @cache
 def _tried(name: str) -> Sandbox | str:
-    """The backend, or what the probe found against it. Asked once a process."""
+    """Return the backend, or what the probe found against it. Asked once a process."""
     try:
         sandbox: Sandbox
         if name == "bubblewrap":

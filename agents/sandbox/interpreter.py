@@ -30,7 +30,7 @@ class Interpreter:
 
 @cache
 def this_interpreter() -> Interpreter:
-    """The running Python with its standard library and installed packages.
+    """Return the running Python with its standard library and installed packages.
 
     A prefix below somebody's home is taken alone, without the rest of the home; of a prefix that holds a home
     only the parts that belong to Python are taken. Root's jobs run as another user, so of a directory that is

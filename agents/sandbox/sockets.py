@@ -25,7 +25,7 @@ def _socket_bytes() -> int:
 
 @cache
 def _tcp_bytes() -> int:
-    """Bytes that one TCP socket can hold more, as its buffer for sending grows by itself."""
+    """Return bytes that one TCP socket can hold more, as its buffer for sending grows by itself."""
     return _setting("ipv4/tcp_wmem", 4 << 20)
 
 
@@ -39,14 +39,14 @@ def network_buffers(pids: Sequence[int]) -> int:
 
 
 def _count(statistics: Path, name: str) -> int:
-    """The number after `name`; 0 when the process is gone, or the kernel without IPv6."""
+    """Return the number after `name`; 0 when the process is gone, or the kernel without IPv6."""
     with suppress(OSError, IndexError):
         return int(statistics.read_text().split(name)[1].split()[0])
     return 0
 
 
 def descriptor_buffers(pids: Sequence[int]) -> int:
-    """The same where no namespace counts them: as if every descriptor of `pids` were a socket."""
+    """Return the same where no namespace counts them: as if every descriptor of `pids` were a socket."""
     return sum(map(_descriptors, pids)) * _socket_bytes()
 
 

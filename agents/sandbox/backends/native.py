@@ -102,6 +102,6 @@ def limits_on_the_host(limits: SandboxLimits) -> SandboxLimits:
 
 
 def _closed_to_others(trees: Iterable[str]) -> Path | None:
-    """The first directory on the way to one of these that other users cannot pass."""
+    """Return the first directory on the way to one of these that other users cannot pass."""
     parents = (parent for tree in trees for parent in Path(tree).parents)
     return next((parent for parent in parents if not parent.stat().st_mode & 0o001), None)

@@ -102,7 +102,7 @@ def _one_of(values: Sequence[int], then: _Instruction, otherwise: _Instruction) 
 def program(
     *, sockets: bool = True, metadata: bool = True, signals_to: int | None = None, machine: str = ""
 ) -> bytes:
-    """The filter as an array of struct sock_filter.
+    """Return the filter as an array of struct sock_filter.
 
     `sockets`: whether new sockets may be made at all; `metadata`: whether modes, owners, times and attributes
     of files may be changed; `signals_to`: where given, the only process that signals reach (its own id), for

@@ -11,7 +11,7 @@ _RANDOM = random.SystemRandom()
 
 
 def spare_uid(uid_map: Path = Path("/proc/self/uid_map")) -> int:
-    """A random id from a range in use by nobody; in a user namespace that maps fewer, one near its top.
+    """Return a random id from a range in use by nobody; in a user namespace that maps fewer, one near its top.
 
     A new one for each job: the kernel counts processes by user, and two jobs have nothing to do with each other.
     """

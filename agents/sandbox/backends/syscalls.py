@@ -149,5 +149,5 @@ def architecture() -> str:
 
 
 def number(name: str, machine: str) -> int | None:
-    """The number of system call `name` on `machine`, None where it does not exist."""
+    """Return the number of system call `name` on `machine`, None where it does not exist."""
     return _NUMBERS[name][ARCHITECTURES[machine]]

@@ -189,7 +189,7 @@ class _ForkLeader:
             ended(self._init, _KILL_SECONDS)
 
     def reap(self) -> int:
-        """The exit code; SIGKILL's where there is none. The worker reaps."""
+        """Return the exit code; SIGKILL's where there is none. The worker reaps."""
         return -signal.SIGKILL if self._code is None else self._code
 
     def __enter__(self) -> Self:

@@ -127,7 +127,7 @@ fill()
 
 
 def _taken(trial: Trial, *arguments: object) -> int:
-    """Bytes that the program got from the kernel."""
+    """Return bytes that the program got from the kernel."""
     return trial.run(*arguments).stdout.count(b".") << 20
 
 

@@ -44,7 +44,7 @@ class Ground:
         shutil.rmtree(self.public, ignore_errors=True)
 
     def secret_file(self) -> Path:
-        """A file in the home with the secret, for its owner only."""
+        """Return a file in the home with the secret, for its owner only."""
         path = self.home / "secret"
         path.write_text(self.secret)
         path.chmod(0o600)

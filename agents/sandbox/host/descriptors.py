@@ -6,7 +6,7 @@ import os
 
 
 def readable(content: bytes) -> int:
-    """A descriptor to read `content` from, in memory: it is gone with the last process that holds it."""
+    """Return a descriptor to read `content` from, in memory: it is gone with the last process that holds it."""
     descriptor = os.memfd_create("job")
     view = memoryview(content)
     while view:

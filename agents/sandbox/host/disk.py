@@ -18,7 +18,7 @@ class DiskMeter(Protocol):
         """Prepare to measure the job whose first process is `pid`."""
 
     def used(self) -> int:
-        """Bytes in use now, the kernel's for each file included; also after the last process has ended."""
+        """Return bytes in use now, the kernel's for each file included; also after the last process has ended."""
 
     def end(self) -> None:
         """Let go of what was measured."""
@@ -38,7 +38,7 @@ class ScratchMeter:
                 self._roots.append(os.open(f"/proc/{pid}/root{path}", os.O_PATH | os.O_CLOEXEC))
 
     def used(self) -> int:
-        """Bytes in use on all of them."""
+        """Return bytes in use on all of them."""
         states = [os.statvfs(root) for root in self._roots]
         blocks = sum((state.f_blocks - state.f_bfree) * state.f_frsize for state in states)
         return blocks + sum(state.f_files - state.f_ffree for state in states) * _FILE_BYTES
@@ -59,7 +59,7 @@ class DirectoryMeter:
         """Nothing to prepare."""
 
     def used(self) -> int:
-        """Bytes allocated to the files and directories."""
+        """Return bytes allocated to the files and directories."""
         total, pending = 0, [str(self._directory)]
         while pending:
             with suppress(OSError), os.scandir(pending.pop()) as entries:

@@ -43,7 +43,7 @@ class Leader(Protocol):
         """End the job's processes; returns when all are gone, at the latest after some seconds."""
 
     def reap(self) -> int:
-        """The exit code. Raises TimeoutError when it survives being killed."""
+        """Return the exit code. Raises TimeoutError when it survives being killed."""
 
     def __enter__(self) -> Self: ...
 

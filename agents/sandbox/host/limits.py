@@ -17,7 +17,7 @@ _START_WORKER = "import sys; sys.path.append(sys.argv.pop(1)); from inside.warm 
 
 
 def resource_limits(limits: SandboxLimits) -> str:
-    """The bootstrap's LIMITS argument."""
+    """Return the bootstrap's LIMITS argument."""
     values = {
         "AS": limits.memory_bytes,
         "CPU": limits.cpu_seconds,
@@ -31,12 +31,12 @@ def resource_limits(limits: SandboxLimits) -> str:
 
 
 def environment(home: str = "/box", temporary: str = "/tmp") -> dict[str, str]:
-    """All that the program sees of an environment."""
+    """Return all that the program sees of an environment."""
     return {"PATH": "/usr/bin:/bin", "HOME": home, "TMPDIR": temporary, "LANG": "C.UTF-8"}
 
 
 def scratch(limits: SandboxLimits) -> list[tuple[str, int]]:
-    """The writable file systems of a job that has its own: path and size in bytes."""
+    """Return the writable file systems of a job that has its own: path and size in bytes."""
     return [("/dev/shm", _SHARED_MEMORY_BYTES), ("/tmp", limits.disk_bytes), ("/box", limits.disk_bytes)]
 
 
@@ -48,6 +48,6 @@ def worker_files(programs: Mapping[str, bytes]) -> dict[str, bytes]:
 
 
 def worker_argv(python: str, control: int, report: int, modules: Sequence[str]) -> list[str]:
-    """The command line of a warm worker that has `worker_files`."""
+    """Return the command line of a warm worker that has `worker_files`."""
     start = [python, "-I", "-c", _START_WORKER, "/src"]
     return [*start, str(control), str(report), *modules]

@@ -12,7 +12,7 @@ _GONE = (FileNotFoundError, ProcessLookupError, PermissionError)
 
 
 def children(pid: int) -> list[int]:
-    """The children of every thread of `pid`; empty when it is gone."""
+    """Return the children of every thread of `pid`; empty when it is gone."""
     found: list[int] = []
     with suppress(*_GONE):
         for task in os.scandir(f"/proc/{pid}/task"):
@@ -39,7 +39,7 @@ def resident_bytes(pid: int) -> int:
 
 
 def proportional_bytes(pid: int) -> int:
-    """The process's fair share of memory (PSS); its resident size where the kernel does not tell."""
+    """Return the process's fair share of memory (PSS); its resident size where the kernel does not tell."""
     with suppress(*_GONE):
         for line in Path(f"/proc/{pid}/smaps_rollup").read_bytes().splitlines():
             if line.startswith(b"Pss:"):

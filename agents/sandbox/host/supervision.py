@@ -191,7 +191,7 @@ class Supervised:
             streams.close_stdin()
 
     def _pause(self) -> float | None:
-        """Seconds until the limits want to be looked at again."""
+        """Return seconds until the limits want to be looked at again."""
         if self._started is None:
             return _WATCH_SECONDS
         if self._watchdog is None:
@@ -234,7 +234,7 @@ class Supervised:
         return any(key.data in (1, 2, "witness") for key in selector.get_map().values())
 
     def _conclude(self, code: int) -> Ended:
-        """The end, from the leader's exit code. Raises SandboxBroken when the program never started."""
+        """Return the end, from the leader's exit code. Raises SandboxBroken when the program never started."""
         stdout, stderr = self._output.stream(1), self._output.stream(2)
         seconds = time.monotonic() - (self._started or self._begun)
         if self._report != b"." and not self._killed:
@@ -248,7 +248,7 @@ class Supervised:
         return Ended(exit_code, stdout, stderr, self._stopped, seconds)
 
     def _limit_behind(self, code: int) -> Stopped | None:
-        """The limit that the kernel enforced by the signal in `code`, if it was one."""
+        """Return the limit that the kernel enforced by the signal in `code`, if it was one."""
         limits = self._limits
         if code == -signal.SIGXCPU:
             return Stopped("cpu", limits.cpu_seconds, limits.cpu_seconds)

@@ -32,7 +32,7 @@ class Watchdog:
         self._disk.end()
 
     def check(self, pid: int) -> Stopped | None:
-        """The limit that the job led by process `pid` has reached; None while it keeps them all."""
+        """Return the limit that the job led by process `pid` has reached; None while it keeps them all."""
         pids = tree(pid)
         tasks = sum(map(task_count, pids))
         if tasks >= self._limits.processes:
@@ -40,12 +40,12 @@ class Watchdog:
         return self._check_cpu(pids) or self._check_memory(pids) or self.check_disk()
 
     def check_disk(self) -> Stopped | None:
-        """The disk limit, where it is reached. Works after the job's end too."""
+        """Return the disk limit, where it is reached. Works after the job's end too."""
         used, allowed = self._disk.used(), self._limits.disk_bytes
         return Stopped("disk", used, allowed, "bytes") if used >= allowed else None
 
     def _check_cpu(self, pids: list[int]) -> Stopped | None:
-        """The kernel warns at the limit and kills a second later, without a word: this lies in between."""
+        """Return the CPU limit, where reached: after the kernel's warning, before its kill a second later."""
         used, allowed = max(map(cpu_seconds, pids)), self._limits.cpu_seconds
         return Stopped("cpu", used, allowed) if used >= allowed + _CPU_GRACE else None
 

@@ -36,7 +36,7 @@ SIGNALS_CONFINED_SINCE = 6
 
 
 def version() -> int:
-    """The version of the kernel's Landlock interface, 0 where it is absent or disabled."""
+    """Return the version of the kernel's Landlock interface, 0 where it is absent or disabled."""
     try:
         return kernel.system_call(_CREATE_RULESET, None, 0, _VERSION_FLAG)
     except OSError:

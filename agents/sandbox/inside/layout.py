@@ -28,7 +28,7 @@ def place(directory: str, files: Mapping[str, bytes], owner: int | None = None) 
 
 
 def rewritten(text: str, directory: str) -> str:
-    """`text` with a leading /src or /box moved below `directory`."""
+    """Return `text` with a leading /src or /box moved below `directory`."""
     for name in ("/src", "/box"):
         if text == name or text.startswith(name + "/"):
             return directory + text

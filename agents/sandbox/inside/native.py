@@ -57,7 +57,7 @@ def emit(report: int, error: BaseException) -> None:
 
 
 def shell_code(status: int) -> int:
-    """A wait status as shells encode it: 128 and the signal's number, or the exit code."""
+    """Return a wait status as shells encode it: 128 and the signal's number, or the exit code."""
     code = os.waitstatus_to_exitcode(status)
     return 128 - code if code < 0 else code
 
