@@ -33,7 +33,6 @@ FLOORS = (
     "spec",
     "suite",
     "syntax",
-    "clean_text",
     "settings",
     "events",
     "records",

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TextIO
 
-from ..clean_text import clean
 from ..errors import UsageError
 from ..records import Spec, fingerprint
 from ..spec.front_matter import front_matter
 from ..spec.reading import LONGEST_SPEC, make_spec, take_apart
 from ..spec.source_file import read_text
+from ..syntax.clean_text import clean
 from .identifiers import IdClaim, assign_ids, contested_ids, fold_id, unsafe_reason
 from .records import Entry
 from .sources.item import Fault, Item, file_place

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ..clean_text import clean
 from ..records import Outcome, Usage
 from ..settings import GRADES, RequiredGrade, reaches
 from ..storage.questions import how_to_answer, question_line
+from ..syntax.clean_text import clean
 from .records import EntryResult
 
 EntryLabel = Literal[

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..clean_text import clean
 from ..errors import SandboxBroken, UsageError
 from ..sandbox import Ended, Job, Sandbox, SandboxLimits
+from ..syntax.clean_text import clean
 from .tasks import BenchTask
 
 _PROGRAM = Path(__file__).with_name("inside") / "evalplus_process.py"

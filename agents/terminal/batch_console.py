@@ -14,8 +14,8 @@ from ..batch.journal import Task
 from ..batch.labels import label_of
 from ..batch.outcome import BatchResult
 from ..batch.records import Entry, EntryResult
-from ..clean_text import clean
 from ..events import Answered, Asked, BoardStarted, Event, Fetching, Note, Ruled, Streamed
+from ..syntax.clean_text import clean
 from .console import GRADE_STYLES, Console
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ..clean_text import clean
 from ..events import Answered, BoardStarted, Event, Fetching, Note, Ruled, RunStarted
+from ..syntax.clean_text import clean
 
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole

@@ -12,9 +12,9 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from ..clean_text import clean
 from ..events import Answered, Asked, BoardStarted, Event, Fetching, Ruled, Streamed
 from ..records import Request, Role
+from ..syntax.clean_text import clean
 
 ROLE_NAMES: dict[Role, str] = {"code_writer": "CodeWriter", "test_writer": "TestWriter", "critic": "Critic"}
 SHOWN_LINES = 8

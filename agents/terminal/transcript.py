@@ -11,8 +11,8 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from ..clean_text import clean
 from ..records import Candidate, RoundRecord, RunRecord
+from ..syntax.clean_text import clean
 
 
 def transcript(record: RunRecord, rounds: Sequence[RoundRecord]) -> Iterator[RenderableType]:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ..clean_text import clean
 from ..records import Outcome
+from ..syntax.clean_text import clean
 from .failure_text import outcome_of
 from .sensitivity import Sensitivity, read_sensitivity
 from .session import Record, Transcript

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from ..clean_text import clean
 from ..records import Outcome, OutcomeStatus
+from ..syntax.clean_text import clean
 from ..syntax.source import parse
 
 _MOST_VALUE = 300

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..clean_text import clean
 from ..records import TestStrength
+from ..syntax.clean_text import clean
 
 _MOST_TEXT = 300
 _MOST_KEPT = 500

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from ..clean_text import clean
 from ..records import Isolation, Outcome, OutcomeStatus, Stopped, Verdict
+from ..syntax.clean_text import clean
 from ..syntax.imports import USER_MODULE
 from ..syntax.source import names_unbound
 from .async_plugins import async_plugins

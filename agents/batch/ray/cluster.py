@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ...clean_text import clean
 from ...errors import UsageError
+from ...syntax.clean_text import clean
 
 LOCAL = "local"
 LOCAL_STORE_BYTES = 256 * 1024 * 1024

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import __version__
-from ...clean_text import clean
 from ...errors import Interrupted, SandboxBroken, SandboxUnavailable, UsageError
 from ...records import Failure
 from ...settings import Settings
+from ...syntax.clean_text import clean
 from ..executor import WorkerLost
 from .worker import RayWorker, RemoteResult, RemoteTask
 

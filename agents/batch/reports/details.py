@@ -10,11 +10,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ...clean_text import clean
 from ...errors import GreenloopError
 from ...records import Candidate, LedgerEntry, Outcome, RoundRecord, Verdict
 from ...storage.questions import how_to_answer, question_line
 from ...storage.run_directory import RunDirectory
+from ...syntax.clean_text import clean
 from ..labels import one_line, reason, shortened
 from ..records import EntryResult
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree as ET
 
-from ...clean_text import clean
+from ...syntax.clean_text import clean
 from ..labels import has_reached, label_of, open_lines, outcome_line, reason, report_totals, shortened, tokens
 from ..records import BatchFacts, EntryResult
 

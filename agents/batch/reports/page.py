@@ -16,7 +16,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...clean_text import clean
+from ...syntax.clean_text import clean
 from ..labels import ReportTotals, has_reached, label_of, one_line, report_totals, tokens
 from ..records import BatchFacts, EntryResult
 from .details import LEAST_BYTES, details, short_details

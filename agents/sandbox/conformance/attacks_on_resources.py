@@ -6,7 +6,7 @@ import ctypes
 import unicodedata
 from pathlib import Path
 
-from ...clean_text import clean
+from ...syntax.clean_text import clean
 from .attack import CHECK_LIMITS, Attack, Trial
 from .ground import memory_of
 

@@ -15,9 +15,9 @@ import time
 from contextlib import ExitStack, suppress
 from typing import Protocol, Self
 
-from ...clean_text import clean
 from ...errors import SandboxBroken
 from ...records import Stopped
+from ...syntax.clean_text import clean
 from ..interface import Ended, SandboxLimits
 from .leader import Leader
 from .output import Output

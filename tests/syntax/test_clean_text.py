@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.clean_text import clean
+from agents.syntax.clean_text import clean
 
 
 @pytest.mark.parametrize(
