@@ -21,10 +21,8 @@ try:
 except ImportError:
     sys.exit("atheris is not installed here: pip install atheris (Linux and macOS, CPython 3.11 to 3.13)")
 
-_SENT_INSIDE = [
-    "agents.verifier.inside",
-    "agents.verifier.inside.proxy.frames",
-]  # as bytecode, which has to stay plain
+_INSIDE = "agents.verifier.inside"
+_SENT_INSIDE = [_INSIDE, f"{_INSIDE}.proxy", f"{_INSIDE}.proxy.frames"]  # as bytecode, which has to stay plain
 
 with atheris.instrument_imports(include=["agents"], exclude=_SENT_INSIDE):
     from agents.verifier.inside.proxy.frames import HELLO, frame
