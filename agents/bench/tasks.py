@@ -27,7 +27,8 @@ _TEXTS: Mapping[Dataset, Sequence[str]] = {
     "HumanEval+": ("task_id", "prompt", "entry_point", "canonical_solution"),
     "MBPP+": ("task_id", "prompt", "entry_point", "canonical_solution", "assertion"),
 }
-_OF_HIDDEN_TESTS = {"base_input": list, "plus_input": list, "atol": int | float}
+_OF_HIDDEN_TESTS = {"base_input": list, "plus_input": list | dict, "atol": int | float}
+"""Fields and their types; MBPP+ has `{}` for a task without inputs of EvalPlus's own (Mbpp/793)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -459,5 +459,6 @@ def test_the_first_draft_leads_unless_more_of_its_like_follow_another(
         tuple((outcome.status, outcome.actual) for outcome in verdict.outcomes) for verdict in judged.verdicts
     ]
     led = behaviours[[each.id for each in judged.candidates].index(ruling.leader or "")]
-    if led != behaviours[0]:
+    first_runs = any(status in ("passed", "failed") for status, _ in behaviours[0])
+    if led != behaviours[0] and first_runs:
         assert behaviours.count(led) > behaviours.count(behaviours[0])

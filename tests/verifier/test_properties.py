@@ -53,7 +53,7 @@ SUITE = (
 
 @pytest.fixture(scope="module")
 def board() -> Board:
-    limits = SandboxLimits(wall_seconds=60, cpu_seconds=30)
+    limits = SandboxLimits(wall_seconds=150, cpu_seconds=60)
     with Verifier(open_sandbox("none"), limits, jobs=2, call_seconds=25) as verifier:
         return verifier.board([RIGHT, DEDUPLICATES, THE_SAME, STRANGE], SUITE)
 
