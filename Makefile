@@ -13,10 +13,10 @@ test:  ## the offline suite without what takes minutes
 	$(PYTHON) -m pytest
 
 test-all:  ## the offline suite with attacks, verdict cases and faults, as CI runs it
-	$(PYTHON) -m pytest -m "not embedded and not slow"
+	$(PYTHON) -m pytest -n 0 -m "not embedded and not slow"
 
 embedded:  ## the README's specs, end to end, on the embedded model
-	$(PYTHON) -m pytest -m embedded
+	$(PYTHON) -m pytest -n 0 -m embedded
 
 LOCK = uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
 

@@ -13,6 +13,8 @@ from agents.sandbox.conformance import ATTACKS
 
 from ..support.commands import greenloop
 
+pytestmark = pytest.mark.thorough
+
 LINE = re.compile(r"^ *(\d+) .+: (stopped|known residual|unprovable)\b", re.MULTILINE)
 
 

@@ -16,6 +16,8 @@ from agents.sandbox.conformance import ATTACKS, Attack, Bare
 from ..support.ordinary_user import told_by_ordinary_user
 from ..support.sandboxes import ISOLATING, BackendName, open_or_skip
 
+pytestmark = pytest.mark.thorough
+
 LIST = Path(__file__).parents[3] / "shared" / "conformance" / "attacks.md"
 
 RUN_AS_USER = """

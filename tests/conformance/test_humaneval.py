@@ -8,6 +8,8 @@ from agents.sandbox import open_sandbox
 
 from .humaneval import DATA, verdicts
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.mark.skipif(not DATA.exists(), reason=f"no benchmark data at {DATA}")
 def test_reference_solutions_pass_in_isolated_mode() -> None:

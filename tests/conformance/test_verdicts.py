@@ -17,6 +17,8 @@ from agents.verifier import Verifier
 
 from ..support.ordinary_user import told_by_ordinary_user
 
+pytestmark = pytest.mark.thorough
+
 CASES = Path(__file__).parents[2].parent / "shared" / "conformance"
 _cases: list[dict[str, Any]] = [
     case

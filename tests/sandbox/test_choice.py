@@ -22,7 +22,7 @@ sys.platform = sys.argv[1]
 for name in ("fcntl", "resource", "pwd", "grp", "termios", "_posixsubprocess"):
     sys.modules[name] = None
 from agents.errors import SandboxUnavailable
-from agents.clean_text import clean
+from agents.syntax.clean_text import clean
 from agents.sandbox import Ended, Job, SandboxLimits, open_sandbox
 clean("text"), SandboxLimits(), Job([])
 try:

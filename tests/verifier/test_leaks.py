@@ -16,6 +16,8 @@ from ..support.held import held, wait_until
 from ..support.sandboxes import BackendName, open_or_skip
 from .conftest import Left
 
+pytestmark = pytest.mark.thorough
+
 ROOT = Path(__file__).parents[2]
 COUNTS = [60, pytest.param(1000, marks=[pytest.mark.slow, pytest.mark.timeout(1800)])]
 

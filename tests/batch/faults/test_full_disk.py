@@ -16,6 +16,8 @@ from .orphans import linux_only
 from .provider import provider_process
 from .sittings import Sittings
 
+pytestmark = pytest.mark.thorough
+
 SIZE = 32 * 2**20
 """Bytes of the small disk; what the batch leaves is well below."""
 ROOMS = (0, 48 * 1024, 512 * 1024)

@@ -19,6 +19,8 @@ from .orphans import Orphans, adopting_orphans, linux_only
 from .provider import provider_process
 from .sittings import Sittings
 
+pytestmark = pytest.mark.thorough
+
 FIRST_REPORT = "results.jsonl"
 AT_ONCE = 2
 """Requests that one run at low effort has under way."""

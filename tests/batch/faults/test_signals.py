@@ -19,6 +19,8 @@ from .orphans import adopting_orphans, linux_only
 from .provider import Served, provider_process
 from .sittings import KEY, Sittings
 
+pytestmark = pytest.mark.thorough
+
 AT_ONCE = 15.0
 """Seconds that an end at once may take on a busy machine."""
 WAYS: tuple[tuple[signal.Signals, ...], ...] = (

@@ -16,6 +16,8 @@ from .provider import provider_process
 from .sittings import KEY, MODEL
 from .specs import Task
 
+pytestmark = pytest.mark.thorough
+
 
 @linux_only
 @pytest.mark.timeout(600)

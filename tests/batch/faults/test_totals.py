@@ -10,6 +10,8 @@ import pytest
 from .provider import provider_process
 from .sittings import Sittings
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.mark.timeout(600)
 def test_a_spent_total_leaves_the_rest_not_started_and_a_higher_one_goes_on(tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ from ...support.playback import wait_until
 from .provider import provider_process
 from .sittings import KEY, Sittings
 
+pytestmark = pytest.mark.thorough
+
 REFUSAL = "Another batch is at work in"
 
 
