@@ -50,7 +50,7 @@ def _alone(agreement: Agreement, test: Test, thresholds: Thresholds) -> str | No
     if not others and any(agreement.passes(peer, test) for peer in peers):
         return None  # nothing else speaks for the drafts that fail it
     value, votes = counted[0]
-    if votes < thresholds.agreeing_drafts or 2 * votes <= len(peers):
+    if votes < thresholds.settling_drafts or 2 * votes <= len(peers):
         return None
     does = value.replace("raises", "raise", 1) if raises(value) else f"return {value}"
     stated = f"`{claim.call} == {claim.expected}`"

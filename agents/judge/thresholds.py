@@ -11,12 +11,14 @@ class Thresholds:
 
     decisive: float = 2 / 3
     """Share of the ballots that a value needs to settle a dispute."""
-    agreeing_drafts: int = 3
-    """Independent drafts that must behave alike, on every test and beyond, for `verified`, for `consensus`, and
-    for a value to become a test. As many, and nobody otherwise: then no further draft is asked for."""
-    agreeing_share: float = 0.8
-    """Share of the drafts with the most trusted tests that must behave alike, for `verified` and `consensus`. At
-    this share a second look at more drafts lets less through than the first (docs/simulate_stopping.py)."""
+    settling_drafts: int = 3
+    """Independent drafts that must return a value for it to become a test, or to speak against an example."""
+    agreeing_drafts: int = 4
+    """Independent drafts that must behave alike, on every test and beyond, for `verified` and `consensus`. As many,
+    and nobody otherwise: then no further draft is asked for."""
+    agreeing_share: float = 0.85
+    """Share of the drafts with the most trusted tests that must behave alike, for `verified` and `consensus`: all
+    of up to six, all but one of seven to twelve (docs/decisions/021-four-drafts-and-no-dissent.md)."""
     stood_share: float = 2 / 3
     """Share of the generated tests that must stand as they were written and pass, for both grades."""
     passed_tests: int = 3

@@ -123,7 +123,7 @@ def settlements(
         counted, claim = tallies[test.id], claim_of(test)
         if claim is None or counted is None or counted.decision != "ruled out" or counted.value is None:
             continue
-        if counted.votes_against < thresholds.agreeing_drafts or test.origin == "settled":
+        if counted.votes_against < thresholds.settling_drafts or test.origin == "settled":
             continue
         if not is_writable(counted.value) or len(counted.value) > LONGEST_WHOLE:
             continue

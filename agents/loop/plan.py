@@ -32,8 +32,8 @@ class Plan:
     """Tests added at the end, for mutants that no test notices; 0 without `--mutation`."""
 
 
-_LOW = Plan(drafts=3, more_drafts=1, doubtful_drafts=3, most_drafts=4, tests=6, probes=16, max_rounds=5)
-_MEDIUM = Plan(drafts=3, more_drafts=2, doubtful_drafts=5, most_drafts=8, tests=8, probes=24, max_rounds=5)
+_LOW = Plan(drafts=4, more_drafts=1, doubtful_drafts=4, most_drafts=4, tests=6, probes=16, max_rounds=5)
+_MEDIUM = Plan(drafts=4, more_drafts=2, doubtful_drafts=5, most_drafts=8, tests=8, probes=24, max_rounds=5)
 _HIGH = Plan(
     drafts=5,
     more_drafts=3,

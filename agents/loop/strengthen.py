@@ -30,7 +30,7 @@ def killing_tests(
         state.emit(Note(f"No tests were added for strength: {str(reason).rstrip('.')}."))
         return []
     voters = agreement.voters
-    needed = max(thresholds.agreeing_drafts, thresholds.decisive * len(voters))
+    needed = max(thresholds.settling_drafts, thresholds.decisive * len(voters))
     return [test for test in made if sum(agreement.passes(voter, test) for voter in voters) >= needed]
 
 
