@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from math import ceil, prod
 
-SHARE = 0.8
+SHARE = 0.85
 LIKELIHOODS = (0.3, 0.5, 0.6, 0.7, 0.8, 0.9)
 Rule = Callable[[Sequence[bool]], bool]
 
@@ -37,7 +37,7 @@ def rules(first: int, total: int, share: float) -> Iterator[tuple[str, Rule]]:
 
 def main() -> None:
     """Print a table for medium and one for high effort."""
-    for first, total in ((3, 5), (5, 8)):
+    for first, total in ((4, 5), (5, 8)):
         print(f"| {first} drafts, then {total} | {' | '.join(f'p = {p}' for p in LIKELIHOODS)} |")
         print("|---" * (len(LIKELIHOODS) + 1) + "|")
         for name, rule in rules(first, total, SHARE):
