@@ -14,8 +14,8 @@ class Thresholds:
     settling_drafts: int = 3
     """Independent drafts that must return a value for it to become a test, or to speak against an example."""
     agreeing_drafts: int = 4
-    """Independent drafts that must behave alike, on every test and beyond, for `verified` and `consensus`. As many,
-    and nobody otherwise: then no further draft is asked for."""
+    """Independent drafts that must behave alike, on every test and beyond, for `verified` and `consensus`. Where
+    they do and no draft dissents, no further one is asked for."""
     agreeing_share: float = 0.85
     """Share of the drafts with the most trusted tests that must behave alike, for `verified` and `consensus`: all
     of up to six, all but one of seven to twelve (docs/decisions/021-four-drafts-and-no-dissent.md)."""
