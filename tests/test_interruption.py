@@ -75,7 +75,7 @@ def finishes(directory: Path, provider: Provider, grade: str = "consensus") -> d
 @pytest.mark.parametrize(
     ("spec", "phases", "grade", "calls"),
     [
-        (QUICKSORT, ("first draft", "second draft", "tests", "board", "last words"), "consensus", 4),
+        (QUICKSORT, ("first draft", "second draft", "tests", "board", "last words"), "consensus", 5),
         (SLUGIFY, ("board", "redraft"), "contested", 6),
     ],
     ids=["to the first ruling", "in the redrafts"],
@@ -85,7 +85,7 @@ def test_a_run_killed_in_every_phase_one_after_the_other_is_shown_and_finished(
 ) -> None:
     with playing(REPLAYS, pause=0.05) as provider:
         for number, phase in enumerate(phases):
-            options = [spec, "--drafts", "3"] if number == 0 else ["--resume", record_of(tmp_path)["id"]]
+            options = [spec, "--drafts", "4"] if number == 0 else ["--resume", record_of(tmp_path)["id"]]
             with under_way(tmp_path, provider, *options) as process:
                 _wait_for(phase, tmp_path, provider)
                 process.kill()
