@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -32,6 +33,17 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
+class UserModule:
+    """A module or package of the user's that `user_code` may import as `name`.
+
+    `files` maps paths below its import root (`shapes.py`, `shapes/__init__.py`) to their source text.
+    """
+
+    name: str
+    files: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class SpecLimits:
     """Limits a spec's front matter may set; None leaves the setting as it is."""
 
@@ -51,6 +63,10 @@ class Spec:
     examples: tuple[Example, ...] = ()
     user_tests: str | None = None
     """Source of a pytest file given by the user: trusted."""
+    packages: tuple[str, ...] = ()
+    """Third-party packages that the code and its tests may import, as requirements (`pandas>=2`)."""
+    modules: tuple[UserModule, ...] = ()
+    """The user's own modules that the code may import."""
     limits: SpecLimits = SpecLimits()
     origin: str = "argument"
     """Where the spec came from: `argument`, `stdin`, or a file's path."""
