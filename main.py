@@ -7,5 +7,10 @@ if __name__ == "__main__":
         from agents.cli import main
 
         sys.exit(main())
+    except ModuleNotFoundError as error:
+        if (error.name or "agents").split(".")[0] == "agents":
+            raise
+        sys.stderr.write(f"{error.name} is not installed; run: python -m pip install -r requirements.txt\n")
+        sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)

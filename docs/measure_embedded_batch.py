@@ -34,7 +34,7 @@ SPECS = (
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a batch took."""
+    """Time and tokens of a batch."""
 
     seconds: float
     cpu: float
@@ -42,7 +42,7 @@ class Cost:
 
 
 def measured(folder: Path, *jobs: str) -> Cost:
-    """What the batch takes with `jobs`."""
+    """Measure the batch with `jobs`."""
     out = folder / f"out{'-'.join(jobs)}"
     command = [sys.executable, str(ROOT / "main.py"), "batch", str(folder / "specs.jsonl"), "--out", str(out)]
     settings = ["--model", "embedded", "--no-mutation", *sys.argv[1:]]
@@ -70,7 +70,7 @@ def cpu_of_children() -> float:
 
 
 def processors() -> tuple[int, int]:
-    """What other guests took of this machine's processors since it started, and all of their time (proc(5))."""
+    """Return the ticks that other guests took of the processors since the start, and all ticks (proc(5))."""
     fields = Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()[1:9]
     times = [int(field) for field in fields]
     return times[7], sum(times)

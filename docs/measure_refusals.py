@@ -53,7 +53,7 @@ class Suite:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What plain pytest's last line says of a suite, and the verdict where all of it passes there."""
+    """Return what plain pytest's last line says of a suite, and the verdict where all of it passes there."""
 
     suite: Suite
     plain: str
@@ -61,7 +61,7 @@ class Finding:
 
     @property
     def refused(self) -> bool:
-        """Whether the verifier does not pass what plain pytest does."""
+        """Return True if the verifier does not pass what plain pytest does."""
         return self.verdict is not None and self.verdict.kind != "passed"
 
 
@@ -269,7 +269,7 @@ KINDS: dict[str, Callable[[Sandbox, int | None], Iterable[Suite]]] = {
 
 
 def told(finding: Finding) -> str:
-    """What the verifier says of a suite, test by test where it is not `passed`."""
+    """Return what the verifier says of a suite, test by test where it is not `passed`."""
     name = f"{finding.suite.subject}, {finding.suite.part}"
     verdict = finding.verdict
     if verdict is None:

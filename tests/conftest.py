@@ -22,7 +22,7 @@ _LOOPBACK_NAMES = (None, "", "localhost", b"localhost")
 
 
 class _Network:
-    """Whether this test may leave the machine."""
+    """Return True if this test may leave the machine."""
 
     open = False
 

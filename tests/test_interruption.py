@@ -166,7 +166,7 @@ def test_ctrl_c_leaves_the_terminal_as_it_was(tmp_path: Path) -> None:
 
 
 def _printed_until_the_end(leader: int, process: subprocess.Popen[bytes]) -> bytes:
-    """What `process` prints to the terminal of `leader` until it ends, 30 s at most."""
+    """Return what `process` prints to the terminal of `leader` until it ends, 30 s at most."""
     os.set_blocking(leader, False)
     printed = bytearray()
 

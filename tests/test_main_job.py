@@ -45,7 +45,7 @@ def main_job(directory: Path, spec: str) -> tuple[int, dict[str, Any], float]:
 
 
 def holds(directory: Path, check: str) -> bool:
-    """Whether the latest user_code.py passes a check written by hand."""
+    """Return True if the latest user_code.py passes a check written by hand."""
     ended = subprocess.run([sys.executable, "-c", check], cwd=directory / "work_dir", capture_output=True)
     return ended.returncode == 0
 

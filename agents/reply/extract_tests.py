@@ -14,6 +14,7 @@ from ..suite import split
 from ..syntax.collection import is_fixture, is_main_guard, is_property, is_test, is_test_case, last_name
 from ..syntax.imports import KNOWN, USER_MODULE, Import, add_missing_imports, render_imports, split_imports
 from ..syntax.source import (
+    compile_error,
     names_bound,
     names_unbound,
     names_used,
@@ -80,7 +81,9 @@ def _sorted_out(tree: ast.Module, lines: Sequence[str], entry: str | None) -> _M
     module = _Module()
     read = names_used([node for node in tree.body if isinstance(node, _Function | ast.ClassDef)])
     for node in tree.body:
-        if imports := split_imports(node):
+        if compile_error(source_of(lines, node)):
+            module.count("dropped code that can't be compiled")  # one such function fails the import of all tests
+        elif imports := split_imports(node):
             module.imports.extend(imports)
         elif _implements(node, entry):
             module.count(f"dropped a second implementation of {entry}")

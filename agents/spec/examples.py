@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..records import Example, Signature
 from ..syntax.literals import MAKERS, exception, expression, is_value, value
-from ..syntax.source import names_bound, names_unbound, names_used, parse, parses
+from ..syntax.source import compile_error, indented, names_bound, names_unbound, names_used, parse, parses
 from .doctests import checks, shown
 from .pairs import stated_pairs
 from .signature import closing
@@ -257,11 +257,9 @@ def _set_up(lines: Sequence[str], signature: Signature | None) -> list[tuple[str
 
 
 def _checks(code: str) -> bool:
-    try:
-        body = parse(code).body
-    except ValueError:
+    if not parses(code) or not (body := parse(code).body) or compile_error(f"def test():\n{indented(code)}"):
         return False
-    return bool(body) and isinstance(body[-1], ast.Assert | ast.With)
+    return isinstance(body[-1], ast.Assert | ast.With)
 
 
 def _is_certain(code: str, signature: Signature | None) -> bool:

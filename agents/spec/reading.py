@@ -9,6 +9,7 @@ from pathlib import Path
 from ..errors import UsageError
 from ..records import Example, Signature, Spec, Test, fingerprint
 from ..suite import render, split
+from ..syntax.source import compiled
 from .examples import examples, from_statement
 from .front_matter import FrontMatter, separated
 from .place import Place, place_of
@@ -100,6 +101,7 @@ def _trusted(sources: Sequence[tuple[str, str]]) -> str | None:
     tests: list[Test] = []
     for source, name in sources:
         try:
+            compiled(source)
             these = split(source, "user")
         except ValueError as error:
             raise UsageError(f"{name}: {error}; trusted tests must be a pytest file.") from error

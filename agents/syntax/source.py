@@ -167,11 +167,15 @@ def names_used(nodes: ast.AST | Iterable[ast.AST]) -> frozenset[str]:
 def names_unbound(text: str, own: str | None = None) -> frozenset[str]:
     """Global names that `text` reads and never binds, builtins left out unless they are `own`.
 
-    A star import may bind any of them. Raises ValueError for text that isn't Python.
+    A star import may bind any of them. Raises ValueError for text that isn't Python; of text that parses and
+    can't be compiled (a `nonlocal` that nothing binds) there are none.
     """
     parse(text)
-    with _parser():
-        module = symtable.symtable(text.removeprefix("\ufeff"), "<source>", "exec")
+    try:
+        with _parser():
+            module = symtable.symtable(text.removeprefix("\ufeff"), "<source>", "exec")
+    except ValueError:
+        return frozenset()
     read: set[str] = set()
     assigned: set[str] = set()
     pending = [module]

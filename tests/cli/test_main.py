@@ -29,6 +29,13 @@ def test_a_spec_becomes_a_tested_module(tmp_path: Path) -> None:
     assert tests.returncode == 0, tests.stdout
 
 
+def test_without_its_requirements_it_says_how_to_install_them() -> None:
+    bare = subprocess.run([sys.executable, "-E", "-S", ROOT / "main.py", "--help"], capture_output=True, text=True)
+    assert bare.returncode == 2
+    assert bare.stderr.endswith(" is not installed; run: python -m pip install -r requirements.txt\n")
+    assert len(bare.stderr.splitlines()) == 1
+
+
 def test_json_is_all_there_is_on_standard_output_and_follows_its_schema(tmp_path: Path) -> None:
     ended, document = replayed(tmp_path, QUICKSORT)
     Draft202012Validator(json.loads((ROOT / "docs/schema/result.json").read_text())).validate(document)

@@ -314,7 +314,7 @@ def test_several_requests_are_answered_at_once() -> None:
 
 
 def ended_by(caller: Caller, ask: Callable[[], object]) -> tuple[BaseException, float]:
-    """What `ask` raises when the caller is cancelled meanwhile, and after how many seconds."""
+    """Return what `ask` raises when the caller is cancelled meanwhile, and after how many seconds."""
     threading.Timer(0.1, caller.cancel).start()
     started = time.monotonic()
     with pytest.raises(Interrupted) as error:

@@ -22,7 +22,7 @@ MESSAGES = [{"role": "user", "content": [{"type": "text", "text": "hi"}]}]
 
 
 def fault_of(model: HostedModel, api_base: str | None = None) -> ModelError:
-    """What explain makes of the error that a call to `model` raises."""
+    """Return what explain makes of the error that a call to `model` raises."""
     try:
         list(model.generate_stream(MESSAGES, max_tokens=8))
     except Exception as error:
@@ -41,7 +41,7 @@ class Case:
     kind: str
     transient: bool
     says: str
-    """What the sentence must hold: the way out, or the server's own words."""
+    """Texts that the sentence must hold: the way out, or the server's own words."""
 
 
 def json_answer(status: int, document: object, headers: Mapping[str, str] | None = None) -> Answer:

@@ -11,7 +11,7 @@ from agents.llm_backends.repetition import RepetitionWatch
 
 
 def kept(text: str, step: int = 4) -> str | None:
-    """What the watch keeps of `text`, fed in pieces of `step` characters; None where it sees no loop."""
+    """Return what the watch keeps of `text`, fed in pieces of `step` characters; None where it sees no loop."""
     watch = RepetitionWatch()
     for start in range(0, len(text), step):
         found = watch.feed(text[start : start + step])

@@ -181,6 +181,8 @@ def test_helpers_and_fixtures_stay_with_their_tests() -> None:
             "of merge, which the spec does not name",
         ),
         ("def test_b():\n    assert quicksort([2, 1]) == [1, 2]", "repeated"),
+        ("def test_b():\n    assert await quicksort([3]) == [3]", "can't be compiled"),
+        ("def test_b():\n    nonlocal arr\n    assert quicksort(arr) == [3]", "can't be compiled"),
     ],
 )
 def test_worthless_tests_are_dropped_and_told(test: str, note: str) -> None:

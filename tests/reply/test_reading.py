@@ -204,6 +204,8 @@ REFUSED = {
     "only tests": (fenced("def test_a():\n    assert quicksort([1]) == [1]"), False, "tests alone"),
     "a syntax error in the entry point": (fenced("def quicksort(arr):\n    return arr[0\n"), False, r"line \d+"),
     "an await outside a coroutine": (fenced(f"{SORT}\ndef other():\n    await quicksort"), False, "'await' outside"),
+    "a star import inside a function": (fenced(f"{SORT}\ndef g():\n    from math import *"), False, "import *"),
+    "a nonlocal of nothing": (fenced(SORT.replace("    below", "    nonlocal n\n    below")), False, "nonlocal 'n'"),
     "too much": ("x" * (MAX_CHARACTERS + 1), False, "longer than"),
 }  # fmt: skip
 
@@ -243,6 +245,7 @@ PIECES = st.sampled_from([
     "def test_a():\n", "    assert quicksort([1]) == [1]\n", "import re\n", "from x import *\n", "'''", '"""', "(", ")",
     "lambda: ", "“", "’", "\u00a0", "\0", "\ud800", "é", "if __name__ == '__main__':\n", "@pytest.fixture\n", "async ",
     "print(quicksort(1))\n", "x = [1]\n", "for a in x:\n", "global y\n", "# rest of the code here\n", "pass\n", "\\", "{",
+    "    nonlocal x\n", "    from x import *\n", "    global arr\n", "lambda a, a: 1\n", "await x\n", "break\n",
     "f'{x!r:>{y}}'", "@pytest.mark.parametrize('a,b', [(1, 2)])\n", "self.assertEqual(1, 2)\n", "yield\n", "\x0c", "del x\n",
 ])  # fmt: skip
 REPLIES = st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=25).map("".join))

@@ -18,7 +18,7 @@ def spec(text: str) -> Spec:
 
 
 def module(text: str) -> str:
-    """What stands after the opened block."""
+    """Return what stands after the opened block."""
     fence, _, code = beginning(spec(text)).partition("\n")
     assert fence == "```python"
     return code.removesuffix("   ")

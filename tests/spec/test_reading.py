@@ -151,7 +151,12 @@ def test_a_spec_as_long_as_allowed_is_read() -> None:
 
 @pytest.mark.parametrize(
     ("source", "reason"),
-    [("def test_(:", "line 1"), ("x = 1\n", "has no test"), ("if 1:\n    def test_a(): pass\n", "line 1: test_a")],
+    [
+        ("def test_(:", "line 1"),
+        ("def test_a(x, x): pass\n", "line 1: dup"),
+        ("x = 1\n", "has no test"),
+        ("if 1:\n    def test_a(): pass\n", "line 1: test_a"),
+    ],
 )
 def test_bad_trusted_tests_are_refused(tmp_path: Path, source: str, reason: str) -> None:
     (tmp_path / "t.py").write_text(source)

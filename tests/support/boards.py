@@ -17,8 +17,8 @@ def candidate(name: str, origin: CandidateOrigin = "draft", code: str | None = N
 
 
 def outcome(test: Test, returned: str | None, expected: str) -> Outcome:
-    """What `test` shows on code that returns `returned` (None: it uses a name that is not there; `raise X`: it
-    raises X)."""
+    """Return what `test` shows on code that returns `returned` (None: it uses a name that is not there;
+    `raise X`: it raises X)."""
     if returned is None:
         return Outcome(test.id, "error", "NameError: name 'x' is not defined")
     if returned.startswith("raise "):

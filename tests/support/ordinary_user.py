@@ -24,8 +24,9 @@ PACKAGE = Path(__file__).parents[2] / "agents"
 def told_by_ordinary_user(
     program: str, arguments: Sequence[str] = (), given: object = None, packages: Sequence[str] = ()
 ) -> Any:
-    """What `program` writes to standard output as JSON; it imports `agents`, and `packages` (pure Python ones),
-    and finds `given` as JSON on standard input. Skips where the tests have no root rights or no Python for it."""
+    """Return what `program` writes to standard output as JSON; it imports `agents` and `packages` (pure Python
+    ones), and finds `given` as JSON on standard input. Skips where the tests have no root rights or no
+    Python for it."""
     if os.geteuid() != 0:
         pytest.skip("the tests run as an ordinary user already")
     python = next((path for path in (sys.executable, "/usr/bin/python3") if for_everybody(path)), None)
@@ -59,7 +60,7 @@ def told_by_ordinary_user(
 
 
 def for_everybody(python: str) -> bool:
-    """Whether it is new enough and other users may run it."""
+    """Return True if it is new enough and other users may run it."""
     path = Path(python)
     if not path.exists() or not all(parent.stat().st_mode & 0o001 for parent in path.resolve().parents):
         return False

@@ -40,7 +40,7 @@ class Keeping(Model):
 
 
 def claimed(archive: Archive) -> bool:
-    """Whether the last leader passes the tests that were written from its code."""
+    """Return True if the last leader passes the tests that were written from its code."""
     return passes_own_tests(archive.rounds[-1].board, archive.rounds[-1].ruling)
 
 
