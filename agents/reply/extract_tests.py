@@ -192,7 +192,7 @@ def _from_user_code(imports: Sequence[Import], entry: str | None, spec: Spec) ->
     strange: set[str] = set()
     for item in imports:
         root = item.module.split(".")[0]
-        known = root in _TOOLS and not item.level and item.name != entry
+        known = root in _TOOLS and not item.level and (entry is None or item.name != entry)
         if item.module == "__future__" or (known and root != USER_MODULE):
             fixed.append(item)
         elif item.name is None and item.binds != entry:
