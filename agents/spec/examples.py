@@ -11,12 +11,16 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ..records import Example, Signature
+from ..records import PROGRAM_FILE, Example, Signature
+from ..suite import FIXTURES
+from ..syntax.imports import KNOWN
 from ..syntax.literals import MAKERS, exception, expression, is_value, value
-from ..syntax.source import names_bound, names_unbound, names_used, parse, parses
-from .doctests import checks, shown
+from ..syntax.source import names_bound, names_unbound, names_used, parse, parses, unparse
+from .awaiting import without_await
+from .doctests import checks, needed, shown
 from .pairs import stated_pairs
-from .signature import closing
+from .shell import shell_examples
+from .signature import closing, names
 
 _ARROW = re.compile(
     r"\s*`?\s*(?:#\s*)?(?P<sign>==>|=+>|--?>|➞|→|⇒|⟶|↦|===?|=(?!=)|"
@@ -37,7 +41,13 @@ _BAD_NEWS = re.compile(
 )
 _LEAD = re.compile(r"^\s*(?:>\s+)?(?:[-*+•]\s+|\d+[.)]\s+|\([a-z0-9]\)\s+|for\s+)?`?")
 _EXAMPLE_LINE = re.compile(r"[=-]>|==|➞|→|^\s*(?:```|~~~|>>>|\.\.\.)")
+_STANDARD = {name for name in KNOWN if name[0].isupper()} | frozenset(
+    "asyncio collections contextlib copy dataclasses deepcopy asdict astuple functools io itertools islice json"
+    " subprocess sys".split()
+)
+"""Names of the standard library that are no words for a parameter."""
 _LONGEST = 30
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _Call = tuple[str, str, str]
 
 
@@ -46,20 +56,24 @@ def examples(text: str, signature: Signature | None) -> tuple[Example, ...]:
     lines = _readable(text)
     found: list[tuple[int, str, str, bool]] = []
     optional = signature is not None and re.search(r"None|Optional", signature.text.partition("->")[2]) is not None
+    prints = signature is not None and signature.text.endswith("-> None") and signature.kind == "function"
     prompted: set[int] = set()
     for session in shown(lines):
         prompted.update(range(session[0].line, session[-1].line + session[-1].text.count("\n") + 1))
         if not _in_doubt(lines, session[0].line):
-            found.extend((line, code, source, True) for code, source, line in checks(session, optional))
+            found.extend((line, code, source, True) for code, source, line in checks(session, optional, prints))
     for index, line in enumerate(lines):
         if index not in prompted and not _in_doubt(lines, index):
             logical = _logical(lines, index, signature)
             found.extend((index, code, line.strip(), sure) for code, sure in _in_line(logical, signature))
     found.extend((line, code, source, True) for code, source, line in stated_pairs(lines, signature))
     found.extend((line, code, source, True) for code, source, line in _set_up(lines, signature))
+    runs = [run for run in shell_examples(lines) if not _in_doubt(lines, run[2])]
+    found.extend((line, code, source, True) for code, source, line in runs)
     # Two backslashes in Markdown may stand for one, as in a docstring: what is meant is not certain.
     plain = [item for item in found if "\\\\" not in item[1] or parses(text)]
-    certain = [item for item in plain if _is_certain(item[1], signature)]
+    plain = [(line, without_await(code, signature), source, sure) for line, code, source, sure in plain]
+    certain = [item for item in plain if _is_certain(item[1], signature, text)]
     return tuple(Example(code, source) for code, source in _agreeing(sorted(certain, key=lambda item: item[0])))
 
 
@@ -74,12 +88,17 @@ def from_statement(text: str, signature: Signature | None) -> Example:
         body = parse(source).body
     except ValueError as error:
         reason = str(error)
-    if body and isinstance(body[-1], ast.Assert | ast.With):
-        return Example(source, source)
-    if len(body) == 1 and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Compare | ast.BoolOp):
-        return Example(f"assert {source}", source)
-    for code, _ in _in_line(source, signature):
+    last = body[-1] if body else None
+    if isinstance(last, ast.Assert | ast.With):
+        return Example(without_await(source, signature), source)
+    if isinstance(last, ast.Expr) and isinstance(last.value, ast.Compare | ast.BoolOp):
+        before = "".join(f"{unparse(node)}\n" for node in body[:-1])
+        stated = ast.get_source_segment(source, last)
+        return Example(without_await(f"{before}assert {stated}", signature), source)
+    for code, _, _ in shell_examples(["```", *source.split("\n")]):
         return Example(code, source)
+    for code, _ in _in_line(source, signature):
+        return Example(without_await(code, signature), source)
     if reason:
         raise ValueError(f"the example `{source}` is not Python ({reason})")
     raise ValueError(f"the example `{source}` states no result; write it as `call(...) == value`")
@@ -224,11 +243,13 @@ def _ends(tail: str) -> bool:
 
 def _leading_exception(rest: str) -> str | None:
     match = re.match(r"\s*`?(?:raises?\s+|an?\s+)*`?([A-Z]\w*)(?:\(\))?`?[\s.,;)]*(?:$|#|and\b|\n)", rest)
+    if match and match[1].endswith(("Error", "Exception")):
+        return match[1]  # the spec's own, perhaps
     return exception(match[1]) if match else None
 
 
 def _set_up(lines: Sequence[str], signature: Signature | None) -> list[tuple[str, str, int]]:
-    """Return asserts in fenced code that stand on assignments above them."""
+    """Return asserts in fenced code that stand on statements above them."""
     found: list[tuple[str, str, int]] = []
     fences = [index for index, line in enumerate(lines) if re.match(r"\s*(?:```|~~~)", line)]
     for start, end in zip(fences[::2], fences[1::2], strict=False):
@@ -236,21 +257,29 @@ def _set_up(lines: Sequence[str], signature: Signature | None) -> list[tuple[str
             body = parse("\n".join(lines[start + 1 : end])).body
         except ValueError:
             continue
-        if (
-            signature is None
-            or _in_doubt(lines, start)
-            or any(signature.name in names_bound(node) for node in body)
-        ):
+        own = {name for node in body if isinstance(node, _Definition) for name in names_bound(node)}
+        if _in_doubt(lines, start) or (own and (signature is None or signature.name in own)):
             continue
-        before: dict[str, ast.Assign] = {}
+        before: list[ast.stmt] = []
         for node in body:
-            if isinstance(node, ast.Assert) and names_used(node) & before.keys():
-                needed = dict.fromkeys(assigned for name, assigned in before.items() if name in names_used(node))
-                code = "\n".join(ast.unparse(statement) for statement in [*needed, node])
+            setup = needed(before, names_used(node))
+            check = ast.Assert(node.value) if isinstance(node, ast.Expr) and _states(node.value) else node
+            whole = isinstance(check, ast.With) and any(isinstance(inner, ast.Assert) for inner in ast.walk(check))
+            if whole or (isinstance(check, ast.Assert) and setup):
+                code = "\n".join(unparse(statement) for statement in [*setup, check])
                 found.append((code, lines[start + node.lineno].strip(), start + node.lineno))
-            elif isinstance(node, ast.Assign):
-                before.update(dict.fromkeys(names_bound(node), node))
+            before += _effects(node)
     return found
+
+
+def _effects(node: ast.stmt) -> list[ast.stmt]:
+    """What later statements may need of `node`: of a check, that it asked an object for something."""
+    checked = node.test if isinstance(node, ast.Assert) else node.value if isinstance(node, ast.Expr) else None
+    if not isinstance(checked, ast.Compare):
+        return [] if isinstance(node, ast.Assert) else [node]
+    asked = [inner.func for inner in ast.walk(checked.left) if isinstance(inner, ast.Call)]
+    acts = any(isinstance(function, ast.Attribute) or ast.unparse(function) == "next" for function in asked)
+    return [ast.Expr(checked.left)] if acts else []
 
 
 # --- what is certain ----------------------------------------------------------------------------------------
@@ -264,15 +293,22 @@ def _checks(code: str) -> bool:
     return bool(body) and isinstance(body[-1], ast.Assert | ast.With)
 
 
-def _is_certain(code: str, signature: Signature | None) -> bool:
-    """Return True if `code` parses, uses the entry point, and depends on nothing that the spec does not give."""
+def _is_certain(code: str, signature: Signature | None, text: str) -> bool:
+    """Return True if `code` parses, uses what the spec asks for, and depends on nothing that it does not give."""
     if not _checks(code):
         return False
+    if PROGRAM_FILE in code:
+        return True
     outside = names_unbound(code, signature.name if signature else None) - MAKERS - {"pytest"}
-    calls = [node.func for node in ast.walk(parse(code)) if isinstance(node, ast.Call)]
+    tree = parse(code)
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     called = {function.id for function in calls if isinstance(function, ast.Name)}
     wanted = outside if signature is None else {signature.name}
-    return bool(outside) and outside == wanted and outside <= called
+    if outside and outside == wanted and outside <= called:
+        return True
+    entry = {signature.name} if signature else set()
+    asked = {name for name in outside if name in entry & called or names(text, name, called=name in called)}
+    return bool(asked) and outside - asked <= FIXTURES | _STANDARD
 
 
 def _agreeing(found: Sequence[tuple[int, str, str, bool]]) -> list[tuple[str, str]]:

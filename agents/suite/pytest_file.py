@@ -26,6 +26,8 @@ _XUNIT = frozenset(
     {"setup_module", "teardown_module", "setup_function", "teardown_function", "setUpModule", "tearDownModule",
      "pytestmark"}
 )  # fmt: skip
+FIXTURES = frozenset({"tmp_path", "capsys"})
+"""Of pytest's, those that an example may use as they are."""
 _INERT = (
     ast.Assign, ast.AnnAssign, ast.Pass, ast.Name, ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict,
     ast.UnaryOp, ast.Starred, ast.expr_context, ast.unaryop,
@@ -91,11 +93,13 @@ def _example_test(number: int, example: Example, spec: Spec) -> Test:
     name = f"test_spec_example_{number}"
     entry = spec.signature.name if spec.signature else None
     lines = []
-    for missing in sorted(names_unbound(example.code, entry)):
+    missing_names = names_unbound(example.code, entry)
+    for missing in sorted(missing_names - FIXTURES):
         known = KNOWN.get(missing) if missing != entry else None
         lines.append(known or f"from {USER_MODULE} import {missing}")
     imports = [entry for line in lines for node in parse(line).body for entry in split_imports(node)]
-    return Test(name, f"def {name}():\n{indented(example.code)}", "spec", render_imports(imports))
+    asked = ", ".join(sorted(missing_names & FIXTURES))
+    return Test(name, f"def {name}({asked}):\n{indented(example.code)}", "spec", render_imports(imports))
 
 
 def _statements(node: ast.stmt, lines: Sequence[str], whole: bool) -> list[_Statement]:

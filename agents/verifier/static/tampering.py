@@ -31,7 +31,8 @@ _MODULES = _words(
     difflib enum errno fnmatch fractions functools gc glob graphlib gzip hashlib heapq hmac html html.parser
     importlib importlib.util inspect io ipaddress itertools json keyword logging math numbers operator os os.path
     pathlib pickle platform pprint pytest queue random re secrets shlex shutil sqlite3 stat statistics string
-    struct subprocess sys tempfile textwrap threading time timeit traceback types typing unicodedata tarfile tomllib unittest
+    struct subprocess sys tempfile textwrap threading time timeit traceback types typing unicodedata tarfile
+    tomllib unittest
     unittest.mock urllib urllib.parse uuid warnings weakref xml xml.etree
     xml.etree.ElementTree zipfile zlib zoneinfo"""
 )
@@ -62,9 +63,7 @@ _MADE_BYTES = _words("encode bytes bytearray b64decode fromhex unhexlify to_byte
 _NOT_SET = _words("__class__ __dict__ __bases__ __defaults__ __annotations__ __call__")
 _BY_NAME = _words("getattr setattr delattr attrgetter methodcaller getfixturevalue")
 
-_OF_A_PROGRAM = _words(
-    "input capture_output text universal_newlines encoding stdout stderr check timeout"
-)
+_OF_A_PROGRAM = _words("input capture_output text universal_newlines encoding stdout stderr check timeout")
 
 _INSIDE = re.compile(r"__\w+__|(?:f|gi|cr|ag|tb|co)_\w+")
 _ORDINARY = {name for kind in (int, str, list, dict, BaseException, Iterator) for name in dir(kind)} | _words(

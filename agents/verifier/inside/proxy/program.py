@@ -11,8 +11,8 @@ _run = subprocess.run  # the tests' own is another
 
 
 def run_program(arguments: tuple[str, ...], stdin: Any, seconds: float | None) -> tuple[int, Any, Any] | None:
-    """Run `user_code.py` as `__main__`; its exit code, standard output and standard error, as texts where `stdin` is
-    one. None where it takes longer than `seconds`."""
+    """Run `user_code.py` as `__main__`; its exit code, standard output and standard error, as texts where `stdin`
+    is one. None where it takes longer than `seconds`."""
     coding = {"encoding": "utf-8", "errors": "replace"} if isinstance(stdin, str) else {}
     program = Path(sys.path[0]) / "user_code.py"  # this module may come from a warm worker, the code never does
     command = [sys.executable, "-B", "-X", "utf8", str(program), *arguments]

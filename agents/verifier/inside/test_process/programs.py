@@ -44,7 +44,7 @@ def _completed(
     command: Any,
     arguments: tuple[str, ...],
     run: Run,
-    input: Any = None,  # noqa: A002 - as `subprocess` names it
+    input: Any = None,
     capture_output: bool = False,
     text: bool | None = None,
     universal_newlines: bool | None = None,
