@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..records import PROGRAM_FILE, Example, Signature
-from ..suite import FIXTURES
+from ..syntax.collection import FIXTURES
 from ..syntax.imports import KNOWN
 from ..syntax.literals import MAKERS, exception, expression, is_value, value
 from ..syntax.source import names_bound, names_unbound, names_used, parse, parses, unparse
@@ -41,10 +41,10 @@ _BAD_NEWS = re.compile(
 )
 _LEAD = re.compile(r"^\s*(?:>\s+)?(?:[-*+•]\s+|\d+[.)]\s+|\([a-z0-9]\)\s+|for\s+)?`?")
 _EXAMPLE_LINE = re.compile(r"[=-]>|==|➞|→|^\s*(?:```|~~~|>>>|\.\.\.)")
-_STANDARD = {name for name in KNOWN if name[0].isupper()} | frozenset(
-    "asyncio collections contextlib copy dataclasses deepcopy asdict astuple functools io itertools islice json"
-    " subprocess sys".split()
-)
+_STANDARD = {name for name in KNOWN if name[0].isupper()} | {
+    "asyncio", "asdict", "astuple", "collections", "contextlib", "copy", "dataclasses", "deepcopy", "functools",
+    "io", "islice", "itertools", "json", "subprocess", "sys",
+}  # fmt: skip
 """Names of the standard library that are no words for a parameter."""
 _LONGEST = 30
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -99,9 +99,23 @@ def from_statement(text: str, signature: Signature | None) -> Example:
         return Example(code, source)
     for code, _ in _in_line(source, signature):
         return Example(without_await(code, signature), source)
+    if code := _raising(source):
+        return Example(without_await(code, signature), source)
     if reason:
         raise ValueError(f"the example `{source}` is not Python ({reason})")
     raise ValueError(f"the example `{source}` states no result; write it as `call(...) == value`")
+
+
+def _raising(source: str) -> str | None:
+    """The check that `statements; call raises Name` makes; None where `source` is nothing like that."""
+    match = re.fullmatch(r"(?P<before>.+)\s+raises\s+(?P<name>[A-Z]\w*)", source, re.DOTALL)
+    try:
+        *setup, last = parse(match["before"]).body if match else []
+    except ValueError:
+        return None
+    if match is None or not isinstance(last, ast.Expr):
+        return None
+    return "\n".join([*map(unparse, setup), f"with pytest.raises({match['name']}):\n    {unparse(last)}"])
 
 
 def _readable(text: str) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..records import Example, Spec, Test, TestOrigin
-from ..syntax.collection import is_fixture, is_main_guard, is_test
+from ..syntax.collection import FIXTURES, is_fixture, is_main_guard, is_test
 from ..syntax.imports import KNOWN, USER_MODULE, Import, render_imports, split_imports
 from ..syntax.source import (
     indented,
@@ -26,8 +26,6 @@ _XUNIT = frozenset(
     {"setup_module", "teardown_module", "setup_function", "teardown_function", "setUpModule", "tearDownModule",
      "pytestmark"}
 )  # fmt: skip
-FIXTURES = frozenset({"tmp_path", "capsys"})
-"""Of pytest's, those that an example may use as they are."""
 _INERT = (
     ast.Assign, ast.AnnAssign, ast.Pass, ast.Name, ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict,
     ast.UnaryOp, ast.Starred, ast.expr_context, ast.unaryop,

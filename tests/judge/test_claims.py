@@ -34,7 +34,15 @@ def test_a_plain_assertion_claims_a_value(body: str, claim: ValueClaim) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", ["assert f(1) > 2", "assert f(1) == g(2)", "x = 1\n    assert f(x) == 2", "assert 2 == f(1)", "pass"]
+    "body",
+    [
+        "assert f(1) > 2",
+        "assert f(1) == g(2)",
+        "x = g()\n    assert x\n    assert f(x) == 2",
+        "with pytest.raises(ValueError):\n        f(0)\n    assert f(1) == 2",
+        "assert 2 == f(1)",
+        "pass",
+    ],
 )
 def test_other_tests_claim_nothing(body: str) -> None:
     assert claimed(body) is None
