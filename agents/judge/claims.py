@@ -44,9 +44,9 @@ def claim_of(test: Test) -> ValueClaim | None:
     if ast.unparse(body[0].args) != ", ".join(fixtures) or not FIXTURES.issuperset(fixtures):
         return None
     statements = [statement for statement in body[0].body if not _is_docstring(statement)]
-    if body[0].decorator_list or not statements or not isinstance(statements[-1], ast.Assert):
+    *before, last = statements or body
+    if body[0].decorator_list or not isinstance(last, ast.Assert):
         return None
-    *before, last = statements
     if any(_checks(inner) for statement in before for inner in ast.walk(statement)):
         return None
     claim = _claim_of_condition(last.test, computed=bool(before))

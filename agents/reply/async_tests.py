@@ -6,7 +6,7 @@ import ast
 import copy
 
 from ..syntax.collection import is_test, last_name
-from ..syntax.source import parse_expression
+from ..syntax.source import parse, parse_expression
 
 _Loops = ast.AsyncFor | ast.AsyncWith | ast.comprehension
 
@@ -23,8 +23,9 @@ def made_plain(node: ast.stmt) -> ast.stmt:
     if not isinstance(node, ast.AsyncFunctionDef) or not is_test(node):
         return node
     marks = [mark for mark in node.decorator_list if last_name(mark) not in ("asyncio", "anyio")]
-    plain = ast.FunctionDef(node.name, node.args, _body(node.body), marks, node.returns, lineno=node.lineno)
-    plain.type_params = []
+    (plain,) = parse(f"def {node.name}(): pass").body
+    assert isinstance(plain, ast.FunctionDef)
+    plain.args, plain.body, plain.decorator_list = node.args, _body(node.body), marks
     return ast.fix_missing_locations(ast.copy_location(plain, node))
 
 
@@ -33,9 +34,10 @@ def _body(body: list[ast.stmt]) -> list[ast.stmt]:
     loops = any(isinstance(inner, _Loops) and getattr(inner, "is_async", True) for inner in nodes)
     if not loops and sum(isinstance(inner, ast.Await) for inner in nodes) <= 1:
         return [_Run().visit(copy.deepcopy(statement)) for statement in body]
-    check = ast.AsyncFunctionDef("check", parse_expression("lambda: 0").args, body, [], lineno=1)  # type: ignore[attr-defined]
-    check.type_params = []
-    return [check, ast.Expr(parse_expression("asyncio.run(check())"))]
+    check, run = parse("async def check(): pass\nasyncio.run(check())").body
+    assert isinstance(check, ast.AsyncFunctionDef)
+    check.body = body
+    return [check, run]
 
 
 class _Run(ast.NodeTransformer):

@@ -99,8 +99,8 @@ def from_statement(text: str, signature: Signature | None) -> Example:
         return Example(code, source)
     for code, _ in _in_line(source, signature):
         return Example(without_await(code, signature), source)
-    if code := _raising(source):
-        return Example(without_await(code, signature), source)
+    if raising := _raising(source):
+        return Example(without_await(raising, signature), source)
     if reason:
         raise ValueError(f"the example `{source}` is not Python ({reason})")
     raise ValueError(f"the example `{source}` states no result; write it as `call(...) == value`")

@@ -288,8 +288,32 @@ class Tampering:
 
     def _runs_the_program(self, call: ast.Call) -> bool:
         """Return True if a process is started for the code under test only, in a way that works from afar."""
-        named = bool({"user_code.py", USER_MODULE} & set(self._texts))
-        return named and {keyword.arg for keyword in call.keywords} <= _OF_A_PROGRAM
+        given = {keyword.arg for keyword in call.keywords} <= _OF_A_PROGRAM and len(call.args) == 1
+        return given and self._begins_with_program(call.args[0])
+
+    def _begins_with_program(self, command: ast.expr) -> bool:
+        """Return True for `[sys.executable, "user_code.py", ...]`, and what begins with a name for such a list."""
+        match command:
+            case ast.BinOp(left=left, op=ast.Add()):
+                return self._begins_with_program(left)
+            case ast.List(elts=[ast.Starred(value=first), *_]):
+                return self._begins_with_program(first)
+            case ast.List(elts=[python, *words]):
+                named = ast.unparse(python) == "sys.executable" or text_of(python) in ("python", "python3")
+                told = [text_of(word) for word in words[:2]]
+                return named and (told[:1] == [f"{USER_MODULE}.py"] or told == ["-m", USER_MODULE])
+            case ast.Name(id=name):
+                bound = [
+                    node.value
+                    for node in self._nodes
+                    if isinstance(node, ast.Assign) and name in names_bound(node)
+                ]
+                return (
+                    bool(bound)
+                    and all(isinstance(value, ast.List) for value in bound)
+                    and all(map(self._begins_with_program, bound))
+                )
+        return False
 
     def _told(self, text: str) -> Iterator[str]:
         """Names in texts: for `attrgetter`, `getmembers(...)["..."]`, fixtures asked for by name, formats."""

@@ -5,39 +5,27 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable
-from pathlib import PurePath
 from typing import Any
 
 Run = Callable[[tuple[str, ...], Any, float | None], Any]
 """As `run_program`."""
-_run = subprocess.run
 
 
 def divert(run: Run) -> None:
-    """Have `subprocess.run` and `check_output` call `run` for the code under test."""
+    """Have `subprocess.run` and `check_output` call `run` for the code under test, and refuse anything else."""
 
-    def diverted(command: Any, *others: Any, **options: Any) -> Any:
-        arguments = _arguments(command)
-        if arguments is None or others:
-            return _run(command, *others, **options)
-        return _completed(command, arguments, run, **options)
+    def diverted(command: Any, **options: Any) -> Any:
+        words = command if isinstance(command, list) else []
+        start = 2 if words[1:2] == ["-m"] else 1
+        if words[start : start + 1] not in (["user_code.py"], ["user_code"]):
+            raise PermissionError("tests start no process but the code's")
+        return _completed(command, tuple(map(os.fspath, words[start + 1 :])), run, **options)
 
-    def output(command: Any, *others: Any, **options: Any) -> Any:
-        return diverted(command, *others, **{"stdout": subprocess.PIPE, "check": True, **options}).stdout
+    def output(command: Any, **options: Any) -> Any:
+        return diverted(command, **{"stdout": subprocess.PIPE, "check": True, **options}).stdout
 
     setattr(subprocess, "run", diverted)  # noqa: B010 - to a type checker it is no variable
     setattr(subprocess, "check_output", output)  # noqa: B010
-
-
-def _arguments(command: Any) -> tuple[str, ...] | None:
-    """The program's own arguments, where `command` is `[python, "user_code.py", ...]` or the same with `-m`."""
-    if not isinstance(command, list | tuple) or not command:
-        return None
-    python, *words = map(os.fspath, command)
-    if words[:2] == ["-m", "user_code"]:
-        words = words[1:]
-    named = bool(words) and PurePath(words[0]).name in ("user_code.py", "user_code")
-    return tuple(words[1:]) if named and PurePath(python).name.startswith("python") else None
 
 
 def _completed(
