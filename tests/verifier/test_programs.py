@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -28,7 +29,7 @@ if __name__ == "__main__":
 
 @pytest.fixture(scope="module")
 def verifier() -> Iterator[Verifier]:
-    with open_or_skip("warm native") as sandbox, Verifier(sandbox, call_seconds=2.0) as made:
+    with closing(open_or_skip("warm native")) as sandbox, Verifier(sandbox, call_seconds=2.0) as made:
         yield made
 
 
