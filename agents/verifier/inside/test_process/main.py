@@ -127,7 +127,7 @@ def _choose_modules(
         answers = CallAnswers()
         load(answers)
         divert(answers.recorded(run_program))
-    asserts = reporter.asserts = Asserts(Path(sys.path[0]) / task["tests_file"])
+    asserts = reporter.asserts = Asserts(Path(sys.path[0]) / task["tests_file"], answers.fail)
     asserts.watch()
     if task["measure"]:
         end = time.monotonic() + task["wall_seconds"] - _SPARE_SECONDS
