@@ -7,7 +7,7 @@ from typing import Literal
 
 from ..records import Spec
 
-Kind = Literal["function", "program", "class", "async", "generator", "printing", "files"]
+Kind = Literal["function", "program", "class", "async", "async generator", "generator", "printing", "files"]
 _FILES = re.compile(r"\b(?:reads?|writes?|appends?|opens?)\s+(?:\w+\s+){0,3}files?\b|\btext file\b", re.IGNORECASE)
 
 
@@ -21,7 +21,7 @@ def kind_of(spec: Spec) -> Kind:
         return "class"
     header, _, returns = spec.signature.text.partition("->")
     if header.startswith("async"):
-        return "async"
+        return "async generator" if "Async" in returns else "async"
     if re.match(r"\s*(?:\w+\.)*(?:Iterator|Generator)\b", returns):
         return "generator"
     if returns.strip() == "None" and re.search(r"\bprint", spec.text):

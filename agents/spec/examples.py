@@ -15,10 +15,10 @@ from ..records import PROGRAM_FILE, Example, Signature
 from ..syntax.collection import FIXTURES
 from ..syntax.imports import KNOWN
 from ..syntax.literals import MAKERS, exception, expression, is_value, value
-from ..syntax.source import names_bound, names_unbound, names_used, parse, parses, unparse
-from .awaiting import without_await
+from ..syntax.source import compile_error, names_bound, names_unbound, names_used, parse, parses, unparse
 from .doctests import checks, needed, shown
 from .pairs import stated_pairs
+from .plain_calls import compares_generator, stated_plainly
 from .shell import shell_examples
 from .signature import closing, names
 
@@ -72,16 +72,23 @@ def examples(text: str, signature: Signature | None) -> tuple[Example, ...]:
     found.extend((line, code, source, True) for code, source, line in runs)
     # Two backslashes in Markdown may stand for one, as in a docstring: what is meant is not certain.
     plain = [item for item in found if "\\\\" not in item[1] or parses(text)]
-    plain = [(line, without_await(code, signature), source, sure) for line, code, source, sure in plain]
+    plain = [(line, stated_plainly(code, signature), source, sure) for line, code, source, sure in plain]
     certain = [item for item in plain if _is_certain(item[1], signature, text)]
     return tuple(Example(code, source) for code, source in _agreeing(sorted(certain, key=lambda item: item[0])))
 
 
 def from_statement(text: str, signature: Signature | None) -> Example:
-    """Return an example given as such: an assertion, a comparison, or `call -> value`.
+    """Return an example given as such: an assertion, a comparison, `call -> value`, or a run of the program.
 
     Raises ValueError, naming the example, where it is none of these.
     """
+    example = _stated(text, signature)
+    if fault := compile_error(example.code):
+        raise ValueError(f"the example `{example.source_line}` does not run outside a function ({fault})")
+    return example
+
+
+def _stated(text: str, signature: Signature | None) -> Example:
     source = text.strip()
     body, reason = list[ast.stmt](), ""
     try:
@@ -90,17 +97,17 @@ def from_statement(text: str, signature: Signature | None) -> Example:
         reason = str(error)
     last = body[-1] if body else None
     if isinstance(last, ast.Assert | ast.With):
-        return Example(without_await(source, signature), source)
+        return Example(stated_plainly(source, signature), source)
     if isinstance(last, ast.Expr) and isinstance(last.value, ast.Compare | ast.BoolOp):
         before = "".join(f"{unparse(node)}\n" for node in body[:-1])
         stated = ast.get_source_segment(source, last)
-        return Example(without_await(f"{before}assert {stated}", signature), source)
+        return Example(stated_plainly(f"{before}assert {stated}", signature), source)
     for code, _, _ in shell_examples(["```", *source.split("\n")]):
         return Example(code, source)
     for code, _ in _in_line(source, signature):
-        return Example(without_await(code, signature), source)
+        return Example(stated_plainly(code, signature), source)
     if raising := _raising(source):
-        return Example(without_await(raising, signature), source)
+        return Example(stated_plainly(raising, signature), source)
     if reason:
         raise ValueError(f"the example `{source}` is not Python ({reason})")
     raise ValueError(f"the example `{source}` states no result; write it as `call(...) == value`")
@@ -309,10 +316,12 @@ def _checks(code: str) -> bool:
 
 def _is_certain(code: str, signature: Signature | None, text: str) -> bool:
     """Return True if `code` parses, uses what the spec asks for, and depends on nothing that it does not give."""
-    if not _checks(code):
+    if not _checks(code) or compile_error(code):
         return False
     if PROGRAM_FILE in code:
         return True
+    if compares_generator(code, signature):
+        return False
     outside = names_unbound(code, signature.name if signature else None) - MAKERS - {"pytest"}
     tree = parse(code)
     calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]

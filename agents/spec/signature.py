@@ -64,7 +64,7 @@ def names(text: str, name: str, *, called: bool) -> bool:
     """
     word = re.escape(name)
     if name[:1].isupper():
-        return re.search(rf"`{word}\b|\b(?:class|[Ee]num|exception)\s+{word}\b", text) is not None
+        return re.search(rf"`{word}\b|\b(?:class|dataclass|[Ee]num|exception)\s+{word}\b", text) is not None
     introduced = rf"\bdef\s+{word}\((?!self)|\b(?:function|decorator|coroutine|generator)s?\s+`?{word}\b"
     return called and re.search(introduced, text) is not None
 

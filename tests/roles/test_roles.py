@@ -151,6 +151,10 @@ def test_a_reply_without_code_is_a_reply_error_after_two_tries() -> None:
 FORMS = {
     "class": ("Implement class Stack with push and pop.", "x = Stack(...)"),
     "async": ("Implement async def fetch(n: int) -> int.", "asyncio.run(fetch(...))"),
+    "async generator": (
+        "Implement async def ticks(n: int) -> AsyncIterator[int].",
+        "[x async for x in ticks(...)]",
+    ),
     "generator": ("Implement count(n: int) -> Iterator[int].", "list(count(...)) == [...]"),
     "printing": ("Implement show(n: int) -> None that prints n.", "capsys"),
     "files": ("Implement size(path: Path) -> int.", "tmp_path"),

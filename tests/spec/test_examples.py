@@ -281,6 +281,16 @@ TEXT_OF_KINDS = {
     ),
     "await": ("async def f(n: int) -> int", "`await f(1) == 2`", ["assert asyncio.run(f(1)) == 2"]),
     "asyncio.run": ("async def f(n: int) -> int", "asyncio.run(f(1)) == 2", ["assert asyncio.run(f(1)) == 2"]),
+    "an async generator": (
+        "async def f(n: int) -> AsyncIterator[int]",
+        "`[x async for x in f(2)] == [0, 1]` and f(2) -> [3]",
+        [],
+    ),
+    "a generator": (
+        "f(n: int) -> Iterator[int]",
+        "f(2) -> [2, 1] and f(1) yields 1",
+        ["assert list(f(2)) == [2, 1]"],
+    ),
     "an async function, called": ("async def f(n: int) -> int", "f(1) -> 2", ["assert asyncio.run(f(1)) == 2"]),
     "print": (
         "def show(n: int) -> None",
