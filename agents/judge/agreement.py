@@ -6,11 +6,14 @@ that are the same program in other words have a vote each.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..records import Board, Candidate, Outcome, Test
 
+_ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
+"""In the text of an object that says nothing of itself: another in each process."""
 RUNNABLE = ("passed", "failed", "stopped")
 """Verdicts whose outcomes can be relied on."""
 
@@ -65,7 +68,8 @@ class Agreement:
         """The value that `candidate` returns for a probe; None where it raises or there are no probes."""
         if self.probes is None:
             return None
-        return self.probes.verdict(candidate.id).outcome(probe.id).actual
+        returned = self.probes.verdict(candidate.id).outcome(probe.id).actual
+        return None if returned is not None and _ADDRESS.search(returned) else returned
 
     def _outcome(self, candidate: Candidate, test: Test) -> Outcome:
         return self.board.verdict(candidate.id).outcome(test.id)

@@ -161,20 +161,20 @@ class _LeaderView:
         for probe in self.agreement.probes.tests:
             returned = [self.agreement.returned(candidate, probe) for candidate in (self.leader, *rivals)]
             answers = tuple(dict.fromkeys(value for value in returned if value is not None))
-            if len(answers) > 1:
+            if len(answers) > 1 and "\n" not in probed_call(probe):
                 found.append(Dispute(probe.id, probed_call(probe), answers))
         return found[:SHOWN_DIFFERENCES]
 
     def _dispute(self, entry: LedgerEntry) -> Dispute:
         claim, outcome = claim_of(entry.test), self.outcome(entry)
-        if claim is None:
+        if claim is None or "\n" in claim.question:
             return Dispute(entry.test.id, entry.test.source.strip(), (outcome.detail,))
         answers = [claim.expected]
         for candidate in self.agreement.board.candidates:
             given = ballot(self.agreement, candidate, entry.test, claim)
             if given is not None and given not in answers:
                 answers.append(given)
-        return Dispute(entry.test.id, claim.call, tuple(sorted(answers, key=raises)))
+        return Dispute(entry.test.id, claim.question, tuple(sorted(answers, key=raises)))
 
 
 def _leader(agreement: Agreement) -> Candidate | None:
@@ -235,6 +235,10 @@ def _why(view: _LeaderView, *, enough: bool) -> str:
         *([f"{len(view.failed)} tests that count fail"] if view.failed else []),
     ]
     said = f"{', '.join(facts[:-1])}, and {facts[-1]}."
+    if view.agreement.probes is None:
+        said += " No input beyond those of the tests could be tried."
+    if any(verdict.isolation == "in-process" for verdict in view.agreement.board.verdicts):
+        said += " Tests ran in one process with the code, a lower assurance."
     return said[0].upper() + said[1:] if enough else f"Not enough is known of it: {said}"
 
 

@@ -25,8 +25,8 @@ def lone_example(agreement: Agreement, thresholds: Thresholds = MEASURED) -> str
 def _contradicted(test: Test, tests: list[Test]) -> str | None:
     claim = claim_of(test)
     for other in map(claim_of, tests):
-        if claim and other and claim.call == other.call and not same_value(claim.expected, other.expected):
-            stated = " and ".join(f"`{each.call} == {each.expected}`" for each in (claim, other))
+        if claim and other and claim.question == other.question and not same_value(claim.expected, other.expected):
+            stated = " and ".join(f"`{each.question} == {each.expected}`" for each in (claim, other))
             return f"The examples {stated} contradict each other."
     return None
 
@@ -53,5 +53,5 @@ def _alone(agreement: Agreement, test: Test, thresholds: Thresholds) -> str | No
     if votes < thresholds.settling_drafts or 2 * votes <= len(peers):
         return None
     does = value.replace("raises", "raise", 1) if raises(value) else f"return {value}"
-    stated = f"`{claim.call} == {claim.expected}`"
+    stated = f"`{claim.question} == {claim.expected}`"
     return f"The example {stated} stands alone: {votes} of {len(peers)} drafts {does} there."

@@ -9,10 +9,12 @@ from __future__ import annotations
 import ast
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ..records import Test, fingerprint
-from ..syntax.source import parse_expression
-from .claims import claim_of
+from ..syntax.literals import is_literal
+from ..syntax.source import parse, parse_expression
+from .claims import ValueClaim, claim_of, source_of_claim
 
 LONGEST_INPUT = 1500
 UNKNOWN = "..."
@@ -23,6 +25,8 @@ _STRING_PARTS = ("é", " ", "  ", "-", "_", "!", "1", "A", "ß", ".", "\t")
 def probes(tests: Sequence[Test], count: int) -> tuple[Test, ...]:
     """At most `count` probes on inputs near those of `tests`; the same tests give the same probes."""
     calls = [literal for test in tests if (literal := literal_call(test)) is not None]
+    if not calls:
+        return _of_sessions(tests, count)
     chance = random.Random(fingerprint("".join(ast.unparse(literal) for literal, _ in calls)))
     known = {ast.unparse(literal) for literal, _ in calls}
     made: dict[str, str] = {}
@@ -36,6 +40,59 @@ def probes(tests: Sequence[Test], count: int) -> tuple[Test, ...]:
     return tuple(probe(number, source, preamble) for number, (source, preamble) in enumerate(made.items(), 1))
 
 
+def _of_sessions(tests: Sequence[Test], count: int) -> tuple[Test, ...]:
+    """Probes that repeat a test's statements with one literal argument of one call changed: of methods, of
+    coroutines, of a program."""
+    claims = [(claim, test.preamble) for test in tests if (claim := claim_of(test)) is not None]
+    chance = random.Random(fingerprint("".join(claim.question for claim, _ in claims)))
+    made: dict[str, Test] = {}
+    for _ in range(count * 8):
+        if not claims or len(made) == count:
+            break
+        claim, preamble = chance.choice(claims)
+        other = _changed_session(claim, chance)
+        if other is not None and all(other.question != known.question for known, _ in claims):
+            name = f"test_probe_{len(made) + 1}"
+            made.setdefault(other.question, Test(name, source_of_claim(name, other), "generated", preamble))
+    return tuple(made.values())
+
+
+def _changed_session(claim: ValueClaim, chance: random.Random) -> ValueClaim | None:
+    tree = parse("\n".join([*claim.setup, claim.call]))
+    literals = [node for call in ast.walk(tree) if isinstance(call, ast.Call) for node in _given(call)]
+    if not literals:
+        return None
+    chosen = chance.choice(literals)
+    value = ast.literal_eval(chosen)
+    other = mutated(value, chance)
+    if other == value and type(other) is type(value):
+        return None
+    _Replaced(chosen, parse_expression(repr(other))).visit(tree)
+    *setup, call = map(ast.unparse, tree.body)
+    changed = replace(claim, setup=tuple(setup), call=call, expected=UNKNOWN)
+    return changed if len(changed.question) <= LONGEST_INPUT else None
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    """The literals that `call` passes on; of a run of the program, its own arguments and its input."""
+    nodes = argument_nodes(call)
+    if ast.unparse(call.func) in ("subprocess.run", "subprocess.check_output"):
+        command = nodes[0].elts[2:] if nodes and isinstance(nodes[0], ast.List) else []
+        nodes = [*command, *(keyword.value for keyword in call.keywords if keyword.arg == "input")]
+    return [node for node in nodes if is_literal(ast.unparse(node))]
+
+
+class _Replaced(ast.NodeTransformer):
+    def __init__(self, node: ast.expr, other: ast.expr) -> None:
+        self._node = node
+        self._other = other
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        """Every node but the one to be replaced."""
+        visited: ast.AST = self._other if node is self._node else super().visit(node)
+        return visited
+
+
 def probe(number: int, call: str, preamble: str) -> Test:
     """The probe that makes `call`."""
     name = f"test_probe_{number}"
@@ -44,13 +101,14 @@ def probe(number: int, call: str, preamble: str) -> Test:
 
 def probed_call(probe: Test) -> str:
     """The call that a probe makes."""
-    return probe.source.partition("assert ")[2].rpartition(f" == {UNKNOWN}")[0]
+    claim = claim_of(probe)
+    return claim.question if claim else probe.source.partition("assert ")[2].rpartition(f" == {UNKNOWN}")[0]
 
 
 def literal_call(test: Test) -> tuple[ast.Call, str] | None:
     """The call of a plain-data test whose arguments are all literals, and the test's preamble."""
     claim = claim_of(test)
-    if claim is None:
+    if claim is None or claim.setup or claim.fixtures:
         return None
     node = parse_expression(claim.call)
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or not (node.args or node.keywords):

@@ -93,7 +93,7 @@ def _raised(outcome: Outcome) -> str | None:
 def _trusted_value(agreement: Agreement, claim: ValueClaim) -> str | None:
     """The value that a trusted test expects of the same call."""
     trusted = [claim_of(test) for test in agreement.board.tests if test.trusted]
-    return next((each.expected for each in trusted if each is not None and each.call == claim.call), None)
+    return next((each.expected for each in trusted if each is not None and each.question == claim.question), None)
 
 
 def count(ballots: Iterable[str]) -> list[tuple[str, int]]:

@@ -107,7 +107,7 @@ class LoopState:
         """Ask for the blind tests, and for properties where the plan has any."""
         writer, plan = self.roles.test_writer, self.plan
         self.add_tests(lambda: writer.draft(self.spec, plan.tests))
-        if plan.properties:
+        if plan.properties and not self.spec.program:
             self.add_tests(lambda: writer.properties(self.spec, plan.properties))
         self._tests_written = True
 

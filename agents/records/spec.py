@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+PROGRAM_FILE = "user_code.py"
+"""The module under test, as a program."""
+
 
 @dataclass(frozen=True, slots=True)
 class Signature:
@@ -30,6 +33,11 @@ class Example:
     """An answer to an open question, from a file of answers."""
     told: bool = True
     """Shown in prompts; an answer to a run under way is a test alone, so that recorded replies serve."""
+
+    @property
+    def runs_program(self) -> bool:
+        """Return True if it runs the module as a program."""
+        return "subprocess." in self.code and PROGRAM_FILE in self.code
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +75,8 @@ class Spec:
     """Third-party packages that the code and its tests may import, as requirements (`pandas>=2`)."""
     modules: tuple[UserModule, ...] = ()
     """The user's own modules that the code may import."""
+    program: bool = False
+    """The module is run as a program, with arguments and standard input; what it prints is judged."""
     limits: SpecLimits = SpecLimits()
     origin: str = "argument"
     """Where the spec came from: `argument`, `stdin`, or a file's path."""

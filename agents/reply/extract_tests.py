@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..errors import ReplyError
-from ..records import Spec, Test
+from ..records import PROGRAM_FILE, Spec, Test
 from ..suite import split
 from ..syntax.collection import is_fixture, is_main_guard, is_property, is_test, is_test_case, last_name
 from ..syntax.imports import KNOWN, USER_MODULE, Import, add_missing_imports, render_imports, split_imports
@@ -20,10 +20,12 @@ from ..syntax.source import (
     names_used,
     parse,
     source_of,
+    texts_in,
     unparse,
     unused_name,
     with_name,
 )
+from .async_tests import made_plain
 from .split_cases import asserts, single_cases
 
 _TOOLS = frozenset({"pytest", "unittest", "hypothesis", "numpy", "pandas"}) | sys.stdlib_module_names
@@ -60,7 +62,7 @@ def extract_tests(code: str, spec: Spec, limit: int) -> tuple[tuple[Test, ...], 
     imports = [*imports, *_hypothesis_imports(imports, body)]
     imports = [*imports, *_entry_imports(imports, body, entry)]
     source, added = add_missing_imports(f"{render_imports(imports)}\n\n\n{body}")
-    tests = [test for test in split(source, "generated") if _is_about(test, entry, strange, module)]
+    tests = [test for test in split(source, "generated") if _is_about(test, spec, strange, module)]
     if len(tests) > limit:
         module.notes[f"kept the first {limit} of {len(tests)} tests"] = 1
     if not tests:
@@ -80,8 +82,10 @@ def _why_none(module: _Module, entry: str | None) -> str:
 def _sorted_out(tree: ast.Module, lines: Sequence[str], entry: str | None) -> _Module:
     module = _Module()
     read = names_used([node for node in tree.body if isinstance(node, _Function | ast.ClassDef)])
-    for node in tree.body:
-        if compile_error(source_of(lines, node)):
+    for written in tree.body:
+        node = made_plain(written)
+        source = source_of(lines, node) if node is written else unparse(node)
+        if compile_error(source):
             module.count("dropped code that can't be compiled")  # one such function fails the import of all tests
         elif imports := split_imports(node):
             module.imports.extend(imports)
@@ -91,7 +95,10 @@ def _sorted_out(tree: ast.Module, lines: Sequence[str], entry: str | None) -> _M
             module.count("dropped a unittest class")
         elif is_test(node):
             module.tests.append(node)
-            module.texts[id(node)] = source_of(lines, node)
+            if node is written:
+                module.texts[id(node)] = source
+            else:
+                module.count("made a test call asyncio.run")
         elif is_main_guard(node) or _is_idle(node):
             continue
         elif isinstance(node, _Function | ast.ClassDef) or names_bound(node) & read:
@@ -195,7 +202,7 @@ def _from_user_code(imports: Sequence[Import], entry: str | None, spec: Spec) ->
     strange: set[str] = set()
     for item in imports:
         root = item.module.split(".")[0]
-        known = root in _TOOLS and not item.level and item.name != entry
+        known = root in _TOOLS and not item.level and (entry is None or item.name != entry)
         if item.module == "__future__" or (known and root != USER_MODULE):
             fixed.append(item)
         elif item.name is None and item.binds != entry:
@@ -232,12 +239,13 @@ def _hypothesis_imports(imports: Sequence[Import], body: str) -> list[Import]:
     ]
 
 
-def _is_about(test: Test, entry: str | None, strange: set[str], module: _Module) -> bool:
+def _is_about(test: Test, spec: Spec, strange: set[str], module: _Module) -> bool:
     tree = parse(f"{test.preamble}\n{test.source}")
     if names := sorted(names_used(tree) & strange):
         module.count(f"dropped a test of {names[0]}, which the spec does not name")
         return False
     from_user = any(item.module == USER_MODULE for node in tree.body for item in split_imports(node))
-    if not from_user:
-        module.count(f"dropped a test that does not use {entry or 'the code'}")
-    return from_user
+    if not from_user and not (spec.program and PROGRAM_FILE in texts_in(tree)):
+        module.count(f"dropped a test that does not use {spec.signature.name if spec.signature else 'the code'}")
+        return False
+    return True

@@ -89,7 +89,11 @@ def _drafts(text: str, *, truncated: bool, keep_begun: bool = False) -> list[Men
 def _by_promise(drafts: Sequence[Mended], spec: Spec) -> list[Mended]:
     """Return drafts that may be the module, the most promising first: of several, models mean the last."""
     name = spec.signature.name if spec.signature else ""
-    defining = [draft for draft in drafts if draft.lost or _definitions(draft.code) or _binds(draft.code, name)]
+    defining = [
+        draft
+        for draft in drafts
+        if draft.lost or spec.program or _definitions(draft.code) or _binds(draft.code, name)
+    ]
     if not name:
         joined = _joined([draft for draft in defining if not draft.lost])
         return [*joined, *reversed(defining)]
@@ -126,14 +130,14 @@ def _finished(draft: Mended, drafts: Sequence[Mended], spec: Spec) -> Module:
         raise ReplyError(_why_lost(draft, entry or draft.lost[0]))
     if reason := left_out(draft.code, entry):
         raise ReplyError(reason)
-    code, dropped = without_demos(draft.code, entry)
+    code, dropped = (draft.code, ()) if spec.program else without_demos(draft.code, entry)
     code, borrowed = _completed(code, [other for other in drafts if other is not draft])
     moved: tuple[str, ...] = ()
     if spec.signature:
         code, moved = with_entry(code, spec.signature)
     if reason := left_out(code, entry):
         raise ReplyError(reason)
-    if not _definitions(code) and not (entry and _binds(code, entry)):
+    if not spec.program and not _definitions(code) and not (entry and _binds(code, entry)):
         raise ReplyError("the code defines no function and no class; write the complete module")
     code, added = add_missing_imports(code)
     if missing := sorted(names_unbound(code) & set(draft.lost)):

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 from ..records import Example, Message, Spec
+from .kinds import kind_of
 
 
 @cache
@@ -33,7 +34,12 @@ def messages(spec: Spec, task: str, **variables: object) -> tuple[Message, ...]:
     What requests have in common comes first, byte for byte: a model's prompt cache keeps only a common prefix.
     """
     asked = f"{render('spec', spec=spec, unsaid=unsaid(spec))}\n\n{render(task, spec=spec, **variables)}"
-    return (Message("system", render("system")), Message("user", asked))
+    return (system(spec), Message("user", asked))
+
+
+def system(spec: Spec) -> Message:
+    """The system prompt: code prints where the spec is about that."""
+    return Message("system", render("system", quiet=kind_of(spec) not in ("program", "printing")))
 
 
 def unsaid(spec: Spec) -> tuple[Example, ...]:

@@ -71,7 +71,8 @@ def _answer(statement: str, spec: Spec, where: str) -> Example:
     strange = [name for name in outside if name not in defined and name not in KNOWN]
     if strange:
         raise UsageError(f"{where}: the spec does not define `{strange[0]}`; {_remedy(strange[0], spec)}.")
-    if not defined or not any(isinstance(node, ast.Call) for node in ast.walk(code)):
+    asked = defined or (spec.program and example.runs_program)
+    if not asked or not any(isinstance(node, ast.Call) for node in ast.walk(code)):
         raise UsageError(
             f"{where}: `{statement}` calls nothing that the spec defines; "
             f"write it as `{_called(spec.signature)} == value`."

@@ -7,11 +7,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..syntax.literals import exception, expression, value
-from ..syntax.source import names_bound, names_used, parse, source_of
+from ..syntax.collection import last_name
+from ..syntax.literals import expression, value
+from ..syntax.source import indented, names_bound, names_used, parse, source_of
 
 _PROMPT = re.compile(r"^(?P<indent>[ \t]*(?:[*-] |\d+[.)] )?[ \t]*`?)>>> ?(?P<code>.*)$")
-_RAISED = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?::|\s*$)")
+_RAISED = re.compile(r"^(?:\w+\.)*(?P<name>[A-Z]\w*)(?::|\s*$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +62,11 @@ def _one(lines: Sequence[str], start: int, match: re.Match[str]) -> tuple[Shown,
     return Shown("\n".join(code), "\n".join(result).strip(), text, start), index
 
 
-def checks(session: Sequence[Shown], optional: bool) -> list[tuple[str, str, int]]:
+def checks(session: Sequence[Shown], optional: bool, prints: bool) -> list[tuple[str, str, int]]:
     """Return a session's checks as (code, source text, line), each with the statements before it that it needs.
 
-    `optional` says that the entry point may return None, so that a call with nothing printed states that.
+    `optional` says that the entry point may return None, so that a call with nothing printed states that; `prints`
+    that what is shown below a call was printed by it.
     """
     found: list[tuple[str, str, int]] = []
     before: list[ast.stmt] = []
@@ -77,31 +79,39 @@ def checks(session: Sequence[Shown], optional: bool) -> list[tuple[str, str, int
         if not body or "doctest:" in item.code:
             continue
         texts.update({node: source_of(item.code.split("\n"), node) for node in body})
-        if check := _check(body[-1], texts[body[-1]], item.result, optional):
-            setup = _needed([*before, *body[:-1]], names_used(body[-1]))
-            found.append(("\n".join([*(texts[node] for node in setup), check]), item.text, item.line))
-        if not item.result.startswith("Traceback"):
-            before.extend(body)
+        check = _check(body[-1], texts[body[-1]], item.result, optional, prints)
+        if check:
+            setup = [texts[node] for node in needed([*before, *body[:-1]], names_used(body[-1]))]
+            if setup and "capsys" in check:
+                setup.append("capsys.readouterr()")
+            found.append(("\n".join([*setup, check]), item.text, item.line))
+        if item.result.startswith("Traceback"):
+            body = parse(check).body if check else []  # what it did before it raised may matter
+            texts.update(dict.fromkeys(body, check or ""))
+        before.extend(body)
     return found
 
 
-def _check(node: ast.stmt, code: str, result: str, optional: bool) -> str | None:
+def _check(node: ast.stmt, code: str, result: str, optional: bool, prints: bool) -> str | None:
     """The assertion that a statement and its printed result make; None where they make none that is certain."""
     if isinstance(node, ast.Assert) and not result:
         return code
     if result.startswith("Traceback"):
         raised = _RAISED.match(result.split("\n")[-1])
-        name = exception(raised["name"]) if raised else None
-        return f"with pytest.raises({name}):\n    {code}" if name and "\n" not in code else None
+        return f"with pytest.raises({raised['name']}):\n{indented(code)}" if raised else None
     if not isinstance(node, ast.Expr):
         return None
+    if result and isinstance(node.value, ast.Call) and (prints or last_name(node.value) == "print"):
+        printed = result.replace("<BLANKLINE>", "")
+        return f"{code}\nassert capsys.readouterr().out.strip() == {printed!r}" if "..." not in result else None
     if _is_comparison(node.value) and result in {"", "True"}:
         return f"assert {code}"
     if not result:
         return f"assert {code} is None" if optional and isinstance(node.value, ast.Call) else None
     stated = value(result)
     if stated is None or (expected := expression(stated)) is None:
-        return None
+        fixed = "\n" not in result and "..." not in result and not re.search(r"\b0x", result)
+        return f"assert repr({code}) == {result!r}" if fixed else None
     plain = isinstance(node.value, ast.Call | ast.Name | ast.Subscript | ast.Attribute)
     operator = "is" if isinstance(expected, ast.Constant) and expected.value is None else "=="
     return f"assert {code if plain else f'({code})'} {operator} {stated}"
@@ -111,7 +121,7 @@ def _is_comparison(node: ast.expr) -> bool:
     return isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq | ast.Is)
 
 
-def _needed(before: Sequence[ast.stmt], names: frozenset[str]) -> list[ast.stmt]:
+def needed(before: Sequence[ast.stmt], names: frozenset[str]) -> list[ast.stmt]:
     """Return the statements that bind, or act on, what `names` stand for; later ones may need earlier ones."""
     own = {name for node in before for name in names_bound(node)}
     wanted = set(names) & own

@@ -11,12 +11,16 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ..records import Example, Signature
+from ..records import PROGRAM_FILE, Example, Signature
+from ..syntax.collection import FIXTURES
+from ..syntax.imports import KNOWN
 from ..syntax.literals import MAKERS, exception, expression, is_value, value
-from ..syntax.source import compile_error, indented, names_bound, names_unbound, names_used, parse, parses
-from .doctests import checks, shown
+from ..syntax.source import compile_error, names_bound, names_unbound, names_used, parse, parses, unparse
+from .doctests import checks, needed, shown
 from .pairs import stated_pairs
-from .signature import closing
+from .plain_calls import compares_generator, stated_plainly
+from .shell import shell_examples
+from .signature import closing, names
 
 _ARROW = re.compile(
     r"\s*`?\s*(?:#\s*)?(?P<sign>==>|=+>|--?>|➞|→|⇒|⟶|↦|===?|=(?!=)|"
@@ -37,7 +41,13 @@ _BAD_NEWS = re.compile(
 )
 _LEAD = re.compile(r"^\s*(?:>\s+)?(?:[-*+•]\s+|\d+[.)]\s+|\([a-z0-9]\)\s+|for\s+)?`?")
 _EXAMPLE_LINE = re.compile(r"[=-]>|==|➞|→|^\s*(?:```|~~~|>>>|\.\.\.)")
+_STANDARD = {name for name in KNOWN if name[0].isupper()} | {
+    "asyncio", "asdict", "astuple", "collections", "contextlib", "copy", "dataclasses", "deepcopy", "functools",
+    "io", "islice", "itertools", "json", "subprocess", "sys",
+}  # fmt: skip
+"""Names of the standard library that are no words for a parameter."""
 _LONGEST = 30
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _Call = tuple[str, str, str]
 
 
@@ -46,43 +56,73 @@ def examples(text: str, signature: Signature | None) -> tuple[Example, ...]:
     lines = _readable(text)
     found: list[tuple[int, str, str, bool]] = []
     optional = signature is not None and re.search(r"None|Optional", signature.text.partition("->")[2]) is not None
+    prints = signature is not None and signature.text.endswith("-> None") and signature.kind == "function"
     prompted: set[int] = set()
     for session in shown(lines):
         prompted.update(range(session[0].line, session[-1].line + session[-1].text.count("\n") + 1))
         if not _in_doubt(lines, session[0].line):
-            found.extend((line, code, source, True) for code, source, line in checks(session, optional))
+            found.extend((line, code, source, True) for code, source, line in checks(session, optional, prints))
     for index, line in enumerate(lines):
         if index not in prompted and not _in_doubt(lines, index):
             logical = _logical(lines, index, signature)
             found.extend((index, code, line.strip(), sure) for code, sure in _in_line(logical, signature))
     found.extend((line, code, source, True) for code, source, line in stated_pairs(lines, signature))
     found.extend((line, code, source, True) for code, source, line in _set_up(lines, signature))
+    runs = [run for run in shell_examples(lines) if not _in_doubt(lines, run[2])]
+    found.extend((line, code, source, True) for code, source, line in runs)
     # Two backslashes in Markdown may stand for one, as in a docstring: what is meant is not certain.
     plain = [item for item in found if "\\\\" not in item[1] or parses(text)]
-    certain = [item for item in plain if _is_certain(item[1], signature)]
+    plain = [(line, stated_plainly(code, signature), source, sure) for line, code, source, sure in plain]
+    certain = [item for item in plain if _is_certain(item[1], signature, text)]
     return tuple(Example(code, source) for code, source in _agreeing(sorted(certain, key=lambda item: item[0])))
 
 
 def from_statement(text: str, signature: Signature | None) -> Example:
-    """Return an example given as such: an assertion, a comparison, or `call -> value`.
+    """Return an example given as such: an assertion, a comparison, `call -> value`, or a run of the program.
 
     Raises ValueError, naming the example, where it is none of these.
     """
+    example = _stated(text, signature)
+    if fault := compile_error(example.code):
+        raise ValueError(f"the example `{example.source_line}` does not run outside a function ({fault})")
+    return example
+
+
+def _stated(text: str, signature: Signature | None) -> Example:
     source = text.strip()
     body, reason = list[ast.stmt](), ""
     try:
         body = parse(source).body
     except ValueError as error:
         reason = str(error)
-    if body and isinstance(body[-1], ast.Assert | ast.With):
-        return Example(source, source)
-    if len(body) == 1 and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Compare | ast.BoolOp):
-        return Example(f"assert {source}", source)
-    for code, _ in _in_line(source, signature):
+    last = body[-1] if body else None
+    if isinstance(last, ast.Assert | ast.With):
+        return Example(stated_plainly(source, signature), source)
+    if isinstance(last, ast.Expr) and isinstance(last.value, ast.Compare | ast.BoolOp):
+        before = "".join(f"{unparse(node)}\n" for node in body[:-1])
+        stated = ast.get_source_segment(source, last)
+        return Example(stated_plainly(f"{before}assert {stated}", signature), source)
+    for code, _, _ in shell_examples(["```", *source.split("\n")]):
         return Example(code, source)
+    for code, _ in _in_line(source, signature):
+        return Example(stated_plainly(code, signature), source)
+    if raising := _raising(source):
+        return Example(stated_plainly(raising, signature), source)
     if reason:
         raise ValueError(f"the example `{source}` is not Python ({reason})")
     raise ValueError(f"the example `{source}` states no result; write it as `call(...) == value`")
+
+
+def _raising(source: str) -> str | None:
+    """The check that `statements; call raises Name` makes; None where `source` is nothing like that."""
+    match = re.fullmatch(r"(?P<before>.+)\s+raises\s+(?P<name>[A-Z]\w*)", source, re.DOTALL)
+    try:
+        *setup, last = parse(match["before"]).body if match else []
+    except ValueError:
+        return None
+    if match is None or not isinstance(last, ast.Expr):
+        return None
+    return "\n".join([*map(unparse, setup), f"with pytest.raises({match['name']}):\n    {unparse(last)}"])
 
 
 def _readable(text: str) -> list[str]:
@@ -224,11 +264,13 @@ def _ends(tail: str) -> bool:
 
 def _leading_exception(rest: str) -> str | None:
     match = re.match(r"\s*`?(?:raises?\s+|an?\s+)*`?([A-Z]\w*)(?:\(\))?`?[\s.,;)]*(?:$|#|and\b|\n)", rest)
+    if match and match[1].endswith(("Error", "Exception")):
+        return match[1]  # the spec's own, perhaps
     return exception(match[1]) if match else None
 
 
 def _set_up(lines: Sequence[str], signature: Signature | None) -> list[tuple[str, str, int]]:
-    """Return asserts in fenced code that stand on assignments above them."""
+    """Return asserts in fenced code that stand on statements above them."""
     found: list[tuple[str, str, int]] = []
     fences = [index for index, line in enumerate(lines) if re.match(r"\s*(?:```|~~~)", line)]
     for start, end in zip(fences[::2], fences[1::2], strict=False):
@@ -236,41 +278,58 @@ def _set_up(lines: Sequence[str], signature: Signature | None) -> list[tuple[str
             body = parse("\n".join(lines[start + 1 : end])).body
         except ValueError:
             continue
-        if (
-            signature is None
-            or _in_doubt(lines, start)
-            or any(signature.name in names_bound(node) for node in body)
-        ):
+        own = {name for node in body if isinstance(node, _Definition) for name in names_bound(node)}
+        if _in_doubt(lines, start) or (own and (signature is None or signature.name in own)):
             continue
-        before: dict[str, ast.Assign] = {}
+        before: list[ast.stmt] = []
         for node in body:
-            if isinstance(node, ast.Assert) and names_used(node) & before.keys():
-                needed = dict.fromkeys(assigned for name, assigned in before.items() if name in names_used(node))
-                code = "\n".join(ast.unparse(statement) for statement in [*needed, node])
+            setup = needed(before, names_used(node))
+            check = ast.Assert(node.value) if isinstance(node, ast.Expr) and _states(node.value) else node
+            whole = isinstance(check, ast.With) and any(isinstance(inner, ast.Assert) for inner in ast.walk(check))
+            if whole or (isinstance(check, ast.Assert) and setup):
+                code = "\n".join(unparse(statement) for statement in [*setup, check])
                 found.append((code, lines[start + node.lineno].strip(), start + node.lineno))
-            elif isinstance(node, ast.Assign):
-                before.update(dict.fromkeys(names_bound(node), node))
+            before += _effects(node)
     return found
+
+
+def _effects(node: ast.stmt) -> list[ast.stmt]:
+    """What later statements may need of `node`: of a check, that it asked an object for something."""
+    checked = node.test if isinstance(node, ast.Assert) else node.value if isinstance(node, ast.Expr) else None
+    if not isinstance(checked, ast.Compare):
+        return [] if isinstance(node, ast.Assert) else [node]
+    asked = [inner.func for inner in ast.walk(checked.left) if isinstance(inner, ast.Call)]
+    acts = any(isinstance(function, ast.Attribute) or ast.unparse(function) == "next" for function in asked)
+    return [ast.Expr(checked.left)] if acts else []
 
 
 # --- what is certain ----------------------------------------------------------------------------------------
 
 
 def _checks(code: str) -> bool:
-    if not parses(code) or not (body := parse(code).body) or compile_error(f"def test():\n{indented(code)}"):
+    if not parses(code) or not (body := parse(code).body) or compile_error(code):
         return False
     return isinstance(body[-1], ast.Assert | ast.With)
 
 
-def _is_certain(code: str, signature: Signature | None) -> bool:
-    """Return True if `code` parses, uses the entry point, and depends on nothing that the spec does not give."""
+def _is_certain(code: str, signature: Signature | None, text: str) -> bool:
+    """Return True if `code` parses, uses what the spec asks for, and depends on nothing that it does not give."""
     if not _checks(code):
         return False
+    if PROGRAM_FILE in code:
+        return True
+    if compares_generator(code, signature):
+        return False
     outside = names_unbound(code, signature.name if signature else None) - MAKERS - {"pytest"}
-    calls = [node.func for node in ast.walk(parse(code)) if isinstance(node, ast.Call)]
+    tree = parse(code)
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     called = {function.id for function in calls if isinstance(function, ast.Name)}
     wanted = outside if signature is None else {signature.name}
-    return bool(outside) and outside == wanted and outside <= called
+    if outside and outside == wanted and outside <= called:
+        return True
+    entry = {signature.name} if signature else set()
+    asked = {name for name in outside if name in entry & called or names(text, name, called=name in called)}
+    return bool(asked) and outside - asked <= FIXTURES | _STANDARD
 
 
 def _agreeing(found: Sequence[tuple[int, str, str, bool]]) -> list[tuple[str, str]]:

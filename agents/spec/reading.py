@@ -13,12 +13,14 @@ from ..syntax.source import compiled
 from .examples import examples, from_statement
 from .front_matter import FrontMatter, separated
 from .place import Place, place_of
-from .signature import found, stated
+from .signature import asks_for_a_program, found, stated
 from .source_file import read_text
 
 LONGEST_SPEC = 100_000
 LONGEST_TESTS = 1_000_000
 """Bytes of UTF-8."""
+PROGRAM = "program"
+"""The signature of a spec that names no function: its module is run."""
 
 
 def read_spec(text: str, *, origin: str, tests: str | None = None) -> Spec:
@@ -47,14 +49,16 @@ def make_spec(front: FrontMatter, body: str, place: Place, tests: str | None = N
     if not body.strip():
         raise UsageError(f"{place.whole} is empty; say what the code is to do.")
     signature = _signature(front, body)
+    shown = _examples(front, body, signature)
     sources = [] if tests is None else [(tests, "the tests given")]
     sources.extend((read_text(path, LONGEST_TESTS), str(path)) for path in front.tests)
     return Spec(
         id=front.id or _identifier(front.source + body, body, signature),
         text=body.strip("\n"),
         signature=signature,
-        examples=_examples(front, body, signature),
+        examples=shown,
         user_tests=_trusted(sources),
+        program=_is_program(front, body, signature, shown),
         limits=front.limits,
         origin=place.origin,
     )
@@ -79,10 +83,19 @@ def read_tests_file(path: Path) -> str:
 def _signature(front: FrontMatter, body: str) -> Signature | None:
     if front.signature is None:
         return found(body)
+    if front.signature == PROGRAM:
+        return None
     try:
         return stated(front.signature)
     except ValueError as error:
         raise UsageError(f"{front.places['signature']}: {error}.") from error
+
+
+def _is_program(front: FrontMatter, body: str, signature: Signature | None, shown: Sequence[Example]) -> bool:
+    """Return True if the front matter says so, an example runs it, or the text asks for one and no function."""
+    if front.signature == PROGRAM or any(example.runs_program for example in shown):
+        return True
+    return signature is None and asks_for_a_program(body)
 
 
 def _examples(front: FrontMatter, body: str, signature: Signature | None) -> tuple[Example, ...]:

@@ -13,6 +13,15 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _ASKED = r"\b(?:implement|write|create|build|define|make|design|add|develop|code|provide|complete)\b"
 _CALLABLE = re.compile(r"(?<![\w.])(?:(?P<kind>async\s+def|def)\s+)?(?P<name>[A-Za-z_]\w*)\(")
 _CLASS = re.compile(r"\bclass\s+(?:named\s+|called\s+)?[`'\"]?(?P<name>[A-Z]\w*)|`(?P<other>[A-Z]\w*)`\s+class\b")
+_DATA_CLASS = re.compile(
+    r"\b(?:dataclass|named tuple|NamedTuple|[Ee]num|IntEnum|StrEnum|Protocol)\s+(?:named\s+|called\s+)?"
+    r"[`'\"]?(?P<name>[A-Z]\w*)"
+)
+_PROMPTED = re.compile(r"^[ \t]*(?:>>>|\.\.\.).*$", re.MULTILINE)
+_PROGRAM = re.compile(r"\b(?:program|script|command[- ]line\s+(?:tool|utility|interface)|CLI)\b", re.IGNORECASE)
+_OF_A_PROGRAM = re.compile(
+    r"\b(?:standard\s+input|stdin|command[- ]line|arguments?|exit\s+(?:code|status))\b", re.I
+)
 _FENCED = re.compile(
     r"^[ \t]*(`{3,}|~{3,})[ \t]*(?:python|py)?[ \t]*\n(.*?)^[ \t]*\1", re.DOTALL | re.MULTILINE | re.I
 )
@@ -39,6 +48,25 @@ def stated(text: str) -> Signature:
 def found(text: str) -> Signature | None:
     """Return the entry point that a spec's text names; None where there is none, or more than one as likely."""
     return _stub(text) or _header(text) or _sentence(text)
+
+
+def asks_for_a_program(text: str) -> bool:
+    """Return True if a spec's text asks for a program, and says how it is given its input or how it ends."""
+    prose = _FENCED.sub("", text)
+    asked = any(_is_asked(prose, match.start()) for match in _PROGRAM.finditer(prose))
+    return asked and _OF_A_PROGRAM.search(prose) is not None
+
+
+def names(text: str, name: str, *, called: bool) -> bool:
+    """Return True if a spec's text introduces `name` as a class or, `called`, as a function of the module.
+
+    A parameter or a method in backticks is neither.
+    """
+    word = re.escape(name)
+    if name[:1].isupper():
+        return re.search(rf"`{word}\b|\b(?:class|dataclass|[Ee]num|exception)\s+{word}\b", text) is not None
+    introduced = rf"\bdef\s+{word}\((?!self)|\b(?:function|decorator|coroutine|generator)s?\s+`?{word}\b"
+    return called and re.search(introduced, text) is not None
 
 
 def _of(node: _Function | ast.ClassDef) -> Signature:
@@ -76,9 +104,9 @@ def _header(text: str) -> Signature | None:
     class_header = re.findall(r"^class\s+(\w+)[^\n]*:[ \t]*$", text, re.MULTILINE)
     if len(set(class_header)) == 1:
         return Signature(class_header[0], "class", f"class {class_header[0]}")
+    text = _PROMPTED.sub("", text)  # what is defined there is of the example
     headers = [header for match in _CALLABLE.finditer(text) if match["kind"] and (header := _read(text, match))]
-    names = {header.name for header in headers}
-    return headers[0] if len(names) == 1 else None
+    return headers[0] if len({header.name for header in headers}) == 1 else None
 
 
 def _sentence(text: str) -> Signature | None:
@@ -96,10 +124,10 @@ def _sentence(text: str) -> Signature | None:
         return classes[0][1] if len({header.name for _, header in classes}) == 1 else None
     both = [pair for pair in typed if pair in asked]
     for likely in (both, typed, asked):
-        names = {header.name for _, header in likely}
         if likely:
-            return likely[0][1] if len(names) == 1 else None
-    return None
+            return likely[0][1] if len({header.name for _, header in likely}) == 1 else None
+    data = {match["name"] for match in _DATA_CLASS.finditer(prose) if _is_asked(prose, match.start())}
+    return Signature(name, "class", f"class {name}") if len(data) == 1 and (name := data.pop()) else None
 
 
 def _is_asked(text: str, place: int) -> bool:

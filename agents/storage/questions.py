@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..records import Dispute
-from ..syntax.literals import LONGEST_WHOLE, exception, expression, is_value, value
+from ..syntax.literals import LONGEST_WHOLE, exception, is_value, value
 from ..syntax.source import parse
 
 QUESTIONS_FILE = "questions.txt"
@@ -16,7 +16,7 @@ _MOST_TEXT = 300
 
 def question_line(dispute: Dispute) -> str:
     """The question of `dispute` in one line, without a prefix."""
-    if expression(dispute.question) is None:
+    if not _is_call(dispute.question):
         return f"is this right: {_condition(dispute.question)}?"
     if len(dispute.answers) == 1:
         return f"{dispute.question} returns {dispute.answers[0]} or something else?"
@@ -25,10 +25,19 @@ def question_line(dispute: Dispute) -> str:
 
 def answer_lines(dispute: Dispute) -> tuple[str, ...]:
     """The rival answers as lines of an answers file; those that can't be written as one are left out."""
-    if expression(dispute.question) is None:
+    if not _is_call(dispute.question):
         return _stated(dispute.question)
     said = [_said(answer) for answer in dispute.answers]
     return tuple(f"{dispute.question} {each}" for each in said if each)
+
+
+def _is_call(question: str) -> bool:
+    """Return True if `question` is a call, with the statements before it on the same line; else it is a test."""
+    try:
+        body = parse(question).body
+    except ValueError:
+        return False
+    return "\n" not in question.strip() and bool(body) and isinstance(body[-1], ast.Expr)
 
 
 def _said(answer: str) -> str | None:

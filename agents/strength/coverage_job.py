@@ -69,6 +69,8 @@ def _coverage(finding: dict[str, object]) -> Coverage | None:
     uncovered = tuple(line for line in missing if type(line) is int)
     if len(uncovered) != len(missing) or len(missing) > lines or not 0 <= taken <= branches:
         return None
+    if lines and len(uncovered) == lines:
+        return None  # a program: it ran in a process of its own
     return Coverage(
         (lines - len(uncovered)) / lines if lines else None, taken / branches if branches else None, uncovered
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..records import Example, Spec, Test, TestOrigin
-from ..syntax.collection import is_fixture, is_main_guard, is_test
+from ..syntax.collection import FIXTURES, is_fixture, is_main_guard, is_test
 from ..syntax.imports import KNOWN, USER_MODULE, Import, render_imports, split_imports
 from ..syntax.source import (
     indented,
@@ -91,11 +91,13 @@ def _example_test(number: int, example: Example, spec: Spec) -> Test:
     name = f"test_spec_example_{number}"
     entry = spec.signature.name if spec.signature else None
     lines = []
-    for missing in sorted(names_unbound(example.code, entry)):
+    missing_names = names_unbound(example.code, entry)
+    for missing in sorted(missing_names - FIXTURES):
         known = KNOWN.get(missing) if missing != entry else None
         lines.append(known or f"from {USER_MODULE} import {missing}")
     imports = [entry for line in lines for node in parse(line).body for entry in split_imports(node)]
-    return Test(name, f"def {name}():\n{indented(example.code)}", "spec", render_imports(imports))
+    asked = ", ".join(sorted(missing_names & FIXTURES))
+    return Test(name, f"def {name}({asked}):\n{indented(example.code)}", "spec", render_imports(imports))
 
 
 def _statements(node: ast.stmt, lines: Sequence[str], whole: bool) -> list[_Statement]:

@@ -6,6 +6,9 @@ import ast
 
 from .source import parse
 
+FIXTURES = frozenset({"tmp_path", "capsys"})
+"""Of pytest's own, those that an example, or a test that claims a value, may use."""
+
 
 def last_name(node: ast.expr) -> str:
     """Return the last part of a name such as `pytest.mark.skip` or `fixture(...)`; empty for other expressions."""

@@ -14,7 +14,8 @@ USER_MODULE = "user_code"
 _MODULES = (
     "abc array asyncio base64 bisect calendar cmath collections contextlib copy csv dataclasses datetime decimal"
     " difflib enum fractions functools hashlib heapq inspect io itertools json math numbers operator os pytest"
-    " queue random re secrets statistics string struct sys textwrap threading time typing unicodedata uuid zlib"
+    " queue random re secrets statistics string struct subprocess sys textwrap threading time typing unicodedata"
+    " uuid zlib"
 )
 
 _MEMBERS = {

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,7 +36,15 @@ def test_a_plain_assertion_claims_a_value(body: str, claim: ValueClaim) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", ["assert f(1) > 2", "assert f(1) == g(2)", "x = 1\n    assert f(x) == 2", "assert 2 == f(1)", "pass"]
+    "body",
+    [
+        "assert f(1) > 2",
+        "assert f(1) == g(2)",
+        "x = g()\n    assert x\n    assert f(x) == 2",
+        "with pytest.raises(ValueError):\n        f(0)\n    assert f(1) == 2",
+        "assert 2 == f(1)",
+        "pass",
+    ],
 )
 def test_other_tests_claim_nothing(body: str) -> None:
     assert claimed(body) is None
@@ -81,3 +91,36 @@ def test_what_is_left_out_is_no_value() -> None:
     assert not is_literal("[0, 1, ...]")
     assert not is_literal("{1: (2, ...)}")
     assert is_literal("...")
+
+
+@pytest.mark.parametrize(
+    ("source", "claim"),
+    [
+        (
+            "def test_x():\n    s = Stack(2)\n    s.push(1)\n    assert s.pop() == 1\n",
+            ValueClaim("s.pop()", "1", ("s = Stack(2)", "s.push(1)")),
+        ),
+        (
+            "def test_x():\n    done = run(1)\n    assert done.stdout == 'a'\n",
+            ValueClaim("done.stdout", "'a'", ("done = run(1)",)),
+        ),
+        (
+            "def test_x(capsys):\n    show(1)\n    assert capsys.readouterr().out == '1'\n",
+            ValueClaim("capsys.readouterr().out", "'1'", ("show(1)",), ("capsys",)),
+        ),
+        (
+            "def test_x():\n    with Log() as log:\n        log.add(1)\n    assert log.items == [1]\n",
+            ValueClaim("log.items", "[1]", ("with Log() as log:\n    log.add(1)",)),
+        ),
+    ],
+)
+def test_a_session_claims_what_its_last_expression_gives(source: str, claim: ValueClaim) -> None:
+    test = Test("test_x", source, "generated", "from user_code import *\n")
+    assert claim_of(test) == claim
+    settled = settled_test(test, claim, "7")
+    assert claim_of(settled) == replace(claim, expected="7")
+
+
+def test_a_question_is_one_line_where_its_statements_are() -> None:
+    assert ValueClaim("s.pop()", "1", ("s = Stack()", "s.push(1)")).question == "s = Stack(); s.push(1); s.pop()"
+    assert "\n" in ValueClaim("log.items", "1", ("with Log() as log:\n    log.add(1)",)).question

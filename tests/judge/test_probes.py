@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import ast
 import random
+import re
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,3 +60,37 @@ def test_a_probe_is_a_test_that_states_no_plain_value() -> None:
 def test_tests_without_literal_arguments_give_no_probes() -> None:
     assert probes([Test("test_x", "def test_x():\n    assert f(open) == 1\n", "generated")], 5) == ()
     assert probes([value_test("test_x", "f()", "1")], 5) == ()
+
+
+def session(body: str, fixture: str = "") -> Test:
+    return Test("test_x", f"def test_x({fixture}):\n    {body}\n", "generated", "from user_code import *\n")
+
+
+def test_a_session_is_probed_with_one_literal_changed() -> None:
+    found = probes([session("s = Stack(2)\n    s.push(5)\n    assert s.pop() == 5")], 8)
+    questions = [probed_call(probe) for probe in found]
+    assert len(set(questions)) == len(found) == 8
+    assert all(re.fullmatch(r"s = Stack\((2|.+)\); s.push\(.+\); s.pop\(\)", question) for question in questions)
+    assert all(("Stack(2)" in question) != ("push(5)" in question) for question in questions)
+
+
+def test_a_program_is_probed_with_other_arguments_and_input() -> None:
+    run = "subprocess.run([sys.executable, 'user_code.py', '1'], input='2', capture_output=True, text=True)"
+    found = probes([session(f"done = {run}\n    assert done.stdout == '3'")], 8)
+    assert found
+    for probe in found:
+        question = probed_call(probe)
+        assert "sys.executable, 'user_code.py'," in question
+        assert "capture_output=True, text=True" in question
+        assert ("'user_code.py', '1']" in question) != ("input='2'" in question)
+
+
+def test_what_is_awaited_and_what_is_printed_is_probed() -> None:
+    assert all("asyncio.run(f(" in probed_call(p) for p in probes([session("assert asyncio.run(f(1)) == 2")], 4))
+    (first, *_) = probes([session("show([1])\n    assert capsys.readouterr().out == '1'", "capsys")], 4)
+    assert first.source.startswith("def test_probe_1(capsys):")
+
+
+def test_plain_calls_are_probed_alone_where_there_are_any() -> None:
+    found = probes([session("x = 1\n    assert f(x, 3) == 2"), session("assert f(1, 2) == 2")], 8)
+    assert all(";" not in probed_call(probe) for probe in found)

@@ -271,3 +271,52 @@ def test_a_cut_test_with_parameters_is_left_out() -> None:
 def test_a_reply_without_a_usable_test_is_refused(text: str, truncated: bool, reason: str) -> None:
     with pytest.raises(ReplyError, match=reason):
         read_tests(text, SPEC, truncated=truncated)
+
+
+ASYNC = Spec("s", "Fetch.", Signature("fetch", "function", "async def fetch(n: int) -> int"))
+PROGRAM = Spec("s", "Write a program.", program=True)
+
+
+def test_an_async_test_calls_asyncio_run() -> None:
+    code = "import pytest\n@pytest.mark.asyncio\nasync def test_a():\n    assert await fetch(1) == 2\n"
+    (test,) = read(code, ASYNC)
+    assert "assert asyncio.run(fetch(1)) == 2" in test.source
+    assert "async def" not in test.source
+    assert "import asyncio" in test.preamble
+    assert claim_of(test) is not None
+
+
+def test_an_async_test_of_several_steps_stays_in_one_loop() -> None:
+    code = (
+        "async def test_a():\n    a = await fetch(1)\n    async with fetch.lock:\n        b = await fetch(a)\n"
+        "    assert b == 4\n"
+    )
+    (test,) = read(code, ASYNC)
+    assert bodies((test,))[0].endswith("assert b == 4; asyncio.run(check())")
+
+
+def test_async_methods_of_a_class_of_tests_are_read() -> None:
+    (test,) = read("class TestIt:\n    async def test_a(self):\n        assert await fetch(1) == 2\n", ASYNC)
+    assert bodies((test,)) == ["assert asyncio.run(fetch(1)) == 2"]
+
+
+def test_tests_of_a_program_import_nothing_of_it() -> None:
+    code = (
+        "import subprocess, sys\n"
+        "def run(*args, given=''):\n"
+        "    return subprocess.run([sys.executable, 'user_code.py', *args], input=given, capture_output=True, text=True)\n"
+        "def test_a():\n    assert run('1').stdout == '1\\n'\n"
+        "def test_b():\n    done = run(given='2')\n    assert done.returncode == 0\n    assert done.stdout == '2\\n'\n"
+        "def test_other():\n    assert sys.maxsize > 1\n"
+    )
+    first, second = read(code, PROGRAM)
+    assert "user_code import" not in first.preamble + second.preamble
+    assert "import subprocess" in first.preamble
+
+
+def test_imports_stay_what_they_are_without_a_signature() -> None:
+    spec = Spec("s", "Write the functions add and sub.")
+    (test,) = read(
+        "import pytest\nimport math\ndef test_a():\n    assert add(math.inf, 1) == pytest.approx(1)\n", spec
+    )
+    assert test.preamble == "import math\nimport pytest\nfrom user_code import add"

@@ -314,3 +314,9 @@ def test_a_long_reply_is_read_in_bounded_time(text: str) -> None:
     for reader in (read_code, read_tests):
         with pytest.raises(ReplyError):
             reader(text, function_spec("absent(one, two, three)"), truncated=True)
+
+
+def test_a_program_keeps_what_runs_at_its_top_level() -> None:
+    spec = Spec("s", "Write a program.", program=True)
+    code = "import sys\n\ntotal = sum(map(int, sys.argv[1:]))\nprint(total)\n"
+    assert read(fenced(code), spec).code == code

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 
 import pytest
@@ -145,3 +146,36 @@ def test_a_reply_without_code_is_a_reply_error_after_two_tries() -> None:
     with pytest.raises(ReplyError):
         writer(model).draft(SPEC, 0, 1)
     assert len(model.asked) == 2
+
+
+FORMS = {
+    "class": ("Implement class Stack with push and pop.", "x = Stack(...)"),
+    "async": ("Implement async def fetch(n: int) -> int.", "asyncio.run(fetch(...))"),
+    "async generator": (
+        "Implement async def ticks(n: int) -> AsyncIterator[int].",
+        "[x async for x in ticks(...)]",
+    ),
+    "generator": ("Implement count(n: int) -> Iterator[int].", "list(count(...)) == [...]"),
+    "printing": ("Implement show(n: int) -> None that prints n.", "capsys"),
+    "files": ("Implement size(path: Path) -> int.", "tmp_path"),
+    "program": ("Write a program that adds its arguments.", '[sys.executable, "user_code.py", "1"]'),
+}
+
+
+@pytest.mark.parametrize(("text", "form"), FORMS.values(), ids=FORMS)
+def test_each_kind_of_spec_has_a_form_of_tests(text: str, form: str) -> None:
+    model = Model(TESTS)
+    with contextlib.suppress(ReplyError):
+        blind_writer(model).draft(read_spec(text, origin="argument"), 4)
+    asked = model.asked[0].messages[1].content
+    assert form in asked
+    assert "Each has one line: an assertion that compares one call on literal values" not in asked
+
+
+def test_a_program_is_asked_for_as_one_and_may_print() -> None:
+    model = Model("```python\nprint(1)\n```")
+    spec = read_spec("Write a program that prints its first argument.", origin="argument")
+    assert writer(model).draft(spec, 0, 1).code == "print(1)\n"
+    system, user = (message.content for message in model.asked[0].messages)
+    assert "Never print" not in system
+    assert "run as `python user_code.py`" in user

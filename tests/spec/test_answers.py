@@ -116,3 +116,12 @@ def test_a_later_answer_takes_the_place_of_an_earlier_one(tmp_path: Path) -> Non
 def test_an_answer_given_twice_stays_as_it_was(tmp_path: Path) -> None:
     first = answered(tmp_path, "slugify('a') == 'a'")
     assert answered(tmp_path, "slugify('a') == 'a'", first, under_way=True) == first
+
+
+def test_an_answer_may_run_the_program(tmp_path: Path) -> None:
+    spec = read_spec("Write a program that adds its arguments.", origin="argument")
+    run = "subprocess.run([sys.executable, 'user_code.py', '1'], capture_output=True, text=True)"
+    path = tmp_path / "answers.txt"
+    path.write_text(f"done = {run}; done.stdout == '1\\n'\n", encoding="utf-8")
+    (example,) = with_answers(spec, path, under_way=True).examples
+    assert example.code.endswith("assert done.stdout == '1\\n'")

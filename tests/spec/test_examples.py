@@ -15,6 +15,7 @@ import pytest
 from agents.records import Signature
 from agents.spec import read_spec
 from agents.spec.examples import examples, from_statement
+from agents.spec.signature import stated
 from agents.suite import example_tests, render
 
 SLUGIFY = Signature("slugify", "function", "def slugify(text: str) -> str")
@@ -135,7 +136,7 @@ IGNORED = [
     ">>> slugify('a')\n[1, ..., 3]",
     ">>> slugify('a')\n",
     ">>> slugify('a') ['b', 'c']",
-    ">>> print(slugify('a'))\na",
+    ">>> print(slugify('a'))\na...",
     ">>> 1 + 1\n2",
     ">>> slugify('a')\nTraceback (most recent call last):\n  ...\nmy.module.Error: no",
     "Input: n = 5\nOutput: 8",
@@ -258,3 +259,107 @@ def test_examples_of_a_benchmark_hold_for_its_solutions() -> None:
     )
     false = {line.split()[0] for line in run.stdout.splitlines()}
     assert false == WRONG_IN_THE_TASK_ITSELF, run.stdout
+
+
+TEXT_OF_KINDS = {
+    "a session that raises goes on": (
+        "class Stack",
+        ">>> s = Stack()\n>>> s.pop()\nTraceback (most recent call last):\nIndexError: empty\n>>> len(s)\n0",
+        [
+            "s = Stack()\nwith pytest.raises(IndexError):\n    s.pop()",
+            "s = Stack()\nwith pytest.raises(IndexError):\n    s.pop()\nassert len(s) == 0",
+        ],
+    ),
+    "an exception of the module's": (
+        "parse_age(text: str) -> int",
+        "It raises `AgeError`.\n>>> parse_age('x')\nTraceback (most recent call last):\nuser_code.AgeError: x",
+        ["with pytest.raises(AgeError):\n    parse_age('x')"],
+    ),
+    "one that the spec does not name": (
+        "parse_age(text: str) -> int",
+        ">>> parse_age('x')\nTraceback (most recent call last):\nuser_code.AgeError: x",
+        [],
+    ),
+    "await": ("async def f(n: int) -> int", "`await f(1) == 2`", ["assert asyncio.run(f(1)) == 2"]),
+    "asyncio.run": ("async def f(n: int) -> int", "asyncio.run(f(1)) == 2", ["assert asyncio.run(f(1)) == 2"]),
+    "an async generator": (
+        "async def f(n: int) -> AsyncIterator[int]",
+        "`[x async for x in f(2)] == [0, 1]` and f(2) -> [3]",
+        [],
+    ),
+    "a generator": (
+        "f(n: int) -> Iterator[int]",
+        "f(2) -> [2, 1] and f(1) yields 1",
+        ["assert list(f(2)) == [2, 1]"],
+    ),
+    "an async function, called": ("async def f(n: int) -> int", "f(1) -> 2", ["assert asyncio.run(f(1)) == 2"]),
+    "print": (
+        "def show(n: int) -> None",
+        ">>> show(2)\na\nb",
+        ["show(2)\nassert capsys.readouterr().out.strip() == 'a\\nb'"],
+    ),
+    "print after a call that prints": (
+        "class Log",
+        ">>> log = Log()\n>>> log.add('a')\n>>> print(log)\na",
+        [
+            "log = Log()\nlog.add('a')\ncapsys.readouterr()\nprint(log)\nassert capsys.readouterr().out.strip() == 'a'"
+        ],
+    ),
+    "the text of an object": (
+        "class Point",
+        ">>> Point(1)\nPoint(x=1)",
+        ["assert repr(Point(1)) == 'Point(x=1)'"],
+    ),
+    "the address of an object": ("class Point", ">>> Point(1)\n<Point object at 0x7f12>", []),
+    "a with block in fenced code": (
+        "class Log",
+        "```python\nwith Log() as log:\n    log.add(1)\nassert log.items == [1]\n```",
+        ["with Log() as log:\n    log.add(1)\nassert log.items == [1]"],
+    ),
+    "state in fenced code": (
+        "class Stack",
+        "```python\ns = Stack()\ns.push(1)\ns.push(2)\nassert s.pop() == 2\ns.pop() == 1\n```",
+        [
+            "s = Stack()\ns.push(1)\ns.push(2)\nassert s.pop() == 2",
+            "s = Stack()\ns.push(1)\ns.push(2)\ns.pop()\nassert s.pop() == 1",
+        ],
+    ),
+    "another name that the spec gives": (
+        "after(light: Light) -> Light",
+        "An Enum `Light`.\n`after(Light.RED) == 1`",
+        ["assert after(Light.RED) == 1"],
+    ),
+    "a parameter": ("f(items: list[int]) -> int", "With `items`, `len(items) == 3` and `f(items) == 2`.", []),
+    "a module's name as a parameter": ("f(string: str) -> int", "`f(string) == 2`", []),
+    "a method without its object": ("class Stack", "`pop()` gives the last: `pop() == 3`", []),
+    "a decorator": (
+        "limited(times: int)",
+        ">>> @limited(1)\n... def double(n):\n...     return 2 * n\n>>> double(2)\n4",
+        ["@limited(1)\ndef double(n):\n    return 2 * n\nassert double(2) == 4"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("header", "text", "wanted"), TEXT_OF_KINDS.values(), ids=TEXT_OF_KINDS)
+def test_examples_of_other_kinds_than_functions(header: str, text: str, wanted: list[str]) -> None:
+    assert codes(text, stated(header)) == wanted
+
+
+def test_an_example_gets_the_fixtures_that_it_uses() -> None:
+    text = (
+        "---\nexamples:\n  - |\n    p = tmp_path / 'a'\n    assert f(p) == 1\n---\nImplement f(path: Path) -> int."
+    )
+    (test,) = example_tests(read_spec(text, origin="argument"))
+    assert test.source.startswith("def test_spec_example_1(tmp_path):")
+    assert test.preamble == "from user_code import f"
+
+
+@pytest.mark.parametrize(
+    ("statement", "code"),
+    [
+        ("s = Stack(); s.pop() == 1", "s = Stack()\nassert s.pop() == 1"),
+        ("s = Stack(); s.pop() raises IndexError", "s = Stack()\nwith pytest.raises(IndexError):\n    s.pop()"),
+    ],
+)
+def test_an_answer_about_an_object_says_how_it_came_to_be(statement: str, code: str) -> None:
+    assert from_statement(statement, STACK).code == code

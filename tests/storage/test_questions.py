@@ -84,3 +84,14 @@ def test_each_answer_of_the_file_is_read_once_it_is_uncommented(tmp_path: Path, 
         path.write_text(text.replace(f"# {line}\n", f"{line}\n", 1), encoding="utf-8")
         assert is_answered(path.read_text(encoding="utf-8"))
         assert len(with_answers(SPEC, path, under_way=True).examples) == 1
+
+
+def test_a_question_about_an_object_is_answered_on_one_line(tmp_path: Path) -> None:
+    spec = read_spec("Implement class Stack with `pop`.", origin="argument")
+    dispute = Dispute("test_1", "s = Stack(2); s.push(1); s.pop()", ("1", "2", "raises IndexError"))
+    assert question_line(dispute) == "s = Stack(2); s.push(1); s.pop() returns 1 or 2 or raises IndexError?"
+    for number, line in enumerate(answer_lines(dispute)):
+        path = tmp_path / f"{number}.txt"
+        path.write_text(line + "\n", encoding="utf-8")
+        (example,) = with_answers(spec, path, under_way=True).examples
+        assert example.code.startswith("s = Stack(2)\ns.push(1)\n")

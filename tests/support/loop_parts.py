@@ -8,7 +8,7 @@ from agents.errors import BudgetSpent
 from agents.events import Event
 from agents.judge.claims import claim_of
 from agents.loop.plan import Plan
-from agents.loop.state import LoopState, Roles
+from agents.loop.state import BoardRunner, LoopState, Roles
 from agents.records import Board, Candidate, Outcome, Reply, Request, RoundRecord, Spec, Test, Verdict, VerdictKind
 from agents.roles.ask import SMALL_MODEL
 from agents.roles.code_writer import CodeWriter
@@ -127,7 +127,7 @@ def loop_state(
     plan: Plan = PLAN,
     spec: Spec = SPEC,
     told: list[Event] | None = None,
-    verifier: BoardsHere | None = None,
+    verifier: BoardRunner | None = None,
     at_once: int = 1,
 ) -> tuple[LoopState, Archive]:
     archive = Archive()

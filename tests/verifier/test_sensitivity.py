@@ -51,6 +51,11 @@ COUNTS = {
         "def f(xs): return sorted(xs)\n",
         "def test_a():\n    xs = [2, 1]\n    f(xs)\n    assert xs == [2, 1]\n",
     ),
+    "an assertion in a block of the code's": (
+        "class R:\n    def __enter__(self):\n        self.x = 1\n        return self\n"
+        "    def __exit__(self, *_): pass\n",
+        "def test_a():\n    with R() as r:\n        assert r.x == 1\n",
+    ),
     "output": (
         "def f(): print('hi')\n",
         "def test_a(capsys):\n    f()\n    assert capsys.readouterr().out == 'hi\\n'\n",

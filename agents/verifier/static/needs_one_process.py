@@ -31,7 +31,7 @@ _HARMLESS = {
     "logging": _words("DEBUG INFO WARNING ERROR CRITICAL"),
     "unittest": _words("TestCase IsolatedAsyncioTestCase main skipIf skipUnless"),
     "os": _words("path sep linesep name cpu_count"),
-    "sys": _words("path maxsize float_info getrecursionlimit platform version_info byteorder"),
+    "sys": _words("path executable maxsize float_info getrecursionlimit platform version_info byteorder"),
     "pathlib": _words("PurePath PurePosixPath PureWindowsPath"),
 }
 _SHARING = {

@@ -31,7 +31,8 @@ _MODULES = _words(
     difflib enum errno fnmatch fractions functools gc glob graphlib gzip hashlib heapq hmac html html.parser
     importlib importlib.util inspect io ipaddress itertools json keyword logging math numbers operator os os.path
     pathlib pickle platform pprint pytest queue random re secrets shlex shutil sqlite3 stat statistics string
-    struct sys tempfile textwrap threading time timeit traceback types typing unicodedata tarfile tomllib unittest
+    struct subprocess sys tempfile textwrap threading time timeit traceback types typing unicodedata tarfile
+    tomllib unittest
     unittest.mock urllib urllib.parse uuid warnings weakref xml xml.etree
     xml.etree.ElementTree zipfile zlib zoneinfo"""
 )
@@ -40,7 +41,7 @@ _ATTRIBUTES_OF = {
     for line in """os: path environ getcwd listdir scandir walk remove unlink mkdir makedirs rmdir rename replace \
             sep linesep name stat getenv pathsep curdir chdir urandom PathLike fspath cpu_count utime
         sys: maxsize float_info int_info version version_info getsizeof byteorder platform getrecursionlimit \
-            setrecursionlimit stdin stdout stderr argv path maxunicode getdefaultencoding getrefcount
+            setrecursionlimit stdin stdout stderr argv path executable maxunicode getdefaultencoding getrefcount
         builtins: input print open
         gc: collect
         importlib: util import_module
@@ -50,6 +51,7 @@ _ATTRIBUTES_OF = {
             getfullargspec
         pytest: raises approx fixture mark param warns deprecated_call fail MonkeyPatch CaptureFixture \
             FixtureRequest LogCaptureFixture TempPathFactory WarningsRecorder ExceptionInfo RaisesGroup RaisesExc
+        subprocess: run check_output PIPE STDOUT CalledProcessError TimeoutExpired CompletedProcess
         traceback: format_exc format_exception format_exception_only print_exc""".splitlines()
 }
 _PATCHABLE = _words("sys.exit os.system os.popen")
@@ -60,6 +62,8 @@ _NOT_OF_TEST_CASES = _words("run debug doCleanups defaultTestResult _callTestMet
 _MADE_BYTES = _words("encode bytes bytearray b64decode fromhex unhexlify to_bytes pack tobytes write_text")
 _NOT_SET = _words("__class__ __dict__ __bases__ __defaults__ __annotations__ __call__")
 _BY_NAME = _words("getattr setattr delattr attrgetter methodcaller getfixturevalue")
+
+_OF_A_PROGRAM = _words("input capture_output text universal_newlines encoding stdout stderr check timeout")
 
 _INSIDE = re.compile(r"__\w+__|(?:f|gi|cr|ag|tb|co)_\w+")
 _ORDINARY = {name for kind in (int, str, list, dict, BaseException, Iterator) for name in dir(kind)} | _words(
@@ -112,6 +116,7 @@ class Tampering:
             "typing.get_type_hints": lambda call: self._is_under_test(call.args[0]),
             "importlib.import_module": lambda call: text_of(call.args[0]) == USER_MODULE,
             "getattr setattr delattr": lambda call: True,
+            "subprocess.run subprocess.check_output": self._runs_the_program,
         }
         self._harmless = {path: check for paths, check in checks.items() for path in paths.split()}
 
@@ -280,6 +285,35 @@ class Tampering:
         """Return True if the test makes bytes by pickling only: others may name any function, to be called."""
         literal = any(isinstance(node, ast.Constant) and isinstance(node.value, bytes) for node in self._nodes)
         return not literal and not self._used & _MADE_BYTES and bool(self._used & {"dump", "dumps"})
+
+    def _runs_the_program(self, call: ast.Call) -> bool:
+        """Return True if a process is started for the code under test only, in a way that works from afar."""
+        given = {keyword.arg for keyword in call.keywords} <= _OF_A_PROGRAM and len(call.args) == 1
+        return given and self._begins_with_program(call.args[0])
+
+    def _begins_with_program(self, command: ast.expr) -> bool:
+        """Return True for `[sys.executable, "user_code.py", ...]`, and what begins with a name for such a list."""
+        match command:
+            case ast.BinOp(left=left, op=ast.Add()):
+                return self._begins_with_program(left)
+            case ast.List(elts=[ast.Starred(value=first), *_]):
+                return self._begins_with_program(first)
+            case ast.List(elts=[python, *words]):
+                named = ast.unparse(python) == "sys.executable" or text_of(python) in ("python", "python3")
+                told = [text_of(word) for word in words[:2]]
+                return named and (told[:1] == [f"{USER_MODULE}.py"] or told == ["-m", USER_MODULE])
+            case ast.Name(id=name):
+                bound = [
+                    node.value
+                    for node in self._nodes
+                    if isinstance(node, ast.Assign) and name in names_bound(node)
+                ]
+                return (
+                    bool(bound)
+                    and all(isinstance(value, ast.List) for value in bound)
+                    and all(map(self._begins_with_program, bound))
+                )
+        return False
 
     def _told(self, text: str) -> Iterator[str]:
         """Names in texts: for `attrgetter`, `getmembers(...)["..."]`, fixtures asked for by name, formats."""

@@ -93,7 +93,7 @@ GRAVE = {
     "os through pathlib": "import pathlib\ndef test_a():\n    pathlib.os.abort()\n    assert add(1, 2) == 3\n",
     "a module handed on": "import random\ndef test_a():\n    m = random\n    assert add(1, 2) == m.x\n",
     "getattr": "import random\ndef test_a():\n    getattr(random, '_o' + 's')\n    assert add(1, 2) == 3\n",
-    "imports subprocess": "import subprocess\ndef test_a():\n    assert add(1, 2) == 3\n",
+    "starts a process": "import subprocess\ndef test_a():\n    subprocess.run(['true'])\n    assert add(1) == 3\n",
     "imports pytest's insides": "from _pytest import runner\ndef test_a():\n    assert add(1, 2) == 3\n",
     "globals": "def test_a():\n    globals()['add'] = max\n    assert add(1, 2) == 2\n",
     "exec": "def test_a():\n    exec('x = 1')\n    assert add(1, 2) == 3\n",

@@ -40,15 +40,13 @@ class Code:
         self._module: Any = None
         self._error: BaseException | None = None
 
-    def load(self) -> None:
-        """Import the code under test; what that raises is raised when the module is first asked for."""
-        try:
-            self._module = importlib.import_module(USER_MODULE)
-        except BaseException as error:  # handed to the test process, whatever it is
-            self._error = error
-
     def module(self) -> Any:
-        """The module under test."""
+        """The module under test, imported when it is first asked for: a program never is."""
+        if self._module is None and self._error is None:
+            try:
+                self._module = importlib.import_module(USER_MODULE)
+            except BaseException as error:  # handed to the test process, whatever it is, each time anew
+                self._error = error
         if self._error is not None:
             raise self._error
         return self._module

@@ -10,12 +10,11 @@ from .responder import Responder
 
 
 def main(descriptor: int) -> None:
-    """Import the code and serve the test process until the channel closes."""
+    """Serve the test process until the channel closes."""
     channel = FrameSocket(descriptor)
     channel.send(HELLO, b"")
     code = Code()
     responder = Responder(channel, code)
-    code.load()
     try:
         responder.serve()
     finally:

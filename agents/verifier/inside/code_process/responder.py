@@ -19,6 +19,7 @@ from ..proxy.describe import make_function, named_type
 from ..proxy.frames import ANSWER, ASK, ChannelClosed, FrameSocket, FrameTooLong
 from ..proxy.peer import MODULE_NUMBER, OPERATIONS, Peer
 from ..proxy.plain import Malformed, Tree
+from ..proxy.program import run_program
 from ..proxy.shared import CONTAINERS
 from .code import USER_MODULE, Code
 
@@ -32,6 +33,8 @@ class _Module:
         object.__setattr__(self, "_code", code)
 
     def __getattribute__(self, name: str) -> Any:
+        if name == "__class__":  # asked for by `isinstance`, which is no reason to import the code
+            return _Module
         return getattr(object.__getattribute__(self, "_code").module(), name)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -121,6 +124,7 @@ class Responder(Peer):
         ),
         "operate": _operate,
         "subclass": _subclass,
+        "program": lambda _, name, *how: run_program(*how),
     }
 
     def ask(self, what: str, *arguments: Any) -> Any:

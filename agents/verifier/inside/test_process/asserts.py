@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,11 @@ from _pytest.assertion import rewrite
 
 
 class Asserts:
-    """`failures` counts assertions that failed so far, caught or not."""
+    """`failures` counts assertions that failed so far, caught or not; `failed` is called for each."""
 
-    def __init__(self, tests_path: Path) -> None:
+    def __init__(self, tests_path: Path, failed: Callable[[], None]) -> None:
         self.failures = 0
+        self._failed = failed
         self._path = str(tests_path)
         self._lines: set[int] = set()
         self._reached: set[int] = set()
@@ -35,6 +37,7 @@ class Asserts:
 
         def explained(explanation: str) -> str:
             self.failures += 1
+            self._failed()
             return explain(explanation)
 
         setattr(rewrite.AssertionRewriter, "visit_Assert", visit)  # noqa: B010 - to a type checker it is no field

@@ -130,7 +130,7 @@ class Reader(Known):
             return what
         target = tree[1]
         name = self._said.get(target[1], "") if isinstance(target, list) and target[0] == "y" else ""
-        of = "" if target == ["y", 1] else f"{name or 'an object'}."
+        of = "" if target == ["y", 1] or what == "program" else f"{name or 'an object'}."
         strings = [part for part in tree[1:] if isinstance(part, str)]
         tuples = [part[1:] for part in tree[2:] if isinstance(part, list) and part[:1] == ["t"]]
         arguments = ", ".join(shown(part, self.containers) for part in tuples[0]) if tuples else ""

@@ -21,6 +21,7 @@ from ..proxy.frames import HELLO, RECORD, STORAGE, FrameSocket
 from .asserts import Asserts
 from .caller import Caller
 from .measuring import CrossingAnswers, Measuring
+from .programs import divert
 from .remote_module import RemoteModule
 from .reporter import Reporter
 
@@ -114,16 +115,19 @@ def _choose_modules(
             frozenset(task["expected"]),
         )
         reporter.modules[task["tests_file"]] = RemoteModule(caller, task["names"])
+        divert(lambda *how: caller.ask("program", "user_code.py", *how))
         reporter.between_tests = caller.capabilities.end_test
         reporter.after_collection = caller.capabilities.keep
         plugins.append(caller.capabilities)
         answers.crossing = caller.crossing
     else:
+        from ..proxy.program import run_program
         from .wrapping import CallAnswers, load  # what only tests in one process need
 
         answers = CallAnswers()
         load(answers)
-    asserts = reporter.asserts = Asserts(Path(sys.path[0]) / task["tests_file"])
+        divert(answers.recorded(run_program))
+    asserts = reporter.asserts = Asserts(Path(sys.path[0]) / task["tests_file"], answers.fail)
     asserts.watch()
     if task["measure"]:
         end = time.monotonic() + task["wall_seconds"] - _SPARE_SECONDS

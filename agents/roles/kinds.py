@@ -1,0 +1,31 @@
+"""Kinds of specs whose tests have a form of their own, so that they can be judged apart from the code."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from ..records import Spec
+
+Kind = Literal["function", "program", "class", "async", "async generator", "generator", "printing", "files"]
+_FILES = re.compile(r"\b(?:reads?|writes?|appends?|opens?)\s+(?:\w+\s+){0,3}files?\b|\btext file\b", re.IGNORECASE)
+
+
+def kind_of(spec: Spec) -> Kind:
+    """The kind of a spec, by its signature first."""
+    if spec.program:
+        return "program"
+    if spec.signature is None:
+        return "function"
+    if spec.signature.kind == "class":
+        return "class"
+    header, _, returns = spec.signature.text.partition("->")
+    if header.startswith("async"):
+        return "async generator" if "Async" in returns else "async"
+    if re.match(r"\s*(?:\w+\.)*(?:Iterator|Generator)\b", returns):
+        return "generator"
+    if returns.strip() == "None" and re.search(r"\bprint", spec.text):
+        return "printing"
+    if re.search(r"\bPath\b", header) or ("(" in header and _FILES.search(spec.text)):
+        return "files"
+    return "function"

@@ -1,0 +1,104 @@
+"""Examples of a program: `$ python user_code.py 1 2` in a code block, with what it prints below."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+
+from ..records import PROGRAM_FILE
+
+_FENCE = re.compile(r"^\s*(?:```|~~~)")
+_COMMAND = re.compile(r"^(?P<indent>\s*)\$ (?P<command>\S.*)$")
+_STATUS = "echo $?"
+_QUOTED = re.compile(r"'[^']*'|\"[^\"$`\\]*\"")
+_BY_A_SHELL = re.compile(r"[$`*?~\\{}\[\]!#;&>()'\"]")
+"""What a shell gives a meaning of its own, outside of quotes."""
+_ESCAPES = {r"\n": "\n", r"\t": "\t"}
+
+
+def shell_examples(lines: Sequence[str]) -> list[tuple[str, str, int]]:
+    """Return assertions on what runs of the program print, as (code, source text, line).
+
+    Only commands that need no shell count: arguments in plain quotes, and standard input from `echo`, `printf` or
+    `<<<`. `$ echo $?` below one says its exit code.
+    """
+    found = []
+    shown = list(_shown(lines))
+    for (command, output, line), after in zip_longest(shown, shown[1:], fillvalue=("", "", 0)):
+        run = _run(command)
+        status = after[1] if after[0] == _STATUS else ""
+        if run is None or "Traceback" in output or "..." in output or not (output or status):
+            continue
+        source = f"$ {command}\n{output}".strip()
+        if not status.isdigit():
+            found.append((f"{run}\nassert done.stdout.rstrip('\\n') == {output!r}", source, line))
+            continue
+        # A terminal shows both streams: which of them an error goes to is not said.
+        printed = "(done.stdout + done.stderr).rstrip('\\n')"
+        check = f"assert (done.returncode, {printed}) == ({int(status)}, {output!r})"
+        found.append((f"{run}\n{check}", f"{source}\n$ {_STATUS}\n{status}", line))
+    return found
+
+
+def _shown(lines: Sequence[str]) -> Iterator[tuple[str, str, int]]:
+    """Yield the commands in code blocks, each with what is printed below it and its line."""
+    fenced = False
+    index = 0
+    while index < len(lines):
+        fenced ^= _FENCE.match(lines[index]) is not None
+        match = _COMMAND.match(lines[index])
+        index += 1
+        if not match or not (fenced or match["indent"].startswith(("    ", "\t"))):
+            continue
+        start, output = index - 1, []
+        while index < len(lines) and not _COMMAND.match(lines[index]) and not _FENCE.match(lines[index]):
+            if not fenced and lines[index].strip() and not lines[index].startswith(match["indent"]):
+                break
+            output.append(lines[index].removeprefix(match["indent"]).rstrip())
+            index += 1
+        yield match["command"].strip(), "\n".join(output).rstrip("\n"), start
+
+
+def _run(command: str) -> str | None:
+    """The statement that runs `command`; None where it is more than a run of the program."""
+    lexer = shlex.shlex(command, posix=True, punctuation_chars="|<")
+    lexer.whitespace_split = True
+    try:
+        words = list(lexer)
+    except ValueError:
+        return None
+    before, given = "", ""
+    if "|" in words:
+        at = words.index("|")
+        printed = _printed(words[:at])
+        if printed is None:
+            return None
+        before, given, words = command[: command.rindex("|")], printed, words[at + 1 :]
+    elif words[-2:-1] == ["<<<"]:
+        given, words = f"{words[-1]}\n", words[:-2]
+    if (
+        words[:1] not in (["python"], ["python3"])
+        or words[1:2] != ["user_code.py"]
+        or {"|", "<", "<<"} & set(words)
+    ):
+        return None
+    plain = command.removeprefix(before).replace("<<<", "")
+    if _BY_A_SHELL.search(_QUOTED.sub("", plain)):
+        return None
+    arguments = ", ".join(["sys.executable", repr(PROGRAM_FILE), *map(repr, words[2:])])
+    stdin = f"input={given!r}, " if given else ""
+    return f"done = subprocess.run([{arguments}], {stdin}capture_output=True, text=True)"
+
+
+def _printed(words: Sequence[str]) -> str | None:
+    """What `echo` or `printf` prints; None for other commands, formats and options."""
+    match words:
+        case ["echo", *rest] if not any(word.startswith("-") or "\\" in word for word in rest):
+            return " ".join(rest) + "\n"
+        case ["printf", text] if "%" not in text:
+            for escape, meant in _ESCAPES.items():
+                text = text.replace(escape, meant)
+            return None if "\\" in text else text
+    return None
