@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import UsageError
 from ..records import Package
-from .interpreter import Interpreter, parts_for_jobs, this_interpreter
+from .interpreter import Interpreter, other_interpreter, parts_for_jobs, this_interpreter
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
@@ -60,6 +60,14 @@ def find_packages(requirements: Sequence[str], interpreter: Interpreter) -> tupl
         install = _command(interpreter, missing)
         raise UsageError(f"{'; '.join(reasons)} in {interpreter.executable}; install what is missing: {install}")
     return tuple(found)
+
+
+def open_interpreter(python: Path | None) -> Interpreter:
+    """Return the interpreter at `python` (None: the one that runs this), with pytest.
+
+    Raises UsageError and SandboxUnavailable.
+    """
+    return this_interpreter() if python is None else with_pytest(other_interpreter(python))
 
 
 def with_pytest(interpreter: Interpreter) -> Interpreter:
