@@ -90,7 +90,8 @@ def other_interpreter(python: Path) -> Interpreter:
             f"{python} is no Python that can be used ({reason}); give the path of a Python from 3.9 to 3.14."
         ) from error
     if found["implementation"] != "cpython" or not OLDEST <= version[:2] <= NEWEST:
-        called = f"{found['implementation']} {'.'.join(map(str, version))}"
+        named = found["implementation"].replace("cpython", "Python")
+        called = f"{named} {'.'.join(map(str, version))}"
         raise UsageError(f"{python} is {called}; give a CPython from 3.9 to 3.14.")
     return _described(found)
 
