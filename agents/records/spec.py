@@ -44,11 +44,24 @@ class Example:
 class UserModule:
     """A module or package of the user's that `user_code` may import as `name`.
 
-    `files` maps paths below its import root (`shapes.py`, `shapes/__init__.py`) to their source text.
+    `files` maps paths below its import root (`shapes.py`, `shapes/__init__.py`) to their source text; `left_out`
+    are files of it that are no Python source.
     """
 
     name: str
     files: Mapping[str, str]
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A third-party package as it is installed. `imports` are the names it is imported by, `needs` those of the
+    packages that it needs itself."""
+
+    name: str
+    version: str
+    imports: tuple[str, ...]
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +90,10 @@ class Spec:
     """The user's own modules that the code may import."""
     program: bool = False
     """The module is run as a program, with arguments and standard input; what it prints is judged."""
+    installed: tuple[Package, ...] = ()
+    """`packages` as they were found when the run began."""
+    python: str = ""
+    """The version of Python that the code is for (`3.9`); empty where none was asked for."""
     limits: SpecLimits = SpecLimits()
     origin: str = "argument"
     """Where the spec came from: `argument`, `stdin`, or a file's path."""
