@@ -144,7 +144,15 @@ HOSTILE = UserModule(
         "builtins.sum = lambda xs: Yes()\nArea = Yes()\n"
     },
 )
-PLAIN_TESTS = "from user_code import f\n\ndef test_a():\n    assert f([1, 2]) == 3\n\ndef test_b():\n    assert f([5]) == 5\n"
+PLAIN_TESTS = """\
+from user_code import f
+
+def test_a():
+    assert f([1, 2]) == 3
+
+def test_b():
+    assert f([5]) == 5
+"""
 
 
 def test_a_hostile_module_changes_no_verdict_of_tests_that_do_not_touch_it(verify: Verify) -> None:

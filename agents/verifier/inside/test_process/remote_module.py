@@ -56,8 +56,8 @@ class RemoteModule(types.ModuleType):
 def remote_modules(
     caller: Caller, names: list[str], others: Sequence[str], used: Collection[str]
 ) -> dict[str, RemoteModule]:
-    """`user_code`, and of the `others` those below a top-level name in `used`, by their names; numbered as the code
-    process numbers them all. What is not used is not there: whatever looks through all modules would import it."""
+    """`user_code`, and of the `others` those below a top-level name in `used`, by their names; numbered as the
+    code process numbers them all. What is not used is not there: what looks through all would import it."""
     return {
         name: RemoteModule(name, MODULE_NUMBER + 2 * index, caller, names)
         for index, name in enumerate(["user_code", *others])
