@@ -7,7 +7,7 @@ Imports nothing of other parts, and nothing heavy.
 from .model_call import Message, Reply, Request, Role, Usage
 from .ruling import Dispute, Grade, LedgerEntry, NextStep, Ruling
 from .run import Failure, RoundRecord, RunOutcome, RunRecord, RunResult, RunStatus, Strength, Survivor, TrackRecord
-from .spec import Example, Signature, Spec, SpecLimits, UserModule
+from .spec import Example, Package, Signature, Spec, SpecLimits, UserModule
 from .tests import TRUSTED_ORIGINS, Candidate, CandidateOrigin, Test, TestOrigin, fingerprint
 from .verdict import Board, Isolation, Outcome, OutcomeStatus, Refusal, Stopped, TestStrength, Verdict, VerdictKind
 
@@ -26,6 +26,7 @@ __all__ = [
     "NextStep",
     "Outcome",
     "OutcomeStatus",
+    "Package",
     "Refusal",
     "Reply",
     "Request",
