@@ -151,8 +151,7 @@ def test_no_way_of_comparing_is_deceived(attack: str, verifier: Verifier) -> Non
 def test_what_stays_a_handle_is_said(verifier: Verifier) -> None:
     code = "import numpy as np\ndef f(x): return np.ma.masked_array(x, [0, 1])\n"
     tests = (
-        "import numpy as np\nfrom user_code import f\n"
-        "def test_a():\n    assert f(np.array([1, 2])).count() == 1\n"
+        "import numpy as np\nfrom user_code import f\ndef test_a():\n    assert f(np.array([1, 2])).count() == 1\n"
     )
     verdict = verifier.verify(code, tests)
     assert verdict.kind == "passed", verdict

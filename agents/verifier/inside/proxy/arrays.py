@@ -43,9 +43,9 @@ def _dtype_parts(dtype: Any) -> object:
     """The text of a dtype, names and texts of one with fields. Raises Unshareable."""
     np = _numpy()
     if dtype.names is None:
-        if dtype.metadata is None and (dtype.str == _OBJECTS or _PLAIN_DTYPE.fullmatch(dtype.str)):
-            if np.dtype(dtype.str) == dtype and type(np.dtype(dtype.str)) is type(dtype):
-                return dtype.str
+        known = dtype.metadata is None and (dtype.str == _OBJECTS or _PLAIN_DTYPE.fullmatch(dtype.str))
+        if known and type(np.dtype(dtype.str)) is type(dtype):
+            return dtype.str
         raise Unshareable(f"an array of {dtype} is passed on")
     fields = tuple((name, _dtype_parts(dtype.fields[name][0])) for name in dtype.names)
     if any(type(of) is not str or of == _OBJECTS for _, of in fields) or np.dtype(list(fields)) != dtype:

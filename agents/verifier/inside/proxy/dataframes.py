@@ -1,5 +1,5 @@
-"""Frames, series, indexes and scalars of pandas, as data: labels and columns, each an array with its dtype. Believes
-nothing of parts that came from outside."""
+"""Frames, series, indexes and scalars of pandas, as data: labels and columns, each an array with its dtype.
+Believes nothing of parts that came from outside."""
 
 from __future__ import annotations
 
@@ -19,7 +19,15 @@ _MASKED = {
     "boolean": "BooleanArray",
 }
 """Dtypes with a mask beside their numbers, by the class of their arrays."""
-_INDEXES = ("Index", "RangeIndex", "MultiIndex", "DatetimeIndex", "TimedeltaIndex", "PeriodIndex", "CategoricalIndex")
+_INDEXES = (
+    "Index",
+    "RangeIndex",
+    "MultiIndex",
+    "DatetimeIndex",
+    "TimedeltaIndex",
+    "PeriodIndex",
+    "CategoricalIndex",
+)
 _SCALARS = ("Timestamp", "Timedelta", "Period")
 
 
@@ -61,7 +69,7 @@ def _label(name: Any) -> Any:
 
 
 def _column_parts(values: Any) -> Parts:
-    """The parts of a series or an index without its labels: how it is held, then its arrays. Raises Unshareable."""
+    """The parts of a series or an index without its labels: how it is held, its arrays. Raises Unshareable."""
     np, pd, dtype = importlib.import_module("numpy"), _pandas(), values.dtype
     if isinstance(dtype, np.dtype):
         return "numpy", arrays.whole_parts(values.to_numpy())

@@ -75,8 +75,8 @@ def fill(name: str, value: Any, parts: list[Any]) -> None:
 
 
 def is_data(value: object) -> bool:
-    """Return True if `value` may be an element of an array: it crosses by value, or is a list, a tuple or the like.
-    What stands for an object of the other process may not: numpy and pandas would ask it how it compares."""
+    """Return True if `value` may be an element of an array: it crosses by value, or is a list or the like. What
+    stands for an object of the other process may not: numpy and pandas would ask it how it compares."""
     found = type(value)
     if hasattr(found, "_greenloop"):
         return False

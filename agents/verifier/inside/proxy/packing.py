@@ -48,7 +48,9 @@ class Packer:
             return ["@", self._container(value)]
         if (number := self._tables.remote_number(value)) is not None:
             return ["y", number]
-        if (name := packages.kind_of(kind)) is not None and (tree := self._of_package(value, name, depth)) is not None:
+        if (name := packages.kind_of(kind)) is not None and (
+            tree := self._of_package(value, name, depth)
+        ) is not None:
             return tree
         return self._object(value, kind, depth + 1)
 

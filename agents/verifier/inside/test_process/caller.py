@@ -61,8 +61,8 @@ class Caller(Peer):
         return self.rulings.special(target, name, args, kwargs)
 
     def get(self, target: object, name: str) -> Any:
-        """Get an attribute of an object of the code's; a method by which it would compare itself is not handed out,
-        so that each call of it is seen."""
+        """Get an attribute of an object of the code's; a method by which it would compare itself is not handed
+        out, so that each call of it is seen."""
         if self.rulings.is_comparing(target, name):
             return BoundMethod(self, target, name)
         self.rulings.use(target)

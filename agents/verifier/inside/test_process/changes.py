@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from ..proxy import packages, plain
+from ..proxy import packages
 from ..proxy.plain import Malformed, Tree, Unshareable
 from ..proxy.shared import MAPPINGS
 from . import package_changes
@@ -324,6 +324,7 @@ def shown(tree: Tree, containers: Containers, depth: int = 0) -> str:
         form = "{%s}" if kind == "set" and parts else "[%s]" if kind == "list" else f"{kind}([%s])"
         return form % ", ".join(parts)
     try:
-        return package_changes.shown(package_changes.read(tree)) if tree[:1] == ["V"] else repr(plain.read(tree[0], tree[1:]))
+        read = package_changes.read(tree)
+        return package_changes.shown(read) if tree[0] == "V" else repr(read)
     except Malformed:
         return "..."

@@ -100,9 +100,10 @@ def _of_array(array: Any) -> Iterator[Any]:
     for at in (0, -1)[: min(array.size, 2)]:
         other = array.copy(order="K")
         index = tuple(0 if at == 0 else length - 1 for length in array.shape)
-        other[index] = _other(array[index])
-        if other[index] != array[index]:
-            yield other
+        with suppress(TypeError, ValueError):
+            other[index] = _other(array[index])
+            if other[index] != array[index]:
+                yield other
     if array.nbytes > _LARGE:
         return
     if array.size and array.ndim:

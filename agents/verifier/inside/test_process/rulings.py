@@ -32,8 +32,8 @@ _READING_METHODS = words(
     most_common symmetric_difference total union values"""
 )
 _COMPARING_METHODS = words(
-    """allclose array_equal compare div divide eq equals floordiv ge gt identical isin le lt mod ne rdiv rsub rtruediv
-    sub subtract truediv"""
+    """allclose array_equal compare div divide eq equals floordiv ge gt identical isin le lt mod ne rdiv rsub
+    rtruediv sub subtract truediv"""
 )
 """By these an object could say that it is an array or a frame that a test expects."""
 _PACKAGES = words("numpy pandas")
