@@ -190,9 +190,10 @@ def test_no_array_is_filled_with_what_it_cannot_hold(name: str, pair: Pair) -> N
         pair.caller.crossing.unpack(_container(json.dumps([dtype, [2], False]), True, shape, data))
 
 
+WORDS = ['["<f8", [1], false]', "numpy", "values", "range", "masked", "Int64", "category", "levels"]
 TREES = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 1 << 40) | st.text(max_size=4)
-    | st.just(_bytes(bytes(8))) | st.sampled_from(['["<f8", [1], false]', "numpy", "values", "range", "masked", "Int64", "category", "levels"]),
+    | st.just(_bytes(bytes(8))) | st.sampled_from(WORDS),
     lambda inner: st.lists(inner, max_size=4).map(lambda items: ["t", *items]),
     max_leaves=12,
 )  # fmt: skip
