@@ -53,8 +53,8 @@ class Capabilities:
         if isinstance(value, type):
             name = named_type(value, self._test_modules) or _library_type(value, self._test_modules)
             return ["T", *name] if name else None
-        if _is_of_numpy(value):
-            return ["T", "numpy", value.__name__]
+        if (of_numpy := _name_in_numpy(value)) is not None:
+            return ["T", "numpy", of_numpy]
         if isinstance(value, _NAMED_FUNCTIONS) and (found := _function_name(value)):
             return ["T", *found]
         if isinstance(value, _REBUILT):
@@ -191,11 +191,12 @@ def _library_type(value: type, test_modules: frozenset[str]) -> tuple[str, str] 
     return (module, name) if getattr(sys.modules.get(module, builtins), name, None) is value else None
 
 
-def _is_of_numpy(value: Any) -> bool:
-    """Return True for a function of numpy's own that is no Python function, such as `np.sin` or `np.mean`."""
+def _name_in_numpy(value: Any) -> str | None:
+    """The name of a function of numpy's own that is no Python function, such as `np.sin` or `np.mean`."""
     if type(value).__module__ != "numpy" or not callable(value):
-        return False
-    return vars(sys.modules["numpy"]).get(getattr(value, "__name__", None)) is value
+        return None
+    name = str(getattr(value, "__name__", ""))
+    return name if vars(sys.modules["numpy"]).get(name) is value else None
 
 
 def _function_name(value: Any) -> tuple[str, str] | None:
