@@ -19,21 +19,27 @@ class Crossing(Tables):
         super().__init__(first)
         self._peer = peer
         self._mirrors = Mirrors(peer)
+        self._before = self.next, self.shared.next
 
     def pack(self, value: object) -> list[Tree]:
         """`value` with everything that has to travel with it: [tree, containers, forgotten]. Raises Unshareable,
         and then nothing of it was handed out."""
         packer = Packer(self, self._peer)
-        first, first_shared = self.next, self.shared.next
+        self._before = self.next, self.shared.next
         try:
             tree = packer.tree(value, 0)
             containers = packer.containers()
         except BaseException:
-            for number in [number for number in self._exports if number >= first]:
-                self.take_back(number)
-            self.shared.forget_from(first_shared)
+            self.take_back_last()
             raise
         return [tree, containers, self.shared.forgotten()]
+
+    def take_back_last(self) -> None:
+        """Hand out nothing of what was packed last: it is not sent."""
+        first, first_shared = self._before
+        for number in [number for number in self._exports if number >= first]:
+            self.take_back(number)
+        self.shared.forget_from(first_shared)
 
     def pack_error(self, error: BaseException) -> Tree:
         """`error` packed; where it cannot cross, a RuntimeError with its text."""

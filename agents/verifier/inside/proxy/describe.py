@@ -7,6 +7,7 @@ import importlib
 import inspect
 import sys
 import types
+from contextlib import suppress
 from typing import Any
 
 from .plain import named_value, writer
@@ -45,12 +46,20 @@ _DATA_TYPES = {
     "decimal": words("Decimal"),
     "fractions": words("Fraction"),
     "uuid": words("UUID"),
+    "numpy": words(
+        """bool bool_ bytes_ complex128 complex64 datetime64 dtype float16 float32 float64 int16 int32 int64 int8
+        ndarray str_ timedelta64 uint16 uint32 uint64 uint8"""
+    ),
+    "pandas": words(
+        """Categorical CategoricalIndex DataFrame DatetimeIndex Index MultiIndex Period PeriodIndex RangeIndex
+        Series Timedelta TimedeltaIndex Timestamp"""
+    ),
 }
 _ERROR_MODULES = words(
     """asyncio builtins binascii collections concurrent configparser csv _csv dataclasses decimal enum fractions
-    functools io ipaddress itertools json locale math operator pathlib pickle queue _queue random re socket
-    statistics string struct subprocess tarfile tomllib types typing unicodedata urllib uuid xml zipfile zlib
-    zoneinfo"""
+    functools io ipaddress itertools json locale math numpy operator pandas pathlib pickle queue _queue random re
+    socket statistics string struct subprocess tarfile tomllib types typing unicodedata urllib uuid xml zipfile
+    zlib zoneinfo"""
 )
 
 Description = dict[str, Any]
@@ -62,6 +71,8 @@ def named_type(value: type, user_modules: frozenset[str]) -> tuple[str, str] | N
     module, name = str(value.__module__), value.__qualname__
     if module in user_modules:
         return None
+    if module.startswith("pandas.") and name in _DATA_TYPES["pandas"]:
+        module = "pandas"  # from 3.0 on its classes say so themselves
     known = issubclass(value, BaseException) and module.partition(".")[0] in _ERROR_MODULES
     if not known and name not in _DATA_TYPES.get(module, ()):
         return None
@@ -71,7 +82,8 @@ def named_type(value: type, user_modules: frozenset[str]) -> tuple[str, str] | N
 def type_named(module: str, name: str) -> type | None:
     """The class that `named_type` gives this name; None where there is none, or nothing here has imported it."""
     if name in _DATA_TYPES.get(module, ()):
-        importlib.import_module(module)
+        with suppress(ImportError):
+            importlib.import_module(module)
     found = vars(sys.modules.get(module, types)).get(name)
     return found if isinstance(found, type) and named_type(found, frozenset()) == (module, name) else None
 

@@ -16,6 +16,15 @@ from .plain import Malformed
 from .shared import CONTAINERS
 from .versions import STANDARD_LIBRARY
 
+ASKED_BY_PACKAGES = words(
+    """__array__ __array_finalize__ __array_function__ __array_interface__ __array_namespace__ __array_prepare__
+    __array_priority__ __array_struct__ __array_ufunc__ __array_wrap__ __arrow_array__ __arrow_c_array__
+    __arrow_c_schema__ __arrow_c_stream__ __buffer__ __dataframe__ __dlpack__ __dlpack_device__
+    __pandas_priority__ _typ"""
+)
+"""By these numpy and pandas let an object say how it compares, what it is, or at which address its data lie. No
+object of the other side has them."""
+
 
 class RemoteType(type):
     """The class of mirrored classes. A class statement with one as a base makes a subclass over there, too."""
@@ -37,7 +46,7 @@ class RemoteType(type):
         return cls._greenloop.call(cls, args, kwargs)
 
     def __getattr__(cls, name: str) -> Any:
-        if name.startswith("__") and name in _CLASS_ONLY:
+        if name in _CLASS_ONLY or name in ASKED_BY_PACKAGES:
             raise AttributeError(name)
         return cls._greenloop.get(cls, name)
 
@@ -95,6 +104,8 @@ class _Methods:
     _greenloop_local = False
 
     def __getattr__(self, name: str) -> Any:
+        if name in ASKED_BY_PACKAGES:
+            raise AttributeError(name)
         return self._greenloop.get(self, name)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -232,7 +243,7 @@ class Mirrors:
         }
         if "__len__" in body:
             body.setdefault("__bool__", _forwarding(self._peer, "__bool__", owner))
-        names = [str(method) for method in description["methods"]]
+        names = [str(method) for method in description["methods"] if method not in ASKED_BY_PACKAGES]
         methods = [_Method(self._peer, name) for name in names if name == "__init__" or not name.startswith("__")]
         body |= {method.name: method for method in methods}
         if description["unhashable"]:

@@ -8,7 +8,7 @@ from collections import deque
 from contextlib import suppress
 from typing import Any
 
-from . import plain
+from . import packages, plain
 from .describe import describe_class, describe_function, native_fields, plain_value, value_base
 from .mirror import BoundMethod
 from .peer import Peer
@@ -48,7 +48,22 @@ class Packer:
             return ["@", self._container(value)]
         if (number := self._tables.remote_number(value)) is not None:
             return ["y", number]
+        if (name := packages.kind_of(kind)) is not None and (
+            tree := self._of_package(value, name, depth)
+        ) is not None:
+            return tree
         return self._object(value, kind, depth + 1)
+
+    def _of_package(self, value: Any, name: str, depth: int) -> Tree | None:
+        """A value of numpy's or pandas's; None for one that stays here as an object."""
+        if self._tables.shared.number_of(value) is None:
+            try:
+                parts = packages.kind(name).parts(value)
+            except Unshareable:
+                return None
+            if name not in packages.MUTABLE:
+                return ["V", name, self.tree(parts, depth + 1)]
+        return ["@", self._container(value)]
 
     def _nan(self, value: float) -> Tree:
         """A NaN, which equals nothing and is found in a list by identity: by number, as objects are."""

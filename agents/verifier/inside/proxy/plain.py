@@ -42,6 +42,10 @@ def _text(value: str) -> Tree:
     return value
 
 
+def _base64(value: Any) -> str:
+    return base64.b64encode(value).decode()
+
+
 def _time_zone(value: Any) -> Tree:
     """The key of a ZoneInfo, the offset of another time zone in seconds."""
     if value is None or (_name(type(value)) == ("zoneinfo", "ZoneInfo") and value.key):
@@ -82,9 +86,9 @@ _SCALARS = frozenset([type(None), bool, float])
 _WRITERS: dict[type, Callable[[Any], Tree]] = {
     int: _integer,
     str: _text,
-    memoryview: lambda value: ["mv", base64.b85encode(bytes(value)).decode()],
+    memoryview: lambda value: ["mv", _base64(value)],
     complex: lambda value: ["c", value.real, value.imag],
-    bytes: lambda value: ["b", base64.b85encode(bytes(value)).decode()],
+    bytes: lambda value: ["b", _base64(value)],
     range: lambda value: ["r", _integer(value.start), _integer(value.stop), _integer(value.step)],
     type(...): lambda _: ["e"],
     type(NotImplemented): lambda _: ["n"],
@@ -108,9 +112,9 @@ _NAMED_WRITERS: dict[tuple[str, str], Callable[[Any], Tree]] = {
 _READERS: dict[str, Callable[..., object]] = {
     "i": lambda text: int(text, 16),
     "u": lambda text: bytes.fromhex(text).decode("utf-8", "surrogatepass"),
-    "mv": lambda text: memoryview(base64.b85decode(text)),
+    "mv": lambda text: memoryview(base64.b64decode(text, validate=True)),
     "c": complex,
-    "b": base64.b85decode,
+    "b": lambda text: base64.b64decode(text, validate=True),
     "r": range,
     "e": lambda: ...,
     "n": lambda: NotImplemented,

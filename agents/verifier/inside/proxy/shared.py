@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from operator import is_
 from typing import Any
 
+from . import packages
+
 KINDS: dict[type, str] = {
     list: "list",
     dict: "dict",
@@ -35,17 +37,22 @@ class Entry:
 
     def __init__(self, value: Any) -> None:
         self.value = value
-        self.kind = KINDS[type(value)]
+        self.kind = KINDS.get(type(value)) or packages.kind_of(type(value)) or ""
         self.known: list[object] = []
 
     def items(self) -> list[object]:
-        """The container's items, flat: keys and values in turn for a mapping."""
+        """The container's items, flat: keys and values in turn for a mapping. Raises Unshareable."""
         if self.kind in MAPPINGS:
             return [part for pair in self.value.items() for part in pair]
+        if self.kind in packages.MUTABLE:
+            return list(packages.kind(self.kind).parts(self.value))
         return list(self.value)
 
     def changed(self) -> list[object] | None:
         """The items, where they are no longer those that the other side knows of."""
+        if self.kind in packages.MUTABLE:
+            parts = self.items()
+            return None if packages.same(tuple(parts), tuple(self.known)) else parts
         now = self.items() if self.kind in MAPPINGS else self.value
         if len(now) == len(self.known) and all(map(is_, now, self.known)):
             return None
@@ -54,6 +61,10 @@ class Entry:
     def fill(self, items: list[object]) -> None:
         """Put `items` in place of what the container held."""
         value = self.value
+        if self.kind in packages.MUTABLE:
+            packages.fill(self.kind, value, items)
+            self.known = self.items()
+            return
         value.clear()
         if self.kind in MAPPINGS:
             for key, item in zip(items[::2], items[1::2]):
@@ -66,7 +77,10 @@ class Entry:
 
 
 def empty(kind: str, extra: object) -> Any:
-    """A new container; `extra` is a deque's maximal length or a defaultdict's factory."""
+    """A new container; `extra` is a deque's maximal length, a defaultdict's factory or an array's form. Raises
+    Malformed."""
+    if kind in packages.MUTABLE:
+        return packages.made(kind, extra)
     if kind == "deque":
         return deque(maxlen=extra if isinstance(extra, int) else None)
     if kind == "defaultdict":
@@ -78,6 +92,8 @@ def extra_of(value: object) -> object:
     """The argument of `empty` beyond the kind."""
     if type(value) is deque:
         return value.maxlen
+    if (kind := packages.kind_of(type(value))) is not None:
+        return packages.kind(kind).extra(value)
     return value.default_factory if type(value) is defaultdict else None
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, ClassVar
 
-from . import plain
+from . import packages, plain
 from .describe import native_fields, value_of_subclass
 from .mirror import Mirrors, RemoteCoroutine
 from .peer import Peer
@@ -41,7 +41,7 @@ class Unpacker:
                 raise Malformed("a container has a number, a kind and items")
             number, kind, extra = container[:3]
             if kind is not None:
-                if kind not in KINDS.values():
+                if not isinstance(kind, str) or kind not in (*KINDS.values(), *packages.MUTABLE):
                     raise Malformed("a container of unknown kind")
                 shared.place(self._tables.check_number(number), empty(kind, self.tree(extra, 0)))
         result = self.tree(tree, 0)
@@ -107,6 +107,11 @@ class Unpacker:
             return self._tables.shared.entry(parts[0]).value
         except (KeyError, TypeError, IndexError) as error:
             raise Malformed("a container was named that is not shared") from error
+
+    def _of_package(self, parts: list[Tree], depth: int) -> object:
+        if len(parts) != 2 or not isinstance(parts[0], str) or parts[0] in packages.MUTABLE:
+            raise Malformed("a value of a package has a kind and parts")
+        return packages.made(parts[0], self.tree(parts[1], depth))
 
     def _type(self, parts: list[Tree], depth: int) -> object:
         if not 2 <= len(parts) <= 3 or not all(isinstance(part, str) for part in parts):
@@ -216,6 +221,7 @@ class Unpacker:
         "@": _shared,
         "y": lambda self, parts, _: self._tables.exported(parts[0] if parts else None),
         "T": _type,
+        "V": _of_package,
         "C": lambda self, parts, depth: self._peer.rebuild(self._many(parts, depth)),
         "K": _class,
         "o": _object,

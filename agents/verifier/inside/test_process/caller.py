@@ -14,8 +14,8 @@ from typing import Any
 
 from ..proxy.crossing import Crossing
 from ..proxy.describe import type_named
-from ..proxy.frames import ANSWER, ASK, ChannelClosed, FrameSocket
-from ..proxy.mirror import RemoteCoroutine
+from ..proxy.frames import ANSWER, ASK, ChannelClosed, FrameSocket, FrameTooLong
+from ..proxy.mirror import BoundMethod, RemoteCoroutine
 from ..proxy.peer import Peer
 from ..proxy.plain import Malformed, Tree, Unshareable
 from .capabilities import Capabilities
@@ -59,6 +59,19 @@ class Caller(Peer):
     def special(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         """Apply an operator to an object of the code's, unless it is decided here."""
         return self.rulings.special(target, name, args, kwargs)
+
+    def get(self, target: object, name: str) -> Any:
+        """Get an attribute of an object of the code's; a method by which it would compare itself is not handed
+        out, so that each call of it is seen."""
+        if self.rulings.is_comparing(target, name):
+            return BoundMethod(self, target, name)
+        self.rulings.use(target)
+        return super().get(target, name)
+
+    def method(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
+        """Call a method of an object of the code's."""
+        self.rulings.method(target, name, (*args, *kwargs.values()))
+        return super().method(target, name, args, kwargs)
 
     def forward(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         """Apply an operator as the object's class defines it."""
@@ -155,7 +168,14 @@ class Caller(Peer):
         if kind == ASK and _TEMPORARY in payload:
             self._emit("unshareable", "a path of a temporary directory is passed to the code")
             raise Unshareable("the code's process has a /tmp of its own")
-        self._channel.send(kind, payload)
+        try:
+            self._channel.send(kind, payload)
+        except FrameTooLong as error:
+            if kind == ASK:
+                self.crossing.take_back_last()
+                self._emit("unshareable", f"what is passed to the code is too long: {error}")
+                raise Unshareable("a test passes too much at once") from error
+            raise
 
     def _opened(self, payload: bytes, known: Any, read: Callable[[Tree], Any]) -> tuple[str, Any]:
         """The first word of a frame, which has to be one of `known`, and what `read` makes of its body."""

@@ -53,6 +53,8 @@ class Capabilities:
         if isinstance(value, type):
             name = named_type(value, self._test_modules) or _library_type(value, self._test_modules)
             return ["T", *name] if name else None
+        if (of_numpy := _name_in_numpy(value)) is not None:
+            return ["T", "numpy", of_numpy]
         if isinstance(value, _NAMED_FUNCTIONS) and (found := _function_name(value)):
             return ["T", *found]
         if isinstance(value, _REBUILT):
@@ -187,6 +189,14 @@ def _library_type(value: type, test_modules: frozenset[str]) -> tuple[str, str] 
     if module in test_modules or module.partition(".")[0] not in STANDARD_LIBRARY:
         return None
     return (module, name) if getattr(sys.modules.get(module, builtins), name, None) is value else None
+
+
+def _name_in_numpy(value: Any) -> str | None:
+    """The name of a function of numpy's own that is no Python function, such as `np.sin` or `np.mean`."""
+    if type(value).__module__ != "numpy" or not callable(value):
+        return None
+    name = str(getattr(value, "__name__", ""))
+    return name if vars(sys.modules["numpy"]).get(name) is value else None
 
 
 def _function_name(value: Any) -> tuple[str, str] | None:

@@ -8,9 +8,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from ..proxy import plain
-from ..proxy.plain import Malformed, Tree
+from ..proxy import packages
+from ..proxy.plain import Malformed, Tree, Unshareable
 from ..proxy.shared import MAPPINGS
+from . import package_changes
 
 T = TypeVar("T")
 Containers = dict[int, tuple[str, Tree, list[Tree]]]
@@ -55,6 +56,8 @@ def of_value(value: Any) -> list[Any]:
         others = [value + 1, -value]
     elif kind is range:
         others = [range(value.start, value.stop + value.step, value.step), value[:-1], range(0)]
+    elif packages.kind_of(kind) is not None:
+        return package_changes.others(value)
     else:
         others = _of_others(value)
     kept: list[Any] = []
@@ -153,6 +156,10 @@ def of_answer(payload: bytes, known: Known, given: Sequence[int] = ()) -> list[C
         for text, other, more in _of_tree(tree, containers, known)
     ]
     opaque = not changes
+    changes += [
+        answer("returning the same with another dtype", ASIDE, tree=other, containers=[*containers, *more])
+        for _, other, more in _of_tree(tree, containers, known, retyped=True)
+    ]
     for entry in containers:
         if entry[1] is None:
             rest = [other for other in containers if other is not entry]
@@ -160,6 +167,8 @@ def of_answer(payload: bytes, known: Known, given: Sequence[int] = ()) -> list[C
     for number in given:
         if number in known.containers and all(entry[0] != number for entry in containers):
             kind, _, items = known.containers[number]
+            if kind in packages.MUTABLE:
+                continue
             width = 2 if kind in MAPPINGS else 1
             entry = [number, None, None, *(items[:-width] if items else [1] * width)]
             changes.append(answer("changing its argument", ASIDE, containers=[*containers, entry]))
@@ -200,9 +209,12 @@ def raised(tree: Tree) -> Tree:
 
 
 def _of_tree(
-    tree: Tree, containers: list[Tree], known: Known, depth: int = 0
+    tree: Tree, containers: list[Tree], known: Known, depth: int = 0, retyped: bool = False
 ) -> Iterator[tuple[str, Tree, list[Tree]]]:
-    """Other trees of the same type, each with its text and the containers that it needs beyond the frame's."""
+    """Other trees of the same type, each with its text and the containers that it needs beyond the frame's; with
+    `retyped` those of an array or a series with another dtype."""
+    if retyped and not (isinstance(tree, list) and tree[0] == "@"):
+        return
     if tree is None:
         yield "1", 1, []
         return
@@ -230,6 +242,12 @@ def _of_tree(
         return
     held = {entry[0]: (entry[1], entry[2], entry[3:]) for entry in containers if entry[1] is not None}
     kind, extra, contents = held.get(tree[1]) or known.containers.get(tree[1], ("list", None, []))
+    if kind in packages.MUTABLE:
+        make = package_changes.retyped if retyped else package_changes.others
+        yield from _of_package(tree[1], kind, extra, contents, make)
+        return
+    if retyped:
+        return
     for items in of_items(contents, first, 2 if kind in MAPPINGS else 1):
         texts = sorted(map(repr, items))
         if kind == "set" and (texts == sorted(map(repr, contents)) or len(set(texts)) < len(texts)):
@@ -238,6 +256,23 @@ def _of_tree(
         text = shown(["@", number], {**known.containers, number: (kind, extra, items)})
         yield text, ["@", number], [*more, [number, kind, extra, *items]]
         more.clear()
+
+
+def _of_package(
+    number: int, kind: str, extra: Tree, items: list[Tree], make: Callable[[Any], list[Any]]
+) -> Iterator[tuple[str, Tree, list[Tree]]]:
+    """Other arrays, series or frames in place of one, as `make` makes them."""
+    try:
+        value = package_changes.read_container(kind, extra, items)
+    except Malformed:  # with objects in it that have a number
+        return
+    for other in make(value):
+        try:
+            told = package_changes.write_container(kind, other)
+        except (Malformed, Unshareable):
+            continue
+        made = NEW + 1 + 2 * number
+        yield package_changes.shown(other), ["@", made], [[made, kind, told[0], *told[1]]]
 
 
 def _of_object(tree: Tree, known: Known) -> Iterator[tuple[str, Tree, list[Tree]]]:
@@ -262,10 +297,8 @@ def _of_object(tree: Tree, known: Known) -> Iterator[tuple[str, Tree, list[Tree]
 
 def _plain(tree: Tree) -> list[Tree]:
     try:
-        value = plain.read(tree[0], tree[1:]) if isinstance(tree, list) else tree
-        write = None if plain.is_scalar(value) else plain.writer(type(value))
-        return [other if write is None else write(other) for other in of_value(value)]
-    except (Malformed, TypeError, ArithmeticError):
+        return [package_changes.write(other) for other in of_value(package_changes.read(tree))]
+    except (Malformed, Unshareable, TypeError, ArithmeticError):
         return []
 
 
@@ -279,13 +312,19 @@ def shown(tree: Tree, containers: Containers, depth: int = 0) -> str:
         inner = ", ".join(shown(part, containers, depth + 1) for part in tree[1:])
         return f"({inner}{',' * (len(tree) == 2)})" if tree[0] == "t" else f"frozenset({{{inner}}})"
     if tree[0] == "@" and tree[1] in containers:
-        kind, _, items = containers[tree[1]]
+        kind, extra, items = containers[tree[1]]
+        if kind in packages.MUTABLE:
+            try:
+                return package_changes.shown(package_changes.read_container(kind, extra, items))
+            except Malformed:
+                return f"a {kind}"
         parts = [shown(part, containers, depth + 1) for part in items]
         if kind in MAPPINGS:
             return "{" + ", ".join(map(": ".join, zip(parts[::2], parts[1::2]))) + "}"
         form = "{%s}" if kind == "set" and parts else "[%s]" if kind == "list" else f"{kind}([%s])"
         return form % ", ".join(parts)
     try:
-        return repr(plain.read(tree[0], tree[1:]))
+        read = package_changes.read(tree)
+        return package_changes.shown(read) if tree[0] == "V" else repr(read)
     except Malformed:
         return "..."

@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+from ..proxy import packages
 from ..proxy.crossing import Crossing
 from ..proxy.describe import words
 
@@ -30,6 +31,12 @@ _READING_METHODS = words(
     """count copy difference elements find get index intersection isdisjoint issubset issuperset items keys
     most_common symmetric_difference total union values"""
 )
+_COMPARING_METHODS = words(
+    """allclose array_equal compare div divide eq equals floordiv ge gt identical isin le lt mod ne rdiv rsub
+    rtruediv sub subtract truediv"""
+)
+"""By these an object could say that it is an array or a frame that a test expects."""
+_PACKAGES = words("numpy pandas")
 _NUMBERS = (int, float, complex)
 _TEXTS = frozenset(["__repr__", "__str__", "__format__"])
 _PLAIN_MODULES = words("builtins collections decimal fractions datetime")
@@ -101,6 +108,25 @@ class Rulings:
             return self._contains(proxy, args[0])
         return self._code.forward(proxy, name, args, kwargs)
 
+    def method(self, proxy: Any, name: str, args: tuple[Any, ...]) -> None:
+        """A test calls a method of an object of the code's. Raises TypeError where it would compare itself with
+        data of numpy's or pandas's and its class is no more than the type of an answer."""
+        kind = type(proxy)
+        if self._is_remote(proxy) and not self.is_named(kind):
+            if name in _COMPARING_METHODS and any(map(_is_of_package, args)):
+                raise TypeError(f"{name} of an object of the code's, a {kind.__name__}, does not count")
+            self.use(proxy)
+
+    def use(self, proxy: Any) -> None:
+        """A test uses an object of the code's: tell of one that looks like an array or a frame."""
+        kind = type(proxy)
+        if str(kind.__module__).partition(".")[0] in _PACKAGES and self._is_remote(proxy):
+            self._note(f"what a {kind.__name__} of {str(kind.__module__).partition('.')[0]} holds")
+
+    def is_comparing(self, proxy: Any, name: str) -> bool:
+        """Return True if `name` is a method that `method` has to see called."""
+        return name in _COMPARING_METHODS and self._is_remote(proxy) and not self.is_named(type(proxy))
+
     def on_class(self, kind: Any, name: str, args: tuple[Any, ...]) -> Any:
         """The result of an operator on a class of the code's."""
         if name == "bool":
@@ -108,6 +134,8 @@ class Rulings:
         if name == "contains" and not self.is_named(kind):
             return any(item is args[0] or item == args[0] for item in itertools.islice(kind, _MOST_ITEMS))
         if name == "isinstance":
+            if _is_of_package(args[0]):
+                return False
             found = bool(self._code.operate(name, args[0], kind))
             if found:
                 self._note(f"what is an instance of {kind.__name__}")
@@ -154,12 +182,12 @@ class Rulings:
         see it, and make it nothing."""
         kind = type(proxy)
         result = self._code.forward(proxy, name, args, {})
-        number = name in _COMPARING and isinstance(args[0], _NUMBERS)
+        number = name in _COMPARING and (isinstance(args[0], _NUMBERS) or _is_of_package(args[0]))
         if self._is_remote(result):
             if number:
                 self._differences.add(id(result))
             return result
-        if number and isinstance(result, _NUMBERS):
+        if number and (isinstance(result, _NUMBERS) or _is_of_package(result)):
             raise TypeError(f"{name} of {kind.__name__} makes a plain number of one, which does not count")
         return result if self.is_named(kind) else NotImplemented
 
@@ -190,6 +218,11 @@ class Rulings:
             return bool(self._code.forward(proxy, "__contains__", (_NO_MEMBER,), {}))
         except Exception:
             return False
+
+
+def _is_of_package(value: object) -> bool:
+    """Return True for data of numpy's or pandas's."""
+    return packages.kind_of(type(value)) is not None
 
 
 def _plain_base(kind: type) -> Any:

@@ -1,0 +1,208 @@
+"""Arrays and scalars of numpy, as data with dtype and shape. Believes nothing of parts that came from outside."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import re
+from functools import cache
+from typing import Any
+
+from .frames import MOST_BYTES
+from .packages import Kind, Parts, is_data
+from .plain import Unshareable
+
+_PLAIN_DTYPE = re.compile(
+    r"[<>|](b1|[iu][1248]|f[248]|c8|c16|[US][1-9]\d{0,6}|[mM]8(\[\d{0,9}(Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\])?)"
+)
+"""What `dtype.str` may be: of a size, with neither Python objects nor raw bytes."""
+_OBJECTS = "|O"
+_MOST_DIMENSIONS = 32
+_SCALARS = "?bhilBHILefdFDUSMm"
+"""Of numpy's types by character; the others have no exact form on every machine."""
+
+
+def _numpy() -> Any:
+    return importlib.import_module("numpy")
+
+
+@cache
+def _names() -> dict[type, str]:
+    np = _numpy()
+    scalars = {np.dtype(character).type: "scalar" for character in _SCALARS}
+    return {**scalars, np.ndarray: "ndarray", np.random.Generator: "Generator"}
+
+
+def kind_of(value_type: type) -> str | None:
+    """The kind of values of exactly this type."""
+    return _names().get(value_type) or ("dtype" if issubclass(value_type, _numpy().dtype) else None)
+
+
+def _dtype_parts(dtype: Any) -> object:
+    """The text of a dtype, names and texts of one with fields. Raises Unshareable."""
+    np = _numpy()
+    if dtype.names is None:
+        known = dtype.metadata is None and (dtype.str == _OBJECTS or _PLAIN_DTYPE.fullmatch(dtype.str))
+        if known and type(np.dtype(dtype.str)) is type(dtype):
+            return dtype.str
+        raise Unshareable(f"an array of {dtype} is passed on")
+    fields = tuple((name, _dtype_parts(dtype.fields[name][0])) for name in dtype.names)
+    if any(type(of) is not str or of == _OBJECTS for _, of in fields) or np.dtype(list(fields)) != dtype:
+        raise Unshareable("an array with nested or aligned fields is passed on")
+    return fields
+
+
+def _dtype(parts: object) -> Any:
+    """The dtype that `_dtype_parts` tells. Raises ValueError, TypeError."""
+    np = _numpy()
+    if isinstance(parts, tuple) and parts:
+        fields = [(name, _dtype(of)) for name, of in parts if isinstance(name, str) and isinstance(of, str)]
+        if len(fields) == len(parts) and not any(of.hasobject for _, of in fields):
+            return np.dtype(fields)
+    elif isinstance(parts, str) and (parts == _OBJECTS or _PLAIN_DTYPE.fullmatch(parts)):
+        return np.dtype(parts)
+    raise ValueError("no dtype that crosses")
+
+
+def _shape(shape: object, itemsize: int) -> tuple[int, ...]:
+    """`shape`, where an array of it fits a frame, and none of its dimensions alone is beyond that."""
+    if not isinstance(shape, tuple) or len(shape) > _MOST_DIMENSIONS:
+        raise ValueError("no shape")
+    if any(type(length) is not int or length < 0 for length in shape):
+        raise ValueError("no lengths")
+    if math.prod(length or 1 for length in shape) * itemsize > MOST_BYTES:
+        raise ValueError("an array too large for a frame")
+    return shape
+
+
+def _data(data: object, dtype: Any, shape: tuple[int, ...]) -> Any:
+    """An array over `data`, which may not be written to. Raises ValueError, TypeError."""
+    np = _numpy()
+    if not isinstance(data, bytes) or len(data) != math.prod(shape) * dtype.itemsize:
+        raise ValueError("data of another length")
+    array = np.frombuffer(data, dtype) if data else np.zeros(shape, dtype)
+    for name in dtype.names or [None]:
+        _check_elements(array if name is None else array[name])
+    return array.reshape(shape)
+
+
+def _check_elements(array: Any) -> None:
+    """Raise ValueError for elements that no honest array has: a bool other than 0 and 1, no code point."""
+    np = _numpy()
+    if array.dtype.kind == "b" and array.size and array.view(np.uint8).max() > 1:
+        raise ValueError("a bool that is neither")
+    if array.dtype.kind == "U" and array.size:
+        points = np.ascontiguousarray(array).reshape(-1).view(f"{array.dtype.str[0]}u4")
+        if points.max() > 0x10FFFF:
+            raise ValueError("no code point")
+
+
+def elements(array: Any) -> Parts:
+    """The elements of an array of objects. Raises Unshareable where one does not cross by value."""
+    flat = array.reshape(-1)
+    found = tuple(flat[index] for index in range(array.size))
+    if not all(map(is_data, found)):
+        raise Unshareable("an array of objects is passed on")
+    return found
+
+
+def array_parts(array: Any) -> Parts:
+    """Whether it may be written to, shape, and bytes or elements. Raises Unshareable."""
+    if _dtype_parts(array.dtype) == _OBJECTS:
+        return bool(array.flags.writeable), array.shape, elements(array)
+    return bool(array.flags.writeable), array.shape, array.tobytes()
+
+
+def form(array: Any) -> str:
+    """The dtype, the shape, and whether columns come first in memory, as JSON: containers have no tuples in their
+    form."""
+    columns = bool(array.flags.f_contiguous and not array.flags.c_contiguous)
+    return json.dumps([_dtype_parts(array.dtype), array.shape, columns])
+
+
+def empty(told: Any) -> Any:
+    """An array of the form that is told, full of zeros. Raises ValueError, TypeError, MemoryError."""
+    dtype, shape, columns = json.loads(told)
+    if isinstance(dtype, list):
+        dtype = tuple((name, of) for name, of in dtype)
+    made = _dtype(dtype)
+    return _numpy().zeros(_shape(tuple(shape), made.itemsize), made, order="F" if columns is True else "C")
+
+
+def fill(array: Any, writeable: object, shape: object, data: Any) -> None:
+    """Write `data`, bytes or elements, into `array`. Raises ValueError, TypeError."""
+    if shape != array.shape:
+        raise ValueError("the shape of an array was changed in place")
+    if not array.flags.writeable:
+        array.flags.writeable = True
+    if array.dtype.hasobject:
+        if not isinstance(data, tuple) or len(data) != array.size or not all(map(is_data, data)):
+            raise ValueError("no elements")
+        for index, item in zip(_numpy().ndindex(array.shape), data):
+            array[index] = item
+    else:
+        _numpy().copyto(array, _data(data, array.dtype, array.shape))
+    if not writeable:
+        array.flags.writeable = False
+
+
+def whole_parts(array: Any) -> Parts:
+    """Form and contents in one: of an array inside of another value."""
+    return form(array), array_parts(array)[2]
+
+
+def whole(parts: object) -> Any:
+    """The array that `whole_parts` tells. Raises ValueError, TypeError."""
+    if not isinstance(parts, tuple) or len(parts) != 2:
+        raise ValueError("no array")
+    array = empty(parts[0])
+    fill(array, True, array.shape, parts[1])
+    return array
+
+
+def scalar_parts(value: Any) -> Parts:
+    """The dtype and the bytes of a scalar."""
+    text = {"U": str, "S": bytes}.get(value.dtype.kind)
+    return value.dtype.str, text(value) if text is not None else value.tobytes()
+
+
+def scalar(parts: Any) -> Any:
+    """The scalar that `scalar_parts` tells. Raises ValueError, TypeError."""
+    np = _numpy()
+    told, data = parts
+    if type(told) is str and told[1:2] == "U" and type(data) is str:
+        return np.str_(data)
+    if type(told) is str and told[1:2] == "S" and type(data) is bytes:
+        return np.bytes_(data)
+    dtype = _dtype(told)
+    if dtype.names is not None or dtype.hasobject or dtype.kind in "US":
+        raise ValueError("no scalar")
+    return _data(data, dtype, (1,))[0]
+
+
+def _generator_parts(generator: Any) -> Parts:
+    bits = generator.bit_generator
+    if type(bits) is not _numpy().random.PCG64:
+        raise Unshareable("a generator of random numbers other than default_rng's is passed on")
+    state = bits.state
+    return state["state"]["state"], state["state"]["inc"], state["has_uint32"], state["uinteger"]
+
+
+def _fill_generator(generator: Any, *numbers: int) -> None:
+    if len(numbers) != 4 or any(type(number) is not int or not 0 <= number < 1 << 128 for number in numbers):
+        raise ValueError("no state")
+    state, increment, has_half, half = numbers
+    whole = {"state": state, "inc": increment}
+    bits = {"bit_generator": "PCG64", "state": whole, "has_uint32": has_half & 1, "uinteger": half & 0xFFFFFFFF}
+    generator.bit_generator.state = bits
+
+
+KINDS = {
+    "ndarray": Kind(array_parts, empty, fill, form),
+    "scalar": Kind(scalar_parts, scalar),
+    "dtype": Kind(lambda dtype: (_dtype_parts(dtype),), lambda parts: _dtype(*parts)),
+    "Generator": Kind(
+        _generator_parts, lambda _: _numpy().random.Generator(_numpy().random.PCG64(0)), _fill_generator
+    ),
+}
