@@ -15,12 +15,12 @@ from .support.commands import QUICKSORT, REPLAYS, ROOT
 
 RIGHT = "def double(x: int) -> int:\n    return 2 * x\n"
 TESTS = "from user_code import double\n\ndef test_double() -> None:\n    assert double(2) == 4\n"
-RECORDED = f"recorded:{REPLAYS}"
+SETTINGS = Settings(model=f"recorded:{REPLAYS}", mutation=False)
 
 
 def test_a_spec_becomes_a_module_and_its_events_are_heard(tmp_path: Path) -> None:
     events: list[object] = []
-    result = generate(QUICKSORT, Settings(model=RECORDED, work_dir=tmp_path, mutation=False), emit=events.append)
+    result = generate(QUICKSORT, settings=SETTINGS, work_dir=tmp_path, on_event=events.append)
     assert isinstance(result, RunResult)
     assert (result.grade, result.exit_code, result.error) == ("consensus", 0, None)
     assert result.code is not None
@@ -30,21 +30,20 @@ def test_a_spec_becomes_a_module_and_its_events_are_heard(tmp_path: Path) -> Non
 
 def test_tests_of_the_caller_are_trusted(tmp_path: Path) -> None:
     mine = "from user_code import quicksort\n\ndef test_mine() -> None:\n    assert quicksort([2, 1]) == [1, 2]\n"
-    settings = Settings(model=RECORDED, work_dir=tmp_path, mutation=False)
-    assert generate(QUICKSORT, settings, tests=mine).grade == "verified"
+    assert generate(QUICKSORT, settings=SETTINGS, work_dir=tmp_path, tests=mine).grade == "verified"
 
 
 def test_a_cancelled_run_never_begins(tmp_path: Path) -> None:
     cancellation = Cancellation()
     cancellation.cancel()
     with pytest.raises(Interrupted):
-        generate(QUICKSORT, Settings(model=RECORDED, work_dir=tmp_path), cancellation=cancellation)
+        generate(QUICKSORT, settings=SETTINGS, work_dir=tmp_path, cancellation=cancellation)
     assert not list(tmp_path.iterdir())
 
 
 def test_bad_input_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError):
-        generate("", Settings(model=RECORDED, work_dir=tmp_path))
+        generate("", settings=SETTINGS, work_dir=tmp_path)
 
 
 @pytest.mark.parametrize(("code", "kind"), [(RIGHT, "passed"), (RIGHT.replace("2", "3"), "failed")])

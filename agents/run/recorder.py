@@ -69,14 +69,21 @@ class RunRecorder:
         """Record the strength of the surviving suite."""
         self._write(strength=strength)
 
-    def run_and_record(self, work: Callable[[], None]) -> RunResult:
-        """Do `work` and record how it ended, also when it is interrupted or fails."""
+    def run_and_record(self, work: Callable[[], None], raised: tuple[type[BaseException], ...] = ()) -> RunResult:
+        """Do `work` and record how it ended, also when it is interrupted or fails. Of errors that left the run
+        without a grade, those of the types `raised` are raised again once they are recorded."""
         try:
             work()
-        except (KeyboardInterrupt, Interrupted):
-            return self._end("interrupted", Interrupted("Interrupted; go on with --resume."))
+        except (KeyboardInterrupt, Interrupted) as stop:
+            result = self._end("interrupted", Interrupted("Interrupted; go on with --resume."))
+            if isinstance(stop, raised):
+                raise
+            return result
         except GreenloopError as error:
-            return self._end("stopped", error)
+            result = self._end("stopped", error)
+            if isinstance(error, raised) and result.grade is None:
+                raise
+            return result
         except OSError as error:
             reason = f"The run can't be kept in {self.run.path} ({error.strerror or error})"
             return self._end("stopped", StorageFailed(f"{reason}; mend that and go on with --resume."))

@@ -55,10 +55,12 @@ class SensitivityCache:
             return self._kept.get((source, digest))
 
     def keep(self, source: str, digest: str, noticed: Mapping[str, Sensitivity]) -> None:
-        """Add an entry, unless the cache is full."""
+        """Add an entry; the oldest one makes room for it."""
         with self._lock:
-            if digest and len(self._kept) < _MOST_KEPT:
+            if digest:
                 self._kept[source, digest] = noticed
+                if len(self._kept) > _MOST_KEPT:
+                    del self._kept[next(iter(self._kept))]
 
 
 def strength_of(test_id: str, items: Iterable[Sensitivity]) -> tuple[TestStrength | None, str]:

@@ -133,7 +133,8 @@ class Verification:
             found = self._sensitivities.of(source, result.digest)
             if found is None:
                 found = {key.removeprefix(_PREFIX): noticed for key, noticed in result.noticed.items()}
-                if transcript.records[-1]["is"] == "end":
+                unmeasured = any(noticed.unmeasured for noticed in found.values())
+                if transcript.records[-1]["is"] == "end" and not unmeasured:
                     self._sensitivities.keep(source, result.digest, found)
             self._noticed.update(found)
         return transcript, result

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+from functools import partial
+
 from ..records import Verdict
-from ..sandbox import SandboxLimits, open_sandbox
+from ..sandbox import SandboxLimits
 from ..settings import SandboxName
+from .awaiting import in_thread
 from .verifier import Verifier
 
 
@@ -14,9 +18,15 @@ def verify(code: str, tests: str, *, sandbox: SandboxName = "auto", seconds: flo
     The tests import the module as `user_code`. `seconds` limits the wall time of the whole run of tests. Only a
     verdict of kind `passed` means that every test ran and passed. Raises SandboxUnavailable and SandboxBroken.
     """
-    box = open_sandbox(sandbox)
-    try:
-        with Verifier(box, SandboxLimits(wall_seconds=seconds)) as verifier:
-            return verifier.verify(code, tests)
-    finally:
-        box.close()
+    return _verify(code, tests, sandbox, seconds, None)
+
+
+async def averify(code: str, tests: str, *, sandbox: SandboxName = "auto", seconds: float = 10.0) -> Verdict:
+    """Do as `verify` in a thread. Cancelled, it waits until no process of it is left."""
+    stop = threading.Event()
+    return await in_thread(partial(_verify, code, tests, sandbox, seconds, stop), stop.set)
+
+
+def _verify(code: str, tests: str, sandbox: SandboxName, seconds: float, stop: threading.Event | None) -> Verdict:
+    with Verifier(sandbox, SandboxLimits(wall_seconds=seconds)) as verifier:
+        return verifier.verify(code, tests, stop)

@@ -20,7 +20,9 @@ _PRELOADED = (
 
 
 MOST_WORKERS = 5
-"""Of a lasting one: code that breaks its worker time and again must not cost a start-up each time."""
+EARNED_AFTER = 100
+"""A lasting choice replaces so many workers that broke; one that has served so many verifications doesn't count.
+Code that breaks its worker time and again must not cost a start-up each time."""
 _OF_PROPERTIES = ("hypothesis", "hypothesis.strategies")
 
 
@@ -34,7 +36,7 @@ def preloaded(properties: bool = False) -> list[str]:
 class WorkerChoice:
     """Chooses `cold` for the first verification and a warm worker from then on, where the sandbox can hold one.
 
-    If `lasting`, it expects every kind of suite, and replaces a worker that broke, at most MOST_WORKERS times.
+    If `lasting`, it expects every kind of suite, and replaces workers that broke (see MOST_WORKERS).
     """
 
     def __init__(self, cold: Sandbox, *, lasting: bool = False) -> None:
@@ -44,6 +46,8 @@ class WorkerChoice:
         self._lock = threading.Lock()
         self._warm: Sandbox | None = None
         self._asked = 0
+        self._asked_before = 0
+        """Verifications before this worker."""
 
     def sandbox(self, verifications: int, properties: bool = False) -> Sandbox:
         """The sandbox for so many verifications; `properties` says that the first of them use hypothesis."""
@@ -58,6 +62,7 @@ class WorkerChoice:
         with self._lock:
             if broken is self._warm:
                 self._end()
+                self._left += self._lasting and self._asked - self._asked_before > EARNED_AFTER
 
     def close(self) -> None:
         """End the worker; the cold sandbox stays its owner's."""
@@ -69,6 +74,7 @@ class WorkerChoice:
 
         try:
             self._left -= 1
+            self._asked_before = self._asked
             self._warm = WarmSandbox(self.cold, preloaded(properties), preloaded_programs())
         except (SandboxUnavailable, SandboxBroken):
             self._left = 0
