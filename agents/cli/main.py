@@ -83,7 +83,7 @@ def main(argv: list[str] | None = None) -> int:
 def _specs_last(tokens: list[str]) -> list[str]:
     """Put specs that begin with a hyphen (`-`, or a Markdown list) behind `--`: they are no options."""
     specs = [word for word in tokens if re.fullmatch(r"-(?!-[\w-]+=)(.*\s.*)?", word, re.DOTALL)]
-    if not specs or "--" in tokens:
+    if not specs or "--" in tokens or "--jsonl" in tokens:
         return tokens
     return [*(word for word in tokens if word not in specs), "--", *specs]
 
