@@ -14,10 +14,11 @@ from ..llm_backends.budget import Budget
 from ..records import Failure, RoundRecord, Ruling, RunRecord, RunResult, RunStatus, Strength, Test, TrackRecord
 from ..settings import Settings, reaches
 from ..storage.run_directory import SCHEMA_VERSION, RunDirectory, publish
+from .event_log import EventLog
 
 
 class RunRecorder:
-    """Writes the rounds of one run as they come, and its end; `emit` also passes its events on."""
+    """Writes rounds and events of one run as they come, and its end; `emit` also passes its events on."""
 
     def __init__(
         self, run: RunDirectory, record: RunRecord, settings: Settings, budget: Budget, emit: EventHandler
@@ -27,6 +28,7 @@ class RunRecorder:
         self._settings = settings
         self.budget = budget
         self._emit = emit
+        self._log = EventLog(run.events)
         self._ruling: Ruling | None = None
         self._started = time.monotonic()
         self._seconds_before = record.seconds
@@ -42,6 +44,7 @@ class RunRecorder:
             with self._lock:
                 self._decoded_tokens += event.reply.usage.completion_tokens
                 self._decoding_seconds += event.reply.usage.completion_tokens / event.reply.tokens_per_second
+        self._log.add(event)
         self._emit(event)
 
     def append(self, record: RoundRecord) -> None:
@@ -98,9 +101,12 @@ class RunRecorder:
         try:
             for note in publish(self.run, self._settings.work_dir):
                 self.emit(Note(note))
+            if (fault := self._log.fault) is not None:
+                self.emit(Note(f"{self.run.events} could not be written ({fault.strerror}): its end is missing."))
             self._write(status=status, error=failure, exit_code=exit_code)
         except OSError as fault:
             self._emit(Note(f"The end of the run could not be written ({fault.strerror or fault}).", warning=True))
+        self._log.end(self._record)
         return read_result(self.run, self._record, self._ruling)
 
     def _write(self, **changes: object) -> None:
