@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -18,7 +18,7 @@ from .decision import Findings, decide
 from .hypothesis_tables import hypothesis_tables
 from .inside_bytecode import programs
 from .prepared_suite import TESTS_FILE, PreparedSuite, belonging
-from .sensitivity import Sensitivity, SensitivityCache
+from .sensitivity import Sensitivity, SensitivityCache, lacks_time
 from .session import Break, Session, SessionTask, Terms, Transcript
 from .static.hard_coded_answers import answers_from_a_table
 
@@ -133,7 +133,7 @@ class Verification:
             found = self._sensitivities.of(source, result.digest)
             if found is None:
                 found = {key.removeprefix(_PREFIX): noticed for key, noticed in result.noticed.items()}
-                if transcript.records[-1]["is"] == "end" and not _lacks_time(found):
+                if transcript.records[-1]["is"] == "end" and not lacks_time(found):
                     self._sensitivities.keep(source, result.digest, found)
             self._noticed.update(found)
         return transcript, result
@@ -209,12 +209,6 @@ class Verification:
         self._stopped = self._stopped or stopped
         for name in self._left(names) or names:
             self._outcomes[name] = Outcome(name, "stopped" if stopped else "error", clean(text))
-
-
-def _lacks_time(found: Mapping[str, Sensitivity]) -> bool:
-    """Return True if a test of which nothing was noticed was not measured to the end: another run may have time."""
-    noticing = {belonging(name) for name, noticed in found.items() if noticed.noticed}
-    return any(noticed.unmeasured and belonging(name) not in noticing for name, noticed in found.items())
 
 
 def _is_wanted(node_id: str, wanted: Sequence[str]) -> bool:
