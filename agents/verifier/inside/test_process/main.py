@@ -21,6 +21,7 @@ from ..proxy.frames import HELLO, RECORD, STORAGE, FrameSocket
 from .asserts import Asserts
 from .caller import Caller
 from .measuring import CrossingAnswers, Measuring
+from .own_fixtures import look_only_where_some_are
 from .remote_module import RemoteModule
 from .reporter import Reporter
 
@@ -70,6 +71,7 @@ def main(descriptor: int) -> None:
 
         properties.prepare(source / STORAGE)
         reporter.properties = properties
+    look_only_where_some_are()
     plugins = [reporter, *_choose_modules(task, channel, records, reporter)]
     try:
         code = pytest.main(_arguments(source, task), plugins=plugins)
