@@ -2,7 +2,7 @@
 
     from greenloop import Settings, generate, verify
 
-    result = generate("Implement add(a: int, b: int) -> int. add(1, 2) == 3", Settings(model="embedded"))
+    result = generate("Implement add(a: int, b: int) -> int. add(1, 2) == 3", settings=Settings(model="embedded"))
     verdict = verify(result.code, tests)
 
 A public name is imported when it is first used, so that `import greenloop` costs nothing.
@@ -26,9 +26,12 @@ if TYPE_CHECKING:
     from .records import Spec as Spec
     from .records import Verdict as Verdict
     from .run.cancellation import Cancellation as Cancellation
+    from .run.run import agenerate as agenerate
     from .run.run import generate as generate
     from .settings import Settings as Settings
     from .spec import read_spec as read_spec
+    from .verifier.verifier import Verifier as Verifier
+    from .verifier.verify import averify as averify
     from .verifier.verify import verify as verify
 
 __version__ = "0.1.0"
@@ -47,6 +50,9 @@ _MODULES = {
     "StorageFailed": "errors",
     "UsageError": "errors",
     "Verdict": "records",
+    "Verifier": "verifier.verifier",
+    "agenerate": "run.run",
+    "averify": "verifier.verify",
     "generate": "run.run",
     "read_spec": "spec",
     "verify": "verifier.verify",

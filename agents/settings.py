@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from cyclopts import Parameter
+from cyclopts.config import Env
 from cyclopts.validators import Number
+
+from .errors import UsageError
 
 if TYPE_CHECKING:
     from .records import Grade
@@ -24,6 +27,9 @@ RequiredGrade = Literal["verified", "consensus", "contested"]
 
 GRADES: tuple[Grade, ...] = ("verified", "consensus", "contested", "failed")
 """Best first."""
+
+ENVIRONMENT = Env("GREENLOOP_", command=False)
+"""How settings are read from variables."""
 
 Count = Annotated[int, Parameter(validator=Number(gte=1))]
 Positive = Annotated[float, Parameter(validator=Number(gt=0))]
@@ -93,6 +99,34 @@ class Settings:
     """Print no progress."""
     color: bool = True
     """Use colours on a terminal."""
+
+    @classmethod
+    def from_environment(cls) -> Self:
+        """Settings from GREENLOOP_* variables, those in `.env` of the working directory included.
+
+        What else `.env` holds, such as providers' keys, is added to this process's environment; a variable that is
+        there already stays as it is. Raises UsageError where a value doesn't fit.
+        """
+        from cyclopts import App, CycloptsError
+
+        def read(*, settings: Settings = Settings()) -> Settings:
+            return settings
+
+        load_dotenv_file()
+        try:
+            app = App(config=ENVIRONMENT, default_command=read)
+            settings: Self = app([], exit_on_error=False, print_error=False, result_action="return_value")
+        except CycloptsError as error:
+            raise UsageError(str(error)) from error
+        return settings
+
+
+def load_dotenv_file() -> None:
+    """Add what `.env` of the working directory holds to the environment; what is there already goes first."""
+    if Path(".env").is_file():
+        from dotenv import load_dotenv
+
+        load_dotenv(Path(".env"), override=False)
 
 
 def reaches(grade: Grade | None, required: RequiredGrade) -> bool:

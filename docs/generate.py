@@ -42,6 +42,22 @@ def batch_schema() -> str:
     return json.dumps(schema, indent=2, sort_keys=True) + "\n"
 
 
+def event_schema() -> str:
+    """The JSON schema of a line of a run's events.jsonl."""
+    from pydantic import TypeAdapter
+
+    from agents.run.event_log import Entry
+
+    schema = TypeAdapter(Entry).json_schema(mode="serialization")
+    added = {"number": {"type": "integer", "minimum": 1}, "time": {"type": "string", "format": "date-time"}}
+    for entry in (part["$ref"].rpartition("/")[2] for part in schema["anyOf"]):
+        definition = schema["$defs"][entry]
+        definition["properties"] |= added
+        definition["required"] = ["event", *added, *definition["required"]]
+    schema["title"] = "A line of events.jsonl"
+    return json.dumps(schema, indent=2, sort_keys=True) + "\n"
+
+
 def track_record() -> str:
     """How often each grade was right, over the published results of greenloop's own strategy."""
     from agents.judge.track_record import EMBEDDED_FAMILY
@@ -122,6 +138,7 @@ GENERATED = {
     "schema/result.json": result_schema,
     "schema/batch-result.json": batch_result_schema,
     "schema/batch.json": batch_schema,
+    "schema/event.json": event_schema,
     "../agents/judge/track_record.json": track_record,
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -26,21 +26,56 @@ if TYPE_CHECKING:
     from ..sandbox import Sandbox
 
 
-def verifier(*, rounds: Annotated[int, Parameter(validator=Number(gte=1))] = 9) -> int:
+def verifier(
+    *,
+    rounds: Annotated[int, Parameter(validator=Number(gte=1))] = 9,
+    data: Path | None = None,
+    pairs: Count = 1000,
+    jobs: Count | None = None,
+    sandbox: SandboxName = "auto",
+) -> int:
     """Measure what a verification costs against pytest as a cold subprocess, and print the table.
 
     Parameters
     ----------
     rounds
         How often each way is run; medians are printed.
+    data
+        HumanEval+ in EvalPlus's form: measure how many pairs of its solutions and mutants, with tests of the base
+        inputs, are verified in a second, in place of one verification. The other ways run them without isolation.
+    pairs
+        With --data, so many pairs.
+    jobs
+        With --data, pairs at once; by default one for each core.
+    sandbox
+        With --data, where the verifier's pairs run.
     """
     from ..bench.verifier_speed import measure
 
+    if data is not None:
+        return _throughput(data, pairs, jobs or os.cpu_count() or 1, sandbox)
     timings, missing = measure(rounds)
     lines = ["| ten tests | median ms | fastest ms | ratio |", "|---|---|---|---|"]
     for each in timings:
         lines.append(f"| {each.way} | {each.median * 1000:.0f} | {each.fastest * 1000:.0f} | {each.ratio:.2f} |")
     Console().lines([*lines, *(f"Not measured: {reason}" for reason in missing)])
+    return 0
+
+
+def _throughput(data: Path, count: int, jobs: int, name: SandboxName) -> int:
+    from ..bench.tasks import read_tasks
+    from ..bench.throughput import SLICES, measure, pairs_of
+    from ..sandbox import open_sandbox
+
+    console = Console()
+    tasks = read_tasks(data)
+    with closing(open_sandbox(name)) as sandbox:
+        pairs = pairs_of(tasks, sandbox, count)
+        with console.counting(None, f"slices, of {SLICES} each way") as progress:
+            timings = measure(tasks, pairs, sandbox, jobs, progress)
+    lines = [f"| {len(pairs)} pairs, {jobs} at once | pairs a second | ratio | passed |", "|---|---|---|---|"]
+    lines += [f"| {each.way} | {each.rate:.1f} | {each.ratio:.1f} | {each.passed} |" for each in timings]
+    console.lines(lines)
     return 0
 
 

@@ -7,14 +7,13 @@ import re
 import sys
 import threading
 from contextlib import suppress
-from pathlib import Path
 from typing import NoReturn
 
 from cyclopts import App
-from cyclopts.config import Env
 
 from .. import __version__
 from ..errors import GreenloopError, Interrupted, UsageError
+from ..settings import ENVIRONMENT, load_dotenv_file
 from ..terminal.console import Console
 from .batch import batch
 from .batch_status import merge, status
@@ -30,7 +29,7 @@ app = App(
     help="Spec in, verified Python out: drafts a module and, blind to it, its tests; runs them in a sandbox; "
     "repairs until the judge is satisfied or says that it is not.",
     version=__version__,
-    config=Env("GREENLOOP_", command=False),
+    config=ENVIRONMENT,
     help_format="plaintext",
     version_flags=["--version"],
 )
@@ -60,10 +59,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run one command; returns its exit code. Never lets a traceback through for what a user did."""
     from cyclopts import CycloptsError
 
-    if Path(".env").is_file():
-        from dotenv import load_dotenv
-
-        load_dotenv(Path(".env"), override=False)
+    load_dotenv_file()
     tokens = sys.argv[1:] if argv is None else argv
     try:
         if not tokens and not os.environ.get("GREENLOOP_FILE"):
@@ -87,7 +83,7 @@ def main(argv: list[str] | None = None) -> int:
 def _specs_last(tokens: list[str]) -> list[str]:
     """Put specs that begin with a hyphen (`-`, or a Markdown list) behind `--`: they are no options."""
     specs = [word for word in tokens if re.fullmatch(r"-(?!-[\w-]+=)(.*\s.*)?", word, re.DOTALL)]
-    if not specs or "--" in tokens:
+    if not specs or "--" in tokens or "--jsonl" in tokens:
         return tokens
     return [*(word for word in tokens if word not in specs), "--", *specs]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -45,7 +46,7 @@ def run(
     resume
         Go on with a run that was stopped: its id or directory.
     """
-    from ..run.run import generate
+    from ..run.run import RunRequest, run_spec
 
     console = Console(quiet=settings.quiet, color=settings.color)
     with document_alone(settings.json) as stream, handled(dict.fromkeys(("SIGTERM", "SIGHUP"), _interrupt)):
@@ -56,7 +57,7 @@ def run(
             wanted = earlier.read().spec if earlier else _read_spec(spec, file, tests, with_)
             settings = with_recorded(settings, earlier.read().settings) if earlier else settings
             with console.progress():
-                result = generate(wanted, settings, resumed=earlier, emit=console.emit)
+                result = run_spec(RunRequest(wanted, settings, os.environ), console.emit, earlier)
         except KeyboardInterrupt:
             result = _failed(Interrupted("Interrupted before the run began."))
         except GreenloopError as error:

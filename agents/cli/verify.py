@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+import json as json_text
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from ..errors import GreenloopError, Interrupted, UsageError
-from ..settings import SandboxName
+from ..errors import GreenloopError, Interrupted, StorageFailed, UsageError
+from ..settings import Count, SandboxName
 from ..terminal.console import Console
 from .json_output import document_alone
+from .pairs import FORM, Pairs, known_verdicts, opened
 
 if TYPE_CHECKING:
     from ..records import Verdict
     from ..sandbox import SandboxLimits
+    from ..verifier import Verifier
 
 
 def verify(
-    code: Path,
-    tests: Path,
+    code: Path | None = None,
+    tests: Path | None = None,
     /,
     *,
+    jsonl: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
+    out: Path | None = None,
+    jobs: Count | None = None,
     sandbox: SandboxName = "auto",
     seconds: Annotated[float, Parameter(validator=Number(gt=0))] = 10.0,
     python: Path | None = None,
@@ -39,6 +46,13 @@ def verify(
         The module; the tests import it as `user_code`.
     tests
         The pytest file.
+    jsonl
+        In place of CODE and TESTS a file of pairs, `{"id": "a", "code": "...", "tests": "..."}` on a line, or `-`;
+        a JSON document a line comes out. Exit 0 only if all passed.
+    out
+        With --jsonl, the file that verdicts are appended to; those that it has already are not made again.
+    jobs
+        With --jsonl, pairs at once; by default one for each core.
     sandbox
         Where it runs.
     seconds
@@ -55,48 +69,81 @@ def verify(
     """
     from ..events import Note
     from ..sandbox import SandboxLimits
+    from ..spec import read_modules, requirements
+    from ..verifier import Verifier
 
-    with document_alone(json) as stream:
+    limits = SandboxLimits(wall_seconds=seconds)
+    with document_alone(json or jsonl is not None) as stream:
         console = Console()
         if sandbox == "none":
             console.emit(Note("No sandbox: the code and its tests run with all your rights.", warning=True))
         try:
-            verdict = _verdict(code, tests, sandbox, seconds, python, packages, with_)
+            given = [path for path in (code, tests) if path is not None]
+            if len(given) != (2 if jsonl is None else 0):
+                raise UsageError(
+                    "Give the paths of a module and of its tests, or pairs of them with --jsonl FILE."
+                )
+            if jsonl is None and (out is not None or jobs is not None):
+                raise UsageError("--out and --jobs are for pairs; give those with --jsonl FILE.")
+            named = requirements(packages) if packages else None
+            modules = read_modules(with_)
+            with Verifier(sandbox, limits, jobs, python=python, packages=named, modules=modules) as verifier:
+                if jsonl is not None:
+                    terms = json_text.dumps([asdict(limits), str(python), named, [asdict(one) for one in modules]])
+                    return _verify_pairs(jsonl, out, verifier, limits, terms, stream)
+                verdict = _verdict(*given, verifier=verifier)
         except GreenloopError as error:
             if not json:
                 raise
             console.document(failure_document(error), stream)
             return error.exit_code
         if json:
-            console.document(verdict_document(verdict, SandboxLimits(wall_seconds=seconds)), stream)
+            console.document(verdict_document(verdict, limits), stream)
         else:
             console.verdict(verdict)
     return 0 if verdict.kind == "passed" else 1
 
 
-def _verdict(
-    code: Path,
-    tests: Path,
-    sandbox: SandboxName,
-    seconds: float,
-    python: Path | None,
-    packages: tuple[str, ...],
-    paths: tuple[Path, ...],
-) -> Verdict:
-    """The verdict on two files; raises GreenloopError where there is none."""
-    from ..spec import read_modules, requirements
-    from ..verifier.verify import verify
+def _verify_pairs(
+    source: Path, out: Path | None, verifier: Verifier, limits: SandboxLimits, terms: str, stdout: TextIO
+) -> int:
+    """Verify the pairs in `source`, and write a line for each to `out` or to `stdout`: the exit code.
 
+    A verdict in `out` counts for a pair under the same `terms`.
+    """
+    console = Console()
+    known = known_verdicts(out) if out is not None else {}
+    kinds: set[str] = set()
     try:
-        return verify(
-            _read(code),
-            _read(tests),
-            sandbox=sandbox,
-            seconds=seconds,
-            python=python,
-            packages=requirements(packages) if packages else None,
-            modules=read_modules(paths),
-        )
+        with ExitStack() as held:
+            pairs = Pairs(held.enter_context(opened(source)), terms, known, console.error)
+            to = held.enter_context(out.open("a", encoding="utf-8")) if out is not None else stdout
+            count = held.enter_context(console.counting(None, "pairs"))
+            for verdict in verifier.map(pairs):
+                name, digest = pairs.taken.popleft().key
+                line = {"id": name, "digest": digest, **verdict_document(verdict, limits)}
+                to.write(json_text.dumps(line) + "\n")
+                to.flush()
+                kinds.add(verdict.kind)
+                count(f"{name}: {verdict.kind}")
+    except KeyboardInterrupt as stop:
+        way = "run it again to go on" if out is not None else "with --out FILE it could be gone on with"
+        raise Interrupted(f"Interrupted; {way}.") from stop
+    except OSError as error:
+        raise StorageFailed(
+            f"The verdicts can't be written ({error.strerror}); mend that and run it again."
+        ) from error
+    kinds |= pairs.kinds
+    if not kinds and not pairs.refused:
+        where = "standard input" if str(source) == "-" else source
+        raise UsageError(f"There is no pair in {where}; write lines such as {FORM}.")
+    return UsageError.exit_code if pairs.refused else 0 if kinds == {"passed"} else 1
+
+
+def _verdict(code: Path, tests: Path, *, verifier: Verifier) -> Verdict:
+    """The verdict on two files; raises GreenloopError where there is none."""
+    try:
+        return verifier.verify(_read(code), _read(tests))
     except KeyboardInterrupt as stop:
         raise Interrupted("Interrupted before there was a verdict; run it again.") from stop
 

@@ -272,7 +272,7 @@ class Caller:
 
 
 def _open(model: StreamingModel, request: Request) -> Iterator[Any]:
-    from smolagents.models import ChatMessage, MessageRole
+    from .smolagents_import import ChatMessage, MessageRole
 
     messages = [
         ChatMessage(role=MessageRole(message.role), content=[{"type": "text", "text": message.content}])

@@ -16,10 +16,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
-from smolagents.models import ChatMessage, ChatMessageStreamDelta, Model, agglomerate_stream_deltas
-from smolagents.monitoring import TokenUsage
-
 from ..errors import ModelError
+from .smolagents_import import (
+    ChatMessage,
+    ChatMessageStreamDelta,
+    Model,
+    TokenUsage,
+    agglomerate_stream_deltas,
+)
 from .streaming_model import FinalDelta
 from .weights import cache_directory
 

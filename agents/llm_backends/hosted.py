@@ -12,14 +12,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import httpx
-from smolagents.models import ChatMessage, ChatMessageStreamDelta, LiteLLMModel
-from smolagents.monitoring import TokenUsage
 
 from ..errors import ModelError, UsageError
 from .explain_errors import explain
 from .litellm_import import load_litellm
 from .model_names import HOSTED_PARALLEL, with_provider
 from .providers import is_ollama, provider_of
+from .smolagents_import import ChatMessage, ChatMessageStreamDelta, LiteLLMModel, TokenUsage
 from .streaming_model import FinalDelta
 
 CONNECT_SECONDS = 10.0

@@ -11,8 +11,7 @@ from .model_names import is_embedded
 from .providers import is_ollama
 
 if TYPE_CHECKING:
-    from smolagents.models import ChatMessage, ChatMessageStreamDelta
-
+    from .smolagents_import import ChatMessage, ChatMessageStreamDelta
     from .streaming_model import StreamingModel
 
 

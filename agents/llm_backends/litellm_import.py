@@ -6,11 +6,14 @@ import logging
 import os
 from typing import Any
 
+from .no_dotenv import no_dotenv
+
 
 def load_litellm() -> Any:
     """Import LiteLLM without its network fetch, its banners and its log lines."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-    import litellm
+    with no_dotenv():
+        import litellm
 
     litellm.suppress_debug_info = True
     litellm.disable_streaming_logging = True

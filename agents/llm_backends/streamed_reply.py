@@ -9,8 +9,7 @@ from ..records import Request, Usage
 from .repetition import RepetitionWatch
 
 if TYPE_CHECKING:
-    from smolagents.models import ChatMessageStreamDelta
-
+    from .smolagents_import import ChatMessageStreamDelta
     from .streaming_model import FinalDelta
 
 CHARACTERS_A_TOKEN = 4

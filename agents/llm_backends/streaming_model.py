@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from smolagents.models import ChatMessage, ChatMessageStreamDelta
+from .smolagents_import import ChatMessage, ChatMessageStreamDelta
 
 
 class StreamingModel(Protocol):

@@ -14,10 +14,11 @@ from ..llm_backends.budget import Budget
 from ..records import Failure, RoundRecord, Ruling, RunRecord, RunResult, RunStatus, Strength, Test, TrackRecord
 from ..settings import Settings, reaches
 from ..storage.run_directory import SCHEMA_VERSION, RunDirectory, publish
+from .event_log import EventLog
 
 
 class RunRecorder:
-    """Writes the rounds of one run as they come, and its end; `emit` also passes its events on."""
+    """Writes rounds and events of one run as they come, and its end; `emit` also passes its events on."""
 
     def __init__(
         self, run: RunDirectory, record: RunRecord, settings: Settings, budget: Budget, emit: EventHandler
@@ -27,6 +28,7 @@ class RunRecorder:
         self._settings = settings
         self.budget = budget
         self._emit = emit
+        self._log = EventLog(run.events)
         self._ruling: Ruling | None = None
         self._started = time.monotonic()
         self._seconds_before = record.seconds
@@ -42,6 +44,7 @@ class RunRecorder:
             with self._lock:
                 self._decoded_tokens += event.reply.usage.completion_tokens
                 self._decoding_seconds += event.reply.usage.completion_tokens / event.reply.tokens_per_second
+        self._log.add(event)
         self._emit(event)
 
     def append(self, record: RoundRecord) -> None:
@@ -69,14 +72,21 @@ class RunRecorder:
         """Record the strength of the surviving suite."""
         self._write(strength=strength)
 
-    def run_and_record(self, work: Callable[[], None]) -> RunResult:
-        """Do `work` and record how it ended, also when it is interrupted or fails."""
+    def run_and_record(self, work: Callable[[], None], raised: tuple[type[BaseException], ...] = ()) -> RunResult:
+        """Do `work` and record how it ended, also when it is interrupted or fails. Of errors that left the run
+        without a grade, those of the types `raised` are raised again once they are recorded."""
         try:
             work()
-        except (KeyboardInterrupt, Interrupted):
-            return self._end("interrupted", Interrupted("Interrupted; go on with --resume."))
+        except (KeyboardInterrupt, Interrupted) as stop:
+            result = self._end("interrupted", Interrupted("Interrupted; go on with --resume."))
+            if isinstance(stop, raised):
+                raise
+            return result
         except GreenloopError as error:
-            return self._end("stopped", error)
+            result = self._end("stopped", error)
+            if isinstance(error, raised) and result.grade is None:
+                raise
+            return result
         except OSError as error:
             reason = f"The run can't be kept in {self.run.path} ({error.strerror or error})"
             return self._end("stopped", StorageFailed(f"{reason}; mend that and go on with --resume."))
@@ -91,9 +101,12 @@ class RunRecorder:
         try:
             for note in publish(self.run, self._settings.work_dir):
                 self.emit(Note(note))
+            if (fault := self._log.fault) is not None:
+                self.emit(Note(f"{self.run.events} could not be written ({fault.strerror}): its end is missing."))
             self._write(status=status, error=failure, exit_code=exit_code)
         except OSError as fault:
             self._emit(Note(f"The end of the run could not be written ({fault.strerror or fault}).", warning=True))
+        self._log.end(self._record)
         return read_result(self.run, self._record, self._ruling)
 
     def _write(self, **changes: object) -> None:

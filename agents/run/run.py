@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, nullcontext
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 from .. import __version__
-from ..errors import SandboxBroken, UsageError
+from ..errors import ModelError, SandboxBroken, UsageError
 from ..events import EventHandler, Note, RunStarted, ignore_event
 from ..llm_backends.budget import Budget, SharedBudget
 from ..llm_backends.selection import Choice
@@ -27,12 +27,16 @@ from ..spec.modules import MOST_LEFT_OUT
 from ..storage import run_directory
 from ..storage.run_directory import RunDirectory
 from ..strength import MutantRunner, measure, without_coverage
+from ..verifier.awaiting import in_thread
 from ..verifier.cached_verifier import CachedVerifier
 from ..verifier.importable import Importable
 from .cancellation import Cancellation
 from .recorder import RunRecorder
 from .resources import Resources, open_resources
 from .role_models import RoleModels
+
+_RAISED = (UsageError, SandboxBroken, ModelError, KeyboardInterrupt)
+"""Of what leaves a run without a grade, the part that `generate` raises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,28 +66,57 @@ class RunRequest:
 
 def generate(
     spec: Spec | str,
-    settings: Settings = Settings(),
     *,
+    settings: Settings | None = None,
     tests: str | None = None,
     environ: Mapping[str, str] | None = None,
-    resumed: RunDirectory | None = None,
-    emit: EventHandler = ignore_event,
+    on_event: EventHandler = ignore_event,
     cancellation: Cancellation | None = None,
+    work_dir: Path | None = None,
 ) -> RunResult:
     """Turn a spec into a tested module; the result's `grade` says how far it can be trusted, `code` is the module.
 
     `tests` is the source of a pytest file that counts as trusted. `environ` holds the providers' keys (None: this
-    process's environment). `emit` receives the events of the run, from any of its threads. `resumed` is a run of
-    the same spec to go on with.
-    Raises UsageError, SandboxUnavailable and Interrupted before the run has a directory; any later error is in the
-    result's `error`.
+    process's environment). `on_event` receives the events of the run, from any of its threads. The run is kept in
+    `work_dir` (None: that of the settings).
+    Raises UsageError, SandboxUnavailable, SandboxBroken and ModelError where they leave no result, and Interrupted
+    where it was cancelled before it began; any other error is in the result's `error`.
     """
     if isinstance(spec, str):
         spec = read_spec(spec, origin="argument", tests=tests)
     elif tests is not None:
         spec = replace(spec, user_tests=tests)
+    settings = settings or Settings()
+    if work_dir is not None:
+        settings = replace(settings, work_dir=work_dir)
     request = RunRequest(spec, settings, os.environ if environ is None else environ)
-    return run_spec(request, emit, resumed, cancellation=cancellation)
+    return run_spec(request, on_event, cancellation=cancellation, raised=_RAISED)
+
+
+async def agenerate(
+    spec: Spec | str,
+    *,
+    settings: Settings | None = None,
+    tests: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    on_event: EventHandler = ignore_event,
+    cancellation: Cancellation | None = None,
+    work_dir: Path | None = None,
+) -> RunResult:
+    """Do as `generate` in a thread. Cancelled, it cancels the run and waits until no process of it is left."""
+    own = Cancellation()
+    work = partial(
+        generate,
+        spec,
+        settings=settings,
+        tests=tests,
+        environ=environ,
+        on_event=on_event,
+        cancellation=own,
+        work_dir=work_dir,
+    )
+    with cancellation.on_cancel(own.cancel) if cancellation else nullcontext():
+        return await in_thread(work, own.cancel)
 
 
 def run_spec(
@@ -92,8 +125,10 @@ def run_spec(
     resumed: RunDirectory | None = None,
     resources: Resources | None = None,
     cancellation: Cancellation | None = None,
+    raised: tuple[type[BaseException], ...] = (),
 ) -> RunResult:
-    """Run `request`, or go on with a run; once the run has a directory, its result tells of any error.
+    """Run `request`, or go on with a run; once the run has a directory, its result tells of any error but those of
+    the types `raised` that leave no grade.
 
     Runs in several threads may share `resources`; without them it opens its own. Raises SandboxUnavailable,
     UsageError and Interrupted before there is a directory, so that nothing is left of a run that can't begin.
@@ -119,7 +154,8 @@ def run_spec(
         for module in request.spec.modules:
             if module.left_out:
                 recorder.emit(Note(_left_out(module)))
-        return recorder.run_and_record(partial(_run_loop, request, resources, recorder, verifier, cancellation))
+        work = partial(_run_loop, request, resources, recorder, verifier, cancellation)
+        return recorder.run_and_record(work, raised)
 
 
 def with_installed(spec: Spec, settings: Settings, interpreter: Interpreter) -> Spec:

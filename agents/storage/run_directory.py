@@ -44,6 +44,11 @@ class RunDirectory:
         """Where the run's replies are recorded."""
         return self.path / "replies"
 
+    @property
+    def events(self) -> Path:
+        """Where the run's events are recorded."""
+        return self.path / "events.jsonl"
+
     def read(self) -> RunRecord:
         """The run's record. Raises UsageError where run.json is missing, damaged or of another version."""
         record: RunRecord = self._read("run.json", RunRecord)

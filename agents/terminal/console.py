@@ -200,14 +200,16 @@ class Console:
         return tried
 
     @contextmanager
-    def counting(self, total: int, what: str) -> Iterator[Callable[[str], None]]:
-        """Count to `total` while the body runs: a bar on a terminal, a line for each elsewhere.
+    def counting(self, total: int | None, what: str) -> Iterator[Callable[[str], None]]:
+        """Count to `total` (None: it isn't known) while the body runs: a bar on a terminal, a line for each
+        elsewhere.
 
         The body calls the function it gets with a line on each finished thing; from any thread.
         """
         if not self.err.is_terminal or in_ci():
             done = itertools.count(1)
-            yield lambda line: self.err.print(f"{next(done)} of {total} {what}: {clean(line)}", markup=False)
+            of = what if total is None else f"of {total} {what}"
+            yield lambda line: self.err.print(f"{next(done)} {of}: {clean(line)}", markup=False)
             return
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..records import TestStrength
 from ..syntax.clean_text import clean
+from .prepared_suite import belonging
 
 _MOST_TEXT = 300
 _MOST_KEPT = 500
@@ -55,10 +56,18 @@ class SensitivityCache:
             return self._kept.get((source, digest))
 
     def keep(self, source: str, digest: str, noticed: Mapping[str, Sensitivity]) -> None:
-        """Add an entry, unless the cache is full."""
+        """Add an entry; the oldest one makes room for it."""
         with self._lock:
-            if digest and len(self._kept) < _MOST_KEPT:
+            if digest:
                 self._kept[source, digest] = noticed
+                if len(self._kept) > _MOST_KEPT:
+                    del self._kept[next(iter(self._kept))]
+
+
+def lacks_time(found: Mapping[str, Sensitivity]) -> bool:
+    """Return True if a test that noticed nothing was not measured to the end: another run may have time."""
+    noticing = {belonging(name) for name, noticed in found.items() if noticed.noticed}
+    return any(noticed.unmeasured and belonging(name) not in noticing for name, noticed in found.items())
 
 
 def strength_of(test_id: str, items: Iterable[Sensitivity]) -> tuple[TestStrength | None, str]:

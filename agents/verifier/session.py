@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import selectors
-import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -42,13 +41,13 @@ class Cancelled(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Sandbox and limits of verifications; setting `cancelled` ends them at once. A `hasty` one ends at the first
-    test that breaks its session."""
+    """Sandbox and limits of verifications; they end at once where `cancelled()` is true. A `hasty` one ends at the
+    first test that breaks its session."""
 
     sandbox: Sandbox
     limits: SandboxLimits
     call_seconds: float
-    cancelled: threading.Event
+    cancelled: Callable[[], bool]
     hasty: bool = False
 
 
@@ -144,7 +143,7 @@ class Session:
         return self._transcript.broke is None and not self._transcript.finished
 
     def _step(self, selector: selectors.BaseSelector) -> None:
-        if self._terms.cancelled.is_set():
+        if self._terms.cancelled():
             raise Cancelled
         for side, wire in self._wires.items():
             if wire.pending and not wire.ended:

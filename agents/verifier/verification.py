@@ -19,7 +19,7 @@ from .hypothesis_tables import hypothesis_tables
 from .importable import ANYTHING, Importable
 from .inside_bytecode import programs
 from .prepared_suite import TESTS_FILE, PreparedSuite, belonging
-from .sensitivity import Sensitivity, SensitivityCache
+from .sensitivity import Sensitivity, SensitivityCache, lacks_time
 from .session import Break, Session, SessionTask, Terms, Transcript
 from .static.hard_coded_answers import answers_from_a_table
 
@@ -143,7 +143,7 @@ class Verification:
             found = self._sensitivities.of(source, result.digest)
             if found is None:
                 found = {key.removeprefix(_PREFIX): noticed for key, noticed in result.noticed.items()}
-                if transcript.records[-1]["is"] == "end":
+                if transcript.records[-1]["is"] == "end" and not lacks_time(found):
                     self._sensitivities.keep(source, result.digest, found)
             self._noticed.update(found)
         return transcript, result

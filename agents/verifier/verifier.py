@@ -1,21 +1,28 @@
-"""The verifier: a board of candidates and tests, or a user's own two files."""
+"""The verifier: a board of candidates and tests, or a user's own modules and test files."""
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, as_completed
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, as_completed, wait
+from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from ..errors import Interrupted, SandboxBroken
-from ..records import Board, Candidate, Test, Verdict
-from ..sandbox.interface import Sandbox, SandboxLimits
+from ..records import Board, Candidate, Test, UserModule, Verdict
+from ..sandbox import open_sandbox
+from ..sandbox.interface import Sandbox, SandboxLimits, SandboxName
 from ..sandbox.interpreter import Interpreter
-from .importable import ANYTHING, Importable
+from ..sandbox.packages import find_packages, open_interpreter
+from .awaiting import result_of
+from .importable import Importable
 from .prepared_suite import PreparedSuite, prepare_file, prepare_suite
 from .sensitivity import SensitivityCache
 from .session import Cancelled, Terms
@@ -23,34 +30,58 @@ from .verification import Verification
 from .workers import Workers
 
 _LIMITS = SandboxLimits()
+_AHEAD = 64
+"""Pairs that `map` takes before the first of them has its verdict, for each job: while one uses up its wall time,
+the other jobs go on."""
 
 
 class Verifier:
-    """Verifies code in `sandbox`, `jobs` candidates at a time. A call into the code may take `call_seconds`;
-    `importable` is what code and tests may import.
+    """Verifies code in `sandbox`, `jobs` candidates at a time (None: one for each core), each within `limits`. A
+    call into the code may take `call_seconds`.
 
-    With `workers` it runs on those, which stay their owner's and may serve other verifiers at the same time.
+    Given the name of a sandbox it opens one of its own, for thousands of modules, and raises SandboxUnavailable
+    where that can't be had. With `workers` it runs on those, which stay their owner's and may serve other
+    verifiers at the same time.
+    `python` runs both (None: the Python that runs this). `packages` are requirements (`pandas>=2`): what they name
+    code and tests may import, and nothing else but the standard library and the user's own `modules`. Where it is
+    None the code may import whatever is installed, and the tests the standard library. `importable` says the same
+    of what was found already. Raises UsageError, with the command that installs a missing package.
     Every method raises SandboxBroken when the sandbox fails, and Interrupted after `cancel`; what the code does is
     never an exception.
     """
 
     def __init__(
         self,
-        sandbox: Sandbox,
+        sandbox: Sandbox | SandboxName = "auto",
         limits: SandboxLimits = _LIMITS,
-        jobs: int = 1,
+        jobs: int | None = 1,
         call_seconds: float = 4.0,
         workers: Workers | None = None,
-        importable: Importable = ANYTHING,
+        *,
+        python: Path | None = None,
+        packages: Sequence[str] | None = None,
+        modules: Sequence[UserModule] = (),
+        importable: Importable | None = None,
     ) -> None:
-        self._workers = workers or Workers(sandbox, jobs)
-        self._owner = workers is None
-        self._choice = self._workers.worker_choice
+        self._jobs = jobs or os.cpu_count() or 1
         self._limits = limits
-        self._importable = importable
         self._call_seconds = call_seconds
         self._cancelled = threading.Event()
         self._sensitivities = SensitivityCache()
+        self._held = ExitStack()
+        own = isinstance(sandbox, str)
+        if isinstance(sandbox, str):
+            sandbox = open_sandbox(sandbox, open_interpreter(python))
+            self._held.callback(sandbox.close)
+        if importable is None:
+            found = None if packages is None else find_packages(packages, sandbox.interpreter)
+            importable = Importable(found, tuple(modules))
+        self._importable = importable
+        if workers is None:
+            workers = Workers(sandbox, self._jobs, lasting=own)
+            self._held.callback(workers.close)
+        self._workers = workers
+        self._choice = workers.worker_choice
 
     def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
         """Verify every candidate on every test, equal code once. Interrupted, it cancels all verifications."""
@@ -83,19 +114,46 @@ class Verifier:
             for future in pending.values():
                 future.cancel()
 
-    def verify(self, code: str, tests_source: str) -> Verdict:
+    def verify(self, code: str, tests: str, stop: threading.Event | None = None) -> Verdict:
         """Verify a user's own two files, the tests run as they stand, with an outcome for each pytest item.
 
         `passed` means that every test ran and passed, and that one at least could have failed. Tests whose pass
         shows nothing are listed in `refused`, and their failures count all the same; a test that reaches for the
-        run itself makes the verdict `refused`.
+        run itself makes the verdict `refused`. Where `stop` is set, from any thread, it raises Interrupted.
         """
         try:
-            prepared = prepare_file(tests_source, self._importable.names)
+            prepared = prepare_file(tests, self._importable.names)
         except ValueError as error:
             reason = f"the tests cannot be read: {error}{_newer(self._choice.cold.interpreter)}"
             return Verdict("refused", reason=reason, backend=self._choice.cold.name)
-        return self._verdict(code, prepared, self._sandbox(1, prepared))
+        return self._verdict(code, prepared, self._sandbox(1, prepared), stop=stop)
+
+    async def averify(self, code: str, tests: str) -> Verdict:
+        """Do as `verify` in one of the `jobs` threads. Cancelled, it waits until no process of it is left."""
+        stop = threading.Event()
+        return await result_of(self._workers.pool.submit(self.verify, code, tests, stop), stop.set)
+
+    def map(self, pairs: Iterable[tuple[str, str]]) -> Iterator[Verdict]:
+        """Verify pairs of code and tests, `jobs` at a time, and yield the verdicts in the pairs' order, each as
+        soon as it and those before it are there.
+
+        `pairs` may be endless: no more than 64 for each job are taken ahead. Closed early, it ends what is under
+        way.
+        """
+        stop = threading.Event()
+        pending: deque[Future[Verdict]] = deque()
+        try:
+            for code, tests in pairs:
+                pending.append(self._workers.pool.submit(self.verify, code, tests, stop))
+                while pending and (pending[0].done() or len(pending) >= _AHEAD * self._jobs):
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
+        finally:
+            stop.set()
+            for future in pending:
+                future.cancel()
+            wait(pending)
 
     def confirm(self, candidate: Candidate, tests: Sequence[Test]) -> Verdict:
         """Verify once more in a cold sandbox: imports of a warm worker can hide a missing one."""
@@ -108,9 +166,8 @@ class Verifier:
         self._cancelled.set()
 
     def close(self) -> None:
-        """Wait for what is under way and release the threads; the sandbox stays its owner's."""
-        if self._owner:
-            self._workers.close()
+        """Wait for what is under way and release what the verifier opened; a sandbox given stays its owner's."""
+        self._held.close()
 
     def _submit(self, code: str, prepared: PreparedSuite, where: Sandbox, haste: float | None) -> Future[Verdict]:
         return self._workers.pool.submit(self._verdict, code, prepared, where, haste)
@@ -127,23 +184,34 @@ class Verifier:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if error is not None:
+            self.cancel()
         self.close()
 
     def _verdict(
-        self, code: str, prepared: PreparedSuite, sandbox: Sandbox, haste: float | None = None
+        self,
+        code: str,
+        prepared: PreparedSuite,
+        sandbox: Sandbox,
+        haste: float | None = None,
+        stop: threading.Event | None = None,
     ) -> Verdict:
         begun = time.monotonic()
+
+        def cancelled() -> bool:
+            return self._cancelled.is_set() or (stop is not None and stop.is_set())
+
         try:
             seconds = haste or self._call_seconds
-            terms = Terms(sandbox, self._limits, seconds, self._cancelled, hasty=haste is not None)
+            terms = Terms(sandbox, self._limits, seconds, cancelled, hasty=haste is not None)
             verdict = Verification(terms, code, prepared, self._sensitivities, self._importable).verdict()
-        except Cancelled as cancelled:
-            raise Interrupted("The verification was stopped; go on with --resume.") from cancelled
+        except Cancelled as error:
+            raise Interrupted("The verification was stopped before there was a verdict.") from error
         except SandboxBroken:
             if sandbox is self._choice.cold:
                 raise
             self._choice.discard(sandbox)
-            return self._verdict(code, prepared, self._choice.cold, haste)
+            return self._verdict(code, prepared, self._choice.cold, haste, stop)
         return replace(verdict, backend=sandbox.name, seconds=time.monotonic() - begun)
 
 

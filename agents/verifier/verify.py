@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from ..records import UserModule, Verdict
-from ..sandbox import SandboxLimits, open_sandbox
-from ..sandbox.packages import find_packages, open_interpreter
+from ..sandbox import SandboxLimits
 from ..settings import SandboxName
-from .importable import Importable
+from .awaiting import in_thread
 from .verifier import Verifier
 
 
@@ -33,12 +34,36 @@ def verify(
     `packages` is None the code may import whatever is installed, and the tests the standard library.
     Raises UsageError (with the command that installs a missing package), SandboxUnavailable and SandboxBroken.
     """
-    interpreter = open_interpreter(python)
-    found = find_packages(packages, interpreter) if packages is not None else None
-    box = open_sandbox(sandbox, interpreter)
-    try:
-        importable = Importable(found, tuple(modules))
-        with Verifier(box, SandboxLimits(wall_seconds=seconds), importable=importable) as verifier:
-            return verifier.verify(code, tests)
-    finally:
-        box.close()
+    stop = threading.Event()
+    return _verify(code, tests, sandbox, seconds, python, packages, modules, stop)
+
+
+async def averify(
+    code: str,
+    tests: str,
+    *,
+    sandbox: SandboxName = "auto",
+    seconds: float = 10.0,
+    python: Path | None = None,
+    packages: Sequence[str] | None = None,
+    modules: Sequence[UserModule] = (),
+) -> Verdict:
+    """Do as `verify` in a thread. Cancelled, it waits until no process of it is left."""
+    stop = threading.Event()
+    work = partial(_verify, code, tests, sandbox, seconds, python, packages, modules, stop)
+    return await in_thread(work, stop.set)
+
+
+def _verify(
+    code: str,
+    tests: str,
+    sandbox: SandboxName,
+    seconds: float,
+    python: Path | None,
+    packages: Sequence[str] | None,
+    modules: Sequence[UserModule],
+    stop: threading.Event,
+) -> Verdict:
+    limits = SandboxLimits(wall_seconds=seconds)
+    with Verifier(sandbox, limits, python=python, packages=packages, modules=modules) as verifier:
+        return verifier.verify(code, tests, stop)

@@ -21,7 +21,9 @@ _PRELOADED = (
 
 MOST_SETS = 4
 MOST_WORKERS = 5
-"""Of a lasting one: code that breaks its worker time and again must not cost a start-up each time."""
+EARNED_AFTER = 100
+"""A lasting choice replaces so many workers that broke; one that has served so many verifications doesn't count.
+Code that breaks its worker time and again must not cost a start-up each time."""
 _OF_PROPERTIES = ("hypothesis", "hypothesis.strategies")
 
 
@@ -37,7 +39,7 @@ class WorkerChoice:
     """Chooses `cold` for the first verification and a warm worker from then on, where the sandbox can hold one:
     one for each set of packages, at most MOST_SETS of them.
 
-    If `lasting`, it expects every kind of suite, and replaces a worker that broke, at most MOST_WORKERS times.
+    If `lasting`, it expects every kind of suite, and replaces workers that broke (see MOST_WORKERS).
     """
 
     def __init__(self, cold: Sandbox, *, lasting: bool = False) -> None:
@@ -47,6 +49,8 @@ class WorkerChoice:
         self._lock = threading.Lock()
         self._warm: dict[tuple[str, ...], Sandbox] = {}
         self._asked = 0
+        self._asked_before = 0
+        """Verifications before this worker."""
 
     def sandbox(self, verifications: int, properties: bool = False, packages: tuple[str, ...] = ()) -> Sandbox:
         """The sandbox for so many verifications; `properties` says that the first of them use hypothesis,
@@ -65,6 +69,7 @@ class WorkerChoice:
             for packages, worker in list(self._warm.items()):
                 if broken is worker:
                     self._warm.pop(packages).close()
+                    self._left += self._lasting and self._asked - self._asked_before > EARNED_AFTER
 
     def close(self) -> None:
         """End the workers; the cold sandbox stays its owner's."""
@@ -82,6 +87,7 @@ class WorkerChoice:
         programs = preloaded_programs(interpreter)
         own = preloaded(interpreter, properties)
         self._left -= 1
+        self._asked_before = self._asked
         for modules in dict.fromkeys([(*own, *packages), tuple(own)]):
             try:
                 self._warm[packages] = WarmSandbox(self.cold, modules, programs)

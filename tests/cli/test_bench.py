@@ -134,3 +134,18 @@ def test_a_task_that_evalplus_could_not_judge_is_refused_before_anything_is_aske
     half: dict[str, Any] = {name: value for name, value in HALVED.items() if name != "plus_input"}
     said = sentence(bench(tmp_path, "--data", str(data_file(tmp_path, half)), "--model", "recorded:none"))
     assert "it has no usable plus_input; give EvalPlus's HumanEval+ file." in said
+
+
+@pytest.mark.usefixtures("_sandboxed")
+def test_the_throughput_of_each_way_is_measured_on_the_same_pairs(tmp_path: Path) -> None:
+    data_file(tmp_path)
+    ended = bench(tmp_path, "--data", "tasks.jsonl", "--pairs", "6", "--jobs", "2", on="verifier")
+    assert ended.returncode == 0, ended.stderr
+    head, _, *rows = ended.stdout.splitlines()
+    assert head.startswith("| 6 pairs, 2 at once |")
+    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    assert float(cells[0][2]) == 1.0
+    assert all(float(rate) > 0 for _, rate, _, _ in cells)
+    passed = {int(passed) for *_, passed in cells}
+    assert len(passed) == 1, "the ways agree"
+    assert 2 <= passed.pop() < 6, "the references pass, and not every mutant does"

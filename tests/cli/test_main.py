@@ -121,6 +121,7 @@ def test_the_run_directory_holds_what_the_design_promises(tmp_path: Path) -> Non
     run = tmp_path / document["run_dir"]
     names = {str(path.relative_to(run)) for path in run.rglob("*") if path.is_file()}
     assert {"run.json", "ledger.json", "user_code.py", "test_user_code.py", "rounds/01/round.json"} <= names
+    assert "events.jsonl" in names
     record = json.loads((run / "run.json").read_text())
     assert record["schema_version"] == 1
     assert record["status"] == "finished"

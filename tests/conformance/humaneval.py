@@ -5,31 +5,17 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from agents.bench.plain_tests import plain_tests
+from agents.bench.tasks import read_tasks
 from agents.records import Verdict
-from agents.sandbox import Job, Sandbox, SandboxName, open_sandbox
+from agents.sandbox import Sandbox, SandboxName, open_sandbox
 from agents.verifier import Verifier
 
 DATA = Path(__file__).parents[2].parent / "shared" / "benchmarks" / "humaneval_plus_dev.jsonl"
-_MOST_CASES = 20
-_EXPECT = """
-import ast, json, sys
-sys.path.insert(0, __file__.rpartition("/")[0])
-import user_code
-task = json.load(sys.stdin)
-for arguments in task["inputs"]:
-    given = repr(arguments)[1:-1]
-    value = repr(getattr(user_code, task["entry_point"])(*arguments))
-    try:
-        ast.literal_eval(value)
-    except ValueError:
-        continue
-    print(json.dumps([given, value]))
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,29 +29,8 @@ class Task:
 
 def tasks(sandbox: Sandbox, step: int = 1) -> list[Task]:
     """Every `step`-th task of the file; the reference solutions run in `sandbox` to make the expectations."""
-    rows = [json.loads(line) for line in DATA.read_text("utf-8").splitlines()]
-    return [_task(row, sandbox) for row in rows[::step]]
-
-
-def _task(row: dict[str, object], sandbox: Sandbox) -> Task:
-    code = f"{row['prompt']}{row['canonical_solution']}"
-    entry = str(row["entry_point"])
-    inputs = row["base_input"]
-    assert isinstance(inputs, list)
-    job = Job(
-        ["-I", "/src/expect.py"],
-        {"expect.py": _EXPECT.encode(), "user_code.py": code.encode()},
-        stdin=json.dumps({"entry_point": entry, "inputs": inputs[:_MOST_CASES]}).encode(),
-    )
-    with sandbox.launch(job) as running:
-        ended = running.wait()
-    assert ended.exit_code == 0, ended.stderr
-    cases = [json.loads(line) for line in ended.stdout.decode().splitlines()]
-    body = "".join(
-        f"\n\ndef test_{number}():\n    assert {entry}({given.removesuffix(',')}) == {value}\n"
-        for number, (given, value) in enumerate(cases)
-    )
-    return Task(str(row["task_id"]), code, f"from user_code import {entry}\n{body}")
+    read = read_tasks(DATA)[::step]
+    return [Task(task.task_id, task.reference, plain_tests(task, sandbox)) for task in read]
 
 
 def verdicts(sandbox: Sandbox, step: int = 1) -> dict[str, Verdict]:

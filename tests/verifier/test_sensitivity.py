@@ -10,6 +10,7 @@ from agents.records import Candidate, Test, Verdict
 from agents.sandbox import SandboxLimits, open_sandbox
 from agents.verifier import Verifier
 from agents.verifier.inside.test_process.changes import of_value
+from agents.verifier.sensitivity import Sensitivity, SensitivityCache, lacks_time
 
 ADD = "def add(a, b):\n    return a + b\n"
 HEAD = "import pytest\nimport user_code\nfrom user_code import *\n"
@@ -215,6 +216,33 @@ def test_equal_answers_of_other_code_have_the_same_figures() -> None:
         (later,) = board_of(verifier, f"{ADD}# once more\n")
     assert first.strength == second.strength == later.strength
     assert first.strength[0].noticed > 0
+
+
+def measured(noticed: int, unmeasured: bool) -> Sensitivity:
+    return Sensitivity(noticed, noticed, 0, 1, 0, unmeasured, caught=False, missed="")
+
+
+@pytest.mark.parametrize(
+    ("items", "lacks"),
+    [
+        ({"test_a": measured(1, False)}, False),
+        ({"test_a": measured(1, True)}, False),
+        ({"test_a": measured(0, False)}, False),
+        ({"test_a": measured(0, True)}, True),
+        ({"test_a[1]": measured(1, True), "test_a[2]": measured(0, True)}, False),
+        ({"test_a": measured(1, True), "test_b": measured(0, True)}, True),
+    ],
+)
+def test_what_there_was_no_time_to_see_is_measured_again(items: dict[str, Sensitivity], lacks: bool) -> None:
+    assert lacks_time(items) is lacks
+
+
+def test_the_oldest_figures_make_room_for_new_ones() -> None:
+    cache = SensitivityCache()
+    for number in range(501):
+        cache.keep("tests", str(number), {})
+    assert cache.of("tests", "0") is None
+    assert cache.of("tests", "1") == cache.of("tests", "500") == {}
 
 
 def test_a_failing_run_is_not_measured(verifier: Verifier) -> None:

@@ -10,7 +10,7 @@ from agents.errors import SandboxUnavailable
 from agents.sandbox import Sandbox, open_sandbox
 from agents.sandbox.backends.warm import WarmSandbox
 from agents.verifier import Verifier
-from agents.verifier.workers import WorkerChoice
+from agents.verifier.workers import EARNED_AFTER, MOST_WORKERS, WorkerChoice
 
 
 @pytest.fixture
@@ -53,6 +53,18 @@ def test_a_lasting_worker_that_broke_is_replaced_once_for_all_who_say_so(sandbox
     assert worker_choice.sandbox(1) is second
     assert isinstance(second, WarmSandbox)
     worker_choice.close()
+
+
+def test_a_worker_that_served_long_is_replaced_however_often_that_happens(sandbox: Sandbox) -> None:
+    worker_choice = WorkerChoice(sandbox, lasting=True)
+    for _ in range(MOST_WORKERS + 1):
+        worker = worker_choice.sandbox(EARNED_AFTER + 1)
+        assert isinstance(worker, WarmSandbox)
+        worker_choice.sandbox(EARNED_AFTER + 1)
+        worker_choice.discard(worker)
+    for _ in range(MOST_WORKERS):
+        worker_choice.discard(worker_choice.sandbox(1))
+    assert worker_choice.sandbox(1) is worker_choice.cold
 
 
 def test_a_sandbox_without_workers_serves_cold() -> None:

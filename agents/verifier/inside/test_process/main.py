@@ -22,6 +22,7 @@ from ..proxy.import_rule import ImportRule
 from .asserts import Asserts
 from .caller import Caller
 from .measuring import CrossingAnswers, Measuring
+from .own_fixtures import look_only_where_some_are
 from .programs import divert
 from .remote_module import remote_modules
 from .reporter import Reporter
@@ -77,6 +78,7 @@ def main(descriptor: int) -> None:
 
         properties.prepare(source / STORAGE)
         reporter.properties = properties
+    look_only_where_some_are()
     plugins = [reporter, *_choose_modules(task, channel, records, reporter)]
     try:
         code = pytest.main(_arguments(source, task), plugins=plugins)

@@ -1,0 +1,132 @@
+"""Pairs of code and tests as JSON Lines, and the lines of their verdicts."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from ..errors import UsageError
+from ..records import fingerprint
+
+if TYPE_CHECKING:
+    pass
+
+FORM = '{"id": "a", "code": "...", "tests": "..."}'
+_BEGIN = b'{"id": '
+
+Key = tuple[str | int, str]
+"""A pair's id, and the digest of its code, its tests and the terms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One line of the input."""
+
+    key: Key
+    code: str
+    tests: str
+
+
+class Pairs:
+    """Iterates over the code and tests of the pairs in `file`, but not those whose verdict is in `known`.
+
+    `refuse` is called with a sentence for each line that is no pair.
+    """
+
+    def __init__(
+        self, file: BinaryIO, terms: str, known: Mapping[Key, str], refuse: Callable[[str], None]
+    ) -> None:
+        self._file = file
+        self._terms = terms
+        self._known = known
+        self._refuse = refuse
+        self.taken: deque[Pair] = deque()
+        """Pairs that are being verified: who has the verdict of the first takes it out."""
+        self.kinds: set[str] = set()
+        """The verdicts in `known` on pairs of this file."""
+        self.refused = 0
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        ids: set[str | int] = set()
+        for number, line in enumerate(self._file, start=1):
+            if not line.strip():
+                continue
+            try:
+                pair = _pair(line, self._terms)
+                if pair.key[0] in ids:
+                    raise ValueError(f"the id {pair.key[0]!r} was there before; give each pair its own")
+            except (ValueError, RecursionError) as fault:
+                self.refused += 1
+                self._refuse(f"Line {number} is no pair and was passed over: {fault}.")
+                continue
+            ids.add(pair.key[0])
+            if pair.key in self._known:
+                self.kinds.add(self._known[pair.key])
+            else:
+                self.taken.append(pair)
+                yield pair.code, pair.tests
+
+
+@contextmanager
+def opened(source: Path) -> Iterator[BinaryIO]:
+    """Open a file of pairs; `-` is standard input. Raises UsageError."""
+    if str(source) == "-":
+        yield sys.stdin.buffer
+        return
+    try:
+        file = source.open("rb")
+    except OSError as error:
+        raise UsageError(f"{source} can't be read ({error.strerror}); give a file of lines {FORM}.") from error
+    with file:
+        yield file
+
+
+def known_verdicts(out: Path) -> dict[Key, str]:
+    """The verdicts in the file `out` of an earlier call; what it wrote of its last line is removed.
+
+    Raises UsageError where the file holds anything else.
+    """
+    if not out.exists():
+        return {}
+    known: dict[Key, str] = {}
+    try:
+        with out.open("rb+") as file:
+            for line in file:
+                if not line.endswith(b"\n"):
+                    if not (line.startswith(_BEGIN) or _BEGIN.startswith(line)):
+                        raise ValueError
+                    file.truncate(file.tell() - len(line))
+                    break
+                written = json.loads(line)
+                known[written["id"], written["digest"]] = written["verdict"]
+    except (ValueError, KeyError, TypeError) as fault:
+        raise UsageError(f"{out} holds other things than verdicts; give --out another file.") from fault
+    except OSError as error:
+        raise UsageError(f"{out} can't be read ({error.strerror}); give --out another file.") from error
+    return known
+
+
+def _pair(line: bytes, terms: str) -> Pair:
+    """Read a line. Raises ValueError with what is wrong, and RecursionError."""
+    try:
+        read = json.loads(line.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise ValueError("it is not UTF-8") from error
+    except json.JSONDecodeError as error:
+        raise ValueError(f"it is not JSON ({error.msg}); write {FORM}, all on one line") from error
+    if not isinstance(read, dict):
+        raise ValueError(f"it is no JSON object; write {FORM}")
+    if type(read.get("id")) not in (str, int):
+        raise ValueError("`id` has to be a string or a whole number")
+    for name in ("code", "tests"):
+        if not isinstance(read.get(name), str):
+            raise ValueError(f"`{name}` has to be a string, the source of a module")
+    code, tests = read["code"], read["tests"]
+    digest = fingerprint(json.dumps([code, tests, terms]))
+    return Pair((read["id"], digest), code, tests)

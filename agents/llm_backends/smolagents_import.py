@@ -1,0 +1,14 @@
+"""The one way to import smolagents."""
+
+from __future__ import annotations
+
+from .no_dotenv import no_dotenv
+
+with no_dotenv():
+    from smolagents.models import ChatMessage as ChatMessage
+    from smolagents.models import ChatMessageStreamDelta as ChatMessageStreamDelta
+    from smolagents.models import LiteLLMModel as LiteLLMModel
+    from smolagents.models import MessageRole as MessageRole
+    from smolagents.models import Model as Model
+    from smolagents.models import agglomerate_stream_deltas as agglomerate_stream_deltas
+    from smolagents.monitoring import TokenUsage as TokenUsage

@@ -1,0 +1,122 @@
+"""`verify --jsonl` as a process: its lines, what a second call does again, what is bad, an interruption."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ..support.commands import greenloop, in_background
+
+RIGHT, WRONG = "def f(x):\n    return 2 * x\n", "def f(x):\n    return 3 * x\n"
+SLOW = "import time\ntime.sleep(1)\n"
+TESTS = "from user_code import f\n\ndef test_f() -> None:\n    assert f(2) == 4\n"
+NO_SANDBOX = ("--sandbox", "none")
+
+
+def line(name: str | int, code: str = RIGHT) -> str:
+    return json.dumps({"id": name, "code": code, "tests": TESTS}) + "\n"
+
+
+def verdicts(text: str) -> list[tuple[str | int, str]]:
+    return [(read["id"], read["verdict"]) for read in map(json.loads, text.splitlines())]
+
+
+def test_each_pair_gets_a_line_that_is_the_document_of_verify(tmp_path: Path) -> None:
+    (tmp_path / "pairs.jsonl").write_text(line("a") + "\n" + line(7, WRONG))
+    ended = greenloop(tmp_path, "verify", "--jsonl", "pairs.jsonl")
+    assert ended.returncode == 1
+    assert verdicts(ended.stdout) == [("a", "passed"), (7, "failed")]
+    (tmp_path / "code.py").write_text(RIGHT)
+    (tmp_path / "tests.py").write_text(TESTS)
+    alone = json.loads(greenloop(tmp_path, "verify", "code.py", "tests.py", "--json").stdout)
+    first: dict[str, Any] = json.loads(ended.stdout.splitlines()[0])
+    assert first.keys() - alone.keys() == {"id", "digest"}
+    timed = ("seconds", "strength")  # how many changes are tried depends on the time
+    assert all(first[name] == alone[name] for name in alone if name not in timed)
+    assert "2 pairs: 7: failed" in ended.stderr
+
+
+def test_pairs_come_from_standard_input_and_all_that_pass_are_exit_0(tmp_path: Path) -> None:
+    ended = greenloop(tmp_path, "verify", "--jsonl", "-", *NO_SANDBOX, stdin=line("a") + line("b"))
+    assert ended.returncode == 0, ended.stderr
+    assert verdicts(ended.stdout) == [("a", "passed"), ("b", "passed")]
+
+
+def test_what_the_file_has_already_is_not_verified_again_unless_it_changed(tmp_path: Path) -> None:
+    arguments = ("verify", "--jsonl", "-", "--out", "verdicts.jsonl", *NO_SANDBOX)
+    out = tmp_path / "verdicts.jsonl"
+    ended = greenloop(tmp_path, *arguments, stdin=line("a") + line("b", WRONG))
+    assert (ended.returncode, ended.stdout) == (1, "")
+    whole = out.read_text()
+    out.write_text(whole + '{"id": "c", "dig')  # as a kill leaves it
+    ended = greenloop(tmp_path, *arguments, stdin=line("a") + line("b", WRONG))
+    assert (ended.returncode, out.read_text()) == (1, whole), "what failed before still counts"
+    ended = greenloop(tmp_path, *arguments, stdin=line("a") + line("b") + line("c"))
+    assert ended.returncode == 0, ended.stderr
+    assert verdicts(out.read_text()) == [("a", "passed"), ("b", "failed"), ("b", "passed"), ("c", "passed")]
+
+
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        ("{", "it is not JSON"),
+        ("[1]", "no JSON object"),
+        ('{"code": "", "tests": ""}', "`id` has to be"),
+        ('{"id": true, "code": "", "tests": ""}', "`id` has to be"),
+        ('{"id": 1, "code": "", "tests": null}', "`tests` has to be a string"),
+        (line("a", WRONG).strip(), "'a' was there before"),
+        ("[" * 100_000, "is no pair"),
+    ],
+)
+def test_a_bad_line_is_named_passed_over_and_exit_2(tmp_path: Path, bad: str, said: str) -> None:
+    ended = greenloop(tmp_path, "verify", "--jsonl", "-", *NO_SANDBOX, stdin=f"{line('a')}\n{bad}\n{line('b')}")
+    assert ended.returncode == 2
+    assert verdicts(ended.stdout) == [("a", "passed"), ("b", "passed")]
+    message = " ".join(ended.stderr.split())
+    assert "Line 3 is no pair" in message
+    assert said in message
+    assert "Traceback" not in message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--jsonl", "nowhere.jsonl"], "can't be read"),
+        (["--jsonl", "-"], "There is no pair in standard input"),
+        (["--jsonl", "-", "code.py", "tests.py"], "either --jsonl FILE or"),
+        (["--jsonl", "-", "--out", "mine.txt"], "holds other things than verdicts"),
+        ([], "or pairs of them with --jsonl"),
+        (["code.py"], "or pairs of them with --jsonl"),
+        (["code.py", "tests.py", "--out", "mine.txt"], "or pairs of them with --jsonl"),
+    ],
+)
+def test_bad_usage_is_one_sentence_and_exit_2(tmp_path: Path, arguments: list[str], said: str) -> None:
+    (tmp_path / "mine.txt").write_text("my notes")
+    ended = greenloop(tmp_path, "verify", *arguments, *NO_SANDBOX)
+    assert ended.returncode == 2
+    assert said in " ".join(ended.stderr.split())
+    assert (tmp_path / "mine.txt").read_text() == "my notes"
+
+
+def test_interrupted_it_leaves_whole_lines_and_goes_on(tmp_path: Path) -> None:
+    given = "".join(line(number, SLOW + RIGHT) for number in range(8))
+    (tmp_path / "pairs.jsonl").write_text(given)
+    arguments = ("verify", "--jsonl", "pairs.jsonl", "--out", "verdicts.jsonl", "--jobs", "1", *NO_SANDBOX)
+    out = tmp_path / "verdicts.jsonl"
+    with in_background(tmp_path, *arguments) as process:
+        assert process.stderr is not None
+        while "2 of" not in (told := process.stderr.readline()) and "2 pairs" not in told:
+            assert told, "it ended"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
+    left = out.read_text()
+    assert left.endswith("\n")
+    assert 2 <= len(verdicts(left)) < 8
+    ended = greenloop(tmp_path, *arguments)
+    assert ended.returncode == 0, ended.stderr
+    assert out.read_text().startswith(left)
+    assert verdicts(out.read_text()) == [(number, "passed") for number in range(8)]
