@@ -52,6 +52,10 @@ class Settings:
     """Keep replies in this directory by the content of their requests, and ask no model what it answers."""
     frozen: Annotated[bool, Parameter(negative="")] = False
     """Call no model at all: a request that --cache has no reply to is an error."""
+    python: Path | None = None
+    """The Python (3.9 to 3.14) that runs the code and its tests; by default the one that runs greenloop."""
+    packages: Annotated[tuple[str, ...], Parameter(negative="")] = ()
+    """Third-party packages that code and tests may import, installed there: `numpy`, `pandas>=2`."""
     answers: Path | None = None
     """A file of answers to open questions, `f(1) == 2` on a line: trusted tests; with --resume too."""
 

@@ -18,6 +18,9 @@ WITHOUT_EFFECT = frozenset(
 )
 """Settings that don't change the result; models count as they were chosen, `require` only judges the grade."""
 
+_LATER = frozenset({"packages", "modules", "installed", "python"})
+"""What specs and settings of earlier versions did not have: where it is empty, a digest is as it was."""
+
 
 def digest_of(entry: Entry, settings: Settings, choices: Mapping[Role, Choice]) -> str:
     """Hash an entry's spec without its name and origin, the settings with an effect, and the models.
@@ -26,8 +29,12 @@ def digest_of(entry: Entry, settings: Settings, choices: Mapping[Role, Choice]) 
     """
     if entry.spec is None:
         return fingerprint(entry.error or "")
-    spec = asdict(entry.spec)
+    spec = {name: value for name, value in asdict(entry.spec).items() if value or name not in _LATER}
     del spec["id"], spec["origin"]
-    decisive = {name: value for name, value in settings_as_json(settings).items() if name not in WITHOUT_EFFECT}
+    decisive = {
+        name: value
+        for name, value in settings_as_json(settings).items()
+        if name not in WITHOUT_EFFECT and (value or name not in _LATER)
+    }
     models = {role: choice.model_id or choice.api_base for role, choice in choices.items()}
     return fingerprint(json.dumps([spec, decisive, models], sort_keys=True))

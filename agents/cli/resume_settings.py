@@ -9,9 +9,9 @@ from typing import Any
 
 from ..settings import Settings
 
-OF_THE_CALL = ("work_dir", "json", "quiet", "color", "answers", "frozen")
-"""Settings that a resumed run does not take over; answers that it was given are in its spec."""
-PATHS = ("weights", "record", "cache")
+OF_THE_CALL = ("work_dir", "json", "quiet", "color", "answers", "frozen", "packages")
+"""Settings that a resumed run does not take over; answers and packages that it was given are in its spec."""
+PATHS = ("weights", "record", "cache", "python")
 
 
 def with_recorded(settings: Settings, recorded: Mapping[str, object]) -> Settings:

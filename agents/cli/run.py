@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
 
 from ..errors import GreenloopError, Interrupted, UsageError
 from ..settings import Settings
@@ -25,6 +27,7 @@ def run(
     *,
     file: Path | None = None,
     tests: Path | None = None,
+    with_: Annotated[tuple[Path, ...], Parameter(name="--with", negative="")] = (),
     resume: str | None = None,
     into: Path | None = None,
     settings: Settings = Settings(),
@@ -39,6 +42,8 @@ def run(
         A file that holds the spec: text, or Markdown with YAML front matter.
     tests
         A pytest file of yours: its tests are trusted.
+    with_
+        A module or package of yours that the code may import; once for each.
     resume
         Go on with a run that was stopped: its id or directory.
     into
@@ -49,16 +54,16 @@ def run(
     console = Console(quiet=settings.quiet, color=settings.color)
     with document_alone(settings.json) as stream, handled(dict.fromkeys(("SIGTERM", "SIGHUP"), _interrupt)):
         try:
-            if resume is not None and (spec, file, tests) != (None, None, None):
+            if resume is not None and (spec, file, tests, with_) != (None, None, None, ()):
                 raise UsageError("A resumed run has its spec and tests; give --resume alone, or start a new run.")
             earlier = _find_run(settings, resume)
-            wanted = earlier.read().spec if earlier else _read_spec(spec, file, tests)
+            wanted = earlier.read().spec if earlier else _read_spec(spec, file, tests, with_)
             settings = with_recorded(settings, earlier.read().settings) if earlier else settings
             target = _open_into(into, wanted)
             with console.progress():
                 result = generate(wanted, settings, resumed=earlier, emit=console.emit)
                 if target is not None:
-                    result = target.write(result, settings.sandbox)
+                    result = target.write(result, settings)
         except KeyboardInterrupt:
             result = _failed(Interrupted("Interrupted before the run began."))
         except GreenloopError as error:
@@ -93,20 +98,21 @@ def _open_into(path: Path | None, spec: Spec) -> Into | None:
     return open_into(path, spec)
 
 
-def _read_spec(spec: str | None, file: Path | None, tests: Path | None) -> Spec:
-    from ..spec import read_spec, read_spec_file, read_tests_file
+def _read_spec(spec: str | None, file: Path | None, tests: Path | None, paths: tuple[Path, ...]) -> Spec:
+    from ..spec import read_modules, read_spec, read_spec_file, read_tests_file
 
     if (spec is None) == (file is None):
         raise UsageError("Give one spec: as an argument, with --file FILE, or - for standard input. See --help.")
+    modules = read_modules(paths)
     if file is not None:
-        return read_spec_file(file, tests)
+        return read_spec_file(file, tests, modules)
     trusted = read_tests_file(tests) if tests is not None else None
     if spec == "-":
         try:
-            return read_spec(sys.stdin.read(), origin="stdin", tests=trusted)
+            return read_spec(sys.stdin.read(), origin="stdin", tests=trusted, modules=modules)
         except UnicodeDecodeError as error:
             raise UsageError("Standard input is no UTF-8 text; give the spec as UTF-8.") from error
-    return read_spec(spec or "", origin="argument", tests=trusted)
+    return read_spec(spec or "", origin="argument", tests=trusted, modules=modules)
 
 
 def _failed(error: GreenloopError) -> RunResult:

@@ -26,6 +26,9 @@ def verify(
     *,
     sandbox: SandboxName = "auto",
     seconds: Annotated[float, Parameter(validator=Number(gt=0))] = 10.0,
+    python: Path | None = None,
+    packages: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    with_: Annotated[tuple[Path, ...], Parameter(name="--with", negative="")] = (),
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Run a pytest file against a module in the sandbox, and say what can be believed: exit 0 only on `passed`.
@@ -40,6 +43,13 @@ def verify(
         Where it runs.
     seconds
         Wall time for the whole run of tests.
+    python
+        The Python (3.9 to 3.14) that runs both; by default the one that runs greenloop.
+    packages
+        Third-party packages that code and tests may import, `numpy` or `pandas>=2`, installed there. Without it
+        the code may import whatever is installed, and the tests the standard library.
+    with_
+        A module or package of yours that the code imports; once for each.
     json
         Print one JSON document on standard output and nothing else.
     """
@@ -51,7 +61,7 @@ def verify(
         if sandbox == "none":
             console.emit(Note("No sandbox: the code and its tests run with all your rights.", warning=True))
         try:
-            verdict = _verdict(code, tests, sandbox, seconds)
+            verdict = _verdict(code, tests, sandbox, seconds, python, packages, with_)
         except GreenloopError as error:
             if not json:
                 raise
@@ -64,12 +74,29 @@ def verify(
     return 0 if verdict.kind == "passed" else 1
 
 
-def _verdict(code: Path, tests: Path, sandbox: SandboxName, seconds: float) -> Verdict:
+def _verdict(
+    code: Path,
+    tests: Path,
+    sandbox: SandboxName,
+    seconds: float,
+    python: Path | None,
+    packages: tuple[str, ...],
+    paths: tuple[Path, ...],
+) -> Verdict:
     """The verdict on two files; raises GreenloopError where there is none."""
+    from ..spec import read_modules, requirements
     from ..verifier.verify import verify
 
     try:
-        return verify(_read(code), _read(tests), sandbox=sandbox, seconds=seconds)
+        return verify(
+            _read(code),
+            _read(tests),
+            sandbox=sandbox,
+            seconds=seconds,
+            python=python,
+            packages=requirements(packages) if packages else None,
+            modules=read_modules(paths),
+        )
     except KeyboardInterrupt as stop:
         raise Interrupted("Interrupted before there was a verdict; run it again.") from stop
 

@@ -18,7 +18,7 @@ from .run import (
     TrackRecord,
     Written,
 )
-from .spec import Example, Signature, Spec, SpecLimits, UserModule
+from .spec import Example, Package, Signature, Spec, SpecLimits, UserModule
 from .tests import TRUSTED_ORIGINS, Candidate, CandidateOrigin, Test, TestOrigin, fingerprint
 from .verdict import Board, Isolation, Outcome, OutcomeStatus, Refusal, Stopped, TestStrength, Verdict, VerdictKind
 
@@ -37,6 +37,7 @@ __all__ = [
     "NextStep",
     "Outcome",
     "OutcomeStatus",
+    "Package",
     "Refusal",
     "Reply",
     "Request",

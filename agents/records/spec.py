@@ -36,11 +36,24 @@ class Example:
 class UserModule:
     """A module or package of the user's that `user_code` may import as `name`.
 
-    `files` maps paths below its import root (`shapes.py`, `shapes/__init__.py`) to their source text.
+    `files` maps paths below its import root (`shapes.py`, `shapes/__init__.py`) to their source text; `left_out`
+    are files of it that are no Python source.
     """
 
     name: str
     files: Mapping[str, str]
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A third-party package as it is installed. `imports` are the names it is imported by, `needs` those of the
+    packages that it needs itself."""
+
+    name: str
+    version: str
+    imports: tuple[str, ...]
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +80,10 @@ class Spec:
     """Third-party packages that the code and its tests may import, as requirements (`pandas>=2`)."""
     modules: tuple[UserModule, ...] = ()
     """The user's own modules that the code may import."""
+    installed: tuple[Package, ...] = ()
+    """`packages` as they were found when the run began."""
+    python: str = ""
+    """The version of Python that the code is for (`3.9`); empty where none was asked for."""
     limits: SpecLimits = SpecLimits()
     origin: str = "argument"
     """Where the spec came from: `argument`, `stdin`, or a file's path."""

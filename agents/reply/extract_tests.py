@@ -188,11 +188,14 @@ def _meaning(node: ast.stmt) -> str:
 def _from_user_code(imports: Sequence[Import], entry: str | None, spec: Spec) -> tuple[list[Import], set[str]]:
     """Return `imports` with every module that is not a known one replaced by `user_code`, and the names that tests
     may not import from it: those that the spec never mentions."""
+    tools = _TOOLS.union(
+        *(package.imports for package in spec.installed), [module.name for module in spec.modules]
+    )
     fixed: list[Import] = []
     strange: set[str] = set()
     for item in imports:
         root = item.module.split(".")[0]
-        known = root in _TOOLS and not item.level and item.name != entry
+        known = root in tools and not item.level and item.name != entry
         if item.module == "__future__" or (known and root != USER_MODULE):
             fixed.append(item)
         elif item.name is None and item.binds != entry:

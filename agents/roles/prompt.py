@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 from ..records import Example, Message, Spec
+from .outline import outline
+
+PYTHON = "3.11"
+"""The version in the prompts where none is asked for."""
 
 
 @cache
@@ -32,8 +36,17 @@ def messages(spec: Spec, task: str, **variables: object) -> tuple[Message, ...]:
 
     What requests have in common comes first, byte for byte: a model's prompt cache keeps only a common prefix.
     """
-    asked = f"{render('spec', spec=spec, unsaid=unsaid(spec))}\n\n{render(task, spec=spec, **variables)}"
-    return (Message("system", render("system")), Message("user", asked))
+    about = render("spec", spec=spec, unsaid=unsaid(spec), outline=outline(spec.modules, spec.text))
+    return (system(spec), Message("user", f"{about}\n\n{render(task, spec=spec, **variables)}"))
+
+
+def system(spec: Spec) -> Message:
+    """The system prompt, which says what may be imported."""
+    packages = ", ".join(f"{package.name} {package.version}" for package in spec.installed)
+    own = ", ".join(module.name for module in spec.modules)
+    beside = [packages, f"the user's own {own}" if own else ""]
+    allowed = ", ".join(["the standard library", *filter(None, beside)])
+    return Message("system", render("system", python=spec.python or PYTHON, allowed=allowed))
 
 
 def unsaid(spec: Spec) -> tuple[Example, ...]:

@@ -6,7 +6,7 @@ from ..errors import ReplyError
 from ..records import Message, Reply, Request, Spec, Test
 from ..reply import read_properties, read_tests
 from .ask import Ask, ReplyLengths, ask_until_readable
-from .prompt import messages, render
+from .prompt import messages, render, system
 
 
 class TestWriter:
@@ -28,7 +28,7 @@ class TestWriter:
         """About `count` tests of `code`, which is shown in the spec's place: what greenloop is measured against,
         and never part of its own loop. Raises ReplyError when no test can be read."""
         text = render("tests_of_code", code=code.strip(), **_asked_for(spec, count))
-        asked = (Message("system", render("system")), Message("user", text))
+        asked = (system(spec), Message("user", text))
         return ask_until_readable(
             self._ask, self._for_tests(asked, "tests of the code"), lambda reply: _tests(reply, spec)
         )

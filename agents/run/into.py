@@ -6,16 +6,19 @@ import re
 import sys
 from dataclasses import dataclass, replace
 from difflib import unified_diff
+from functools import partial
 from pathlib import Path
 
 from ..errors import GreenloopError, UsageError
 from ..records import Failure, RunResult, Spec, Verdict, Written
-from ..settings import SandboxName
+from ..sandbox.packages import open_interpreter
+from ..settings import Settings
 from ..storage.user_file import UserFile, read_user_file
 from ..syntax.imports import split_imports
 from ..syntax.source import parse
 from ..syntax.splice import place_of, spliced
 from ..verifier.verify import verify
+from .run import with_installed
 
 FOLDER = "into"
 """Below the run's directory: the file as it was before."""
@@ -23,13 +26,13 @@ FOLDER = "into"
 
 @dataclass(frozen=True, slots=True)
 class Into:
-    """The module that the definition `name` goes into; `importable` are the modules that the sandbox has."""
+    """The module that the definition `name`, which a run of `spec` comes to, goes into."""
 
     file: UserFile
     name: str
-    importable: frozenset[str]
+    spec: Spec
 
-    def write(self, result: RunResult, sandbox: SandboxName) -> RunResult:
+    def write(self, result: RunResult, settings: Settings) -> RunResult:
         """Return `result` with what was written; where it reached less than what is required, nothing is.
 
         What forbids writing is the result's error, and exit code 1: the code is in the run's directory.
@@ -37,7 +40,7 @@ class Into:
         if result.exit_code != 0 or result.code is None or result.run_dir is None:
             return result
         try:
-            return replace(result, into=self._written(result.code, result.tests or "", result.run_dir, sandbox))
+            return replace(result, into=self._written(result.code, result.tests or "", result.run_dir, settings))
         except (GreenloopError, ValueError) as reason:
             sentence = (
                 f"Nothing was written into {self.file.path}: {str(reason).rstrip('.')}. The code is in "
@@ -45,30 +48,40 @@ class Into:
             )
             return replace(result, exit_code=1, error=Failure("into", sentence))
 
-    def _written(self, code: str, tests: str, run_dir: str, sandbox: SandboxName) -> Written:
+    def _written(self, code: str, tests: str, run_dir: str, settings: Settings) -> Written:
         path = self.file.path
         try:
             text = spliced(self.file.text, code, self.name)
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from error
-        note = self._verify(code, text, tests, sandbox)
+        note = self._verify(code, text, tests, settings)
         self.file.check_unchanged()
         kept = self.file.replace(text, Path(run_dir) / FOLDER / path.name) if text != self.file.text else None
         diff = _diff(self.file.text, text, path.as_posix())
         return Written(str(path), self.name, diff, str(kept) if kept else None, note)
 
-    def _verify(self, code: str, text: str, tests: str, sandbox: SandboxName) -> str | None:
+    def _verify(self, code: str, text: str, tests: str, settings: Settings) -> str | None:
         """Run the surviving tests against the whole file; return why that could not be done, if it could not.
 
         Raises ValueError where tests fail that the code alone passes.
         """
-        missing = sorted(_imported(text) - self.importable)
-        if missing:
+        spec = with_installed(self.spec, settings, open_interpreter(settings.python))
+        importable = {name for package in spec.installed for name in (*package.imports, *package.needs)}
+        importable.update(sys.stdlib_module_names, (module.name for module in spec.modules))
+        if missing := sorted(_imported(text) - importable):
             return f"The tests were not run against the whole file: it imports {', '.join(missing)}."
-        whole = verify(text, tests, sandbox=sandbox)
+        verdict_of = partial(
+            verify,
+            tests=tests,
+            sandbox=settings.sandbox,
+            python=settings.python,
+            packages=spec.packages,
+            modules=spec.modules,
+        )
+        whole = verdict_of(text)
         if whole.kind == "passed":
             return None
-        alone = verify(code, tests, sandbox=sandbox)
+        alone = verdict_of(code)
         failing = [test_id for test_id in _failing(whole) if test_id not in _failing(alone)]
         if failing:
             details = {outcome.test_id: outcome.detail for outcome in whole.outcomes}
@@ -92,7 +105,7 @@ def open_into(path: Path, spec: Spec) -> Into:
         place_of(parse(file.text), name)
     except ValueError as error:
         raise UsageError(f"{base}: {error}; nothing can be written there.") from error
-    return Into(file, name, sys.stdlib_module_names | {module.name for module in spec.modules})
+    return Into(file, name, spec)
 
 
 def _imported(text: str) -> set[str]:

@@ -11,6 +11,7 @@ from ..events import EventHandler
 from ..llm_backends.selection import Choice, choose, probe_ollama
 from ..records import Role
 from ..sandbox import Sandbox, open_sandbox
+from ..sandbox.packages import open_interpreter
 from ..settings import Settings
 from ..verifier import Workers
 from ..verifier.cached_verifier import boards_at_once
@@ -54,7 +55,7 @@ def open_resources(
     Raises SandboxUnavailable and UsageError, and where models are shared ModelError.
     """
     with ExitStack() as held:
-        sandbox = open_sandbox(settings.sandbox)
+        sandbox = open_sandbox(settings.sandbox, open_interpreter(settings.python))
         held.callback(sandbox.close)
         lasting = shared is not None
         workers = held.enter_context(closing(Workers(sandbox, boards_at_once(), lasting=lasting)))

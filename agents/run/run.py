@@ -11,20 +11,24 @@ from functools import partial
 from pathlib import Path
 
 from .. import __version__
-from ..errors import SandboxBroken
+from ..errors import SandboxBroken, UsageError
 from ..events import EventHandler, Note, RunStarted, ignore_event
 from ..llm_backends.budget import Budget, SharedBudget
 from ..llm_backends.selection import Choice
 from ..loop.plan import plan
 from ..loop.state import LoopState, Roles, surviving
 from ..loop.strategies import run_strategy
-from ..records import Role, Ruling, RunRecord, RunResult, Spec, Test
+from ..records import Role, Ruling, RunRecord, RunResult, Spec, Test, UserModule
+from ..sandbox.interpreter import Interpreter
+from ..sandbox.packages import find_packages
 from ..settings import Settings
-from ..spec import read_spec, with_answers
+from ..spec import read_spec, requirements, with_answers
+from ..spec.modules import MOST_LEFT_OUT
 from ..storage import run_directory
 from ..storage.run_directory import RunDirectory
 from ..strength import MutantRunner, measure
 from ..verifier.cached_verifier import CachedVerifier
+from ..verifier.importable import Importable
 from .cancellation import Cancellation
 from .recorder import RunRecorder
 from .resources import Resources, open_resources
@@ -100,7 +104,9 @@ def run_spec(
     with ExitStack() as held:
         resources = resources or held.enter_context(open_resources(request.settings, request.environ))
         sandbox = resources.sandbox
-        verifier = held.enter_context(closing(CachedVerifier(sandbox, resources.workers)))
+        request = replace(request, spec=with_installed(request.spec, request.settings, sandbox.interpreter))
+        importable = Importable(request.spec.installed, request.spec.modules)
+        verifier = held.enter_context(closing(CachedVerifier(sandbox, resources.workers, importable)))
         cancellation = cancellation or Cancellation()
         held.enter_context(cancellation.on_cancel(verifier.cancel))
         record = _first_record(request, resources.choices, sandbox.name, resumed)
@@ -110,12 +116,40 @@ def run_spec(
         recorder.emit(RunStarted(str(run.path), record.models["code_writer"], record.model_reason, sandbox.name))
         if sandbox.name == "none":
             recorder.emit(Note("No sandbox: generated code runs with all your rights.", warning=True))
+        for module in request.spec.modules:
+            if module.left_out:
+                recorder.emit(Note(_left_out(module)))
         return recorder.run_and_record(partial(_run_loop, request, resources, recorder, verifier, cancellation))
+
+
+def with_installed(spec: Spec, settings: Settings, interpreter: Interpreter) -> Spec:
+    """Return `spec` with the packages that it and the settings name, as they are installed for `interpreter`.
+
+    Raises UsageError, with the command that installs what is missing.
+    """
+    packages = requirements((*spec.packages, *settings.packages))
+    installed = find_packages(packages, interpreter)
+    taken = {name: package.name for package in installed for name in (*package.imports, *package.needs)}
+    for module in spec.modules:
+        if module.name in taken:
+            raise UsageError(
+                f"Your module `{module.name}` has the name of a part of {taken[module.name]}; rename it."
+            )
+    version = ".".join(map(str, interpreter.version[:2])) if settings.python is not None else ""
+    return replace(spec, packages=packages, installed=installed, python=version)
+
+
+def _left_out(module: UserModule) -> str:
+    names = ", ".join(module.left_out[:MOST_LEFT_OUT])
+    more = len(module.left_out) - MOST_LEFT_OUT
+    names += f" and {more} more" if more > 0 else ""
+    return f"Of {module.name} only Python files are taken; left out: {names}."
 
 
 def settings_as_json(settings: Settings) -> dict[str, str | int | float | bool | None]:
     """Settings as JSON values; they hold no secrets (keys stay in the environment)."""
-    return {name: str(value) if isinstance(value, Path) else value for name, value in asdict(settings).items()}
+    values = {name: str(value) if isinstance(value, Path) else value for name, value in asdict(settings).items()}
+    return {**values, "packages": ", ".join(settings.packages) or None}
 
 
 def measure_suite(code: str, tests: Sequence[Test], recorder: RunRecorder, runner: MutantRunner) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import socket
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from ..errors import SandboxBroken, SandboxUnavailable
 from .interface import Job, Sandbox, SandboxLimits, SandboxName
+from .interpreter import Interpreter, this_interpreter
 from .remedies import remedy
 
 _PREFERRED = ("bubblewrap", "native")
@@ -25,17 +26,19 @@ for attempt in (lambda: open(sys.argv[1]).read(), lambda: socket.create_connecti
 """
 
 
-def open_sandbox(name: SandboxName = "auto") -> Sandbox:
+def open_sandbox(name: SandboxName = "auto", interpreter: Interpreter | None = None) -> Sandbox:
     """Open the named backend, or the strongest that a probe shows to work here (`auto`; never `none`).
 
-    Raises SandboxUnavailable with the reason and the remedy for this machine.
+    `interpreter` runs the jobs (None: the one that runs this). Raises SandboxUnavailable with the reason and the
+    remedy for this machine.
     """
+    interpreter = interpreter or this_interpreter()
     refuse_other_systems(sys.platform)
     if name == "none":
         from .backends.none import NoSandbox
 
-        return NoSandbox()
-    return choose(_PREFERRED if name == "auto" else (name,), _tried)
+        return NoSandbox(interpreter)
+    return choose(_PREFERRED if name == "auto" else (name,), partial(_tried, interpreter))
 
 
 def refuse_other_systems(system: str) -> None:
@@ -58,18 +61,18 @@ def choose(names: Sequence[str], tried: Callable[[str], Sandbox | str]) -> Sandb
 
 
 @cache
-def _tried(name: str) -> Sandbox | str:
-    """Return the backend, or what the probe found against it. Asked once a process."""
+def _tried(interpreter: Interpreter, name: str) -> Sandbox | str:
+    """Return the backend, or what the probe found against it. Asked once a process for each interpreter."""
     try:
         sandbox: Sandbox
         if name == "bubblewrap":
             from .backends.bubblewrap import Bubblewrap
 
-            sandbox = Bubblewrap()
+            sandbox = Bubblewrap(interpreter=interpreter)
         else:
             from .backends.native import Native
 
-            sandbox = Native()
+            sandbox = Native(interpreter=interpreter)
         return probe(sandbox) or sandbox
     except (SandboxUnavailable, SandboxBroken, OSError) as error:
         return str(error)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol, Self
 
 from ..records import Stopped
+from .interpreter import Interpreter
 
 SandboxName = Literal["auto", "bubblewrap", "native", "none"]
 
@@ -43,7 +44,8 @@ class Job:
 
     A backend without a mount namespace keeps /src and /box elsewhere and rewrites elements of `argv` that are
     or begin with `/src/` or `/box/`; a program finds its files by its own `__file__` and the working directory.
-    The environment is closed: PATH, HOME (/box), TMPDIR, LANG and nothing else."""
+    The environment is closed: PATH, HOME (/box), TMPDIR, LANG, a thread for each numeric library, and nothing
+    else."""
 
     argv: Sequence[str]
     files: Mapping[str, bytes] = field(default_factory=dict)
@@ -89,6 +91,10 @@ class Sandbox(Protocol):
     @property
     def name(self) -> str:
         """`bubblewrap`, `native` or `none`."""
+
+    @property
+    def interpreter(self) -> Interpreter:
+        """The Python that runs the jobs."""
 
     def launch(self, job: Job) -> Running:
         """Start `job`; raises SandboxBroken."""

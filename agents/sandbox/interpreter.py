@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib.machinery import PathFinder
 from pathlib import Path
+from typing import Any
 
-from ..errors import SandboxUnavailable
+from ..errors import SandboxUnavailable, UsageError
+from .inside import facts
 
 _SYSTEM_DIRECTORIES = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 _SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/alternatives")
@@ -17,28 +22,88 @@ _MOST_LINKS = 40
 _MOST_PARTS = 64
 _READ_BY_OTHERS = 0o004
 _PASSED_BY_OTHERS = 0o005
+OLDEST, NEWEST = (3, 9), (3, 14)
+"""Versions of Python that can run inside."""
+LENDING = Path(__file__).parent / "inside" / "lending.py"
+"""Has `lend`, which makes the packages importable that an interpreter is lent."""
+_ANSWER_SECONDS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Interpreter:
-    """`executable` runs where `trees` (directories and files, read only) and `links` (path, target) are there."""
+    """`executable` runs where `trees` (directories and files, read only) and `links` (path, target) are there.
+
+    `path` has the directories that it imports from; `lent` are packages of greenloop's own Python, by their paths,
+    that are to be importable in it. Bytecode with another `magic` number is not for it.
+    """
 
     executable: str
     trees: tuple[str, ...]
     links: tuple[tuple[str, str], ...]
+    version: tuple[int, ...] = sys.version_info[:3]
+    magic: str = ""
+    path: tuple[str, ...] = ()
+    lent: tuple[str, ...] = ()
+
+    @property
+    def is_this(self) -> bool:
+        """Return True if it is the Python that greenloop runs under."""
+        return self.executable == sys.executable
+
+    def finds(self, module: str) -> bool:
+        """Return True if `module` is installed in it, or built in. Imports nothing."""
+        places = list(self.path)
+        *packages, name = module.split(".")
+        for package in packages:
+            found = PathFinder.find_spec(package, places)
+            places = list(found.submodule_search_locations or ()) if found else []
+        return name in sys.builtin_module_names or PathFinder.find_spec(name, places) is not None
 
 
 @cache
 def this_interpreter() -> Interpreter:
     """Return the running Python with its standard library and installed packages.
 
+    Raises SandboxUnavailable when root runs a Python whose files no other user may read.
+    """
+    return _described(facts.facts())
+
+
+@cache
+def other_interpreter(python: Path) -> Interpreter:
+    """Return the interpreter that `python` starts, CPython 3.9 to 3.14.
+
+    Raises UsageError where it is none of those, and SandboxUnavailable as `this_interpreter` does.
+    """
+    try:
+        done = subprocess.run(  # the user's own program, an argument list, no shell
+            [str(python.absolute()), "-I", facts.__file__],
+            capture_output=True,
+            timeout=_ANSWER_SECONDS,
+            check=True,
+        )
+        found = json.loads(done.stdout)
+        version = tuple(found["version"])
+    except (OSError, subprocess.SubprocessError, ValueError, LookupError, TypeError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else "it does not answer as one"
+        raise UsageError(
+            f"{python} is no Python that can be used ({reason}); give the path of a Python from 3.9 to 3.14."
+        ) from error
+    if found["implementation"] != "cpython" or not OLDEST <= version[:2] <= NEWEST:
+        called = f"{found['implementation']} {'.'.join(map(str, version))}"
+        raise UsageError(f"{python} is {called}; give a CPython from 3.9 to 3.14.")
+    return _described(found)
+
+
+def _described(found: Mapping[str, Any]) -> Interpreter:
+    """The interpreter of which `facts` found this.
+
     A prefix below somebody's home is taken alone, without the rest of the home; of a prefix that holds a home
     only the parts that belong to Python are taken. Root's jobs run as another user, so of a directory that is
     closed to others (a `mktemp -d`) what lies in it is taken, part by part.
-
-    Raises SandboxUnavailable when root runs a Python whose files no other user may read.
     """
-    executable = Path(sys.executable)
+    executable = Path(found["executable"])
+    version = tuple(found["version"])
     trees: list[Path] = []
     links: list[tuple[str, str]] = []
     for directory in map(Path, _SYSTEM_DIRECTORIES):
@@ -47,15 +112,21 @@ def this_interpreter() -> Interpreter:
         elif directory.is_dir():
             trees.append(directory)
     trees += filter(Path.exists, map(Path, _SYSTEM_FILES))
-    for prefix in map(Path, (sys.base_prefix, sys.base_exec_prefix, sys.prefix, sys.exec_prefix)):
+    for prefix in map(Path, found["prefixes"]):
         for path in (prefix, prefix.resolve()):
-            for part in python_parts(path, Path.home()):
+            for part in python_parts(path, Path.home(), version):
                 _add_tree(trees, part)
     for hop in _hops(executable):
         _add_tree(trees, hop)
-    if os.geteuid() == 0:
-        trees = [part for tree in trees for part in open_parts(tree)]
-    return Interpreter(str(executable), tuple(map(str, trees)), tuple(links))
+    trees = parts_for_jobs(trees)
+    return Interpreter(
+        str(executable), tuple(map(str, trees)), tuple(links), version, found["magic"], tuple(found["path"])
+    )
+
+
+def parts_for_jobs(trees: list[Path]) -> list[Path]:
+    """The parts of `trees` that jobs may read: all, unless they run as another user. Raises SandboxUnavailable."""
+    return [part for tree in trees for part in open_parts(tree)] if os.geteuid() == 0 else trees
 
 
 def open_parts(tree: Path) -> list[Path]:
@@ -86,12 +157,12 @@ def _add_tree(trees: list[Path], path: Path) -> None:
         trees.append(path)
 
 
-def python_parts(prefix: Path, home: Path) -> list[Path]:
+def python_parts(prefix: Path, home: Path, version: tuple[int, ...] = sys.version_info[:3]) -> list[Path]:
     """Python's parts of `prefix`: all of it, unless `home` or the root directory lies inside."""
     home = home.resolve()
     if prefix.resolve() != Path("/") and not home.is_relative_to(prefix.resolve()):
         return [prefix]
-    library = prefix / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}"
+    library = prefix / "lib" / f"python{version[0]}.{version[1]}"
     return [part for part in (library, prefix / "pyvenv.cfg") if part.exists()]
 
 

@@ -1,4 +1,4 @@
-"""YAML front matter of a spec: id, signature, examples, tests and limits."""
+"""YAML front matter of a spec: id, signature, examples, tests, packages, modules and limits."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from pathlib import Path
 
 from ..errors import UsageError
 from ..records import SpecLimits
+from .modules import requirements
 from .place import Place, place_of
 from .yaml_source import YamlFault, built, composed, key_lines
 
 _LIMITS = ("max_rounds", "max_seconds", "max_tokens", "max_cost")
-KEYS = ("id", "signature", "examples", "tests", "limits", *_LIMITS)
+KEYS = ("id", "signature", "examples", "tests", "packages", "with", "limits", *_LIMITS)
 _BLOCK = re.compile(r"\A---[ \t]*\n(?P<yaml>.*?\n|)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 
 
@@ -31,6 +32,8 @@ class FrontMatter:
     signature: str | None = None
     examples: tuple[str, ...] = ()
     tests: tuple[Path, ...] = ()
+    packages: tuple[str, ...] = ()
+    modules: tuple[Path, ...] = ()
     limits: SpecLimits = field(default_factory=SpecLimits)
     places: Mapping[str, str] = field(default_factory=dict)
     source: str = ""
@@ -42,6 +45,8 @@ class FrontMatter:
             signature=self.signature or other.signature,
             examples=self.examples or other.examples,
             tests=self.tests or other.tests,
+            packages=self.packages or other.packages,
+            modules=self.modules or other.modules,
             limits=replace(other.limits, **{key: value for key, value in asdict(self.limits).items() if value}),
             places={**other.places, **self.places},
             source=self.source + other.source,
@@ -67,8 +72,9 @@ def front_matter(data: Mapping[object, object], lines: Mapping[str, int], place:
     """
     found = _front_matter(data, lines, place, "")
     texts = {"id": found.id, "signature": found.signature, "examples": found.examples}
-    tests = _Fields(data, lines, place).texts("tests")
-    values = {key: value for key, value in {**texts, "tests": tests, **asdict(found.limits)}.items() if value}
+    fields = _Fields(data, lines, place)
+    paths = {"tests": fields.texts("tests"), "packages": found.packages, "with": fields.texts("with")}
+    values = {key: value for key, value in {**texts, **paths, **asdict(found.limits)}.items() if value}
     return replace(found, source=json.dumps(values, sort_keys=True) + "\n" if values else "")
 
 
@@ -85,6 +91,8 @@ def _front_matter(
         signature=read.text("signature"),
         examples=read.texts("examples"),
         tests=tuple(place.file(name, read.where("tests")) for name in read.texts("tests")),
+        packages=requirements(read.texts("packages")),
+        modules=tuple(place.file(name, read.where("with")) for name in read.texts("with")),
         limits=_limits(read),
         places={str(key): read.where(str(key)) for key in data},
         source=source,

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import UsageError
-from ..records import Example, Signature, Spec, Test, fingerprint
+from ..records import Example, Signature, Spec, Test, UserModule, fingerprint
 from ..suite import render, split
 from .examples import examples, from_statement
 from .front_matter import FrontMatter, separated
+from .modules import read_modules
 from .place import Place, place_of
 from .signature import found, stated
 from .source_file import read_text
@@ -20,15 +21,16 @@ LONGEST_TESTS = 1_000_000
 """Bytes of UTF-8."""
 
 
-def read_spec(text: str, *, origin: str, tests: str | None = None) -> Spec:
-    """The spec in `text`, Markdown with optional front matter; `tests` is the source of a trusted pytest file.
+def read_spec(text: str, *, origin: str, tests: str | None = None, modules: tuple[UserModule, ...] = ()) -> Spec:
+    """The spec in `text`, Markdown with optional front matter; `tests` is the source of a trusted pytest file,
+    `modules` are the user's own in place of those that the front matter names.
 
     `origin` is `argument`, `stdin` or a file's path; paths in the front matter are relative to that file, or else
     to the working directory. Raises UsageError, with the origin and the line.
     """
     place = place_of(origin)
     front, body = take_apart(text, place)
-    return make_spec(front, body, place, tests)
+    return make_spec(front, body, place, tests, modules)
 
 
 def take_apart(text: str, place: Place) -> tuple[FrontMatter, str]:
@@ -41,31 +43,40 @@ def take_apart(text: str, place: Place) -> tuple[FrontMatter, str]:
     return separated(text, place)
 
 
-def make_spec(front: FrontMatter, body: str, place: Place, tests: str | None = None) -> Spec:
+def make_spec(
+    front: FrontMatter, body: str, place: Place, tests: str | None = None, modules: tuple[UserModule, ...] = ()
+) -> Spec:
     """The spec that `body` and the front matter before it (or beside it, in a list) come to. Raises UsageError."""
     if not body.strip():
         raise UsageError(f"{place.whole} is empty; say what the code is to do.")
     signature = _signature(front, body)
     sources = [] if tests is None else [(tests, "the tests given")]
     sources.extend((read_text(path, LONGEST_TESTS), str(path)) for path in front.tests)
+    modules = modules or read_modules(front.modules)
+    contents = "".join(f"{path}\0{text}" for module in modules for path, text in module.files.items())
     return Spec(
-        id=front.id or _identifier(front.source + body, body, signature),
+        id=front.id or _identifier(front.source + body + contents, body, signature),
         text=body.strip("\n"),
         signature=signature,
         examples=_examples(front, body, signature),
         user_tests=_trusted(sources),
+        packages=front.packages,
+        modules=modules,
         limits=front.limits,
         origin=place.origin,
     )
 
 
-def read_spec_file(path: Path, tests_path: Path | None = None) -> Spec:
-    """Return the spec in the file `path`, and trusted tests from `tests_path`. Raises UsageError."""
+def read_spec_file(path: Path, tests_path: Path | None = None, modules: tuple[UserModule, ...] = ()) -> Spec:
+    """Return the spec in the file `path`, and trusted tests from `tests_path`; `modules` as for `read_spec`.
+
+    Raises UsageError.
+    """
     text = read_text(path, LONGEST_SPEC)
     if tests_path is None:
-        return read_spec(text, origin=str(path))
+        return read_spec(text, origin=str(path), modules=modules)
     source = _trusted([(read_text(tests_path, LONGEST_TESTS), str(tests_path))])
-    return read_spec(text, origin=str(path), tests=source)
+    return read_spec(text, origin=str(path), tests=source, modules=modules)
 
 
 def read_tests_file(path: Path) -> str:

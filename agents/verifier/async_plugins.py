@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
+from ..sandbox.interpreter import Interpreter, this_interpreter
 
 _PLUGINS = {"mark.anyio": "anyio.pytest_plugin", "mark.asyncio": "pytest_asyncio.plugin"}
 """By how a test asks for one."""
 
 
-def async_plugins(tests: str) -> list[str]:
-    """Modules of the plugins that the text of tests asks for and that are installed."""
+def async_plugins(tests: str, interpreter: Interpreter | None = None) -> list[str]:
+    """Modules of the plugins that the text of tests asks for and that `interpreter` has (None: the one that runs
+    this)."""
+    interpreter = interpreter or this_interpreter()
     return [
-        module
-        for mark, module in _PLUGINS.items()
-        if mark in tests and importlib.util.find_spec(module.split(".")[0]) is not None
+        module for mark, module in _PLUGINS.items() if mark in tests and interpreter.finds(module.split(".")[0])
     ]

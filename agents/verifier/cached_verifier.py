@@ -9,6 +9,7 @@ from ..records import Board, Candidate, Test, Verdict
 from ..sandbox import Sandbox
 from ..syntax.source import program
 from . import Verifier, Workers
+from .importable import ANYTHING, Importable
 
 MOST_AT_ONCE = 4
 
@@ -16,8 +17,10 @@ MOST_AT_ONCE = 4
 class CachedVerifier(Verifier):
     """Caches the verdicts of `board` by AST: a reformatted duplicate is not run again."""
 
-    def __init__(self, sandbox: Sandbox, workers: Workers | None = None) -> None:
-        super().__init__(sandbox, jobs=boards_at_once(), workers=workers)
+    def __init__(
+        self, sandbox: Sandbox, workers: Workers | None = None, importable: Importable = ANYTHING
+    ) -> None:
+        super().__init__(sandbox, jobs=boards_at_once(), workers=workers, importable=importable)
         self.sandbox = sandbox
         self._known: dict[tuple[str, tuple[Test, ...]], Verdict] = {}
 

@@ -1,4 +1,5 @@
-"""The programs that run inside as bytecode: compiled here once, not in each of the many processes."""
+"""The programs that run inside: as bytecode, compiled here once and not in each of the many processes, or, for
+another version of Python, as source."""
 
 from __future__ import annotations
 
@@ -11,30 +12,38 @@ from pathlib import Path
 from types import CodeType
 from typing import Literal
 
+from ..sandbox.interpreter import LENDING, Interpreter
+
 Side = Literal["test_process", "code_process"]
 
 _FOLDER = Path(__file__).with_name("inside")
 
 
-def programs(side: Side) -> dict[str, bytes]:
+def programs(side: Side, interpreter: Interpreter) -> dict[str, bytes]:
     """The modules that one process needs and the file that starts them, under a job's paths."""
-    start = {"inside/start.py": (_FOLDER / "start.py").read_bytes()}
-    return start | _bytecode("__init__.py") | _bytecode("proxy/*.py") | _bytecode(f"{side}/*.py")
+    files = {"inside/start.py": (_FOLDER / "start.py").read_bytes(), "inside/lending.py": LENDING.read_bytes()}
+    as_bytecode = bytes.fromhex(interpreter.magic) == importlib.util.MAGIC_NUMBER
+    for pattern in ("__init__.py", "proxy/*.py", f"{side}/*.py"):
+        files |= _modules(pattern, as_bytecode)
+    return files
 
 
-def preloaded_programs() -> dict[str, bytes]:
+def preloaded_programs(interpreter: Interpreter) -> dict[str, bytes]:
     """The modules that a warm worker imports for its jobs: all but those that import hypothesis."""
-    files = programs("test_process") | programs("code_process")
-    left_out = ("inside/start.py", "inside/test_process/properties.pyc")
-    return {path: content for path, content in files.items() if path not in left_out}
+    files = programs("test_process", interpreter) | programs("code_process", interpreter)
+    left_out = ("inside/start", "inside/lending", "inside/test_process/properties")
+    return {path: content for path, content in files.items() if path.rpartition(".")[0] not in left_out}
 
 
 @cache
-def _bytecode(pattern: str) -> dict[str, bytes]:
-    """Modules as sourceless .pyc files: magic number, no flags, no time and size, code. Raises ImportError."""
+def _modules(pattern: str, as_bytecode: bool) -> dict[str, bytes]:
+    """Modules as source, or as sourceless .pyc files: magic number, no flags, no time and size, code. Raises
+    ImportError."""
     names = [path.relative_to(_FOLDER).with_suffix("").as_posix() for path in sorted(_FOLDER.glob(pattern))]
     if not names:
         raise ImportError(f"greenloop is installed without {pattern} of {_FOLDER}; install it again.")
+    if not as_bytecode:
+        return {f"inside/{name}.py": (_FOLDER / f"{name}.py").read_bytes() for name in names}
     return {f"inside/{name}.pyc": _compiled(name) for name in names}
 
 

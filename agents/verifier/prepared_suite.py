@@ -78,13 +78,15 @@ def belonging(name: str) -> str:
     return name.split("::")[0].split("[")[0]
 
 
-def prepare_suite(tests: Sequence[Test]) -> PreparedSuite:
-    """A board's suite: refused tests are left out; a trusted one stays, unless it reaches for the run itself."""
+def prepare_suite(tests: Sequence[Test], importable: frozenset[str] = frozenset()) -> PreparedSuite:
+    """A board's suite: refused tests are left out; a trusted one stays, unless it reaches for the run itself.
+
+    `importable` are top-level modules that tests may import beside those that all may."""
     kept: list[Test] = []
     refused: list[Refusal] = []
     weak: list[Refusal] = []
     for test in tests:
-        finding = examine(test)
+        finding = examine(test, importable)
         if finding is not None and (finding.grave or not test.trusted):
             refused.append(Refusal(test.id, finding.reason))
             continue
@@ -94,10 +96,10 @@ def prepare_suite(tests: Sequence[Test]) -> PreparedSuite:
     return PreparedSuite(render(kept) if kept else "", tuple(kept), tuple(weak), tuple(refused))
 
 
-def prepare_file(source: str) -> PreparedSuite:
+def prepare_file(source: str, importable: frozenset[str] = frozenset()) -> PreparedSuite:
     """A user's own file, run as it stands. Raises ValueError where it isn't Python."""
     tests = split(source, "user")
-    findings = {test.id: examine(test) for test in tests}
+    findings = {test.id: examine(test, importable) for test in tests}
     for name in _defined_twice(parse(source)):
         findings[name] = Finding("a later test of the same name hides it", grave=True)
     refused = tuple(Refusal(key, found.reason) for key, found in findings.items() if found and found.grave)

@@ -134,7 +134,8 @@ class Session:
         wire = self._wires[side] = Wire()
         self._starting.add(side)
         stack.callback(wire.close)
-        argv = ["-I", "-B", "/src/inside/start.py", side, str(wire.descriptor)]
+        lent = ":".join(self._terms.sandbox.interpreter.lent)
+        argv = ["-I", "-B", "/src/inside/start.py", side, str(wire.descriptor), lent]
         job = Job(argv, files, self._terms.limits, channels=[wire.descriptor])
         self._running[side] = stack.enter_context(self._terms.sandbox.launch(job))
 

@@ -9,13 +9,13 @@ from functools import partial
 
 from ..records import Isolation, Outcome, OutcomeStatus, Stopped, Verdict
 from ..syntax.clean_text import clean
-from ..syntax.imports import USER_MODULE
 from ..syntax.source import names_unbound
 from .async_plugins import async_plugins
 from .audit import Audit, Trouble, audit
 from .canary import Canaries, plant
 from .decision import Findings, decide
 from .hypothesis_tables import hypothesis_tables
+from .importable import ANYTHING, Importable
 from .inside_bytecode import programs
 from .prepared_suite import TESTS_FILE, PreparedSuite, belonging
 from .sensitivity import Sensitivity, SensitivityCache
@@ -29,10 +29,19 @@ _ENDS_OF_LOOPS = ("StopIteration", "StopAsyncIteration", "GeneratorExit", "Cance
 
 
 class Verification:
-    """Verifies one candidate's `code` on a prepared suite; `sensitivities` holds those of suites run before."""
+    """Verifies one candidate's `code` on a prepared suite; `sensitivities` holds those of suites run before, and
+    `importable` is what the code may import."""
 
-    def __init__(self, terms: Terms, code: str, prepared: PreparedSuite, sensitivities: SensitivityCache) -> None:
+    def __init__(
+        self,
+        terms: Terms,
+        code: str,
+        prepared: PreparedSuite,
+        sensitivities: SensitivityCache,
+        importable: Importable = ANYTHING,
+    ) -> None:
         self._terms = terms
+        self._importable = importable
         self._code = code.encode("utf-8", "surrogatepass")
         self._prepared = prepared
         self._sensitivities = sensitivities
@@ -140,9 +149,11 @@ class Verification:
 
     def _task(self, canaries: Canaries, wanted: Sequence[str], isolated: bool) -> SessionTask:
         tests = self._prepared.source.encode("utf-8", "surrogatepass")
-        code = {"user_code.py": self._code}
+        interpreter = self._terms.sandbox.interpreter
+        code = {"user_code.py": self._code, **self._importable.files}
         tables = hypothesis_tables() if self._prepared.has_properties else {}
-        files = {**programs("test_process"), **tables, **canaries.files, TESTS_FILE: tests}
+        files = {**programs("test_process", interpreter), **tables, **canaries.files, TESTS_FILE: tests}
+        code_files = {**programs("code_process", interpreter), **self._importable.rule_file, **code}
         return SessionTask(
             nonce=secrets.token_hex(16),
             task={
@@ -153,13 +164,14 @@ class Verification:
                 "isolated": isolated,
                 "expected": [name for name in _ENDS_OF_LOOPS if name in self._prepared.source],
                 "properties": self._prepared.has_properties,
-                "plugins": async_plugins(self._prepared.source),
+                "plugins": async_plugins(self._prepared.source, interpreter),
+                "importable": self._importable.rule,
                 "measure": not self._terms.hasty,
                 "common": self._prepared.has_common_answers,
                 "wall_seconds": self._terms.limits.wall_seconds,
             },
             test_files=files if isolated else {**files, **code},
-            code_files={**programs("code_process"), **code} if isolated else None,
+            code_files=code_files if isolated else None,
         )
 
     def _gather(self, transcript: Transcript) -> None:
@@ -217,8 +229,8 @@ def _is_wanted(node_id: str, wanted: Sequence[str]) -> bool:
 
 
 def _names(source: str) -> list[str]:
-    """Names that the tests can only have from a star import of the code."""
-    return sorted(names_unbound(source)) if f"from {USER_MODULE} import *" in source else []
+    """Names that the tests can only have from a star import of the code, or of a module of the user's."""
+    return sorted(names_unbound(source)) if " import *" in source else []
 
 
 def _last_lines(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,8 @@ from typing import Self
 from ..errors import Interrupted, SandboxBroken
 from ..records import Board, Candidate, Test, Verdict
 from ..sandbox.interface import Sandbox, SandboxLimits
+from ..sandbox.interpreter import Interpreter
+from .importable import ANYTHING, Importable
 from .prepared_suite import PreparedSuite, prepare_file, prepare_suite
 from .sensitivity import SensitivityCache
 from .session import Cancelled, Terms
@@ -23,7 +26,8 @@ _LIMITS = SandboxLimits()
 
 
 class Verifier:
-    """Verifies code in `sandbox`, `jobs` candidates at a time. A call into the code may take `call_seconds`.
+    """Verifies code in `sandbox`, `jobs` candidates at a time. A call into the code may take `call_seconds`;
+    `importable` is what code and tests may import.
 
     With `workers` it runs on those, which stay their owner's and may serve other verifiers at the same time.
     Every method raises SandboxBroken when the sandbox fails, and Interrupted after `cancel`; what the code does is
@@ -37,11 +41,13 @@ class Verifier:
         jobs: int = 1,
         call_seconds: float = 4.0,
         workers: Workers | None = None,
+        importable: Importable = ANYTHING,
     ) -> None:
         self._workers = workers or Workers(sandbox, jobs)
         self._owner = workers is None
         self._choice = self._workers.worker_choice
         self._limits = limits
+        self._importable = importable
         self._call_seconds = call_seconds
         self._cancelled = threading.Event()
         self._sensitivities = SensitivityCache()
@@ -57,9 +63,9 @@ class Verifier:
 
     def _board(self, candidates: Sequence[Candidate], tests: Sequence[Test], haste: float | None) -> Board:
         begun = time.monotonic()
-        prepared = prepare_suite(tests)
+        prepared = self._prepared(tests)
         codes = list(dict.fromkeys(candidate.code for candidate in candidates))
-        where = self._choice.sandbox(len(codes), prepared.has_properties)
+        where = self._sandbox(len(codes), prepared)
         found = self._run({code: self._submit(code, prepared, where, haste) for code in codes})
         verdicts = tuple(found[candidate.code] for candidate in candidates)
         return Board(tuple(candidates), tuple(tests), verdicts, time.monotonic() - begun)
@@ -85,14 +91,15 @@ class Verifier:
         run itself makes the verdict `refused`.
         """
         try:
-            prepared = prepare_file(tests_source)
+            prepared = prepare_file(tests_source, self._importable.names)
         except ValueError as error:
-            return Verdict("refused", reason=f"the tests cannot be read: {error}", backend=self._choice.cold.name)
-        return self._verdict(code, prepared, self._choice.sandbox(1, prepared.has_properties))
+            reason = f"the tests cannot be read: {error}{_newer(self._choice.cold.interpreter)}"
+            return Verdict("refused", reason=reason, backend=self._choice.cold.name)
+        return self._verdict(code, prepared, self._sandbox(1, prepared))
 
     def confirm(self, candidate: Candidate, tests: Sequence[Test]) -> Verdict:
         """Verify once more in a cold sandbox: imports of a warm worker can hide a missing one."""
-        prepared = prepare_suite(tests)
+        prepared = self._prepared(tests)
         code = candidate.code
         return self._run({code: self._submit(code, prepared, self._choice.cold, None)})[code]
 
@@ -107,6 +114,12 @@ class Verifier:
 
     def _submit(self, code: str, prepared: PreparedSuite, where: Sandbox, haste: float | None) -> Future[Verdict]:
         return self._workers.pool.submit(self._verdict, code, prepared, where, haste)
+
+    def _prepared(self, tests: Sequence[Test]) -> PreparedSuite:
+        return prepare_suite(tests, self._importable.names)
+
+    def _sandbox(self, verifications: int, prepared: PreparedSuite) -> Sandbox:
+        return self._choice.sandbox(verifications, prepared.has_properties, self._importable.preloaded)
 
     def __enter__(self) -> Self:
         return self
@@ -123,7 +136,7 @@ class Verifier:
         try:
             seconds = haste or self._call_seconds
             terms = Terms(sandbox, self._limits, seconds, self._cancelled, hasty=haste is not None)
-            verdict = Verification(terms, code, prepared, self._sensitivities).verdict()
+            verdict = Verification(terms, code, prepared, self._sensitivities, self._importable).verdict()
         except Cancelled as cancelled:
             raise Interrupted("The verification was stopped; go on with --resume.") from cancelled
         except SandboxBroken:
@@ -132,3 +145,11 @@ class Verifier:
             self._choice.discard(sandbox)
             return self._verdict(code, prepared, self._choice.cold, haste)
         return replace(verdict, backend=sandbox.name, seconds=time.monotonic() - begun)
+
+
+def _newer(interpreter: Interpreter) -> str:
+    """What to say of tests that greenloop's own Python cannot read, where the one inside is newer."""
+    own = sys.version_info[:2]
+    if interpreter.version[:2] <= own:
+        return ""
+    return f" (greenloop reads them with Python {own[0]}.{own[1]}, which lacks what is newer)"

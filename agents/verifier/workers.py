@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from ..errors import SandboxBroken, SandboxUnavailable
 from ..sandbox.interface import Sandbox
+from ..sandbox.interpreter import Interpreter, this_interpreter
 from .inside_bytecode import preloaded_programs
 
 _PRELOADED = (
@@ -19,20 +19,23 @@ _PRELOADED = (
 )  # fmt: skip
 
 
+MOST_SETS = 4
 MOST_WORKERS = 5
 """Of a lasting one: code that breaks its worker time and again must not cost a start-up each time."""
 _OF_PROPERTIES = ("hypothesis", "hypothesis.strategies")
 
 
-def preloaded(properties: bool = False) -> list[str]:
+def preloaded(interpreter: Interpreter, properties: bool = False) -> list[str]:
     """Modules that the worker imports; of pytest's own those that this version of it has."""
-    found = [name for name in _PRELOADED if importlib.util.find_spec(name) is not None]
-    # Looking for a part of hypothesis would import all of it, here.
-    return [*found, *_OF_PROPERTIES] if properties and importlib.util.find_spec(_OF_PROPERTIES[0]) else found
+    found = [name for name in _PRELOADED if interpreter.finds(name)]
+    if interpreter.lent:  # greenloop's own pytest
+        found = [*filter(this_interpreter().finds, _PRELOADED)]
+    return [*found, *_OF_PROPERTIES] if properties and interpreter.finds(_OF_PROPERTIES[0]) else found
 
 
 class WorkerChoice:
-    """Chooses `cold` for the first verification and a warm worker from then on, where the sandbox can hold one.
+    """Chooses `cold` for the first verification and a warm worker from then on, where the sandbox can hold one:
+    one for each set of packages, at most MOST_SETS of them.
 
     If `lasting`, it expects every kind of suite, and replaces a worker that broke, at most MOST_WORKERS times.
     """
@@ -42,41 +45,50 @@ class WorkerChoice:
         self._lasting = lasting
         self._left = MOST_WORKERS if lasting else 1
         self._lock = threading.Lock()
-        self._warm: Sandbox | None = None
+        self._warm: dict[tuple[str, ...], Sandbox] = {}
         self._asked = 0
 
-    def sandbox(self, verifications: int, properties: bool = False) -> Sandbox:
-        """The sandbox for so many verifications; `properties` says that the first of them use hypothesis."""
+    def sandbox(self, verifications: int, properties: bool = False, packages: tuple[str, ...] = ()) -> Sandbox:
+        """The sandbox for so many verifications; `properties` says that the first of them use hypothesis,
+        `packages` are the third-party modules to import beforehand."""
         with self._lock:
             self._asked += verifications
-            if self._asked > 1 and self._warm is None and self._left:
-                self._start(properties or self._lasting)
-            return self._warm or self.cold
+            if packages not in self._warm and len(self._warm) >= MOST_SETS:
+                packages = ()
+            if self._asked > 1 and packages not in self._warm and self._left:
+                self._start(properties or self._lasting, packages)
+            return self._warm.get(packages, self.cold)
 
     def discard(self, broken: Sandbox) -> None:
         """Close the worker that broke; several verifications may report the same one."""
         with self._lock:
-            if broken is self._warm:
-                self._end()
+            for packages, worker in list(self._warm.items()):
+                if broken is worker:
+                    self._warm.pop(packages).close()
 
     def close(self) -> None:
-        """End the worker; the cold sandbox stays its owner's."""
+        """End the workers; the cold sandbox stays its owner's."""
         with self._lock:
-            self._end()
+            for worker in self._warm.values():
+                worker.close()
+            self._warm.clear()
 
-    def _start(self, properties: bool) -> None:
+    def _start(self, properties: bool, packages: tuple[str, ...]) -> None:
+        """Start a worker for `packages`; one without them where it cannot have them, as when they start threads,
+        which no fork takes over."""
         from ..sandbox.backends.warm import WarmSandbox
 
-        try:
-            self._left -= 1
-            self._warm = WarmSandbox(self.cold, preloaded(properties), preloaded_programs())
-        except (SandboxUnavailable, SandboxBroken):
-            self._left = 0
-
-    def _end(self) -> None:
-        if self._warm is not None:
-            self._warm.close()
-            self._warm = None
+        interpreter = self.cold.interpreter
+        programs = preloaded_programs(interpreter)
+        own = preloaded(interpreter, properties)
+        self._left -= 1
+        for modules in dict.fromkeys([(*own, *packages), tuple(own)]):
+            try:
+                self._warm[packages] = WarmSandbox(self.cold, modules, programs)
+            except (SandboxUnavailable, SandboxBroken):
+                continue
+            return
+        self._left = 0
 
 
 class Workers:

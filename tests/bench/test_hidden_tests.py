@@ -100,6 +100,7 @@ class Counting:
         self._lock = threading.Lock()
         self.jobs = 0
         self.name = inner.name
+        self.interpreter = inner.interpreter
 
     def launch(self, job: Job) -> Running:
         with self._lock:

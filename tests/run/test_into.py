@@ -9,6 +9,7 @@ import pytest
 from agents.errors import UsageError
 from agents.records import RunResult
 from agents.run.into import open_into
+from agents.settings import Settings
 from agents.spec import read_spec
 
 CODE = "import math\n\n\ndef root(x: int) -> int:\n    return math.isqrt(x)\n"
@@ -27,7 +28,7 @@ def test_two_thousand_lines_with_a_mark_change_in_the_definition_alone(tmp_path:
     old, new = b"def root(x):\r\n\treturn 0", b"def root(x: int) -> int:\r\n\treturn math.isqrt(x)"
     path = tmp_path / "mine.py"
     path.write_bytes(b"".join(rows) + old)
-    written = open_into(path, SPEC).write(result(tmp_path), "auto")
+    written = open_into(path, SPEC).write(result(tmp_path), Settings())
     assert written.exit_code == 0
     assert path.read_bytes() == b"".join(rows) + new
     assert written.into is not None
@@ -42,7 +43,7 @@ def test_edited_meanwhile_nothing_is_written(tmp_path: Path) -> None:
     path.write_text("X = 1\n")
     into = open_into(path, SPEC)
     path.write_text("X = 2\n")
-    refused = into.write(result(tmp_path), "auto")
+    refused = into.write(result(tmp_path), Settings())
     assert path.read_text() == "X = 2\n"
     assert (refused.exit_code, refused.into, refused.code) == (1, None, CODE)
     assert refused.error is not None
@@ -60,7 +61,7 @@ def test_edited_meanwhile_nothing_is_written(tmp_path: Path) -> None:
 def test_a_file_in_which_it_no_longer_works_stays_as_it_is(tmp_path: Path, before: str, reason: str) -> None:
     path = tmp_path / "mine.py"
     path.write_text(before)
-    refused = open_into(path, SPEC).write(result(tmp_path), "auto")
+    refused = open_into(path, SPEC).write(result(tmp_path), Settings())
     assert path.read_text() == before
     assert refused.exit_code == 1
     assert refused.error is not None
@@ -70,7 +71,7 @@ def test_a_file_in_which_it_no_longer_works_stays_as_it_is(tmp_path: Path, befor
 def test_a_file_that_imports_what_the_sandbox_has_not_is_written_and_the_result_says_so(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text("import not_installed\nfrom . import near\n")
-    written = open_into(path, SPEC).write(result(tmp_path), "auto")
+    written = open_into(path, SPEC).write(result(tmp_path), Settings())
     assert written.into is not None
     assert "it imports ., not_installed" in str(written.into.note)
     assert "def root" in path.read_text()
@@ -80,14 +81,14 @@ def test_a_result_below_what_is_required_is_not_written(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text("X = 1\n")
     contested = result(tmp_path, exit_code=1, grade="contested")
-    assert open_into(path, SPEC).write(contested, "auto") == contested
+    assert open_into(path, SPEC).write(contested, Settings()) == contested
     assert path.read_text() == "X = 1\n"
 
 
 def test_what_a_file_has_already_is_not_written_again(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(CODE)
-    written = open_into(path, SPEC).write(result(tmp_path), "auto")
+    written = open_into(path, SPEC).write(result(tmp_path), Settings())
     assert written.into is not None
     assert (written.into.diff, written.into.backup) == ("", None)
     assert not (tmp_path / "runs").exists()

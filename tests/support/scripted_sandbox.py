@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Self
 
 from agents.sandbox import Ended, Job, Running
+from agents.sandbox.interpreter import this_interpreter
 
 Script = Callable[[str, socket.socket, Job], None]
 """Called with the part (`test_process` or `code_process`), the inner end of the channel and the job."""
@@ -56,6 +57,7 @@ class ScriptedSandbox:
     """Runs `script` for every job."""
 
     name = "none"
+    interpreter = this_interpreter()
 
     def __init__(self, script: Script) -> None:
         self._script = script

@@ -92,7 +92,7 @@ def _item(names: Sequence[str], row: tuple[int, list[str]], place: Place) -> Ite
 
 def _value(name: str, cell: str) -> object:
     """Read a cell of the column `name`; it stays text where it holds no such value."""
-    if name in {"examples", "tests"}:
+    if name in {"examples", "tests", "packages", "with"}:
         return [line.strip() for line in cell.splitlines() if line.strip()]
     if name == "limits":
         with suppress(YamlFault):

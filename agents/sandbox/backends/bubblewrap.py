@@ -31,14 +31,16 @@ class Bubblewrap:
     name = "bubblewrap"
     landlock = False
 
-    def __init__(self, program: str | None = None) -> None:
-        """`program` is the path of bwrap, looked for where not given. Raises SandboxUnavailable without one."""
+    def __init__(self, program: str | None = None, interpreter: Interpreter | None = None) -> None:
+        """`program` is the path of bwrap, looked for where not given; `interpreter` runs the jobs (None: the one
+        that runs this). Raises SandboxUnavailable without bwrap."""
         program = program or shutil.which("bwrap")
         if program is None:
             raise SandboxUnavailable(
                 "bubblewrap is not installed; install it (Debian, Ubuntu: apt install bubblewrap)."
             )
         self._program = program
+        self.interpreter = interpreter or this_interpreter()
         # For bwrap to inherit: under its filter the bootstrap cannot set it. This process dumps no core either.
         hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
         resource.setrlimit(resource.RLIMIT_CORE, (CORE_BYTES if hard else 0, hard))
@@ -46,7 +48,7 @@ class Bubblewrap:
 
     def launch(self, job: Job) -> Supervised:
         """Start `job`; raises SandboxBroken."""
-        interpreter = this_interpreter()
+        interpreter = self.interpreter
         contents = {name: readable(content) for name, content in job.files.items()}
         filter_input = readable(seccomp.program())
         options = self._options(interpreter, job.limits, contents)
@@ -63,12 +65,12 @@ class Bubblewrap:
 
     def launch_worker(self, modules: Sequence[str], programs: Mapping[str, bytes], control: int) -> Supervised:
         """Start a warm worker (see `warm.py`) in a sandbox of its own."""
-        interpreter = this_interpreter()
+        interpreter = self.interpreter
         contents = {name: readable(content) for name, content in worker_files(programs).items()}
         options = self._options(interpreter, SandboxLimits(), contents, worker=True)
 
         def argv(report: int) -> list[str]:
-            worker = worker_argv(interpreter.executable, control, report, modules)
+            worker = worker_argv(interpreter, control, report, modules)
             return [self._program, *options, "--", *worker]
 
         command = Command(argv, inherited=(control,), own=tuple(contents.values()))

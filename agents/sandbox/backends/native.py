@@ -17,7 +17,7 @@ from ..host.processes import tasks_of_user
 from ..host.supervision import Supervised
 from ..inside import landlock
 from ..interface import Job, SandboxLimits
-from ..interpreter import this_interpreter
+from ..interpreter import Interpreter, this_interpreter
 from . import seccomp
 from .native_launch import OWN_PID, launch_in_namespaces, launch_swept, launch_worker
 from .spare_uid import spare_uid
@@ -28,8 +28,10 @@ class Native:
 
     name = "native"
 
-    def __init__(self, *, namespaces: bool | None = None) -> None:
-        """`namespaces`: use them or not; None tries. Raises SandboxUnavailable where nothing is left to use."""
+    def __init__(self, *, namespaces: bool | None = None, interpreter: Interpreter | None = None) -> None:
+        """`namespaces`: use them or not; None tries. `interpreter` runs the jobs (None: the one that runs this).
+        Raises SandboxUnavailable where nothing is left to use."""
+        self.interpreter = interpreter or this_interpreter()
         self._as_root = os.geteuid() == 0
         self._landlock = landlock.version()
         self.namespaces = self._try_namespaces() if namespaces is None else namespaces
@@ -57,21 +59,25 @@ class Native:
         """Start a warm worker (see `warm.py`) in namespaces of its own; raises SandboxUnavailable without them."""
         if not self.namespaces:
             raise SandboxUnavailable("A warm worker needs namespaces, which this machine forbids: go without.")
-        return launch_worker(modules, programs, control, own_users=not self._as_root)
+        return launch_worker(self.interpreter, modules, programs, control, own_users=not self._as_root)
 
     def close(self) -> None:
         """Nothing is held between jobs."""
 
     def _launch_in_namespaces(self, job: Job) -> Supervised:
         return launch_in_namespaces(
-            job, uid=self._spare_uid(), landlock=self._landlock > 0, program=seccomp.program()
+            self.interpreter,
+            job,
+            uid=self._spare_uid(),
+            landlock=self._landlock > 0,
+            program=seccomp.program(),
         )
 
     def _launch_on_the_host(self, job: Job) -> Supervised:
         confined = self._landlock >= landlock.SIGNALS_CONFINED_SINCE
         program = seccomp.program(sockets=False, metadata=False, signals_to=None if confined else OWN_PID)
         limits = job.limits if self._as_root else limits_on_the_host(job.limits)
-        return launch_swept(job, limits, uid=self._spare_uid(), landlock=True, program=program)
+        return launch_swept(self.interpreter, job, limits, uid=self._spare_uid(), landlock=True, program=program)
 
     def _spare_uid(self) -> int | None:
         return spare_uid() if self._as_root else None
@@ -89,7 +95,7 @@ class Native:
                 "the kernel allows neither namespaces nor Landlock here; "
                 "allow unprivileged user namespaces, or use Linux 5.13 or newer with Landlock enabled."
             )
-        if self._as_root and (closed := _closed_to_others(this_interpreter().trees)):
+        if self._as_root and (closed := _closed_to_others(self.interpreter.trees)):
             raise SandboxUnavailable(
                 f"only root may enter {closed}, where this Python lives, and jobs run as another user; "
                 "install bubblewrap, or use a Python that every user can run."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import marshal
 import os
 import secrets
+import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -13,12 +14,12 @@ from typing import Any
 from ..host.command import Command
 from ..host.descriptors import readable
 from ..host.disk import DirectoryMeter, ScratchMeter
-from ..host.limits import environment, resource_limits, scratch, worker_argv, worker_files
+from ..host.limits import MARSHAL_VERSION, environment, resource_limits, scratch, worker_argv, worker_files
 from ..host.supervision import Supervised
 from ..host.watchdog import Watchdog
 from ..inside.layout import remove_tree
 from ..interface import Job, SandboxLimits
-from ..interpreter import this_interpreter
+from ..interpreter import Interpreter
 from ..sockets import descriptor_buffers, network_buffers
 
 _START = "import sys; sys.path.append(sys.argv.pop(1)); from inside.native import main; main()"
@@ -27,23 +28,31 @@ OWN_PID = 0x7FEEDFAC
 """Stands for the job's process id in a filter, which is built before the id is known."""
 
 
-def launch_in_namespaces(job: Job, *, uid: int | None, landlock: bool, program: bytes) -> Supervised:
+def launch_in_namespaces(
+    interpreter: Interpreter, job: Job, *, uid: int | None, landlock: bool, program: bytes
+) -> Supervised:
     """Run `job` in namespaces of its own: `uid` is the user to become (None: stay, in a user namespace),
     `landlock` whether to confine it so too, `program` the filter of system calls."""
-    order = _order(job, job.limits, uid=uid, landlock=landlock, program=program)
+    order = _order(interpreter, job, job.limits, uid=uid, landlock=landlock, program=program)
     order |= {"namespaces": True, "own_users": uid is None, "writable": scratch(job.limits), "box": "/box"}
     watchdog = Watchdog(job.limits, ScratchMeter(dict(order["writable"])), network_buffers)
     return _launch(job, order, watchdog, directory=None)
 
 
 def launch_swept(
-    job: Job, kernel_limits: SandboxLimits, *, uid: int | None, landlock: bool, program: bytes
+    interpreter: Interpreter,
+    job: Job,
+    kernel_limits: SandboxLimits,
+    *,
+    uid: int | None,
+    landlock: bool,
+    program: bytes,
 ) -> Supervised:
     """Run `job` among the machine's other processes, in a temporary directory, and end all that it started.
 
     `kernel_limits` are the limits set on the process itself; an empty `program` stands for no filter.
     """
-    order = _order(job, kernel_limits, uid=uid, landlock=landlock, program=program)
+    order = _order(interpreter, job, kernel_limits, uid=uid, landlock=landlock, program=program)
     directory = Path(tempfile.gettempdir(), f"greenloop-{os.getpid()}-{secrets.token_hex(8)}")
     order |= {"namespaces": False, "directory": str(directory)}
     watchdog = Watchdog(job.limits, DirectoryMeter(directory), descriptor_buffers)
@@ -51,21 +60,33 @@ def launch_swept(
 
 
 def launch_worker(
-    modules: Sequence[str], programs: Mapping[str, bytes], control: int, *, own_users: bool
+    interpreter: Interpreter,
+    modules: Sequence[str],
+    programs: Mapping[str, bytes],
+    control: int,
+    *,
+    own_users: bool,
 ) -> Supervised:
     """Start a warm worker that serves the socket `control`, in namespaces; with `own_users` not as root."""
     job = Job([], worker_files(programs), channels=[control])
-    order = _order(job, job.limits, uid=None, landlock=False, program=b"")
+    order = _order(interpreter, job, job.limits, uid=None, landlock=False, program=b"")
     order |= {"namespaces": True, "own_users": own_users, "writable": scratch(job.limits), "box": "/box"}
 
     def worker(report: int) -> list[str]:
-        return worker_argv(this_interpreter().executable, control, report, modules)
+        return worker_argv(interpreter, control, report, modules)
 
     return Supervised(_command(job, order, worker, directory=None), job.limits, b"", None)
 
 
-def _order(job: Job, limits: SandboxLimits, *, uid: int | None, landlock: bool, program: bytes) -> dict[str, Any]:
-    interpreter = this_interpreter()
+def _order(
+    interpreter: Interpreter,
+    job: Job,
+    limits: SandboxLimits,
+    *,
+    uid: int | None,
+    landlock: bool,
+    program: bytes,
+) -> dict[str, Any]:
     return {
         "parent": os.getpid(),
         "uid": uid,
@@ -90,10 +111,10 @@ def _command(
 ) -> Command:
     """The supervisor with its order. `worker` makes the command line of a worker, which runs in place of a job."""
     order |= {"environment": environment(temporary="/box" if directory else "/tmp")}
-    order_input = readable(marshal.dumps(order))
+    order_input = readable(marshal.dumps(order, MARSHAL_VERSION))
 
     def argv(report: int) -> list[str]:
-        start = [this_interpreter().executable, "-I", "-S", "-c", _START, _PACKAGE]
+        start = [sys.executable, "-I", "-S", "-c", _START, _PACKAGE]
         return [*start, str(order_input), str(report), *(worker(report) if worker else ())]
 
     return Command(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ..host.supervision import Supervised
 from ..interface import Job
+from ..interpreter import Interpreter, this_interpreter
 from .native import limits_on_the_host
 from .native_launch import launch_swept
 
@@ -16,9 +17,14 @@ class NoSandbox:
 
     name = "none"
 
+    def __init__(self, interpreter: Interpreter | None = None) -> None:
+        """`interpreter` runs the jobs (None: the one that runs this)."""
+        self.interpreter = interpreter or this_interpreter()
+
     def launch(self, job: Job) -> Supervised:
         """Start `job` in a temporary directory of its own; raises SandboxBroken."""
-        return launch_swept(job, limits_on_the_host(job.limits), uid=None, landlock=False, program=b"")
+        limits = limits_on_the_host(job.limits)
+        return launch_swept(self.interpreter, job, limits, uid=None, landlock=False, program=b"")
 
     def close(self) -> None:
         """Nothing is held between jobs."""

@@ -22,12 +22,12 @@ from ...errors import SandboxUnavailable
 from ..host.descriptors import readable
 from ..host.disk import ScratchMeter
 from ..host.leader import ended
-from ..host.limits import resource_limits, scratch
+from ..host.limits import MARSHAL_VERSION, resource_limits, scratch
 from ..host.streams import Streams
 from ..host.supervision import Supervised
 from ..host.watchdog import Watchdog
 from ..interface import Job, Sandbox
-from ..interpreter import this_interpreter
+from ..interpreter import Interpreter
 from ..sockets import network_buffers
 from . import seccomp
 from .native_launch import OWN_PID
@@ -43,6 +43,8 @@ _PID_BYTES = 4  # of struct ucred: pid, uid, gid
 @runtime_checkable
 class WorkerHost(Protocol):
     """A backend that can hold a warm worker."""
+
+    interpreter: Interpreter
 
     @property
     def landlock(self) -> bool:
@@ -70,6 +72,7 @@ class WarmSandbox:
         if not isinstance(host, WorkerHost):
             raise SandboxUnavailable(f"The sandbox `{host.name}` holds no warm worker: go without.")
         self.name = host.name
+        self.interpreter = host.interpreter
         self._landlock = host.landlock
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._sending = threading.Lock()
@@ -93,7 +96,7 @@ class WarmSandbox:
             "filter": seccomp.program(),
             "writable": scratch(job.limits),
             "channels": list(job.channels),
-            "trees": list(this_interpreter().trees),
+            "trees": list(self.interpreter.trees),
         }
         watchdog = Watchdog(job.limits, ScratchMeter(dict(scratch(job.limits))), network_buffers)
         return Supervised(_Request(order, self._send), job.limits, job.stdin, watchdog)
@@ -127,7 +130,7 @@ class _Request:
         """Hand the order, the streams and the channels to the worker. Raises OSError when it is gone."""
         # The kernel then says who sent each message: that is how the job's first process is known here.
         streams.witness.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-        order = readable(marshal.dumps(self._order))
+        order = readable(marshal.dumps(self._order, MARSHAL_VERSION))
         try:
             self._send([order, *streams.their_streams, streams.their_witness, *self._order["channels"]])
         finally:

@@ -15,6 +15,7 @@ from typing import Self
 
 from ..inside.layout import place, remove_tree, rewritten
 from ..interface import Ended, Job
+from ..interpreter import Interpreter, this_interpreter
 
 # The program gets a parent of its own, which it may kill.
 _PARENT = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"
@@ -25,6 +26,11 @@ class Bare:
     """Runs a job as any program runs, with all that this process may do; only the attacks' own bounds hold."""
 
     name = "bare"
+
+    @property
+    def interpreter(self) -> Interpreter:
+        """The Python that runs this."""
+        return this_interpreter()
 
     def launch(self, job: Job) -> BareRun:
         """Start `job`."""

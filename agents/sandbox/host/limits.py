@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..interface import SandboxLimits
+from ..interpreter import Interpreter
 
 _OWN_PROCESSES = 2  # of greenloop's around the job, which the kernel counts too
 _SHARED_MEMORY_BYTES = 16 << 20
@@ -14,6 +15,10 @@ CORE_BYTES = 1
 _INSIDE = Path(__file__).parent.parent / "inside"
 BOOTSTRAP = (_INSIDE / "bootstrap.py").read_text("utf-8")
 _START_WORKER = "import sys; sys.path.append(sys.argv.pop(1)); from inside.warm import main; main()"
+MARSHAL_VERSION = 4
+"""The format that every Python from 3.9 on reads."""
+_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""Numeric libraries else start a thread for each core at their import, each with memory of its own."""
 
 
 def resource_limits(limits: SandboxLimits) -> str:
@@ -32,7 +37,8 @@ def resource_limits(limits: SandboxLimits) -> str:
 
 def environment(home: str = "/box", temporary: str = "/tmp") -> dict[str, str]:
     """Return all that the program sees of an environment."""
-    return {"PATH": "/usr/bin:/bin", "HOME": home, "TMPDIR": temporary, "LANG": "C.UTF-8"}
+    own = {"PATH": "/usr/bin:/bin", "HOME": home, "TMPDIR": temporary, "LANG": "C.UTF-8"}
+    return {**own, **dict.fromkeys(_ONE_THREAD, "1")}
 
 
 def scratch(limits: SandboxLimits) -> list[tuple[str, int]]:
@@ -47,7 +53,7 @@ def worker_files(programs: Mapping[str, bytes]) -> dict[str, bytes]:
     return own | {f"loaded/{path}": content for path, content in programs.items()}
 
 
-def worker_argv(python: str, control: int, report: int, modules: Sequence[str]) -> list[str]:
+def worker_argv(interpreter: Interpreter, control: int, report: int, modules: Sequence[str]) -> list[str]:
     """Return the command line of a warm worker that has `worker_files`."""
-    start = [python, "-I", "-c", _START_WORKER, "/src"]
-    return [*start, str(control), str(report), *modules]
+    start = [interpreter.executable, "-I", "-c", _START_WORKER, "/src"]
+    return [*start, str(control), str(report), ":".join(interpreter.lent), *modules]

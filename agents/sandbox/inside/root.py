@@ -103,7 +103,7 @@ def mount_scratches(writable: Iterable[tuple[str, int]], trees: Sequence[str]) -
         below = [tree for tree in trees if tree.startswith(path + "/")]
         held = [os.open(tree, os.O_PATH) for tree in below]
         mount_scratch(path, size)
-        for tree, descriptor in zip(below, held, strict=True):
+        for tree, descriptor in zip(below, held):
             _bind(f"/proc/self/fd/{descriptor}", tree)
             os.close(descriptor)
 

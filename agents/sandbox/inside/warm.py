@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from . import kernel
 from .bootstrap import await_host
+from .lending import lend
 from .native import confine, emit
 from .program import run_program
 from .root import NAMESPACES, map_users, mount_proc, mount_scratch, mount_scratches, place_files, raise_loopback
@@ -34,14 +35,19 @@ _HIGHEST_DESCRIPTOR = 1 << 16
 
 
 def main() -> None:
-    """Serve the host on a control socket: `CONTROL WITNESS MODULE...` are the arguments."""
+    """Serve the host on a control socket: `CONTROL WITNESS LENT MODULE...` are the arguments, LENT paths of
+    packages joined by colons."""
     control = socket.socket(fileno=int(sys.argv[1]))
     witness = int(sys.argv[2])
     try:
-        for name in sys.argv[3:]:
+        lend(sys.argv[3])
+        for name in sys.argv[4:]:
             importlib.import_module(name)
-    except ImportError as error:
+    except Exception as error:
         emit(witness, error)
+        os._exit(125)
+    if len(os.listdir("/proc/self/task")) > 1:  # noqa: PTH208 - pathlib need not be imported here
+        emit(witness, RuntimeError("a module starts threads, which no fork takes over"))
         os._exit(125)
     _hide_this_package()
     _load_programs()
@@ -76,8 +82,8 @@ def _load_programs() -> None:
     for folder, _, names in os.walk(_LOADED):
         package = folder.removeprefix(_LOADED).strip("/").replace("/", ".")
         for name in names:
-            if name.endswith(".pyc") and not name.startswith("__"):
-                importlib.import_module(f"{package}.{name.removesuffix('.pyc')}")
+            if not name.startswith("__"):
+                importlib.import_module(f"{package}.{name.partition('.')[0]}")
     sys.path.pop(0)
 
 
@@ -148,7 +154,7 @@ def _become(order: Order, descriptors: list[int]) -> None:
 
 def _install(streams: Sequence[int], numbers: Sequence[int], channels: Sequence[int], witness: int) -> int:
     """Give the streams and channels the numbers that the job expects, and close all others but the witness."""
-    wanted = dict(zip((0, 1, 2, *numbers), (*streams, *channels), strict=True))
+    wanted = dict(zip((0, 1, 2, *numbers), (*streams, *channels)))
     above = max(wanted) + 1
     # Out of the way first: a descriptor may have the number that another one is to get.
     moved = {number: fcntl.fcntl(have, fcntl.F_DUPFD, above) for number, have in wanted.items()}
@@ -156,7 +162,7 @@ def _install(streams: Sequence[int], numbers: Sequence[int], channels: Sequence[
     for number, descriptor in moved.items():
         os.dup2(descriptor, number)
     kept = sorted({*wanted, witness})
-    for low, high in zip([-1, *kept], [*kept, _HIGHEST_DESCRIPTOR], strict=True):
+    for low, high in zip([-1, *kept], [*kept, _HIGHEST_DESCRIPTOR]):
         if low + 1 < high:  # the empty range before 0 would be taken for everything
             os.closerange(low + 1, high)
     return witness

@@ -1,4 +1,5 @@
-"""The first file run inside: `start.py SIDE DESCRIPTOR`, with SIDE `test_process` or `code_process`."""
+"""The first file run inside: `start.py SIDE DESCRIPTOR LENT`, with SIDE `test_process` or `code_process`, and LENT
+paths of packages that another Python lends this one, joined by colons."""
 
 import importlib
 import sys
@@ -8,4 +9,5 @@ if __name__ == "__main__":
     sys.path.insert(0, root)
     for package in ("inside", f"inside.{sys.argv[1]}"):  # a warm worker has them from elsewhere
         importlib.import_module(package).__path__ = [f"{root}/{package.replace('.', '/')}"]
+    importlib.import_module("inside.lending").lend(sys.argv[3])
     importlib.import_module(f"inside.{sys.argv[1]}.main").main(int(sys.argv[2]))

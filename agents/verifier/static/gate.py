@@ -29,18 +29,19 @@ def refuse(test: Test) -> str | None:
     return finding.reason if finding else None
 
 
-def examine(test: Test) -> Finding | None:
-    """Find the first fault of `test`; None where it has none."""
-    return _examine(test.preamble, test.source)
+def examine(test: Test, importable: frozenset[str] = frozenset()) -> Finding | None:
+    """Find the first fault of `test`, which may import the top-level modules `importable`, too; None where it has
+    none."""
+    return _examine(test.preamble, test.source, importable)
 
 
 @lru_cache(maxsize=1024)
-def _examine(preamble: str, source: str) -> Finding | None:
+def _examine(preamble: str, source: str, importable: frozenset[str]) -> Finding | None:
     try:
         tree = parse(f"{preamble}\n{source}\n")
     except ValueError as error:
         return Finding(f"it is not Python: {error}", grave=True)
-    if reason := Tampering(tree).reason or loosening(tree) or next(_misread(tree), None):
+    if reason := Tampering(tree, importable).reason or loosening(tree) or next(_misread(tree), None):
         return Finding(reason, grave=True)
     return None
 

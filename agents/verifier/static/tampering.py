@@ -79,6 +79,11 @@ _NOT_ATTRIBUTES = {
     create_subprocess_exec create_subprocess_shell"""
 )
 """Attributes that lead from an object to the interpreter, or from a test to its own run."""
+_NOT_OF_PACKAGES = _words(
+    """sys os builtins gc inspect importlib ctypes subprocess signal threading pickle eval read_pickle to_pickle
+    ctypeslib f2py rundocs runstring measure"""
+)
+"""Parts of third-party packages that lead to the interpreter, or run texts as code."""
 _SHOWS_FRAMES = _words("traceback getter")
 """Of `pytest.raises` and of `patch`; in a text they are plain words."""
 
@@ -86,7 +91,9 @@ _SHOWS_FRAMES = _words("traceback getter")
 class Tampering:
     """Reads one test with its preamble; `reason` says what is wrong with it, None where nothing is."""
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, tree: ast.Module, importable: frozenset[str] = frozenset()) -> None:
+        """`importable` are packages and modules that are named, so that tests may import them, too."""
+        self._importable = importable
         self._tree = tree = plain(tree)
         self._nodes = [*ast.walk(tree), *quoted(tree)]
         self._names: dict[str, str] = {}
@@ -143,8 +150,9 @@ class Tampering:
         module = (node.module or ".") if isinstance(node, ast.ImportFrom) else ""
         for alias in node.names:
             path = [*module.split("."), alias.name] if module else alias.name.split(".")
-            known = (module or alias.name) in _MODULES or path[0] in (USER_MODULE, "hypothesis")
-            if not known or (isinstance(node, ast.ImportFrom) and node.level) or _refused(path):
+            named = path[0] in (USER_MODULE, "hypothesis") or path[0] in self._importable
+            known = (module or alias.name) in _MODULES or named
+            if not known or (isinstance(node, ast.ImportFrom) and node.level) or self._refuses(path):
                 yield f"it imports {'.'.join(path)}, which tests may not"
 
     def _reached(self, node: ast.Attribute) -> Iterator[str]:
@@ -154,11 +162,17 @@ class Tampering:
                 yield f"it assigns to {ast.unparse(node)}, which is under test or shared"
             elif node.attr in _NOT_SET:
                 yield f"it assigns to {node.attr}"
-        elif path in ([USER_MODULE, "__dict__"], [USER_MODULE, "__class__"]) or _refused(path):
+        elif path in ([USER_MODULE, "__dict__"], [USER_MODULE, "__class__"]) or self._refuses(path):
             yield f"it uses {'.'.join(path)}, which tests may not"
         if node.attr in _NOT_ATTRIBUTES | _SHOWS_FRAMES:
             yield f"it uses {node.attr}, which tests may not"
         yield from self._in_a_harmless_call(node, ".".join(path))
+
+    def _refuses(self, path: list[str]) -> bool:
+        """Return True if `path` leads where tests may not."""
+        if path[:1] and path[0] in self._importable:
+            return any(name in _NOT_OF_PACKAGES or name in _NOT_ATTRIBUTES for name in path[1:])
+        return _refused(path)
 
     def _in_a_harmless_call(self, node: ast.expr, path: str) -> Iterator[str]:
         """Refuse what is harmless with some arguments only, unless it is in such a call."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 from ..proxy.frames import HELLO, FrameSocket
+from ..proxy.import_rule import ImportRule
 from .code import Code
 from .responder import Responder
 
@@ -13,8 +15,14 @@ def main(descriptor: int) -> None:
     """Import the code and serve the test process until the channel closes."""
     channel = FrameSocket(descriptor)
     channel.send(HELLO, b"")
+    with open(f"{sys.path[0]}/inside/importable.json", "rb") as file:  # noqa: PTH123 - pathlib need not be imported
+        importable = json.load(file)
+    if importable["allowed"] is not None:
+        rule = ImportRule(importable["allowed"], importable["named"])
+        rule.forget_others()
+        rule.hold()
     code = Code()
-    responder = Responder(channel, code)
+    responder = Responder(channel, code, importable["modules"])
     code.load()
     try:
         responder.serve()

@@ -10,7 +10,8 @@ import json
 import linecache
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from ..proxy.awaiting import Awaiting
@@ -26,36 +27,41 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {**OPERATIONS, "isinstance": isinst
 
 
 class _Module:
-    """Stands for the module, and raises what its import raised."""
+    """Stands for the module that `load` returns, and raises what its import raised."""
 
-    def __init__(self, code: Code) -> None:
-        object.__setattr__(self, "_code", code)
+    def __init__(self, load: Callable[[], Any]) -> None:
+        object.__setattr__(self, "_load", load)
 
     def __getattribute__(self, name: str) -> Any:
-        return getattr(object.__getattribute__(self, "_code").module(), name)
+        return getattr(object.__getattribute__(self, "_load")(), name)
 
     def __setattr__(self, name: str, value: object) -> None:
-        setattr(object.__getattribute__(self, "_code").module(), name, value)
+        setattr(object.__getattribute__(self, "_load")(), name, value)
 
     def __dir__(self) -> list[str]:
-        module = object.__getattribute__(self, "_code").module()
+        module = object.__getattribute__(self, "_load")()
         named = getattr(module, "__all__", None)
         return list(named) if named is not None else [name for name in dir(module) if not name.startswith("_")]
 
 
 class Responder(Peer):
-    """Does what the test process asks for, over `channel`; asks back for what a test has passed to the code."""
+    """Does what the test process asks for, over `channel`; asks back for what a test has passed to the code.
+
+    `modules` are the user's own, which the tests may use like the code under test.
+    """
 
     describes_functions = False
 
-    def __init__(self, channel: FrameSocket, code: Code) -> None:
+    def __init__(self, channel: FrameSocket, code: Code, modules: Sequence[str] = ()) -> None:
         self._channel = channel
         self._code = code
         self._lock = threading.RLock()
         self._asked_for = 0
         self._awaiting = Awaiting()
         self._crossing = Crossing(self, first=1)
-        self._crossing.export(_Module(code), number=MODULE_NUMBER)
+        self._crossing.export(_Module(code.module), number=MODULE_NUMBER)
+        for name in modules:  # in the order in which the test process counts them
+            self._crossing.export(_Module(partial(importlib.import_module, name)))
 
     def serve(self) -> None:
         """Answer until the channel is closed."""

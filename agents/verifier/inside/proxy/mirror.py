@@ -14,6 +14,7 @@ from .describe import ABCS, SPECIALS, Description, base_named, words
 from .peer import Peer
 from .plain import Malformed
 from .shared import CONTAINERS
+from .versions import STANDARD_LIBRARY
 
 
 class RemoteType(type):
@@ -241,7 +242,7 @@ class Mirrors:
         known = vars(sys.modules.get(str(description["module"]), types)).get(name)
         if description["like"] in CONTAINERS:
             known = type(name, (CONTAINERS[description["like"]],), {})
-        if isinstance(known, type) and description["module"] in sys.stdlib_module_names | {"user_code"}:
+        if isinstance(known, type) and description["module"] in STANDARD_LIBRARY | {"user_code"}:
             body["__class__"] = property(lambda _: known)  # isinstance(proxy, list) looks here, too
         body |= {
             "_greenloop_value": base_named(description["value"]),

@@ -15,6 +15,7 @@ from .peer import Peer
 from .plain import MOST_DEPTH, Tree, Unshareable, writer
 from .shared import KINDS, VIEWS, extra_of
 from .tables import Tables
+from .versions import EXCEPTION_GROUP
 
 FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType)
 _DEEPEST_CONTEXT = 20
@@ -135,7 +136,7 @@ class Packer:
 
     def _error_parts(self, value: BaseException, depth: int) -> Tree:
         """Arguments, fields, place in the code, cause, context, whether that is suppressed, notes."""
-        given = (value.message, tuple(value.exceptions)) if isinstance(value, BaseExceptionGroup) else value.args
+        given = (value.message, tuple(value.exceptions)) if isinstance(value, EXCEPTION_GROUP) else value.args
         arguments = [self._or_text(argument, depth) for argument in given]
         kept = {name: getattr(value, name, None) for name in native_fields(type(value))} | vars(value)
         shown = {name: field for name, field in kept.items() if name[:1] != "_" and field is not None}

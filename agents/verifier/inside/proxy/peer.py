@@ -11,7 +11,7 @@ from typing import Any
 from .plain import Malformed, Tree
 
 MODULE_NUMBER = 1
-"""The number of the module under test, the first object of the code process."""
+"""The number of the module under test, the first object of the code process; the user's own modules come next."""
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
     "iter": iter,

@@ -56,7 +56,7 @@ class Entry:
         value = self.value
         value.clear()
         if self.kind in MAPPINGS:
-            for key, item in zip(items[::2], items[1::2], strict=True):
+            for key, item in zip(items[::2], items[1::2]):
                 value[key] = item
         elif self.kind == "set":
             value.update(items)

@@ -15,6 +15,7 @@ from .peer import Peer
 from .plain import MOST_DEPTH, Malformed, Tree
 from .shared import KINDS, VIEWS, empty
 from .tables import Tables
+from .versions import EXCEPTION_GROUP, add_note
 
 
 class Unpacker:
@@ -86,7 +87,7 @@ class Unpacker:
 
     def _zoned(self, parts: list[Tree], depth: int) -> object:
         moment, zone = self._many(parts, depth) if len(parts) == 2 else (None, None)
-        if not isinstance(moment, datetime.datetime | datetime.time) or not isinstance(zone, datetime.tzinfo):
+        if not isinstance(moment, (datetime.datetime, datetime.time)) or not isinstance(zone, datetime.tzinfo):
             raise Malformed("only a moment has a time zone")
         return moment.replace(tzinfo=zone)
 
@@ -187,7 +188,7 @@ class Unpacker:
         _, given, where, cause, context, suppressed, notes = parts
         names = native_fields(type(error)) if of_code else [name for name in given if name[:1] != "_"]
         found = {name: self.tree(given[name], depth) for name in names if name in given}
-        if not isinstance(error, BaseExceptionGroup):
+        if not isinstance(error, EXCEPTION_GROUP):
             found["args"] = arguments
         for name, field in found.items():
             with suppress(
@@ -201,7 +202,7 @@ class Unpacker:
             error.__context__ = made
         error.__suppress_context__ = suppressed is True
         for note in notes if isinstance(notes, list) else ():
-            BaseException.add_note(error, str(note))
+            add_note(error, str(note))
         return error
 
     _readers: ClassVar[dict[str, Callable[[Unpacker, list[Tree], int], Any]]] = {
@@ -223,6 +224,6 @@ class Unpacker:
 
 
 def _bare(made: Any) -> BaseException:
-    if issubclass(made, BaseExceptionGroup):
+    if issubclass(made, EXCEPTION_GROUP):
         raise Malformed("a group of exceptions cannot be made")
     return made.__new__(made)  # type: ignore[no-any-return]

@@ -208,6 +208,6 @@ def _taken_apart(value: object) -> object:
     """A class attribute as something that can be sent."""
     if isinstance(value, property):
         return ("property", value.fget, value.fset, value.fdel)
-    if isinstance(value, staticmethod | classmethod):
+    if isinstance(value, (staticmethod, classmethod)):
         return (type(value).__name__, value.__func__)
     return ("plain", value)

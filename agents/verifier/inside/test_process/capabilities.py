@@ -24,6 +24,7 @@ from ..proxy.describe import SPECIALS, named_type, words
 from ..proxy.packing import FUNCTIONS
 from ..proxy.peer import OPERATIONS
 from ..proxy.plain import Tree, Unshareable
+from ..proxy.versions import STANDARD_LIBRARY
 
 _ITERATORS = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 _OF_ITERATORS = words("__iter__ __next__ __aiter__ __anext__ __await__ send throw close asend athrow aclose")
@@ -183,7 +184,7 @@ class Capabilities:
 def _library_type(value: type, test_modules: frozenset[str]) -> tuple[str, str] | None:
     """Module and name of a class of the standard library: the code's process may have any of them."""
     module, name = str(value.__module__), value.__qualname__
-    if module in test_modules or module.partition(".")[0] not in sys.stdlib_module_names:
+    if module in test_modules or module.partition(".")[0] not in STANDARD_LIBRARY:
         return None
     return (module, name) if getattr(sys.modules.get(module, builtins), name, None) is value else None
 
@@ -197,6 +198,6 @@ def _function_name(value: Any) -> tuple[str, str] | None:
     if isinstance(bound, type) and bound.__module__ == "builtins":
         return "builtins", value.__qualname__
     module = value.__module__
-    if isinstance(bound, types.ModuleType) and isinstance(module, str) and module in sys.stdlib_module_names:
+    if isinstance(bound, types.ModuleType) and isinstance(module, str) and module in STANDARD_LIBRARY:
         return module, value.__qualname__
     return None

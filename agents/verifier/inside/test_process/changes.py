@@ -282,7 +282,7 @@ def shown(tree: Tree, containers: Containers, depth: int = 0) -> str:
         kind, _, items = containers[tree[1]]
         parts = [shown(part, containers, depth + 1) for part in items]
         if kind in MAPPINGS:
-            return "{" + ", ".join(map(": ".join, zip(parts[::2], parts[1::2], strict=False))) + "}"
+            return "{" + ", ".join(map(": ".join, zip(parts[::2], parts[1::2]))) + "}"
         form = "{%s}" if kind == "set" and parts else "[%s]" if kind == "list" else f"{kind}([%s])"
         return form % ", ".join(parts)
     try:

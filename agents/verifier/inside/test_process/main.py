@@ -18,16 +18,22 @@ from typing import Any, cast
 import pytest
 
 from ..proxy.frames import HELLO, RECORD, STORAGE, FrameSocket
+from ..proxy.import_rule import ImportRule
 from .asserts import Asserts
 from .caller import Caller
 from .measuring import CrossingAnswers, Measuring
-from .remote_module import RemoteModule
+from .remote_module import remote_modules
 from .reporter import Reporter
 
 _WITHOUT = (
     "cacheprovider", "terminal", "doctest", "junitxml", "pastebin", "stepwise", "setuponly", "setupplan",
     "faulthandler", "unraisableexception", "threadexception", "warnings", "legacypath",
 )  # fmt: skip
+_TOOLS = (
+    "pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "exceptiongroup", "tomli", "hypothesis",
+    "sortedcontainers", "anyio", "sniffio", "idna", "pytest_asyncio", "typing_extensions",
+)  # fmt: skip
+"""What runs the tests, some of it imported late."""
 _SPARE_SECONDS = 1.0
 """Of the sandbox's wall time, for the start and the end of this process."""
 _COLLECT_EVERY = 20_000
@@ -113,7 +119,7 @@ def _choose_modules(
             lambda stream, text: print(text, end="", file=sys.stderr if stream == 2 else sys.stdout),
             frozenset(task["expected"]),
         )
-        reporter.modules[task["tests_file"]] = RemoteModule(caller, task["names"])
+        reporter.modules[task["tests_file"]] = remote_modules(caller, task["names"], task["importable"]["modules"])
         reporter.between_tests = caller.capabilities.end_test
         reporter.after_collection = caller.capabilities.keep
         plugins.append(caller.capabilities)
@@ -121,6 +127,8 @@ def _choose_modules(
     else:
         from .wrapping import CallAnswers, load  # what only tests in one process need
 
+        if task["importable"]["allowed"] is not None:
+            ImportRule([*_TOOLS, *task["importable"]["allowed"]], task["importable"]["named"]).hold()
         answers = CallAnswers()
         load(answers)
     asserts = reporter.asserts = Asserts(Path(sys.path[0]) / task["tests_file"])

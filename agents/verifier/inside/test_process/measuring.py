@@ -176,7 +176,7 @@ class Measuring:
         left = defaultdict(list)
         for name in self._seconds:
             left[name.partition("[")[0]].append(name)
-        for item, following in zip(items, [*items[1:], None], strict=True):
+        for item, following in zip(items, [*items[1:], None]):
             names = left[item.nodeid.partition("[")[0]]
             if not names:
                 continue

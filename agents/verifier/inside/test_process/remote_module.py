@@ -1,8 +1,10 @@
-"""`user_code` in the test process: each of its names is fetched from the code process."""
+"""`user_code` and the user's own modules in the test process: their names are fetched from the code process."""
 
 from __future__ import annotations
 
+import sys
 import types
+from collections.abc import Sequence
 from typing import Any
 
 from ..proxy.peer import MODULE_NUMBER
@@ -20,11 +22,11 @@ class RemoteModule(types.ModuleType):
 
     __doc__ = property(lambda module: module.__dict__["_greenloop_caller"].get(module, "__doc__"))
 
-    def __init__(self, caller: Caller, names: list[str]) -> None:
-        super().__init__("user_code")
+    def __init__(self, name: str, number: int, caller: Caller, names: list[str]) -> None:
+        super().__init__(name)
         self.__dict__["_greenloop_names"] = names
         self.__dict__["_greenloop_caller"] = caller
-        caller.crossing.adopt(MODULE_NUMBER, self)
+        caller.crossing.adopt(number, self)
 
     def __getattr__(self, name: str) -> Any:
         if name in _OWN:
@@ -32,6 +34,9 @@ class RemoteModule(types.ModuleType):
         if name == "__all__":
             public = set(self.__dir__())
             return [wanted for wanted in self.__dict__["_greenloop_names"] if wanted in public]
+        part = sys.modules.get(f"{self.__name__}.{name}")
+        if isinstance(part, RemoteModule):
+            return part
         caller = self.__dict__["_greenloop_caller"]
         value = caller.get(self, name)
         if isinstance(value, type) and caller.crossing.remote_number(value) is not None:
@@ -46,3 +51,11 @@ class RemoteModule(types.ModuleType):
 
     def __dir__(self) -> list[str]:
         return list(self.__dict__["_greenloop_caller"].names(self))
+
+
+def remote_modules(caller: Caller, names: list[str], others: Sequence[str]) -> dict[str, RemoteModule]:
+    """`user_code` and the `others`, by their names, numbered as the code process numbers them."""
+    modules = ["user_code", *others]
+    return {
+        name: RemoteModule(name, MODULE_NUMBER + 2 * index, caller, names) for index, name in enumerate(modules)
+    }

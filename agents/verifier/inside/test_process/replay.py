@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any, Literal
 
 from ..proxy.crossing import Crossing
@@ -108,7 +107,7 @@ class Replay:
             return None
         if not self._probes:
             for segment in self._log.values():
-                for (_, kind, asked), (_, _, answer) in pairwise(segment.frames):
+                for (_, kind, asked), (_, _, answer) in zip(segment.frames, segment.frames[1:]):
                     if kind == ASK:
                         self._probes[key_of(asked)] = answer
         found = self._probes.get(key, _NO_ATTRIBUTE)

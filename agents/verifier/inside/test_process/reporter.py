@@ -31,7 +31,7 @@ class Reporter:
         self._compared: Comparison | None = None
         self._begun = 0.0
         self._current = ""
-        self.modules: dict[str, types.ModuleType] = {}
+        self.modules: dict[str, Mapping[str, types.ModuleType]] = {}
         self.properties: Any = None
         self._taken_over: dict[str, Any] = {}
         self.between_tests: Callable[[], None] = lambda: None
@@ -81,14 +81,12 @@ class Reporter:
             self.measuring.answers.shared = False
 
     def pytest_collectstart(self, collector: pytest.Collector) -> None:
-        """Put the `user_code` in place that the next file is to import."""
+        """Put the modules in place that the next file is to import."""
         if isinstance(collector, pytest.Module):
             self._see(collector.nodeid)
 
     def _see(self, node_id: str) -> None:
-        module = self.modules.get(node_id.partition("::")[0])
-        if module is not None:
-            sys.modules["user_code"] = module
+        sys.modules.update(self.modules.get(node_id.partition("::")[0], {}))
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -106,7 +104,7 @@ class Reporter:
             # Each by its whole id, or by the function or class that it belongs to.
             items[:] = [
                 item
-                for item, name in zip(items, names, strict=True)
+                for item, name in zip(items, names)
                 if name == item.nodeid or {name, re.split(r"::|\[", name)[0]} & self._wanted
             ]
 

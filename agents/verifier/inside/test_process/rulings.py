@@ -136,7 +136,7 @@ class Rulings:
         if name in _COMPARISONS and not other:
             return here
         there = self._code.forward(proxy, name, args, {})
-        if other or issubclass(base, tuple | frozenset):
+        if other or issubclass(base, (tuple, frozenset)):
             self._note(f"what {kind.__name__} makes of its operators")
             return there
         same = _plain_base(type(there)) is base and base.__eq__(there, here) is True

@@ -114,7 +114,7 @@ class CallAnswers:
             wrapped: Any = None
             if isinstance(value, types.FunctionType):
                 wrapped = self._once(value, made)
-            elif isinstance(value, staticmethod | classmethod) and isinstance(value.__func__, types.FunctionType):
+            elif isinstance(value, (staticmethod, classmethod)) and isinstance(value.__func__, types.FunctionType):
                 wrapped = type(value)(self._once(value.__func__, made))
             elif type(value) is property and isinstance(value.fget, types.FunctionType):
                 wrapped = property(self._once(value.fget, made), value.fset, value.fdel, value.__doc__)
@@ -194,7 +194,7 @@ class CallAnswers:
             target = call.args[0]
             variants = list(_of_attributes(target))
         for given in call.args:
-            if isinstance(given, list | dict | set | bytearray):
+            if isinstance(given, (list, dict, set, bytearray)):
                 variants.append(
                     ("it with its argument changed", ASIDE, functools.partial(_altered, given, result))
                 )
@@ -214,7 +214,7 @@ class CallAnswers:
         return other
 
     def _raised(self, call: _Call, error: Exception) -> Any:
-        if isinstance(error, StopIteration | StopAsyncIteration):
+        if isinstance(error, (StopIteration, StopAsyncIteration)):
             raise error
         changes = [Change("returning None", b""), Change("raising another exception", b"")]
         if self._found(call, f"raised {type(error).__name__}", changes) is None:
@@ -293,7 +293,7 @@ def _of_container(value: Any, depth: int) -> Iterator[Any]:
         for items in of_items(flat, first, 2):
             other = copy.copy(value)
             other.clear()
-            dict.update(other, zip(items[::2], items[1::2], strict=True))
+            dict.update(other, zip(items[::2], items[1::2]))
             yield other
         return
     for items in of_items(list(value), first):
@@ -301,7 +301,7 @@ def _of_container(value: Any, depth: int) -> Iterator[Any]:
             other = type(value)(items)
         except (TypeError, ValueError):
             continue
-        if not isinstance(value, set | frozenset) or other != value:  # items of the tests may record comparisons
+        if not isinstance(value, (set, frozenset)) or other != value:  # items of the tests may record comparisons
             yield other
 
 

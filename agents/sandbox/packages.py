@@ -1,0 +1,157 @@
+"""Third-party packages of the Python that runs inside: found, never installed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from importlib.metadata import Distribution
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import UsageError
+from ..records import Package
+from .interpreter import Interpreter, other_interpreter, parts_for_jobs, this_interpreter
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
+
+_PLAIN = re.compile(r"[\w.,\[\]-]+")
+
+
+def required(text: str) -> Requirement:
+    """Read a requirement such as `pandas>=2`. Raises UsageError."""
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    try:
+        found = Requirement(text)
+    except InvalidRequirement:
+        raise UsageError(
+            f"`{text[:80]}` names no package; write its name, or a requirement like pandas>=2."
+        ) from None
+    if found.url:
+        raise UsageError(f"`{text[:80]}` names a place; write the package's name and version, like pandas>=2.")
+    return found
+
+
+def find_packages(requirements: Sequence[str], interpreter: Interpreter) -> tuple[Package, ...]:
+    """Return the packages that `requirements` name, as they are installed for `interpreter`.
+
+    Raises UsageError, with the command that installs what is missing.
+    """
+    found: list[Package] = []
+    missing: list[str] = []
+    reasons: list[str] = []
+    for text in requirements:
+        wanted = required(text)
+        installed = _distribution(wanted.name, interpreter)
+        if installed is None:
+            missing.append(text)
+            reasons.append(f"{wanted} is not installed")
+        elif not wanted.specifier.contains(installed.version, prereleases=True):
+            missing.append(text)
+            reasons.append(f"{wanted} is wanted and {installed.version} is installed")
+        else:
+            needs = {name for needed in _needed(wanted, interpreter) for name in _imports(needed)}
+            found.append(
+                Package(wanted.name, installed.version, tuple(sorted(_imports(installed))), tuple(sorted(needs)))
+            )
+    if missing:
+        install = _command(interpreter, missing)
+        raise UsageError(f"{'; '.join(reasons)} in {interpreter.executable}; install what is missing: {install}")
+    return tuple(found)
+
+
+def open_interpreter(python: Path | None) -> Interpreter:
+    """Return the interpreter at `python` (None: the one that runs this), with pytest.
+
+    Raises UsageError and SandboxUnavailable.
+    """
+    return this_interpreter() if python is None else with_pytest(other_interpreter(python))
+
+
+def with_pytest(interpreter: Interpreter) -> Interpreter:
+    """Return `interpreter` with pytest: its own, or else greenloop's where that runs on its version.
+
+    Raises UsageError, with the command that installs it.
+    """
+    if interpreter.finds("pytest"):
+        return interpreter
+    own = this_interpreter()
+    lent = [_distribution("pytest", own), *_needed(required("pytest"), own, interpreter.version)]
+    if not all(each is not None and _runs_on(each, interpreter) for each in lent):
+        version = ".".join(map(str, interpreter.version[:2]))
+        raise UsageError(
+            f"{interpreter.executable} has no pytest, and greenloop's own does not run on Python {version}; "
+            f"install it: {_command(interpreter, ['pytest'])}"
+        )
+    paths = [path for each in lent if each is not None for path in _places(each)]
+    trees = (*interpreter.trees, *map(str, parts_for_jobs(paths)))
+    return replace(interpreter, trees=trees, lent=tuple(map(str, paths)))
+
+
+def _command(interpreter: Interpreter, requirements: Iterable[str]) -> str:
+    quoted = [text if _PLAIN.fullmatch(text) else f'"{text}"' for text in requirements]
+    return f"{interpreter.executable} -m pip install {' '.join(quoted)}"
+
+
+def _distribution(name: str, interpreter: Interpreter) -> Distribution | None:
+    return next(iter(Distribution.discover(name=name, path=list(interpreter.path))), None)
+
+
+def _needed(
+    wanted: Requirement, interpreter: Interpreter, version: tuple[int, ...] | None = None
+) -> Iterator[Distribution | None]:
+    """Yield what `wanted` requires, directly or not, by the interpreter's version (or another): None for what it
+    lacks."""
+    from packaging.utils import canonicalize_name
+
+    full = version or interpreter.version
+    environment = {
+        "python_version": f"{full[0]}.{full[1]}",
+        "python_full_version": ".".join(map(str, full)),
+        "implementation_version": ".".join(map(str, full)),
+    }
+    pending = [wanted]
+    seen = {canonicalize_name(wanted.name)}
+    while pending:
+        current = pending.pop()
+        installed = _distribution(current.name, interpreter)
+        if current is not wanted:
+            yield installed
+        for text in (installed.requires or []) if installed else []:
+            needed = required(text)
+            extras = current.extras or {""}
+            marker = needed.marker
+            holds = marker is None or any(marker.evaluate({**environment, "extra": extra}) for extra in extras)
+            if holds and canonicalize_name(needed.name) not in seen:
+                seen.add(canonicalize_name(needed.name))
+                pending.append(needed)
+
+
+def _imports(distribution: Distribution | None) -> set[str]:
+    """Names that a package is imported by: those that it declares, or else of the files that it has."""
+    if distribution is None:
+        return set()
+    declared = (distribution.read_text("top_level.txt") or "").split()
+    files = [file.parts for file in distribution.files or ()]
+    found = {parts[0] if len(parts) > 1 else parts[0].partition(".")[0] for parts in files if parts}
+    return {name for name in declared or found if name.isidentifier() and name != "__pycache__"}
+
+
+def _places(distribution: Distribution) -> list[Path]:
+    """Paths of the packages and modules of a distribution."""
+    found = []
+    for name in sorted(_imports(distribution)):
+        folder = Path(str(distribution.locate_file(name)))
+        found += [path for path in (folder, folder.with_suffix(".py")) if path.exists()]
+    return found
+
+
+def _runs_on(distribution: Distribution, interpreter: Interpreter) -> bool:
+    """Return True if the files of a package of greenloop's own Python work in `interpreter`, too."""
+    from packaging.specifiers import SpecifierSet
+
+    supported = SpecifierSet(distribution.metadata["Requires-Python"] or "")
+    compiled = any(file.suffix in (".so", ".pyd") for file in distribution.files or ())
+    return not compiled and supported.contains(".".join(map(str, interpreter.version)))

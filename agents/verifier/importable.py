@@ -1,0 +1,65 @@
+"""What the code under test and its tests may import beside the standard library."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from ..records import Package, UserModule
+
+RULE_FILE = "inside/importable.json"
+"""The rule for the code process, among its files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Importable:
+    """Third-party `packages`, with those that they need, and the user's own `modules`.
+
+    Where `packages` is None the code may import whatever is installed, and the tests nothing of it.
+    """
+
+    packages: tuple[Package, ...] | None = None
+    modules: tuple[UserModule, ...] = ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Top-level names that tests may import."""
+        packages = {name for package in self.packages or () for name in (*package.imports, *package.needs)}
+        return frozenset(packages | {module.name for module in self.modules})
+
+    @property
+    def preloaded(self) -> tuple[str, ...]:
+        """Names that a warm worker imports: those of the packages named."""
+        names = {name for package in self.packages or () for name in package.imports}
+        return tuple(sorted(name for name in names if not name.startswith("_")))
+
+    @property
+    def module_names(self) -> tuple[str, ...]:
+        """Dotted names of the user's modules and of their parts."""
+        paths = [path for module in self.modules for path in module.files]
+        names = [path.removesuffix(".py").replace("/", ".").removesuffix(".__init__") for path in paths]
+        return tuple(sorted(name for name in names if not name.endswith("__main__")))
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """The user's modules under a job's paths."""
+        return {
+            path: text.encode("utf-8", "surrogatepass")
+            for module in self.modules
+            for path, text in module.files.items()
+        }
+
+    @property
+    def rule(self) -> dict[str, object]:
+        """What may be imported, as JSON values for the programs that run inside."""
+        allowed = None if self.packages is None else sorted(self.names)
+        named = [package.name for package in self.packages or ()] + [module.name for module in self.modules]
+        return {"allowed": allowed, "named": named, "modules": list(self.module_names)}
+
+    @property
+    def rule_file(self) -> dict[str, bytes]:
+        """The rule as a file for the code process."""
+        return {RULE_FILE: json.dumps(self.rule).encode()}
+
+
+ANYTHING = Importable()

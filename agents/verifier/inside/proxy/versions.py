@@ -1,0 +1,29 @@
+"""What older versions of Python, down to 3.9, lack."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import pkgutil
+import sys
+from typing import Any
+
+
+def _standard_library() -> frozenset[str]:
+    """Names of the top-level modules that come with Python."""
+    if hasattr(sys, "stdlib_module_names"):  # from 3.10 on
+        return sys.stdlib_module_names
+    library = os.path.dirname(os.__file__)  # noqa: PTH120 - pathlib need not be imported here
+    folders = [library, f"{library}/lib-dynload"]
+    return frozenset(sys.builtin_module_names) | {found.name for found in pkgutil.iter_modules(folders)}
+
+
+STANDARD_LIBRARY = _standard_library()
+EXCEPTION_GROUP: Any = getattr(builtins, "BaseExceptionGroup", ())
+"""For isinstance and issubclass; a class from Python 3.11 on."""
+
+
+def add_note(error: BaseException, note: str) -> None:
+    """Add a note to an exception, where exceptions have notes (from Python 3.11 on)."""
+    if sys.version_info >= (3, 11):
+        BaseException.add_note(error, note)
