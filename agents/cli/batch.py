@@ -90,15 +90,18 @@ def _read(specs: Sequence[str], shard: str | None) -> tuple[Entry, ...]:
     """Read the entries of this machine's shard. Raises UsageError where there is nothing to read."""
     from ..batch.entries import read_entries
     from ..batch.shard import parse_shard
+    from ..batch.supply import group_keys
 
     if not specs:
         kinds = "files, folders, globs, or - for standard input"
         raise UsageError(f"Give the specs of the batch: {kinds}. See --help.")
-    share = parse_shard(shard) if shard is not None else None
     entries = read_entries(specs, sys.stdin)
     if not entries:
         raise UsageError(f"There is no spec in {' '.join(specs)}; give Markdown, YAML, JSON Lines or CSV files.")
-    return tuple(entry for entry in entries if share is None or share.in_shard(entry.id))
+    if shard is None:
+        return entries
+    share, keys = parse_shard(shard), group_keys(entries)
+    return tuple(entry for entry in entries if share.in_shard(keys[entry.id]))
 
 
 def _new(specs: Sequence[str], out: Path | None, shard: str | None, wanted: Batch) -> Batch:

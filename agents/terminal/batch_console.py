@@ -140,7 +140,7 @@ def result_line(result: EntryResult) -> str:
     line = f"{result.id}: {label_of(result)}"
     if result.error is not None:
         return f"{line}: {result.error.message}"
-    if result.status == "bad":
+    if result.status in ("bad", "blocked"):
         return f"{line}: {result.why}"
     rounds = f"{result.rounds} round{'' if result.rounds == 1 else 's'}"
     return f"{line}, {rounds}, {usage.completion_tokens} tokens, {result.seconds:.0f} s"
@@ -182,7 +182,8 @@ def entry_lines(entries: Sequence[Entry]) -> list[str]:
             lines.append(f"{entry.id} ({entry.where}): bad: {entry.error}")
         else:
             signature = entry.spec.signature.text if entry.spec.signature else "no signature"
-            lines.append(f"{entry.id} ({entry.where}): {signature}, {len(entry.spec.examples)} examples")
+            needs = f", needs {', '.join(entry.needs)}" if entry.needs else ""
+            lines.append(f"{entry.id} ({entry.where}): {signature}, {len(entry.spec.examples)} examples{needs}")
     bad = sum(entry.spec is None for entry in entries)
     return [*lines, f"{len(entries)} specs, {bad} of them bad"]
 
