@@ -35,6 +35,7 @@ def batch(
     jobs: Count | None = None,
     shard: str | None = None,
     ray: str | None = None,
+    package: Path | None = None,
     check: Annotated[bool, Parameter(negative="")] = False,
     totals: Totals = UNLIMITED,
     settings: Settings = Settings(),
@@ -58,11 +59,14 @@ def batch(
         Only this share of the specs, `i/n`, for one of n machines.
     ray
         Do the specs on a Ray cluster: `auto`, `HOST:PORT`, `ray://HOST:PORT`, or `local` for one started here.
+    package
+        Write the results into this folder too, as one importable package with its tests.
     check
         Only read the specs, and list them.
     """
     from ..batch.batch import run_batch
     from ..batch.outcome import failed_batch
+    from ..batch.package import check_package, packaged
     from ..batch.records import Batch
 
     console = Console(quiet=settings.quiet, color=settings.color)
@@ -75,7 +79,11 @@ def batch(
             else:
                 wanted = _new(specs, out, shard, Batch(out or Path(), (), settings, os.environ, totals, jobs))
             wanted = replace(wanted, ray=ray)
+            if package is not None:
+                check_package(package)
             result = run_batch(wanted, partial(_display, console), _interruptible)
+            if package is not None:
+                result = packaged(package, result, wanted.settings)
         except KeyboardInterrupt:
             result = failed_batch(Interrupted("Interrupted before the batch began, or while it was reported on."))
         except GreenloopError as error:

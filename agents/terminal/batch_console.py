@@ -159,6 +159,9 @@ def closing_lines(result: BatchResult) -> list[str]:
     lines += bad[:SHOWN_ROWS]
     if len(bad) > SHOWN_ROWS:
         lines.append(f"and {len(bad) - SHOWN_ROWS} more bad ones")
+    if result.package is not None:
+        left_out = f" (left out: {', '.join(result.package.left_out)})" if result.package.left_out else ""
+        lines.append(f"Package {result.package.name}: {result.package.directory}{left_out}")
     if result.reports:
         lines.append(f"Written: {', '.join(result.reports)}")
     return lines
