@@ -38,12 +38,10 @@ def check_package(directory: Path) -> None:
         raise UsageError(f"{directory} can't be read ({error.strerror}); choose another --package.") from error
     if not present:
         return
-    for name, digest in _manifest(directory).items():
+    for name, digests in _manifest(directory).items():
         path = directory / name
-        if path.exists() and fingerprint(path.read_text(encoding="utf-8", errors="replace")) != digest:
-            raise UsageError(
-                f"{path} was edited since greenloop wrote it; move it away, or choose another --package."
-            )
+        if path.exists() and fingerprint(path.read_text(encoding="utf-8", errors="replace")) not in digests:
+            raise UsageError(f"{path} was edited since; move it away, or choose another --package.")
 
 
 def write_package(directory: Path, result: BatchResult, settings: Settings) -> BatchResult:
@@ -75,7 +73,7 @@ def write_package(directory: Path, result: BatchResult, settings: Settings) -> B
 
 
 def with_imports(source: str, moved: Mapping[str, str]) -> str:
-    """Return `source` with its imports of modules that have `moved`: `{"shapes": ".shapes"}` or `"mine.shapes"`."""
+    """Return `source` with its imports of modules that have `moved`, such as `shapes` to `mine.shapes`."""
     laid_out = LaidOut(source.replace("\r\n", "\n"))
     text = laid_out.text
     for node in sorted(_imports(laid_out.tree), key=lambda node: -laid_out.start(node)):
@@ -169,10 +167,14 @@ def _failing(
     return tuple(failing)
 
 
-def _manifest(directory: Path) -> dict[str, str]:
+def _manifest(directory: Path) -> dict[str, list[str]]:
+    """Return the fingerprints that each file of greenloop's may have. Raises UsageError."""
     try:
-        files: dict[str, str] = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))["files"]
-    except (OSError, ValueError, LookupError, TypeError) as error:
+        kept = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))["files"]
+        files = {str(name): [str(each) for each in digests] for name, digests in kept.items()}
+        if any(Path(name).is_absolute() or ".." in Path(name).parts for name in files):
+            raise ValueError("it leads out of the folder")
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise UsageError(
             f"{directory} has files that are not greenloop's; choose an empty folder for --package."
         ) from error
@@ -184,9 +186,10 @@ def _write(directory: Path, files: Mapping[str, str]) -> None:
     for name in files:
         if (directory / name).exists() and name not in earlier:
             raise UsageError(f"{directory / name} is not greenloop's; move it away, or choose another --package.")
-    manifest = {name: fingerprint(text) for name, text in files.items()}
+    manifest = {name: [fingerprint(text), *earlier.get(name, [])[:1]] for name, text in files.items()}
+    manifest |= {name: digests for name, digests in earlier.items() if name not in files}
     try:
-        # What may be there counts as greenloop's before it is: a kill in between leaves a folder to go on with.
+        # Of each file the text before and the new one: a kill in between leaves a folder to go on with.
         write_atomically(directory / MANIFEST, json.dumps({"files": manifest}, indent=2) + "\n")
         for name, text in files.items():
             write_atomically(directory / name, text)

@@ -77,7 +77,7 @@ def test_a_folder_with_files_of_the_users_is_refused_before_anything_runs(
     (tmp_path / "chain/mine.py").write_text("X = 1\n")
     if manifest is not None:
         (tmp_path / "chain" / MANIFEST).write_text(manifest)
-    ended = greenloop(tmp_path, "batch", "specs", "--out", "out", "--package", "chain")
+    ended = greenloop(tmp_path, "batch", "specs", "--out", "out", "--package", "chain", "--model", "recorded:none")
     assert ended.returncode == 2
     assert "has files that are not greenloop's" in " ".join(ended.stderr.split())
     assert not (tmp_path / "out").exists()
