@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from agents.batch.package import MANIFEST, with_imports
+from agents.batch.package import MANIFEST, _write, check_package, with_imports
+from agents.errors import UsageError
 
 from ..support.commands import greenloop
 from ..support.provider import Provider, serving
@@ -101,3 +102,14 @@ def test_a_folder_with_files_of_the_users_is_refused_before_anything_runs(
 )
 def test_imports_of_modules_that_moved_follow_them(before: str, after: str) -> None:
     assert with_imports(before, {"shapes": "mine.shapes"}) == after
+
+
+def test_a_folder_that_a_kill_left_half_written_is_gone_on_with(tmp_path: Path) -> None:
+    _write(tmp_path, {"a.py": "X = 1\n", "b.py": "Y = 1\n"})
+    _write(tmp_path, {"a.py": "X = 2\n", "b.py": "Y = 2\n", "c.py": ""})
+    (tmp_path / "b.py").write_text("Y = 1\n")
+    (tmp_path / "c.py").unlink()
+    check_package(tmp_path)
+    (tmp_path / "b.py").write_text("Y = 3\n")
+    with pytest.raises(UsageError, match="was edited since"):
+        check_package(tmp_path)
