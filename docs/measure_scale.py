@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -198,6 +199,7 @@ def driven(directory: Path, real: Path, count: int) -> dict[str, float]:
     from agents.batch.journal import Journal
     from agents.batch.records import BatchFacts
     from agents.batch.reports import write_reports
+    from agents.batch.supply import Supplier
     from agents.batch.totals import UNLIMITED, TotalBudget
     from agents.run.resources import models_by_role
     from agents.settings import Settings
@@ -212,10 +214,12 @@ def driven(directory: Path, real: Path, count: int) -> dict[str, float]:
     clock.append(time.monotonic())
     with Journal(out) as journal:
         choices = models_by_role(settings, {"OPENAI_API_KEY": "k"})
-        journal.plan(((entry, digest_of(entry, settings, choices)) for entry in entries), bad_result)
+        digest = partial(digest_of, settings=settings, choices=choices)
+        supplier = Supplier(out, entries, journal, digest, settings.require)
+        journal.plan([(entry, supplier.digests[entry.id]) for entry in entries], bad_result)
         clock.append(time.monotonic())
         total = TotalBudget(UNLIMITED, journal.spent())
-        Driver(journal, Copies(result), total.check, Watch()).run()
+        Driver(journal, Copies(result), total.check, Watch(), supplier).run()
         clock.append(time.monotonic())
         results = list(journal.results())
         write_reports(out, results, BatchFacts("consensus", 0, 1.0))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import asdict
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from ..errors import GreenloopError, StorageFailed, UsageError
@@ -24,6 +25,7 @@ from .labels import label_of
 from .outcome import BatchResult, batch_result, exit_code_of, required_of
 from .records import Batch, BatchFacts, Entry, EntryResult
 from .reports import write_reports
+from .supply import Supplier
 from .totals import TotalBudget
 from .worker import Worker
 
@@ -47,11 +49,12 @@ def run_batch(batch: Batch, showing: Showing, interruptible: Interruptible) -> B
     started = time.monotonic()
     with lock_directory(batch.directory), Journal(batch.directory) as journal:
         choices = models_by_role(batch.settings, batch.environ)
-        digests = ((entry, digest_of(entry, batch.settings, choices)) for entry in batch.entries)
-        journal.plan(digests, _bad)
+        digest = partial(digest_of, settings=batch.settings, choices=choices)
+        supplier = Supplier(batch.directory, batch.entries, journal, digest, batch.settings.require)
+        journal.plan([(entry, supplier.digests[entry.id]) for entry in batch.entries], _bad)
         _keep_facts(journal, batch)
         pending = len(journal.pending())
-        stopped_by = _run_pending(batch, journal, pending, showing, interruptible) if pending else None
+        stopped_by = _run_pending(batch, journal, supplier, pending, showing, interruptible) if pending else None
         seconds = time.monotonic() - started
         return conclude(batch.directory, journal, batch.settings.require, stopped_by, seconds)
 
@@ -91,7 +94,12 @@ def _keep_facts(journal: Journal, batch: Batch) -> None:
 
 
 def _run_pending(
-    batch: Batch, journal: Journal, pending: int, showing: Showing, interruptible: Interruptible
+    batch: Batch,
+    journal: Journal,
+    supplier: Supplier,
+    pending: int,
+    showing: Showing,
+    interruptible: Interruptible,
 ) -> GreenloopError | None:
     """Run the `pending` entries, and return what stopped the batch early, if anything did."""
     earlier: Counter[str] = Counter(
@@ -99,7 +107,7 @@ def _run_pending(
     )
     total = TotalBudget(batch.totals, journal.spent())
     with showing(pending, earlier) as display, _open_executor(batch, pending, total, display) as executor:
-        driver = Driver(journal, executor, total.check, display)
+        driver = Driver(journal, executor, total.check, display, supplier)
         with interruptible(driver.stop):
             return driver.run()
 

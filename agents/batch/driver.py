@@ -24,7 +24,8 @@ from ..records import Failure
 from .executor import Executor
 from .journal import Journal, Task
 from .records import EntryResult
-from .worker import unfinished
+from .supply import Supplier
+from .worker import blocked, unfinished
 
 MOST_TRIES = 2
 """A worker that is lost costs its entry one retry."""
@@ -63,15 +64,24 @@ class BatchDisplay(Protocol):
 
 
 class Driver:
-    """Runs the pending entries of `journal` on `executor`. `check` raises TotalSpent."""
+    """Runs the pending entries of `journal` on `executor`, each after those that it needs. `check` raises
+    TotalSpent."""
 
     def __init__(
-        self, journal: Journal, executor: Executor, check: Callable[[], None], display: BatchDisplay
+        self,
+        journal: Journal,
+        executor: Executor,
+        check: Callable[[], None],
+        display: BatchDisplay,
+        supplier: Supplier,
     ) -> None:
         self._journal = journal
         self._executor = executor
         self._check = check
         self._display = display
+        self._supplier = supplier
+        self._ready: deque[str] = deque()
+        self._held: dict[str, set[str]] = {}
         self._inbox: SimpleQueue[Future[EntryResult] | Stop] = SimpleQueue()
         self._running: dict[Future[EntryResult], tuple[Task, int]] = {}
         self._failures = 0
@@ -87,11 +97,14 @@ class Driver:
 
         Every entry that ended is in the journal.
         """
-        waiting = deque(self._journal.pending())
+        pending = self._journal.pending()
+        for entry_id in pending:
+            self._held[entry_id] = set(self._supplier.needs(entry_id)).intersection(pending)
         try:
+            self._release()
             while True:
-                while waiting and len(self._running) < self._executor.jobs and self._goes_on():
-                    self._begin(waiting.popleft())
+                while self._ready and len(self._running) < self._executor.jobs and self._goes_on():
+                    self._begin_or_block(self._ready.popleft())
                 if not self._running:
                     return self._stopped_by
                 self._take()
@@ -120,8 +133,28 @@ class Driver:
         else:
             self._interrupt(message)
 
+    def _release(self, ended: str = "") -> None:
+        """Let entries begin that wait for none any more, now that one has `ended`."""
+        for needs in self._held.values():
+            needs.discard(ended)
+        self._ready.extend(entry_id for entry_id, needs in self._held.items() if not needs)
+        self._held = {entry_id: needs for entry_id, needs in self._held.items() if needs}
+
+    def _begin_or_block(self, entry_id: str) -> None:
+        if not self._supplier.needs(entry_id):
+            self._begin(entry_id)
+            return
+        self._journal.renew(entry_id, self._supplier.renew(entry_id))
+        if lacking := self._supplier.lacking(entry_id):
+            self._keep(blocked(self._journal.task(entry_id), lacking))
+        elif (earlier := self._journal.result(entry_id, self._supplier.digests[entry_id])) and earlier.final:
+            self._keep(earlier)
+        else:
+            self._begin(entry_id)
+
     def _begin(self, entry_id: str, number: int = 1) -> None:
         task = self._journal.begin(entry_id)
+        task = replace(task, entry=self._supplier.supplied(entry_id))
         future = self._executor.submit(task)
         self._running[future] = (task, number)
         self._display.began(task)
@@ -135,9 +168,13 @@ class Driver:
             self._begin(task.entry.id, number + 1)
             return
         result = future.result() if lost is None else _given_up(task, lost)
+        self._keep(result)
+        self._judge(result)
+
+    def _keep(self, result: EntryResult) -> None:
         self._journal.end(result)
         self._display.ended(result)
-        self._judge(result)
+        self._release(result.id)
 
     def _judge(self, result: EntryResult) -> None:
         """Stop the batch where `result` shows that further entries would fail alike."""

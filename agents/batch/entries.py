@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TextIO
 
 from ..errors import UsageError
 from ..records import Spec, fingerprint
-from ..spec.front_matter import front_matter
+from ..spec.front_matter import FrontMatter, front_matter
+from ..spec.place import Place
 from ..spec.reading import LONGEST_SPEC, make_spec, take_apart
 from ..spec.source_file import read_text
 from ..syntax.clean_text import clean
@@ -17,6 +19,7 @@ from .identifiers import IdClaim, assign_ids, contested_ids, fold_id, unsafe_rea
 from .records import Entry
 from .sources.item import Fault, Item, file_place
 from .sources.search import find_items
+from .supply import check_needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,17 @@ class _Read:
     spec: Spec | None = None
     error: str | None = None
     absent: bool = False
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Apart:
+    """An item with its front matter and its text apart."""
+
+    item: Item
+    place: Place
+    front: FrontMatter
+    body: str
 
 
 def read_entries(specs: Sequence[str], stdin: TextIO) -> tuple[Entry, ...]:
@@ -36,11 +50,13 @@ def read_entries(specs: Sequence[str], stdin: TextIO) -> tuple[Entry, ...]:
     An item that can't be read is an entry with an `error`, and stops nothing. An id is the one given, or derived
     from the spec's text. Entries of one id and one content are one entry; different ones that give one id, in
     whatever case, are all bad; of derived ids that clash, each gets a fingerprint of its content. Raises
-    UsageError where `specs` name nothing at all.
+    UsageError where `specs` name nothing at all, and where what they need of each other can't be had.
     """
     if not specs:
         raise UsageError("Name the specs: files, folders, globs, or - for standard input.")
-    read = [_read(item) for item in find_items(specs, stdin)]
+    apart = [_apart(item) for item in find_items(specs, stdin)]
+    ids = frozenset(one.front.id for one in apart if isinstance(one, _Apart) and one.front.id)
+    read = [_read(one, ids) for one in apart]
     if all(one.absent for one in read):
         more = f" ({len(read) - 1} more name nothing either)" if len(read) > 1 else ""
         raise UsageError(f"There is no spec: {read[0].error}{more}" if read else "There is no spec.")
@@ -48,33 +64,63 @@ def read_entries(specs: Sequence[str], stdin: TextIO) -> tuple[Entry, ...]:
     entries: dict[str, Entry] = {}
     for identifier, one in zip(assign_ids([one.claim for one in read]), read, strict=True):
         spec = replace(one.spec, id=identifier) if one.spec else None
-        entries.setdefault(fold_id(identifier), Entry(identifier, one.where, spec, one.error))
+        entry = Entry(identifier, one.where, spec, one.error, one.needs)
+        entries.setdefault(fold_id(identifier), entry)
+    check_needs(entries.values())
     return tuple(entries.values())
 
 
-def _read(item: Item | Fault) -> _Read:
+def _apart(item: Item | Fault) -> _Apart | Fault:
     if isinstance(item, Fault):
-        return _bad(item)
+        return item
     try:
-        spec, given = _spec(item)
+        beside = front_matter(item.keys, item.lines, item.place)
+        place, text = item.text_place or item.place, item.text
+        if item.file is not None:
+            place = file_place(item.file)
+            text = read_text(item.file, LONGEST_SPEC, place)
+        within, body = take_apart(text, place)
+    except UsageError as error:
+        return _fault(item, error)
+    return _Apart(item, place, beside.over(within), body)
+
+
+def _fault(item: Item, error: UsageError) -> Fault:
+    return Fault(item.place.whole, item.place.name, str(error), item.source)
+
+
+def _read(one: _Apart | Fault, ids: Collection[str]) -> _Read:
+    """Read one item; `ids` are those that specs of the batch give themselves."""
+    if isinstance(one, Fault):
+        return _bad(one)
+    needs, paths = _named(one.front, ids)
+    try:
+        spec = make_spec(replace(one.front, modules=paths), one.body, one.place)
+        given = one.front.id is not None
         if given and (reason := unsafe_reason(spec.id)):
             raise UsageError(f"the id `{spec.id}` {reason}; give it another.")
     except UsageError as error:
-        return _bad(Fault(item.place.whole, item.place.name, str(error), item.source))
-    content = fingerprint(json.dumps(asdict(replace(spec, id="", origin="")), sort_keys=True))
-    return _Read(IdClaim(spec.id, content, given), _line(item.place.whole), spec)
+        return _bad(_fault(one.item, error))
+    content = json.dumps(asdict(replace(spec, id="", origin="")), sort_keys=True)
+    claim = IdClaim(spec.id, fingerprint(content + " ".join(needs)), given)
+    return _Read(claim, _line(one.item.place.whole), spec, needs=needs)
 
 
-def _spec(item: Item) -> tuple[Spec, bool]:
-    """Read the spec of an item, and say if its id was given. Raises UsageError."""
-    beside = front_matter(item.keys, item.lines, item.place)
-    place, text = item.text_place or item.place, item.text
-    if item.file is not None:
-        place = file_place(item.file)
-        text = read_text(item.file, LONGEST_SPEC, place)
-    within, body = take_apart(text, place)
-    front = beside.over(within)
-    return make_spec(front, body, place), front.id is not None
+def _named(front: FrontMatter, ids: Collection[str]) -> tuple[tuple[str, ...], tuple[Path, ...]]:
+    """Return the `ids` among what `with:` names, and the paths. Raises UsageError for what is neither."""
+    needs: dict[str, None] = {}
+    paths: list[Path] = []
+    for name, path in zip(front.named, front.modules, strict=True):
+        if name in ids:
+            needs[name] = None
+        elif path.exists() or path.suffix == ".py" or "/" in name:
+            paths.append(path)
+        else:
+            raise UsageError(
+                f"{front.places['with']}: `{name}` is neither the id of a spec in this batch nor a file; correct "
+                "`with:`, or name that spec too."
+            )
+    return tuple(needs), tuple(paths)
 
 
 def _bad(fault: Fault) -> _Read:

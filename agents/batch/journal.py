@@ -126,10 +126,27 @@ class Journal:
 
     # --- results -----------------------------------------------------------------------------------------------
 
+    def result(self, entry_id: str, digest: str) -> EntryResult | None:
+        """Return the result of an entry with this digest; None where there is none."""
+        rows = self._read("SELECT result FROM results WHERE id = ? AND digest = ?", entry_id, digest)
+        return next((loaded(EntryResult, text) for (text,) in rows), None)
+
+    def renew(self, entry_id: str, digest: str) -> None:
+        """Give an entry the digest that follows what it is given. Raises StorageFailed."""
+        with self._transaction():
+            self._write(
+                "UPDATE entries SET tries = 0, state = 'waiting', digest = ?2 WHERE id = ?1 AND digest != ?2",
+                *(entry_id, digest),
+            )
+
     def begin(self, entry_id: str) -> Task:
         """Count one more try of an entry, before it begins. Raises StorageFailed."""
         with self._transaction():
             self._write("UPDATE entries SET tries = tries + 1, state = 'running' WHERE id = ?", entry_id)
+        return self.task(entry_id)
+
+    def task(self, entry_id: str) -> Task:
+        """Return the task of an entry as it stands."""
         ((text, digest, tries),) = self._read("SELECT entry, digest, tries FROM entries WHERE id = ?", entry_id)
         earlier = self._read("SELECT tokens, cost FROM results WHERE id = ? AND digest = ?", entry_id, digest)
         spent = next((Usage(completion_tokens=tokens, cost_usd=cost) for tokens, cost in earlier), Usage())

@@ -14,9 +14,18 @@ from ..syntax.clean_text import clean
 from .records import EntryResult
 
 EntryLabel = Literal[
-    "verified", "consensus", "contested", "failed", "stopped", "interrupted", "bad", "not started", "ungraded"
+    "verified",
+    "consensus",
+    "contested",
+    "failed",
+    "stopped",
+    "interrupted",
+    "bad",
+    "blocked",
+    "not started",
+    "ungraded",
 ]
-LABELS: tuple[EntryLabel, ...] = (*GRADES, "ungraded", "stopped", "interrupted", "bad", "not started")
+LABELS: tuple[EntryLabel, ...] = (*GRADES, "ungraded", "stopped", "interrupted", "bad", "blocked", "not started")
 """Best first. `ungraded`: it came to its end without a ruling."""
 
 _MOST_DETAIL = 600

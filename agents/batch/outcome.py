@@ -21,6 +21,19 @@ OF_ALL = (0, UsageError.exit_code, ModelError.exit_code, SandboxBroken.exit_code
 
 
 @dataclass(frozen=True, slots=True)
+class Packaged:
+    """A batch written as one package, in `directory` and importable as `name`."""
+
+    directory: str
+    name: str
+    modules: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+    """Ids of the specs that did not reach what is required."""
+    failing: tuple[str, ...] = ()
+    """Ids of the specs whose tests do not pass in the package."""
+
+
+@dataclass(frozen=True, slots=True)
 class BatchResult:
     """The one JSON document of `--json`, for scripts (schema: docs/schema/batch.json)."""
 
@@ -38,6 +51,8 @@ class BatchResult:
     """Paths of the files written."""
     error: Failure | None = None
     """Why the batch ended before every entry did; None where that was not so."""
+    package: Packaged | None = None
+    """What `--package` wrote; None where it was not given, or could not be done."""
 
 
 def required_of(results: Iterable[EntryResult], required: RequiredGrade) -> list[EntryResult]:

@@ -13,9 +13,10 @@ from .totals import UNLIMITED, Totals
 if TYPE_CHECKING:
     from ..settings import RequiredGrade, Settings
 
-EntryStatus = Literal["finished", "stopped", "interrupted", "bad", "not started"]
+EntryStatus = Literal["finished", "stopped", "interrupted", "bad", "blocked", "not started"]
 """`finished`: the run came to its own end. `stopped`: an error ended it (its own budget, a model out of reach, a
-broken sandbox). `interrupted`: the user did. `bad`: no spec could be read. `not started`: it never began."""
+broken sandbox). `interrupted`: the user did. `bad`: no spec could be read. `blocked`: what it needs did not reach
+the required grade. `not started`: it never began."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,8 @@ class Entry:
     """Where it stands, for messages: `specs/slugify.md`, or `specs.jsonl:3`."""
     spec: Spec | None = None
     error: str | None = None
+    needs: tuple[str, ...] = ()
+    """Ids of the entries whose code it is given: it begins when they have reached the required grade."""
 
     @property
     def folder(self) -> Path:

@@ -11,14 +11,14 @@ from ..errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """Shard `index` (from 1) of `count`: of all shards of one count, each id is in exactly one."""
+    """Shard `index` (from 1) of `count`: of all shards of one count, each key is in exactly one."""
 
     index: int
     count: int
 
-    def in_shard(self, entry_id: str) -> bool:
-        """Return True if the entry is this shard's, by the hash of its id alone."""
-        digest = hashlib.sha256(entry_id.encode("utf-8", "surrogatepass")).digest()
+    def in_shard(self, key: str) -> bool:
+        """Return True if the entries of `key` are this shard's, by its hash alone."""
+        digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
         return int.from_bytes(digest[:8], "big") % self.count == self.index - 1
 
 

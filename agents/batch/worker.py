@@ -71,6 +71,11 @@ def unfinished(task: Task) -> EntryResult:
     return EntryResult(entry.id, entry.where, task.digest, "stopped", 1, title=title(entry), tries=task.number)
 
 
+def blocked(task: Task, why: str) -> EntryResult:
+    """Make the result of an entry that can't begin: what it needs fell short."""
+    return replace(unfinished(task), status="blocked", why=why)
+
+
 def stopped(begun: EntryResult, error: GreenloopError) -> EntryResult:
     """Make the result of an entry that `error` ended."""
     failure = Failure(error.kind, str(error))

@@ -35,6 +35,7 @@ def batch(
     jobs: Count | None = None,
     shard: str | None = None,
     ray: str | None = None,
+    package: Path | None = None,
     check: Annotated[bool, Parameter(negative="")] = False,
     totals: Totals = UNLIMITED,
     settings: Settings = Settings(),
@@ -58,11 +59,14 @@ def batch(
         Only this share of the specs, `i/n`, for one of n machines.
     ray
         Do the specs on a Ray cluster: `auto`, `HOST:PORT`, `ray://HOST:PORT`, or `local` for one started here.
+    package
+        Write the results into this folder too, as one importable package with its tests.
     check
         Only read the specs, and list them.
     """
     from ..batch.batch import run_batch
     from ..batch.outcome import failed_batch
+    from ..batch.package import check_package, packaged
     from ..batch.records import Batch
 
     console = Console(quiet=settings.quiet, color=settings.color)
@@ -75,7 +79,11 @@ def batch(
             else:
                 wanted = _new(specs, out, shard, Batch(out or Path(), (), settings, os.environ, totals, jobs))
             wanted = replace(wanted, ray=ray)
+            if package is not None:
+                check_package(package)
             result = run_batch(wanted, partial(_display, console), _interruptible)
+            if package is not None:
+                result = packaged(package, result, wanted.settings)
         except KeyboardInterrupt:
             result = failed_batch(Interrupted("Interrupted before the batch began, or while it was reported on."))
         except GreenloopError as error:
@@ -90,15 +98,18 @@ def _read(specs: Sequence[str], shard: str | None) -> tuple[Entry, ...]:
     """Read the entries of this machine's shard. Raises UsageError where there is nothing to read."""
     from ..batch.entries import read_entries
     from ..batch.shard import parse_shard
+    from ..batch.supply import group_keys
 
     if not specs:
         kinds = "files, folders, globs, or - for standard input"
         raise UsageError(f"Give the specs of the batch: {kinds}. See --help.")
-    share = parse_shard(shard) if shard is not None else None
     entries = read_entries(specs, sys.stdin)
     if not entries:
         raise UsageError(f"There is no spec in {' '.join(specs)}; give Markdown, YAML, JSON Lines or CSV files.")
-    return tuple(entry for entry in entries if share is None or share.in_shard(entry.id))
+    if shard is None:
+        return entries
+    share, keys = parse_shard(shard), group_keys(entries)
+    return tuple(entry for entry in entries if share.in_shard(keys[entry.id]))
 
 
 def _new(specs: Sequence[str], out: Path | None, shard: str | None, wanted: Batch) -> Batch:

@@ -18,6 +18,7 @@ from .signals import handled
 
 if TYPE_CHECKING:
     from ..records import RunResult, Spec
+    from ..run.into import Into
     from ..storage.run_directory import RunDirectory
 
 
@@ -29,6 +30,7 @@ def run(
     tests: Path | None = None,
     with_: Annotated[tuple[Path, ...], Parameter(name="--with", negative="")] = (),
     resume: str | None = None,
+    into: Path | None = None,
     settings: Settings = Settings(),
 ) -> int:
     """Turn a spec into a tested module.
@@ -45,6 +47,8 @@ def run(
         A module or package of yours that the code may import; once for each.
     resume
         Go on with a run that was stopped: its id or directory.
+    into
+        Write the result into this Python file of yours: `FILE.py`, or `FILE.py::Class.method`.
     """
     from ..run.run import RunRequest, run_spec
 
@@ -56,8 +60,11 @@ def run(
             earlier = _find_run(settings, resume)
             wanted = earlier.read().spec if earlier else _read_spec(spec, file, tests, with_)
             settings = with_recorded(settings, earlier.read().settings) if earlier else settings
+            target = _open_into(into, wanted)
             with console.progress():
                 result = run_spec(RunRequest(wanted, settings, os.environ), console.emit, earlier)
+                if target is not None:
+                    result = target.write(result, settings)
         except KeyboardInterrupt:
             result = _failed(Interrupted("Interrupted before the run began."))
         except GreenloopError as error:
@@ -82,6 +89,14 @@ def _find_run(settings: Settings, resume: str | None) -> RunDirectory | None:
     from ..storage import run_directory as runs
 
     return runs.find(settings.work_dir, resume)
+
+
+def _open_into(path: Path | None, spec: Spec) -> Into | None:
+    if path is None:
+        return None
+    from ..run.into import open_into
+
+    return open_into(path, spec)
 
 
 def _read_spec(spec: str | None, file: Path | None, tests: Path | None, paths: tuple[Path, ...]) -> Spec:

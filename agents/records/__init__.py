@@ -6,7 +6,18 @@ Imports nothing of other parts, and nothing heavy.
 
 from .model_call import Message, Reply, Request, Role, Usage
 from .ruling import Dispute, Grade, LedgerEntry, NextStep, Ruling
-from .run import Failure, RoundRecord, RunOutcome, RunRecord, RunResult, RunStatus, Strength, Survivor, TrackRecord
+from .run import (
+    Failure,
+    RoundRecord,
+    RunOutcome,
+    RunRecord,
+    RunResult,
+    RunStatus,
+    Strength,
+    Survivor,
+    TrackRecord,
+    Written,
+)
 from .spec import PROGRAM_FILE, Example, Package, Signature, Spec, SpecLimits, UserModule
 from .tests import TRUSTED_ORIGINS, Candidate, CandidateOrigin, Test, TestOrigin, fingerprint
 from .verdict import Board, Isolation, Outcome, OutcomeStatus, Refusal, Stopped, TestStrength, Verdict, VerdictKind
@@ -52,5 +63,6 @@ __all__ = [
     "UserModule",
     "Verdict",
     "VerdictKind",
+    "Written",
     "fingerprint",
 ]

@@ -148,6 +148,20 @@ class RunRecord(RunOutcome):
 
 
 @dataclass(frozen=True, slots=True)
+class Written:
+    """A definition written into a module of the user's."""
+
+    file: str
+    name: str
+    diff: str
+    """Unified; empty where the file had the definition already."""
+    backup: str | None
+    """Where the file's earlier bytes are; None where nothing was to be written."""
+    note: str | None = None
+    """Why the tests were not run against the whole file; None when they were."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunResult(RunOutcome):
     """The result of a run for a script: the one JSON document of `--json` (schema: docs/schema/result.json)."""
 
@@ -166,3 +180,5 @@ class RunResult(RunOutcome):
     run_dir: str | None = None
     track_record: TrackRecord | None = None
     """How often this grade was right with this model; None without a grade, and for other strategies."""
+    into: Written | None = None
+    """What `--into` wrote; None where it was not given, or nothing could be written."""

@@ -34,6 +34,8 @@ class FrontMatter:
     tests: tuple[Path, ...] = ()
     packages: tuple[str, ...] = ()
     modules: tuple[Path, ...] = ()
+    named: tuple[str, ...] = ()
+    """`modules` as they are written: in a batch some may be the ids of other specs."""
     limits: SpecLimits = field(default_factory=SpecLimits)
     places: Mapping[str, str] = field(default_factory=dict)
     source: str = ""
@@ -47,6 +49,7 @@ class FrontMatter:
             tests=self.tests or other.tests,
             packages=self.packages or other.packages,
             modules=self.modules or other.modules,
+            named=self.named or other.named,
             limits=replace(other.limits, **{key: value for key, value in asdict(self.limits).items() if value}),
             places={**other.places, **self.places},
             source=self.source + other.source,
@@ -93,6 +96,7 @@ def _front_matter(
         tests=tuple(place.file(name, read.where("tests")) for name in read.texts("tests")),
         packages=requirements(read.texts("packages")),
         modules=tuple(place.file(name, read.where("with")) for name in read.texts("with")),
+        named=read.texts("with"),
         limits=_limits(read),
         places={str(key): read.where(str(key)) for key in data},
         source=source,

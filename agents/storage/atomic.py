@@ -15,14 +15,19 @@ def write_atomically(path: Path, text: str) -> None:
 
 def write_pieces_atomically(path: Path, pieces: Iterable[str]) -> None:
     """Write the text that `pieces` make together as `write_atomically` does, holding one piece at a time."""
+    replace_atomically(path, (piece.encode("utf-8", "surrogatepass") for piece in pieces))
+
+
+def replace_atomically(path: Path, pieces: Iterable[bytes], *, mode: int = 0o644) -> None:
+    """Write the bytes that `pieces` make together, with the permissions `mode`, as `write_atomically` does."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass") as file:
+        with os.fdopen(handle, "wb") as file:
             file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
+        Path(temporary).chmod(mode)
         Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

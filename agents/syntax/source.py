@@ -116,17 +116,23 @@ def source_of(lines: Sequence[str], node: ast.stmt) -> str:
 
 def indented(code: str, by: str = "    ") -> str:
     """Return `code` moved right by `by`, the inside of multi-line strings left alone."""
+    inside = lines_in_strings(parse(code))
+    lines = code.split("\n")
+    return "\n".join(
+        line if number in inside or not line.strip() else by + line for number, line in enumerate(lines, 1)
+    )
+
+
+def lines_in_strings(tree: ast.AST) -> frozenset[int]:
+    """Return the numbers, from 1, of the lines that begin inside of a string."""
     inside: set[int] = set()
-    for node in ast.walk(parse(code)):
+    for node in ast.walk(tree):
         text = isinstance(node, ast.JoinedStr) or (
             isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
         )
         if text and isinstance(node, ast.expr):
             inside.update(range(node.lineno + 1, (node.end_lineno or node.lineno) + 1))
-    lines = code.split("\n")
-    return "\n".join(
-        line if number in inside or not line.strip() else by + line for number, line in enumerate(lines, 1)
-    )
+    return frozenset(inside)
 
 
 def names_bound(statement: ast.stmt) -> frozenset[str]:

@@ -140,7 +140,7 @@ def result_line(result: EntryResult) -> str:
     line = f"{result.id}: {label_of(result)}"
     if result.error is not None:
         return f"{line}: {result.error.message}"
-    if result.status == "bad":
+    if result.status in ("bad", "blocked"):
         return f"{line}: {result.why}"
     rounds = f"{result.rounds} round{'' if result.rounds == 1 else 's'}"
     return f"{line}, {rounds}, {usage.completion_tokens} tokens, {result.seconds:.0f} s"
@@ -159,6 +159,9 @@ def closing_lines(result: BatchResult) -> list[str]:
     lines += bad[:SHOWN_ROWS]
     if len(bad) > SHOWN_ROWS:
         lines.append(f"and {len(bad) - SHOWN_ROWS} more bad ones")
+    if result.package is not None:
+        left_out = f" (left out: {', '.join(result.package.left_out)})" if result.package.left_out else ""
+        lines.append(f"Package {result.package.name}: {result.package.directory}{left_out}")
     if result.reports:
         lines.append(f"Written: {', '.join(result.reports)}")
     return lines
@@ -182,7 +185,8 @@ def entry_lines(entries: Sequence[Entry]) -> list[str]:
             lines.append(f"{entry.id} ({entry.where}): bad: {entry.error}")
         else:
             signature = entry.spec.signature.text if entry.spec.signature else "no signature"
-            lines.append(f"{entry.id} ({entry.where}): {signature}, {len(entry.spec.examples)} examples")
+            needs = f", needs {', '.join(entry.needs)}" if entry.needs else ""
+            lines.append(f"{entry.id} ({entry.where}): {signature}, {len(entry.spec.examples)} examples{needs}")
     bad = sum(entry.spec is None for entry in entries)
     return [*lines, f"{len(entries)} specs, {bad} of them bad"]
 

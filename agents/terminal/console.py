@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console as RichConsole
     from rich.console import RenderableType
 
-    from ..records import RunResult, Verdict
+    from ..records import RunResult, Verdict, Written
     from ..sandbox.check import CheckResult
     from .live import LiveView
 
@@ -161,6 +161,20 @@ class Console:
         if result.isolation == "in-process":
             out.print("The tests ran in one process with the code: a lower assurance.", style="yellow")
         self.lines(summary_lines(result))
+        if result.into is not None:
+            self._written(result.into)
+
+    def _written(self, written: Written) -> None:
+        from rich.syntax import Syntax
+
+        if not self.quiet and written.diff:
+            self.out.print(Syntax(clean(written.diff), "diff", background_color="default", word_wrap=True))
+        if written.note:
+            self.out.print(f"Note: {clean(written.note)}", markup=False)
+        if written.backup is None:
+            self.lines([f"{written.file} has this {written.name} already."])
+        else:
+            self.lines([f"Written into {written.file}: {written.name} (the file before: {written.backup})"])
 
     def verdict(self, verdict: Verdict) -> None:
         """Print a verdict on two files, for a person."""

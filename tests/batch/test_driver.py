@@ -13,6 +13,7 @@ from agents.batch.driver import Driver
 from agents.batch.executor import Executor
 from agents.batch.journal import Journal, Task
 from agents.batch.records import EntryResult
+from agents.batch.supply import Supplier
 from agents.batch.totals import TotalBudget, Totals
 from agents.batch.worker import stopped, unfinished
 from agents.errors import GreenloopError, Interrupted, ModelError, SandboxBroken, StorageFailed, TotalSpent
@@ -28,12 +29,14 @@ class Bench:
     """A batch of `count` entries that `work` does, `jobs` at a time."""
 
     def __init__(self, directory: Path, count: int, work: Work, jobs: int = 1) -> None:
-        self.journal: Journal = planned(directory, *(entry(f"s{number}") for number in range(count)))
+        entries = [entry(f"s{number}") for number in range(count)]
+        self.journal: Journal = planned(directory, *entries)
         self.display = Kept()
         self.cancellation = Cancellation()
         self.total = TotalBudget(Totals(), Usage())
+        supplier = Supplier(directory, entries, self.journal, lambda entry: "d1", "consensus")
         executor = Executor(work, jobs, self.cancellation.cancel)
-        self.driver = Driver(self.journal, executor, self.check, self.display)
+        self.driver = Driver(self.journal, executor, self.check, self.display, supplier)
 
     def check(self) -> None:
         self.total.check()

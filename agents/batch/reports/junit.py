@@ -19,8 +19,8 @@ def junit(results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
     """Yield the document a test case at a time.
 
     A grade below the required one is a failure, an unreadable spec or a stopped run an error, and an entry that
-    was not started is skipped. The schema gives a test case no file: `classname` is the spec's file, and
-    `system-out` says the line.
+    was not started, or lacks what it needs, is skipped. The schema gives a test case no file: `classname` is the
+    spec's file, and `system-out` says the line.
     """
     kinds = [_kind(result, facts) for result in results]
     counts = {"failures": str(kinds.count("failure")), "errors": str(kinds.count("error"))}
@@ -39,7 +39,7 @@ def junit(results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
 def _kind(result: EntryResult, facts: BatchFacts) -> str | None:
     if has_reached(result, facts.required):
         return None
-    if result.status == "not started":
+    if result.status in ("not started", "blocked"):
         return "skipped"
     return "failure" if result.status == "finished" else "error"
 

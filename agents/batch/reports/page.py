@@ -87,7 +87,7 @@ def _figures(sums: ReportTotals, facts: BatchFacts) -> Iterator[tuple[str, str]]
 
 
 def _plots(results: Sequence[EntryResult], sums: ReportTotals) -> dict[str, str]:
-    begun = [result for result in results if result.status not in ("bad", "not started")]
+    begun = [result for result in results if result.status not in ("bad", "blocked", "not started")]
     plots = {"grades": grades_bar(sums.counts)}
     if begun:
         plots["seconds"] = histogram("Seconds a spec", "seconds", [result.seconds for result in begun])

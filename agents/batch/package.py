@@ -1,0 +1,211 @@
+"""`--package DIR`: the results of a batch as one importable package, with its tests and a `pyproject.toml`."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ..errors import GreenloopError, StorageFailed, UsageError
+from ..records import Failure, Spec, UserModule, fingerprint
+from ..settings import Settings
+from ..storage.atomic import write_atomically
+from ..storage.run_directory import RunDirectory
+from ..syntax.imports import USER_MODULE, split_imports
+from ..syntax.laid_out import LaidOut
+from ..syntax.source import names_bound, parse
+from ..verifier.verify import verify
+from .journal import Journal
+from .labels import has_reached
+from .outcome import BatchResult, Packaged
+from .records import Entry
+from .supply import module_name
+
+MANIFEST = ".greenloop-package.json"
+"""In the package's folder: which files greenloop wrote there, and what was in them."""
+
+
+def check_package(directory: Path) -> None:
+    """Raise UsageError where a package can't be written in `directory`: it has files of the user's, or no name."""
+    if not module_name(directory.resolve().name or "_").isidentifier():
+        raise UsageError(f"{directory} gives a package no name; choose another --package.")
+    try:
+        present = directory.exists() and any(directory.iterdir())
+    except OSError as error:
+        raise UsageError(f"{directory} can't be read ({error.strerror}); choose another --package.") from error
+    if not present:
+        return
+    for name, digests in _manifest(directory).items():
+        path = directory / name
+        if path.exists() and fingerprint(path.read_text(encoding="utf-8", errors="replace")) not in digests:
+            raise UsageError(f"{path} was edited since; move it away, or choose another --package.")
+
+
+def write_package(directory: Path, result: BatchResult, settings: Settings) -> BatchResult:
+    """Write the specs of a batch that reached what is required, verified once more in the package; return `result`
+    with what became of it. Raises UsageError where the folder has other files, and StorageFailed."""
+    check_package(directory)
+    package = module_name(directory.resolve().name)
+    with Journal(Path(result.directory or ""), read_only=True) as journal:
+        entries = {entry.id: entry for entry in journal.entries()}
+    runs = {
+        each.id: RunDirectory(Path(result.directory or "") / each.run)
+        for each in result.results
+        if each.run is not None and has_reached(each, settings.require)
+    }
+    taken = {entry_id: entries[entry_id] for entry_id, run in runs.items() if run.code() is not None}
+    left_out = tuple(each.id for each in result.results if each.id not in taken)
+    code = {module_name(each): runs[each].code() or "" for each in taken}
+    tests = {module_name(each): runs[each].tests() or "" for each in taken}
+    if len(code) < len(taken):
+        raise UsageError("Two specs would be one module of the package; give one another id.")
+    files = _files(package, taken, code, tests)
+    failing = _failing(package, files, taken, tests, settings)
+    _write(directory, files)
+    packaged = Packaged(str(directory), package, tuple(sorted(code)), left_out, failing)
+    if not failing:
+        return replace(result, package=packaged)
+    error = Failure("package", f"In the package {directory} the tests of {', '.join(failing)} do not pass.")
+    return replace(result, package=packaged, exit_code=result.exit_code or 1, error=result.error or error)
+
+
+def with_imports(source: str, moved: Mapping[str, str]) -> str:
+    """Return `source` with its imports of modules that have `moved`, such as `shapes` to `mine.shapes`."""
+    laid_out = LaidOut(source.replace("\r\n", "\n"))
+    text = laid_out.text
+    for node in sorted(_imports(laid_out.tree), key=lambda node: -laid_out.start(node)):
+        entries = split_imports(node)
+        if not any(entry.level == 0 and entry.module.split(".")[0] in moved for entry in entries):
+            continue
+        start = laid_out.start(node)
+        end = laid_out.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
+        if isinstance(node, ast.ImportFrom):
+            first, dot, rest = entries[0].module.partition(".")
+            names = ", ".join(ast.unparse(alias) for alias in node.names)
+            new = f"from {moved[first]}{dot}{rest} import {names}"
+        else:
+            new = "; ".join(_plain(alias, moved) for alias in node.names)
+        text = text[:start] + new + text[end:]
+    return text
+
+
+def _imports(tree: ast.Module) -> list[ast.Import | ast.ImportFrom]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
+def _plain(alias: ast.alias, moved: Mapping[str, str]) -> str:
+    """An `import`: the package has functions of its modules' names, so the module is asked for by its own."""
+    if alias.name not in moved:
+        return f"import {ast.unparse(alias)}"
+    package = ", __package__" if moved[alias.name].startswith(".") else ""
+    loaded = f'__import__("importlib").import_module("{moved[alias.name]}"{package})'
+    return f"{alias.asname or alias.name} = {loaded}"
+
+
+def _files(
+    package: str, taken: Mapping[str, Entry], code: Mapping[str, str], tests: Mapping[str, str]
+) -> dict[str, str]:
+    inner = {name: f".{name}" for name in code}
+    outer = {name: f"{package}.{name}" for name in code}
+    exported: dict[str, str] = {}
+    files: dict[str, str] = {}
+    for entry_id, entry in taken.items():
+        assert entry.spec is not None
+        name = module_name(entry_id)
+        files[f"{package}/{name}.py"] = with_imports(code[name], inner)
+        files[f"tests/test_{name}.py"] = with_imports(tests[name], {**outer, USER_MODULE: f"{package}.{name}"})
+        if entry.spec.signature is not None:
+            exported.setdefault(entry.spec.signature.name, name)
+        for module in entry.spec.modules:
+            files |= module.files
+    lines = [f"from .{name} import {each}\n" for each, name in sorted(exported.items())]
+    names = "".join(f'    "{each}",\n' for each in sorted(exported))
+    files[f"{package}/__init__.py"] = f"{''.join(lines)}\n__all__ = [\n{names}]\n"
+    files["pyproject.toml"] = _pyproject(package, [entry.spec for entry in taken.values() if entry.spec])
+    return files
+
+
+def _pyproject(package: str, specs: Sequence[Spec]) -> str:
+    packages = sorted({each for spec in specs for each in spec.packages})
+    return (
+        '[build-system]\nrequires = ["setuptools>=61"]\nbuild-backend = "setuptools.build_meta"\n\n'
+        f'[project]\nname = "{re.sub("_+", "-", package).strip("-")}"\nversion = "0.1.0"\n'
+        f"dependencies = {json.dumps(packages)}\n\n"
+        f'[tool.setuptools]\npackages = ["{package}"]\n\n'
+        '[tool.pytest.ini_options]\npythonpath = ["."]\ntestpaths = ["tests"]\n'
+    )
+
+
+def _failing(
+    package: str,
+    files: Mapping[str, str],
+    taken: Mapping[str, Entry],
+    tests: Mapping[str, str],
+    settings: Settings,
+) -> tuple[str, ...]:
+    """Verify each module as it is in the package; return the ids of those whose tests do not pass there."""
+    whole = UserModule(package, {name: text for name, text in files.items() if name.startswith(f"{package}/")})
+    failing = []
+    for entry_id, entry in taken.items():
+        assert entry.spec is not None
+        name = module_name(entry_id)
+        others = {each: f"{package}.{each}" for each in map(module_name, taken)}
+        bound = sorted(frozenset().union(*map(names_bound, parse(files[f"{package}/{name}.py"]).body)) - {"*"})
+        verdict = verify(
+            f"from {package}.{name} import {', '.join(bound)}\n",
+            with_imports(tests[name], others),
+            sandbox=settings.sandbox,
+            python=settings.python,
+            packages=(*entry.spec.packages, *settings.packages),
+            modules=(whole, *entry.spec.modules),
+        )
+        if verdict.kind != "passed":
+            failing.append(entry_id)
+    return tuple(failing)
+
+
+def _manifest(directory: Path) -> dict[str, list[str]]:
+    """Return the fingerprints that each file of greenloop's may have. Raises UsageError."""
+    try:
+        kept = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))["files"]
+        files = {str(name): [str(each) for each in digests] for name, digests in kept.items()}
+        if any(Path(name).is_absolute() or ".." in Path(name).parts for name in files):
+            raise ValueError("it leads out of the folder")
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise UsageError(
+            f"{directory} has files that are not greenloop's; choose an empty folder for --package."
+        ) from error
+    return files
+
+
+def _write(directory: Path, files: Mapping[str, str]) -> None:
+    earlier = _manifest(directory) if (directory / MANIFEST).exists() else {}
+    for name in files:
+        if (directory / name).exists() and name not in earlier:
+            raise UsageError(f"{directory / name} is not greenloop's; move it away, or choose another --package.")
+    manifest = {name: [fingerprint(text), *earlier.get(name, [])[:1]] for name, text in files.items()}
+    manifest |= {name: digests for name, digests in earlier.items() if name not in files}
+    try:
+        # Of each file the text before and the new one: a kill in between leaves a folder to go on with.
+        write_atomically(directory / MANIFEST, json.dumps({"files": manifest}, indent=2) + "\n")
+        for name, text in files.items():
+            write_atomically(directory / name, text)
+        for name in earlier.keys() - files.keys():
+            (directory / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise StorageFailed(f"The package can't be written in {directory} ({error.strerror or error}).") from error
+
+
+def packaged(directory: Path, result: BatchResult, settings: Settings) -> BatchResult:
+    """Return `result` with the package written, or with the reason why it was not."""
+    if result.error is not None:
+        return result
+    try:
+        return write_package(directory, result, settings)
+    except GreenloopError as error:
+        return replace(
+            result, exit_code=result.exit_code or error.exit_code, error=Failure(error.kind, str(error))
+        )

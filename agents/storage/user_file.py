@@ -1,0 +1,100 @@
+"""A Python file of the user's that a run writes into: its bytes, its encoding, and its replacement in one step."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import tokenize
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import StorageFailed, UsageError
+from ..syntax.source import parse
+from .atomic import replace_atomically
+
+LONGEST = 5_000_000
+"""Bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserFile:
+    """The file `path` as it was read: its bytes and its text, line ends as they are, without a byte order mark."""
+
+    path: Path
+    data: bytes
+    text: str
+    encoding: str
+    mode: int
+
+    def replace(self, text: str, backup: Path) -> Path:
+        """Write `text` in its stead, its earlier bytes kept as `backup` (or beside it, where that exists); return
+        where they are. Raises UsageError where the file is not as it was read, or can't hold the text, and
+        StorageFailed; then it stays as it is.
+        """
+        try:
+            data = text.encode(self.encoding)
+        except UnicodeEncodeError as error:
+            character = error.object[error.start]
+            raise UsageError(
+                f"{self.path} is {self.encoding}, which can't hold {character!r}; save it as UTF-8."
+            ) from error
+        number = 1
+        kept = backup
+        while kept.exists():
+            number += 1
+            kept = backup.with_name(f"{backup.name}.{number}")
+        try:
+            replace_atomically(kept, [self.data])
+            self.check_unchanged()
+            replace_atomically(self.path, [data], mode=self.mode)
+        except OSError as error:
+            raise StorageFailed(f"{self.path} can't be written ({error.strerror or error}).") from error
+        return kept
+
+    def check_unchanged(self) -> None:
+        """Raise UsageError where the file is not as it was read."""
+        try:
+            same = not self.path.is_symlink() and self.path.read_bytes() == self.data
+        except OSError:
+            same = False
+        if not same:
+            raise UsageError(f"{self.path} was changed while the run was under way.")
+
+
+def read_user_file(path: Path) -> UserFile:
+    """Read the Python file `path`, to be written later. Raises UsageError where that can't be done."""
+    try:
+        found = path.lstat()
+        if not stat.S_ISREG(found.st_mode):
+            what = "a symbolic link; name the file that it leads to" if path.is_symlink() else "no file"
+            raise UsageError(f"{path} is {what}.")
+        if found.st_nlink > 1:
+            raise UsageError(f"{path} has several names (hard links), which it would lose; copy it.")
+        if found.st_size > LONGEST:
+            raise UsageError(f"{path} is longer than {LONGEST // 1_000_000} MB; name a shorter file.")
+        data = path.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"{path} can't be read ({reason}); name a Python file that exists.") from error
+    writable = found.st_mode & 0o222 and os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+    if not writable or (hasattr(os, "getuid") and found.st_uid != os.getuid()):
+        raise UsageError(f"{path} is read-only, or its folder is, or it is another user's; make it writable.")
+    text, encoding = _decoded(path, data)
+    try:
+        parse(text)
+    except ValueError as error:
+        raise UsageError(f"{path} is no Python ({error}); mend it first.") from error
+    return UserFile(path, data, text, encoding, stat.S_IMODE(found.st_mode))
+
+
+def _decoded(path: Path, data: bytes) -> tuple[str, str]:
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        text = data.decode(encoding)
+        same = text.encode(encoding) == data
+    except (SyntaxError, ValueError, LookupError) as error:
+        raise UsageError(f"{path} is no Python ({error}); save it in the encoding that it declares.") from error
+    if not same:
+        raise UsageError(f"{path} can't be written in {encoding} as it is; save it as UTF-8.")
+    return text, encoding

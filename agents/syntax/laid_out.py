@@ -1,0 +1,156 @@
+"""A module with the layout of its text: where statements begin and end, and how they are indented."""
+
+from __future__ import annotations
+
+import ast
+import re
+from bisect import bisect_right
+from typing import TypeGuard
+
+from .source import lines_in_strings, parse
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+"""A line as Python counts them, with its end: a form feed ends none."""
+_SPACE = re.compile(r"[ \t\f]*")
+_AT = re.compile(r"@(?:[\s(\\]|#[^\r\n]*[\r\n])*\Z")
+_OF_THE_FILE = re.compile(r"#!|[ \t\f]*#.*?coding[:=]")
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def is_definition(node: ast.AST) -> TypeGuard[_Definition]:
+    """Return True for a function and a class."""
+    return isinstance(node, _Definition)
+
+
+class LaidOut:
+    """The module `text`: its lines with their ends, the offset of each, and its tree. Raises ValueError."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tree = parse(text)
+        place = len(text) - len(text.removeprefix("\ufeff"))
+        self.lines: list[str] = _LINE.findall(text, place)
+        self.starts: list[int] = []
+        for line in self.lines:
+            self.starts.append(place)
+            place += len(line)
+        self.end = place
+
+    def offset(self, line: int, column: int) -> int:
+        """Return the offset of a line (from 1) and a column as the parser counts them, in bytes of UTF-8."""
+        return self.starts[line - 1] + len(self.lines[line - 1].encode()[:column].decode())
+
+    def line_end(self, line: int | None) -> int:
+        """Return the offset of the end of a line, before what ends it."""
+        assert line is not None
+        return self.starts[line - 1] + len(self.lines[line - 1].rstrip("\r\n"))
+
+    def newline(self, line: int) -> str:
+        """Return what ends a line; for one that nothing ends, what ends the one before."""
+        for text in reversed(self.lines[:line]):
+            if text.endswith(("\r", "\n")):
+                return text[len(text.rstrip("\r\n")) :]
+        return "\n"
+
+    def start(self, node: ast.stmt) -> int:
+        """Return the offset of a statement, its decorators included."""
+        decorators = node.decorator_list if is_definition(node) else []
+        if not decorators:
+            return self.offset(node.lineno, node.col_offset)
+        at = _AT.search(self.text, 0, self.offset(decorators[0].lineno, decorators[0].col_offset))
+        assert at is not None
+        return at.start()
+
+    def line_of(self, offset: int) -> int:
+        """Return the number of the line, from 1, that holds an offset."""
+        return bisect_right(self.starts, offset)
+
+    def lead(self, node: ast.stmt) -> str | None:
+        """Return the white space before a statement; None where it shares its line with what goes before it."""
+        start = self.start(node)
+        before = self.text[self.starts[self.line_of(start) - 1] : start]
+        return before if _SPACE.fullmatch(before) else None
+
+    def top(self, node: ast.stmt) -> int:
+        """Return the number of the first line of a statement, with the comments right above it."""
+        line = self.line_of(self.start(node))
+        lead = self.lead(node)
+        while line > 1 and lead is not None and self.lines[line - 2].startswith(f"{lead}#"):
+            line -= 1
+        return line
+
+    def head(self) -> int:
+        """Return the number of the line where imports may begin: after what the file's first comments say of it.
+
+        A comment right above the first statement is that statement's."""
+        line = 1
+        while line <= len(self.lines) and self.lines[line - 1].startswith("#"):
+            line += 1
+        if line <= len(self.lines) and not self.lines[line - 1].strip():
+            return line + 1 if line > 1 and line < len(self.lines) else line
+        line = 1
+        while line <= min(2, len(self.lines)) and _OF_THE_FILE.match(self.lines[line - 1]):
+            line += 1
+        return line
+
+    def unit(self, near: ast.stmt | None) -> str:
+        """Return the white space of one level of indentation: in `near` where that has any, else in the module."""
+        for scope in (near, self.tree):
+            for node in ast.walk(scope) if scope else ():
+                body = getattr(node, "body", None)
+                if not isinstance(node, ast.stmt) or not isinstance(body, list):
+                    continue
+                outer, inner = self.lead(node), self.lead(body[0])
+                if outer is not None and inner is not None and inner != outer and inner.startswith(outer):
+                    return inner.removeprefix(outer)
+        return "    "
+
+    def statement(self, node: ast.stmt, unit: str, base: str | None, *, comments: bool = False) -> str:
+        """Return the text of a statement, indented by `unit` below `base`, which its first line does not have;
+        with the `comments` right above it. What is inside of strings stays as it is."""
+        first = self.line_of(self.start(node))
+        top = self.top(node) if comments else first
+        last = node.end_lineno or node.lineno
+        end = self.offset(last, node.end_col_offset or 0)
+        start = self.starts[top - 1] + len(self.lead(node) or "") if top < first else self.start(node)
+        levels = self._levels(node, first)
+        inside = lines_in_strings(self.tree)
+        lines = self.text[start:end].split("\n")
+        level = ("", 0)
+        for number in range(last, top, -1):
+            line = lines[number - top]
+            if number in inside or not line.strip():
+                continue
+            # A comment stands with the line that follows it.
+            if not line.lstrip().startswith("#") or not line.startswith(level[0]):
+                level = levels.get(number, (self.lead(node) or "", 0))
+            lead, depth = level
+            if line.startswith(lead):
+                lines[number - top] = (base or "") + unit * depth + line.removeprefix(lead)
+        return "\n".join(lines)
+
+    def _levels(self, node: ast.stmt, first: int) -> dict[int, tuple[str, int]]:
+        """Return for each line of a statement the white space of its block, and how deep that is in it."""
+        levels = dict.fromkeys(range(first, (node.end_lineno or first) + 1), (self.lead(node) or "", 0))
+        pending = [(node, 0)]
+        while pending:
+            outer, depth = pending.pop()
+            for inner in _blocks(outer):
+                lead = self.lead(inner)
+                if lead is None:
+                    continue
+                begin = self.line_of(self.start(inner))
+                levels.update(dict.fromkeys(range(begin, (inner.end_lineno or begin) + 1), (lead, depth + 1)))
+                pending.append((inner, depth + 1))
+        return levels
+
+
+def _blocks(node: ast.AST) -> list[ast.stmt]:
+    """The statements right inside of a statement: in its body, its branches, its handlers and its cases."""
+    found = []
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt):
+            found.append(child)
+        elif isinstance(child, ast.ExceptHandler | ast.match_case):
+            found.extend(child.body)
+    return found
