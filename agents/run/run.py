@@ -26,7 +26,7 @@ from ..spec import read_spec, requirements, with_answers
 from ..spec.modules import MOST_LEFT_OUT
 from ..storage import run_directory
 from ..storage.run_directory import RunDirectory
-from ..strength import MutantRunner, measure
+from ..strength import MutantRunner, measure, without_coverage
 from ..verifier.cached_verifier import CachedVerifier
 from ..verifier.importable import Importable
 from .cancellation import Cancellation
@@ -156,6 +156,8 @@ def measure_suite(code: str, tests: Sequence[Test], recorder: RunRecorder, runne
     """Record the strength of the surviving suite; where it can't be measured, a note says so."""
     try:
         recorder.save_strength(measure(code, tests, runner))
+        if reason := without_coverage(runner.sandbox.interpreter):
+            recorder.emit(Note(reason))
     except (SandboxBroken, ValueError) as reason:
         recorder.emit(Note(f"The strength of the tests was not measured: {str(reason).rstrip('.')}."))
 

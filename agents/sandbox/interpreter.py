@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -75,6 +74,8 @@ def other_interpreter(python: Path) -> Interpreter:
 
     Raises UsageError where it is none of those, and SandboxUnavailable as `this_interpreter` does.
     """
+    import subprocess  # not on every system that may import this
+
     try:
         done = subprocess.run(  # the user's own program, an argument list, no shell
             [str(python.absolute()), "-I", facts.__file__],
@@ -90,7 +91,8 @@ def other_interpreter(python: Path) -> Interpreter:
             f"{python} is no Python that can be used ({reason}); give the path of a Python from 3.9 to 3.14."
         ) from error
     if found["implementation"] != "cpython" or not OLDEST <= version[:2] <= NEWEST:
-        called = f"{found['implementation']} {'.'.join(map(str, version))}"
+        named = found["implementation"].replace("cpython", "Python")
+        called = f"{named} {'.'.join(map(str, version))}"
         raise UsageError(f"{python} is {called}; give a CPython from 3.9 to 3.14.")
     return _described(found)
 

@@ -9,16 +9,18 @@ from __future__ import annotations
 import json
 import math
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..records import Test
 from ..sandbox import Ended, Job, SandboxLimits
+from ..sandbox.interpreter import Interpreter
 from ..suite import render
 
 _PROGRAM = Path(__file__).with_name("under_coverage.py")
 MOST_SECONDS = 10.0
+NO_FILES: Mapping[str, bytes] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +51,30 @@ class CoverageJob:
         return _coverage(finding) if isinstance(finding, dict) else None
 
 
-def coverage_job(code: str, tests: Sequence[Test], seconds: float = MOST_SECONDS) -> CoverageJob:
-    """Return the job that measures `code` under `tests`, ended after `seconds`."""
+def coverage_job(
+    code: str, tests: Sequence[Test], seconds: float = MOST_SECONDS, beside: Mapping[str, bytes] = NO_FILES
+) -> CoverageJob:
+    """Return the job that measures `code` under `tests`, ended after `seconds`; `beside` are files to import."""
     limits = SandboxLimits(wall_seconds=seconds, cpu_seconds=math.ceil(seconds))
     mark = secrets.token_hex(8)
     files = {
+        **beside,
         "under_coverage.py": _PROGRAM.read_bytes(),
         "user_code.py": code.encode("utf-8", "surrogatepass"),
         "test_user_code.py": render(tests).encode("utf-8", "surrogatepass"),
     }
     return CoverageJob(Job(["-I", "-B", "/src/under_coverage.py", mark], files, limits), mark)
+
+
+def without_coverage(interpreter: Interpreter) -> str:
+    """Say why the job measures nothing in `interpreter`; empty where it does."""
+    lacking = [name for name in ("coverage", "pytest") if not interpreter.finds(name)]
+    if not lacking:
+        return ""
+    return (
+        f"Lines and branches were not measured: {interpreter.executable} has no {' and no '.join(lacking)} "
+        f"({interpreter.executable} -m pip install {' '.join(lacking)})."
+    )
 
 
 def _coverage(finding: dict[str, object]) -> Coverage | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from ..records import Board, Candidate, Strength, Test, Verdict, fingerprint
@@ -28,6 +28,10 @@ class MutantRunner(Protocol):
     def sandbox(self) -> Sandbox:
         """Where a job of one process runs."""
 
+    @property
+    def files_beside(self) -> Mapping[str, bytes]:
+        """Files of the user's modules, which the code may import."""
+
     def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
         """Run every candidate on every test."""
 
@@ -51,7 +55,7 @@ def measure(
     """
     begun = clock()
     planned = mutants(code, most)
-    covering = coverage_job(code, tests, max(seconds, LONGEST_COVERAGE))
+    covering = coverage_job(code, tests, max(seconds, LONGEST_COVERAGE), runner.files_beside)
     with runner.sandbox.launch(covering.job) as running:
         verdict = passing(code, tests, runner)
         tried = 0

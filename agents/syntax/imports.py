@@ -81,6 +81,12 @@ def split_imports(statement: ast.stmt) -> tuple[Import, ...]:
     return tuple(Import(statement.level, module, alias.name, alias.asname) for alias in statement.names)
 
 
+def modules_imported(tree: ast.AST) -> frozenset[str]:
+    """Top-level names of the modules that `tree` imports, anywhere in it."""
+    entries = (entry for node in ast.walk(tree) if isinstance(node, ast.stmt) for entry in split_imports(node))
+    return frozenset(entry.module.partition(".")[0] for entry in entries if not entry.level)
+
+
 def render_imports(imports: Iterable[Import]) -> str:
     """Import statements for `imports`: merged by module, sorted, `__future__` first and `user_code` last."""
     plain: set[str] = set()

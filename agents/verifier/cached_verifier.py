@@ -22,6 +22,7 @@ class CachedVerifier(Verifier):
     ) -> None:
         super().__init__(sandbox, jobs=boards_at_once(), workers=workers, importable=importable)
         self.sandbox = sandbox
+        self.files_beside = importable.files
         self._known: dict[tuple[str, tuple[Test, ...]], Verdict] = {}
 
     def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:

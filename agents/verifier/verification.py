@@ -9,7 +9,8 @@ from functools import partial
 
 from ..records import Isolation, Outcome, OutcomeStatus, Stopped, Verdict
 from ..syntax.clean_text import clean
-from ..syntax.source import names_unbound
+from ..syntax.imports import modules_imported
+from ..syntax.source import names_unbound, parse
 from .async_plugins import async_plugins
 from .audit import Audit, Trouble, audit
 from .canary import Canaries, plant
@@ -166,6 +167,7 @@ class Verification:
                 "properties": self._prepared.has_properties,
                 "plugins": async_plugins(self._prepared.source, interpreter),
                 "importable": self._importable.rule,
+                "imports": sorted(modules_imported(parse(self._prepared.source))),
                 "measure": not self._terms.hasty,
                 "common": self._prepared.has_common_answers,
                 "wall_seconds": self._terms.limits.wall_seconds,

@@ -22,7 +22,7 @@ CHOICES = {
 OTHER: dict[str, Any] = {
     "weights": Path("w"), "max_rounds": 4, "max_seconds": 9.0, "max_tokens": 9, "max_cost": 9.0, "drafts": 9,
     "effort": "high", "strategy": "single", "temperature": 0.1, "seed": 9, "mutation": False, "sandbox": "none",
-    "answers": Path("a"),
+    "answers": Path("a"), "python": Path("p"), "packages": ("numpy",),
 }  # fmt: skip
 
 

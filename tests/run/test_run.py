@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -29,6 +29,10 @@ class Broken:
     @property
     def sandbox(self) -> Sandbox:
         return open_sandbox("none")
+
+    @property
+    def files_beside(self) -> Mapping[str, bytes]:
+        return {}
 
     def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
         raise SandboxBroken("The sandbox ended; try again.")

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 
 import pytest
@@ -26,6 +26,10 @@ class Scripted:
     @property
     def sandbox(self) -> Sandbox:
         return open_sandbox("none")
+
+    @property
+    def files_beside(self) -> Mapping[str, bytes]:
+        return {}
 
     def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
         return self._verdicts(candidates, tests, self._on_code)

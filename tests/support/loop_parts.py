@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from agents.errors import BudgetSpent
 from agents.events import Event
@@ -101,6 +101,10 @@ class BoardsHere:
     @property
     def sandbox(self) -> Sandbox:
         raise NotImplementedError("no mutant is measured here")
+
+    @property
+    def files_beside(self) -> Mapping[str, bytes]:
+        return {}
 
     def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
         return run_board(candidates, tests)

@@ -33,6 +33,8 @@ class _Module:
         object.__setattr__(self, "_load", load)
 
     def __getattribute__(self, name: str) -> Any:
+        if name == "__class__":  # asked for by isinstance: nothing is to be imported for that
+            return _Module
         return getattr(object.__getattribute__(self, "_load")(), name)
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -119,7 +119,9 @@ def _choose_modules(
             lambda stream, text: print(text, end="", file=sys.stderr if stream == 2 else sys.stdout),
             frozenset(task["expected"]),
         )
-        reporter.modules[task["tests_file"]] = remote_modules(caller, task["names"], task["importable"]["modules"])
+        reporter.modules[task["tests_file"]] = remote_modules(
+            caller, task["names"], task["importable"]["modules"], task["imports"]
+        )
         reporter.between_tests = caller.capabilities.end_test
         reporter.after_collection = caller.capabilities.keep
         plugins.append(caller.capabilities)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from ..proxy.peer import MODULE_NUMBER
@@ -53,9 +53,13 @@ class RemoteModule(types.ModuleType):
         return list(self.__dict__["_greenloop_caller"].names(self))
 
 
-def remote_modules(caller: Caller, names: list[str], others: Sequence[str]) -> dict[str, RemoteModule]:
-    """`user_code` and the `others`, by their names, numbered as the code process numbers them."""
-    modules = ["user_code", *others]
+def remote_modules(
+    caller: Caller, names: list[str], others: Sequence[str], used: Collection[str]
+) -> dict[str, RemoteModule]:
+    """`user_code`, and of the `others` those below a top-level name in `used`, by their names; numbered as the
+    code process numbers them all. What is not used is not there: what looks through all would import it."""
     return {
-        name: RemoteModule(name, MODULE_NUMBER + 2 * index, caller, names) for index, name in enumerate(modules)
+        name: RemoteModule(name, MODULE_NUMBER + 2 * index, caller, names)
+        for index, name in enumerate(["user_code", *others])
+        if index == 0 or name.partition(".")[0] in used
     }

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import agents
+from agents.errors import UsageError
+from agents.sandbox import Job, Sandbox, open_sandbox
+from agents.sandbox.interpreter import OLDEST, other_interpreter, this_interpreter
+from agents.sandbox.packages import find_packages, open_interpreter, with_pytest
+
+from ..support.interpreters import with_packages
+from ..support.sandboxes import open_or_skip
+
+INSIDE = [
+    *Path(agents.__path__[0]).glob("sandbox/inside/*.py"),
+    *Path(agents.__path__[0]).glob("verifier/inside/**/*.py"),
+    Path(agents.__path__[0], "strength", "under_coverage.py"),
+]
+
+
+@pytest.mark.parametrize("path", INSIDE, ids=lambda path: str(path.relative_to(agents.__path__[0])))
+def test_what_runs_inside_is_syntax_of_the_oldest_python(path: Path) -> None:
+    ast.parse(path.read_text(encoding="utf-8"), feature_version=OLDEST)
+
+
+def test_a_package_is_found_with_its_version_and_the_names_it_is_imported_by() -> None:
+    pyyaml, pytest_ = find_packages(["PyYAML>=5", "pytest"], this_interpreter())
+    assert (pyyaml.name, pyyaml.imports) == ("PyYAML", ("_yaml", "yaml"))
+    assert pytest_.version == pytest.__version__
+    assert "pluggy" in pytest_.needs
+
+
+@pytest.mark.parametrize(
+    ("requirements", "said"),
+    [
+        (["no-such-package>=2"], "no-such-package>=2 is not installed in {python}; install what is missing: "
+         '{python} -m pip install "no-such-package>=2"'),
+        (["pytest>=99"], 'pytest>=99 is wanted and .* is installed in {python}; .* -m pip install "pytest>=99"'),
+        (["no_such", "pytest", "nor-this"], "{python} -m pip install no_such nor-this"),
+        (["two words"], "`two words` names no package"),
+        (["x @ https://example.org/x.whl"], "names a place"),
+    ],
+)  # fmt: skip
+def test_what_is_missing_is_named_with_the_command_that_installs_it(requirements: list[str], said: str) -> None:
+    with pytest.raises(UsageError, match=said.format(python=re.escape(sys.executable))):
+        find_packages(requirements, this_interpreter())
+
+
+@pytest.mark.parametrize("path", ["/bin/ls", "/no/such/python"])
+def test_what_is_no_python_is_refused(path: str) -> None:
+    with pytest.raises(UsageError, match=f"{path} is no Python that can be used"):
+        open_interpreter(Path(path))
+
+
+def test_an_unsupported_version_is_refused(tmp_path: Path) -> None:
+    old = tmp_path / "python"
+    facts = '{"executable": "/x", "implementation": "cpython", "version": [3, 8, 1], "magic": "", "prefixes": []}'
+    old.write_text(f"#!/bin/sh\necho '{facts}'\n")
+    old.chmod(0o755)
+    with pytest.raises(UsageError, match=r"is Python 3\.8\.1; give a CPython from 3\.9 to 3\.14"):
+        other_interpreter(old)
+
+
+def test_pytest_is_lent_where_it_runs_and_asked_for_where_it_does_not() -> None:
+    without = replace(this_interpreter(), executable="/other/python", path=())
+    assert any(path.endswith("/pytest") for path in with_pytest(without).lent)
+    with pytest.raises(UsageError, match=r"/other/python has no pytest.*/other/python -m pip install pytest"):
+        with_pytest(replace(without, version=(3, 9, 1)))
+
+
+@pytest.fixture(params=["bubblewrap", "native", "none"])
+def with_pandas(request: pytest.FixtureRequest) -> Sandbox:
+    open_or_skip(request.param)
+    return open_sandbox(request.param, with_packages("numpy", "pandas"))
+
+
+def test_numpy_and_pandas_work_within_the_limits(with_pandas: Sandbox) -> None:
+    code = (
+        "import numpy as np, pandas as pd\n"
+        "print((np.ones((200, 200)) @ np.ones((200, 200))).sum(), pd.Series([1, 2]).sum())"
+    )
+    with with_pandas.launch(Job(["-I", "-c", code])) as running:
+        ended = running.wait()
+    assert (ended.stdout, ended.exit_code) == (b"8000000.0 3\n", 0), ended.stderr
