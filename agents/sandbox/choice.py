@@ -32,8 +32,8 @@ def open_sandbox(name: SandboxName = "auto", interpreter: Interpreter | None = N
     `interpreter` runs the jobs (None: the one that runs this). Raises SandboxUnavailable with the reason and the
     remedy for this machine.
     """
-    interpreter = interpreter or this_interpreter()
     refuse_other_systems(sys.platform)
+    interpreter = interpreter or this_interpreter()
     if name == "none":
         from .backends.none import NoSandbox
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -75,6 +74,8 @@ def other_interpreter(python: Path) -> Interpreter:
 
     Raises UsageError where it is none of those, and SandboxUnavailable as `this_interpreter` does.
     """
+    import subprocess  # not on every system that may import this
+
     try:
         done = subprocess.run(  # the user's own program, an argument list, no shell
             [str(python.absolute()), "-I", facts.__file__],

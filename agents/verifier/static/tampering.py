@@ -158,7 +158,9 @@ class Tampering:
             named = path[0] in (USER_MODULE, "hypothesis") or path[0] in self._importable
             known = (module or alias.name) in _MODULES or named
             if not known or (isinstance(node, ast.ImportFrom) and node.level) or self._refuses(path):
-                yield f"it imports {'.'.join(path)}, which tests may not"
+                unnamed = not (named or path[0] in sys.stdlib_module_names)
+                why = "a package that is not named (--packages)" if unnamed else "which tests may not"
+                yield f"it imports {'.'.join(path)}, {why}"
 
     def _reached(self, node: ast.Attribute) -> Iterator[str]:
         path = self._path(node)
