@@ -19,6 +19,7 @@ from .importable import ANYTHING, Importable
 from .prepared_suite import PreparedSuite, prepare_file, prepare_suite
 from .sensitivity import SensitivityCache
 from .session import Cancelled, Terms
+from .static.tampering import HYPOTHESIS
 from .verification import Verification
 from .workers import Workers
 
@@ -48,6 +49,8 @@ class Verifier:
         self._choice = self._workers.worker_choice
         self._limits = limits
         self._importable = importable
+        has_hypothesis = self._choice.cold.interpreter.finds(HYPOTHESIS)
+        self._names = importable.names | ({HYPOTHESIS} if has_hypothesis else set())
         self._call_seconds = call_seconds
         self._cancelled = threading.Event()
         self._sensitivities = SensitivityCache()
@@ -91,7 +94,7 @@ class Verifier:
         run itself makes the verdict `refused`.
         """
         try:
-            prepared = prepare_file(tests_source, self._importable.names)
+            prepared = prepare_file(tests_source, self._names)
         except ValueError as error:
             reason = f"the tests cannot be read: {error}{_newer(self._choice.cold.interpreter)}"
             return Verdict("refused", reason=reason, backend=self._choice.cold.name)
@@ -116,7 +119,7 @@ class Verifier:
         return self._workers.pool.submit(self._verdict, code, prepared, where, haste)
 
     def _prepared(self, tests: Sequence[Test]) -> PreparedSuite:
-        return prepare_suite(tests, self._importable.names)
+        return prepare_suite(tests, self._names)
 
     def _sandbox(self, verifications: int, prepared: PreparedSuite) -> Sandbox:
         return self._choice.sandbox(verifications, prepared.has_properties, self._importable.preloaded)
