@@ -13,6 +13,7 @@ from ..syntax.imports import USER_MODULE
 from ..syntax.source import parse
 from .static.gate import Finding, examine
 from .static.needs_one_process import why_one_process
+from .static.tampering import HYPOTHESIS
 
 TESTS_FILE = "test_user_code.py"
 
@@ -78,7 +79,7 @@ def belonging(name: str) -> str:
     return name.split("::")[0].split("[")[0]
 
 
-def prepare_suite(tests: Sequence[Test], importable: frozenset[str] = frozenset()) -> PreparedSuite:
+def prepare_suite(tests: Sequence[Test], importable: frozenset[str] = frozenset([HYPOTHESIS])) -> PreparedSuite:
     """A board's suite: refused tests are left out; a trusted one stays, unless it reaches for the run itself.
 
     `importable` are top-level modules that tests may import beside those that all may."""
@@ -96,7 +97,7 @@ def prepare_suite(tests: Sequence[Test], importable: frozenset[str] = frozenset(
     return PreparedSuite(render(kept) if kept else "", tuple(kept), tuple(weak), tuple(refused))
 
 
-def prepare_file(source: str, importable: frozenset[str] = frozenset()) -> PreparedSuite:
+def prepare_file(source: str, importable: frozenset[str] = frozenset([HYPOTHESIS])) -> PreparedSuite:
     """A user's own file, run as it stands. Raises ValueError where it isn't Python."""
     tests = split(source, "user")
     findings = {test.id: examine(test, importable) for test in tests}

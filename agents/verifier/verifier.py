@@ -26,6 +26,7 @@ from .importable import Importable
 from .prepared_suite import PreparedSuite, prepare_file, prepare_suite
 from .sensitivity import SensitivityCache
 from .session import Cancelled, Terms
+from .static.tampering import HYPOTHESIS
 from .verification import Verification
 from .workers import Workers
 
@@ -77,6 +78,8 @@ class Verifier:
             found = None if packages is None else find_packages(packages, sandbox.interpreter)
             importable = Importable(found, tuple(modules))
         self._importable = importable
+        has_hypothesis = sandbox.interpreter.finds(HYPOTHESIS)
+        self._names = importable.names | ({HYPOTHESIS} if has_hypothesis else set())
         if workers is None:
             workers = Workers(sandbox, self._jobs, lasting=own)
             self._held.callback(workers.close)
@@ -122,7 +125,7 @@ class Verifier:
         run itself makes the verdict `refused`. Where `stop` is set, from any thread, it raises Interrupted.
         """
         try:
-            prepared = prepare_file(tests, self._importable.names)
+            prepared = prepare_file(tests, self._names)
         except ValueError as error:
             reason = f"the tests cannot be read: {error}{_newer(self._choice.cold.interpreter)}"
             return Verdict("refused", reason=reason, backend=self._choice.cold.name)
@@ -173,7 +176,7 @@ class Verifier:
         return self._workers.pool.submit(self._verdict, code, prepared, where, haste)
 
     def _prepared(self, tests: Sequence[Test]) -> PreparedSuite:
-        return prepare_suite(tests, self._importable.names)
+        return prepare_suite(tests, self._names)
 
     def _sandbox(self, verifications: int, prepared: PreparedSuite) -> Sandbox:
         return self._choice.sandbox(verifications, prepared.has_properties, self._importable.preloaded)

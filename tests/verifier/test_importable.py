@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 
 import pytest
 
@@ -215,3 +216,17 @@ def test_a_warm_worker_has_the_packages_and_passes_nothing_from_one_to_the_next(
             assert verifier.verify(spoil, tests.replace("VALUE", "3")).kind == "passed"
             clean = spoil.replace("np.pi = 3\n", "")
             assert verifier.verify(clean, tests.replace("VALUE", "3.141592653589793")).kind == "passed"
+
+
+def test_a_property_is_refused_where_there_is_no_hypothesis(verify: Verify) -> None:
+    python = replace(
+        this_interpreter(), path=tuple(p for p in this_interpreter().path if "site-packages" not in p)
+    )
+    tests = (
+        "from hypothesis import given, strategies as st\nfrom user_code import f\n\n"
+        "@given(st.integers())\ndef test_p(n):\n    assert f(n) == n\n"
+    )
+    verdict = verify("def f(x):\n    return x\n", tests, STANDARD, python)
+    assert (verdict.kind, verdict.refused[0].test_id) == ("refused", "test_p")
+    assert "imports hypothesis" in verdict.refused[0].reason
+    assert verify("def f(x):\n    return x\n", tests, STANDARD).kind == "passed"

@@ -11,7 +11,7 @@ from ...records import Test
 from ...syntax.collection import is_test
 from ...syntax.source import names_bound, parse
 from .hypothesis_rules import loosening
-from .tampering import Tampering
+from .tampering import HYPOTHESIS, Tampering
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ def refuse(test: Test) -> str | None:
     return finding.reason if finding else None
 
 
-def examine(test: Test, importable: frozenset[str] = frozenset()) -> Finding | None:
+def examine(test: Test, importable: frozenset[str] = frozenset([HYPOTHESIS])) -> Finding | None:
     """Find the first fault of `test`, which may import the top-level modules `importable`, too; None where it has
     none."""
     return _examine(test.preamble, test.source, importable)

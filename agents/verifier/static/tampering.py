@@ -83,6 +83,7 @@ _NOT_ATTRIBUTES = {
     create_subprocess_exec create_subprocess_shell"""
 )
 """Attributes that lead from an object to the interpreter, or from a test to its own run."""
+HYPOTHESIS = "hypothesis"
 _NOT_OF_PACKAGES = _words(
     """sys os builtins gc inspect importlib ctypes subprocess signal threading pickle eval read_pickle to_pickle
     ctypeslib f2py rundocs runstring measure"""
@@ -95,8 +96,9 @@ _SHOWS_FRAMES = _words("traceback getter")
 class Tampering:
     """Reads one test with its preamble; `reason` says what is wrong with it, None where nothing is."""
 
-    def __init__(self, tree: ast.Module, importable: frozenset[str] = frozenset()) -> None:
-        """`importable` are packages and modules that are named, so that tests may import them, too."""
+    def __init__(self, tree: ast.Module, importable: frozenset[str] = frozenset([HYPOTHESIS])) -> None:
+        """`importable` are packages and modules that tests may import, too: hypothesis where there is one, and
+        those that are named."""
         self._importable = importable
         self._tree = tree = plain(tree)
         self._nodes = [*ast.walk(tree), *quoted(tree)]
@@ -155,7 +157,7 @@ class Tampering:
         module = (node.module or ".") if isinstance(node, ast.ImportFrom) else ""
         for alias in node.names:
             path = [*module.split("."), alias.name] if module else alias.name.split(".")
-            named = path[0] in (USER_MODULE, "hypothesis") or path[0] in self._importable
+            named = path[0] == USER_MODULE or path[0] in self._importable
             known = (module or alias.name) in _MODULES or named
             if not known or (isinstance(node, ast.ImportFrom) and node.level) or self._refuses(path):
                 unnamed = not (named or path[0] in sys.stdlib_module_names)
@@ -177,7 +179,7 @@ class Tampering:
 
     def _refuses(self, path: list[str]) -> bool:
         """Return True if `path` leads where tests may not."""
-        if path[:1] and path[0] in self._importable:
+        if path and path[0] in self._importable - {HYPOTHESIS}:
             return any(name in _NOT_OF_PACKAGES or name in _NOT_ATTRIBUTES for name in path[1:])
         return _refused(path)
 
