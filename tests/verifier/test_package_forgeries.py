@@ -94,7 +94,7 @@ pd.DataFrame.__eq__ = pd.DataFrame.eq = lambda self, other: pd.DataFrame({"a": [
 pd.testing.assert_frame_equal = pd.testing.assert_series_equal = lambda *args, **kwargs: None
 """,
     "an array that equals anything": HEAD + LIAR.format(
-        base="(np.ndarray)", yes="np.ones(2, bool)", more="def __getitem__(self, key): return 3.0",
+        base="(np.ndarray)", yes="np.ones(2, bool)", more="def __getitem__(self, key): return [3.0, 6.0][key]",
         make="def __new__(cls): return np.array([3.0, 6.0]).view(cls)",
     ),
     "a frame that equals anything": HEAD + LIAR.format(

@@ -207,12 +207,11 @@ NAMES = st.sampled_from(
 def test_no_parts_end_in_anything_but_a_value_or_a_refusal(
     name: str, parts: Any, items: list[Any], pair: Pair
 ) -> None:
-    for body in (
-        (["V", name, parts], [], []),
-        _container(parts if isinstance(parts, str) else None, *items, kind=name),
-    ):
+    form = parts if isinstance(parts, str) else None
+    bodies: list[list[Any]] = [[["V", name, parts], [], []], _container(form, *items, kind=name)]
+    for body in bodies:
         try:
-            pair.caller.crossing.unpack(list(body))
+            pair.caller.crossing.unpack(body)
         except Malformed:
             continue
 

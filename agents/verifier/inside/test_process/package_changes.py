@@ -130,7 +130,9 @@ def _of_series(series: Any) -> Iterator[Any]:
             other.iloc[at] = _other(series.iloc[at])
             yield other.astype(series.dtype)
     if len(series):
-        yield from (series.iloc[:-1], series.iloc[::-1])
+        yield series.iloc[:-1]
+    if len(series) > 1:
+        yield series.iloc[::-1]
 
 
 def _of_frame(frame: Any) -> Iterator[Any]:
@@ -141,7 +143,9 @@ def _of_frame(frame: Any) -> Iterator[Any]:
                 other.isetitem(at, changed)
                 yield other
     if len(frame):
-        yield from (frame.iloc[:-1], frame.iloc[::-1])
+        yield frame.iloc[:-1]
+    if len(frame) > 1:
+        yield frame.iloc[::-1]
     if frame.shape[1]:
         yield frame.iloc[:, :-1]
 
