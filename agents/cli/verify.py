@@ -91,10 +91,12 @@ def verify(
                 if jsonl is not None:
                     terms = json_text.dumps([asdict(limits), str(python), named, [asdict(one) for one in modules]])
                     return _verify_pairs(jsonl, out, verifier, limits, terms, stream)
-                verdict = _verdict(*given, verifier=verifier)
-        except GreenloopError as error:
+                verdict = verifier.verify(_read(given[0]), _read(given[1]))
+        except (GreenloopError, KeyboardInterrupt) as stop:
+            interrupted = Interrupted("Interrupted before there was a verdict; run it again.")
+            error = stop if isinstance(stop, GreenloopError) else interrupted
             if not json:
-                raise
+                raise error from stop
             console.document(failure_document(error), stream)
             return error.exit_code
         if json:
@@ -138,14 +140,6 @@ def _verify_pairs(
         where = "standard input" if str(source) == "-" else source
         raise UsageError(f"There is no pair in {where}; write lines such as {FORM}.")
     return UsageError.exit_code if pairs.refused else 0 if kinds == {"passed"} else 1
-
-
-def _verdict(code: Path, tests: Path, *, verifier: Verifier) -> Verdict:
-    """The verdict on two files; raises GreenloopError where there is none."""
-    try:
-        return verifier.verify(_read(code), _read(tests))
-    except KeyboardInterrupt as stop:
-        raise Interrupted("Interrupted before there was a verdict; run it again.") from stop
 
 
 def _read(path: Path) -> str:

@@ -87,11 +87,11 @@ def test_a_bad_line_is_named_passed_over_and_exit_2(tmp_path: Path, bad: str, sa
     [
         (["--jsonl", "nowhere.jsonl"], "can't be read"),
         (["--jsonl", "-"], "There is no pair in standard input"),
-        (["--jsonl", "-", "code.py", "tests.py"], "either --jsonl FILE or"),
+        (["--jsonl", "-", "code.py", "tests.py"], "or pairs of them with --jsonl"),
         (["--jsonl", "-", "--out", "mine.txt"], "holds other things than verdicts"),
         ([], "or pairs of them with --jsonl"),
         (["code.py"], "or pairs of them with --jsonl"),
-        (["code.py", "tests.py", "--out", "mine.txt"], "or pairs of them with --jsonl"),
+        (["code.py", "tests.py", "--out", "mine.txt"], "are for pairs"),
     ],
 )
 def test_bad_usage_is_one_sentence_and_exit_2(tmp_path: Path, arguments: list[str], said: str) -> None:

@@ -55,7 +55,8 @@ class Pair:
         tests = frozenset([f"{__name__}.tests"])
         self.caller = Caller(self.channel, tests, lambda *told: self.told.append(told), lambda *_: None)
         code: Any = Kept()
-        self._thread = threading.Thread(target=Responder(self._answering, code).serve, daemon=True)
+        self._responder = Responder(self._answering, code)
+        self._thread = threading.Thread(target=self._responder.serve, daemon=True)
         self._thread.start()
         self.module = self.caller.crossing.adopt(MODULE_NUMBER, object())
 
@@ -67,3 +68,6 @@ class Pair:
         self._thread.join(5)
         self.channel._socket.close()
         self._answering._socket.close()
+        for peer in (self._responder, self.caller.capabilities):  # a process takes its event loop along
+            if peer._awaiting._loop is not None:
+                peer._awaiting._loop.close()

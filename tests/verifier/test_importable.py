@@ -92,6 +92,15 @@ def test_what_is_not_named_cannot_be_imported(verify: Verify, in_one_process: bo
     assert verify(code, tests, Importable()).kind == "passed"
 
 
+def test_tests_that_import_what_is_not_named_say_what_is_missing(verify: Verify) -> None:
+    tests = "import yaml\nfrom user_code import f\n\ndef test_a():\n    assert f(1) == yaml.safe_load('1')\n"
+    verdict = verify("def f(x):\n    return x\n", tests, STANDARD)
+    assert (verdict.kind, verdict.refused[0].reason) == (
+        "refused",
+        "it imports yaml, a package that is not named (--packages)",
+    )
+
+
 def test_the_rule_holds_with_a_warm_worker_too() -> None:
     code = "import pytest\n\n\ndef f(x):\n    return x\n"
     tests = "from user_code import f\n\ndef test_a():\n    assert f(1) == 1\n"
