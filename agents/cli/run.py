@@ -58,7 +58,7 @@ def run(
             if resume is not None and (spec, file, tests, with_) != (None, None, None, ()):
                 raise UsageError("A resumed run has its spec and tests; give --resume alone, or start a new run.")
             earlier = _find_run(settings, resume)
-            wanted = earlier.read().spec if earlier else _read_spec(spec, file, tests, with_)
+            wanted = earlier.read().spec if earlier else _read_spec(spec, file, tests, with_, settings.packages)
             settings = with_recorded(settings, earlier.read().settings) if earlier else settings
             target = _open_into(into, wanted)
             with console.progress():
@@ -99,21 +99,23 @@ def _open_into(path: Path | None, spec: Spec) -> Into | None:
     return open_into(path, spec)
 
 
-def _read_spec(spec: str | None, file: Path | None, tests: Path | None, paths: tuple[Path, ...]) -> Spec:
+def _read_spec(
+    spec: str | None, file: Path | None, tests: Path | None, paths: tuple[Path, ...], packages: tuple[str, ...]
+) -> Spec:
     from ..spec import read_modules, read_spec, read_spec_file, read_tests_file
 
     if (spec is None) == (file is None):
         raise UsageError("Give one spec: as an argument, with --file FILE, or - for standard input. See --help.")
     modules = read_modules(paths)
     if file is not None:
-        return read_spec_file(file, tests, modules)
+        return read_spec_file(file, tests, modules, packages)
     trusted = read_tests_file(tests) if tests is not None else None
     if spec == "-":
         try:
-            return read_spec(sys.stdin.read(), origin="stdin", tests=trusted, modules=modules)
+            return read_spec(sys.stdin.read(), origin="stdin", tests=trusted, modules=modules, packages=packages)
         except UnicodeDecodeError as error:
             raise UsageError("Standard input is no UTF-8 text; give the spec as UTF-8.") from error
-    return read_spec(spec or "", origin="argument", tests=trusted, modules=modules)
+    return read_spec(spec or "", origin="argument", tests=trusted, modules=modules, packages=packages)
 
 
 def _failed(error: GreenloopError) -> RunResult:

@@ -82,11 +82,11 @@ def generate(
     Raises UsageError, SandboxUnavailable, SandboxBroken and ModelError where they leave no result, and Interrupted
     where it was cancelled before it began; any other error is in the result's `error`.
     """
+    settings = settings or Settings()
     if isinstance(spec, str):
-        spec = read_spec(spec, origin="argument", tests=tests)
+        spec = read_spec(spec, origin="argument", tests=tests, packages=settings.packages)
     elif tests is not None:
         spec = replace(spec, user_tests=tests)
-    settings = settings or Settings()
     if work_dir is not None:
         settings = replace(settings, work_dir=work_dir)
     request = RunRequest(spec, settings, os.environ if environ is None else environ)

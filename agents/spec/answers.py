@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ..errors import UsageError
 from ..records import Example, Signature, Spec
+from ..suite import named_imports
 from ..syntax.imports import KNOWN
 from ..syntax.literals import MAKERS, same_value
 from ..syntax.source import names_unbound, parse
@@ -66,7 +67,8 @@ def _answer(statement: str, spec: Spec, where: str) -> Example:
         remedy = "" if "; write" in str(error) else f"; write it as `{_called(spec.signature)} == value`"
         raise UsageError(f"{where}: {error}{remedy}.") from error
     own = spec.signature.name if spec.signature else None
-    outside = sorted(names_unbound(example.code, own) - MAKERS - {"pytest"})
+    beside = named_imports(spec.packages, spec.modules).keys()
+    outside = sorted(names_unbound(example.code, own) - MAKERS - {"pytest"} - beside)
     defined = [name for name in outside if _defines(spec, name)]
     strange = [name for name in outside if name not in defined and name not in KNOWN]
     if strange:

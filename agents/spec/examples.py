@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
 from ..records import PROGRAM_FILE, Example, Signature
@@ -51,8 +51,11 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _Call = tuple[str, str, str]
 
 
-def examples(text: str, signature: Signature | None) -> tuple[Example, ...]:
-    """Return the examples in `text`, in order, each once; those that contradict one another are left out."""
+def examples(text: str, signature: Signature | None, importable: Container[str] = ()) -> tuple[Example, ...]:
+    """Return the examples in `text`, in order, each once; those that contradict one another are left out.
+
+    They may use names that are `importable` beside the code.
+    """
     lines = _readable(text)
     found: list[tuple[int, str, str, bool]] = []
     optional = signature is not None and re.search(r"None|Optional", signature.text.partition("->")[2]) is not None
@@ -73,7 +76,7 @@ def examples(text: str, signature: Signature | None) -> tuple[Example, ...]:
     # Two backslashes in Markdown may stand for one, as in a docstring: what is meant is not certain.
     plain = [item for item in found if "\\\\" not in item[1] or parses(text)]
     plain = [(line, stated_plainly(code, signature), source, sure) for line, code, source, sure in plain]
-    certain = [item for item in plain if _is_certain(item[1], signature, text)]
+    certain = [item for item in plain if _is_certain(item[1], signature, text, importable)]
     return tuple(Example(code, source) for code, source in _agreeing(sorted(certain, key=lambda item: item[0])))
 
 
@@ -312,7 +315,7 @@ def _checks(code: str) -> bool:
     return isinstance(body[-1], ast.Assert | ast.With)
 
 
-def _is_certain(code: str, signature: Signature | None, text: str) -> bool:
+def _is_certain(code: str, signature: Signature | None, text: str, importable: Container[str]) -> bool:
     """Return True if `code` parses, uses what the spec asks for, and depends on nothing that it does not give."""
     if not _checks(code):
         return False
@@ -320,7 +323,8 @@ def _is_certain(code: str, signature: Signature | None, text: str) -> bool:
         return True
     if compares_generator(code, signature):
         return False
-    outside = names_unbound(code, signature.name if signature else None) - MAKERS - {"pytest"}
+    unbound = names_unbound(code, signature.name if signature else None) - MAKERS - {"pytest"}
+    outside = {name for name in unbound if name not in importable}
     tree = parse(code)
     calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     called = {function.id for function in calls if isinstance(function, ast.Name)}

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 
 from ..errors import UsageError
 from ..records import Example, Signature, Spec, Test, UserModule, fingerprint
-from ..suite import render, split
+from ..suite import named_imports, render, split
 from ..syntax.source import compiled
 from .examples import examples, from_statement
 from .front_matter import FrontMatter, separated
-from .modules import read_modules
+from .modules import read_modules, requirements
 from .place import Place, place_of
 from .signature import asks_for_a_program, found, stated
 from .source_file import read_text
@@ -24,16 +24,23 @@ PROGRAM = "program"
 """The signature of a spec that names no function: its module is run."""
 
 
-def read_spec(text: str, *, origin: str, tests: str | None = None, modules: tuple[UserModule, ...] = ()) -> Spec:
+def read_spec(
+    text: str,
+    *,
+    origin: str,
+    tests: str | None = None,
+    modules: tuple[UserModule, ...] = (),
+    packages: tuple[str, ...] = (),
+) -> Spec:
     """The spec in `text`, Markdown with optional front matter; `tests` is the source of a trusted pytest file,
-    `modules` are the user's own in place of those that the front matter names.
+    `modules` are the user's own in place of those that the front matter names, `packages` requirements beside its.
 
     `origin` is `argument`, `stdin` or a file's path; paths in the front matter are relative to that file, or else
     to the working directory. Raises UsageError, with the origin and the line.
     """
     place = place_of(origin)
     front, body = take_apart(text, place)
-    return make_spec(front, body, place, tests, modules)
+    return make_spec(front, body, place, tests, modules, packages)
 
 
 def take_apart(text: str, place: Place) -> tuple[FrontMatter, str]:
@@ -47,16 +54,22 @@ def take_apart(text: str, place: Place) -> tuple[FrontMatter, str]:
 
 
 def make_spec(
-    front: FrontMatter, body: str, place: Place, tests: str | None = None, modules: tuple[UserModule, ...] = ()
+    front: FrontMatter,
+    body: str,
+    place: Place,
+    tests: str | None = None,
+    modules: tuple[UserModule, ...] = (),
+    packages: tuple[str, ...] = (),
 ) -> Spec:
     """The spec that `body` and the front matter before it (or beside it, in a list) come to. Raises UsageError."""
     if not body.strip():
         raise UsageError(f"{place.whole} is empty; say what the code is to do.")
     signature = _signature(front, body)
-    shown = _examples(front, body, signature)
+    modules = modules or read_modules(front.modules)
+    packages = requirements((*front.packages, *packages))
+    shown = _examples(front, body, signature, named_imports(packages, modules))
     sources = [] if tests is None else [(tests, "the tests given")]
     sources.extend((read_text(path, LONGEST_TESTS), str(path)) for path in front.tests)
-    modules = modules or read_modules(front.modules)
     contents = "".join(f"{path}\0{text}" for module in modules for path, text in module.files.items())
     return Spec(
         id=front.id or _identifier(front.source + body + contents, body, signature),
@@ -65,23 +78,28 @@ def make_spec(
         examples=shown,
         user_tests=_trusted(sources),
         program=_is_program(front, body, signature, shown),
-        packages=front.packages,
+        packages=packages,
         modules=modules,
         limits=front.limits,
         origin=place.origin,
     )
 
 
-def read_spec_file(path: Path, tests_path: Path | None = None, modules: tuple[UserModule, ...] = ()) -> Spec:
-    """Return the spec in the file `path`, and trusted tests from `tests_path`; `modules` as for `read_spec`.
+def read_spec_file(
+    path: Path,
+    tests_path: Path | None = None,
+    modules: tuple[UserModule, ...] = (),
+    packages: tuple[str, ...] = (),
+) -> Spec:
+    """Return the spec in the file `path`, and trusted tests from `tests_path`; the rest as for `read_spec`.
 
     Raises UsageError.
     """
     text = read_text(path, LONGEST_SPEC)
     if tests_path is None:
-        return read_spec(text, origin=str(path), modules=modules)
+        return read_spec(text, origin=str(path), modules=modules, packages=packages)
     source = _trusted([(read_text(tests_path, LONGEST_TESTS), str(tests_path))])
-    return read_spec(text, origin=str(path), tests=source, modules=modules)
+    return read_spec(text, origin=str(path), tests=source, modules=modules, packages=packages)
 
 
 def read_tests_file(path: Path) -> str:
@@ -109,7 +127,9 @@ def _is_program(front: FrontMatter, body: str, signature: Signature | None, show
     return signature is None and asks_for_a_program(body)
 
 
-def _examples(front: FrontMatter, body: str, signature: Signature | None) -> tuple[Example, ...]:
+def _examples(
+    front: FrontMatter, body: str, signature: Signature | None, importable: Container[str]
+) -> tuple[Example, ...]:
     given: list[Example] = []
     for text in front.examples:
         try:
@@ -117,7 +137,7 @@ def _examples(front: FrontMatter, body: str, signature: Signature | None) -> tup
         except ValueError as error:
             raise UsageError(f"{front.places['examples']}: {error}.") from error
     known = {example.code for example in given}
-    return (*given, *(example for example in examples(body, signature) if example.code not in known))
+    return (*given, *(example for example in examples(body, signature, importable) if example.code not in known))
 
 
 def _trusted(sources: Sequence[tuple[str, str]]) -> str | None:

@@ -20,6 +20,7 @@ from ..syntax.source import (
     unused_name,
     with_name,
 )
+from .named_imports import named_imports
 from .preamble import merged
 
 _XUNIT = frozenset(
@@ -92,8 +93,9 @@ def _example_test(number: int, example: Example, spec: Spec) -> Test:
     entry = spec.signature.name if spec.signature else None
     lines = []
     missing_names = names_unbound(example.code, entry)
+    importable = KNOWN | named_imports(spec.packages, spec.modules)
     for missing in sorted(missing_names - FIXTURES):
-        known = KNOWN.get(missing) if missing != entry else None
+        known = importable.get(missing) if missing != entry else None
         lines.append(known or f"from {USER_MODULE} import {missing}")
     imports = [entry for line in lines for node in parse(line).body for entry in split_imports(node)]
     asked = ", ".join(sorted(missing_names & FIXTURES))

@@ -7,6 +7,7 @@ import pytest
 from agents.errors import UsageError
 from agents.records import UserModule
 from agents.spec import read_modules, read_spec, read_spec_file, requirements
+from agents.suite import example_tests
 
 
 def package(folder: Path, **files: str) -> Path:
@@ -99,3 +100,15 @@ def test_modules_of_the_command_line_count_for_the_id() -> None:
         read_spec(text, origin="argument", modules=(UserModule("a", {"a.py": source}),)) for source in ("1", "2")
     )
     assert len({first.id, second.id, read_spec(text, origin="argument").id}) == 3
+
+
+def test_examples_may_use_the_packages_and_modules_that_are_named() -> None:
+    shown = "area(Square(3)) == 9\narea(np.array([2])) == 4\narea(other(1)) == 1"
+    text = f"Implement area(s: Square) -> float.\n\n{shown}"
+    shapes = UserModule("shapes", {"shapes.py": "class Square:\n    pass\n\n\nclass _Own:\n    pass\n"})
+    named = read_spec(text, origin="argument", modules=(shapes,), packages=("numpy>=1.20",))
+    first, second = example_tests(named)
+    assert first.preamble == "from shapes import Square\nfrom user_code import area"
+    assert second.preamble == "import numpy as np\nfrom user_code import area"
+    assert named.packages == ("numpy>=1.20",)
+    assert read_spec(text, origin="argument").examples == ()
