@@ -25,6 +25,7 @@ from agents.events import BoardStarted, Event
 from agents.records import Failure
 from agents.storage.run_directory import find
 
+from .support import event_loops
 from .support.commands import QUICKSORT, REPLAYS, ROOT
 from .support.provider import Fails, serving
 
@@ -112,7 +113,7 @@ def test_tasks_that_share_a_cancellation_end_together_and_one_alone_ends_alone(t
             await agenerate(QUICKSORT, settings=SETTINGS, work_dir=tmp_path, cancellation=all_of_them)
         return await asyncio.gather(*tasks, return_exceptions=True)
 
-    first, second, _ = asyncio.run(generate_three())
+    first, second, _ = event_loops.run(generate_three())
     assert isinstance(first, asyncio.CancelledError)
     assert isinstance(second, RunResult)
     assert second.grade == "consensus"

@@ -19,6 +19,7 @@ import pytest
 
 from agents import Interrupted, SandboxBroken, Verifier, averify
 
+from ..support import event_loops
 from ..support.commands import ROOT
 from ..support.held import wait_until
 from ..support.scripted_sandbox import ScriptedSandbox
@@ -104,7 +105,7 @@ def test_verdicts_are_awaited_together_and_a_cancelled_one_leaves_no_process(
         assert not left()
         return [verdict.kind for verdict in verdicts]
 
-    assert asyncio.run(verify()) == ["passed", "failed", "passed"]
+    assert event_loops.run(verify()) == ["passed", "failed", "passed"]
 
 
 def test_one_verdict_is_awaited_without_a_verifier(left: Left) -> None:
@@ -116,7 +117,7 @@ def test_one_verdict_is_awaited_without_a_verifier(left: Left) -> None:
         assert not left()
         return (await averify(RIGHT, TESTS, sandbox="none")).kind
 
-    assert asyncio.run(verify()) == "passed"
+    assert event_loops.run(verify()) == "passed"
 
 
 @pytest.mark.thorough
