@@ -20,6 +20,7 @@ FLOORS = (
     "terminal",
     "batch",
     "bench",
+    "heal",
     "run",
     "loop",
     "roles",

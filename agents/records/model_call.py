@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-Role = Literal["code_writer", "test_writer", "critic"]
+Role = Literal["code_writer", "test_writer", "critic", "healer"]
 
 
 @dataclass(frozen=True, slots=True)

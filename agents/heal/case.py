@@ -1,0 +1,31 @@
+"""The Case protocol: a failure that can be done again in the sandbox, on changed files too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from ..records.heal import Observation
+
+
+class Case(Protocol):
+    """A failing script (`scripts.py`), function or tests (`tests.py`), or call (`calls.py`)."""
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """The text of each file that may change, by its path relative to the case's folder (`/` between names)."""
+
+    @property
+    def trusted(self) -> bool:
+        """True if an expectation of the user's decides: failing tests, `--expect...`, `verify=`, `tests=`."""
+
+    @property
+    def task(self) -> str:
+        """One or two sentences for the prompt: what is run, and what is expected of it."""
+
+    def observe(self, changed: Mapping[str, str], *, seed: int = 0) -> Observation:
+        """Run the case once, cold, in the sandbox, with the text of `changed` files in the stead of their own.
+
+        Other `seed`s are other hash seeds. Raises SandboxBroken, and Interrupted after a cancellation; whatever
+        the code does is in the observation.
+        """

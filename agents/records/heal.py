@@ -1,0 +1,122 @@
+"""Records of healing: how a case fails, where it may change, the patches, and what they are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .ruling import Grade
+
+SymptomKind = Literal["exception", "syntax", "output", "tests", "limit"]
+HealOutcome = Literal["healed", "healthy", "unhealed", "flaky", "environment", "refused"]
+PlaceUnit = Literal["statements", "function", "class", "file"]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One frame of a traceback: its file (relative to the case's folder), its line (from 1), the qualified name of
+    its function (`<module>` at the top), and arguments and locals as bounded `repr`s."""
+
+    path: str
+    line: int
+    function: str
+    values: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One expectation that a case can fail alone: a test, `--expect`, or a call. `detail` says how it failed;
+    `literals` are the literals (source text) that it hands to the code or expects of it."""
+
+    name: str
+    detail: str
+    source: str = ""
+    literals: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Symptom:
+    """How a case fails. Two runs fail the same way if `kind`, `summary` and the names of `items` are equal."""
+
+    kind: SymptomKind
+    summary: str
+    """Type and message of the failure with addresses, times and temporary paths left out."""
+    traceback: str = ""
+    """As it is shown: the deepest frames of the case's own files, cut."""
+    frames: tuple[Frame, ...] = ()
+    """Deepest first, those of `__cause__`, `__context__` and of groups included, files of the case only."""
+    items: tuple[Item, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What one cold run of a case showed. A case is healed by files of which `symptom` is None and `broken` empty.
+
+    `environment` is the one sentence with the way out where the failure is none of the code's; no model is asked.
+    `behavior` is what the files did as text that two patches are compared by: output, exit code, files, values.
+    """
+
+    symptom: Symptom | None = None
+    broken: tuple[str, ...] = ()
+    """Guards that no longer hold, each a name or a sentence."""
+    environment: str | None = None
+    behavior: str = ""
+    reached: Mapping[str, float] = field(default_factory=dict)
+    """Suspicion of each function (`path::name` -> Ochiai, 0 to 1), where coverage of tests gave one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A part of a file that a patch replaces: `unit` named `name` (qualified; empty for a file), lines from 1."""
+
+    path: str
+    unit: PlaceUnit
+    name: str
+    first_line: int
+    last_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """New text for the files of a case: `files` has the whole new text of each file that it changes."""
+
+    id: str
+    place: Place
+    files: Mapping[str, str]
+    changed_nodes: int = 0
+    changed_lines: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicion:
+    """A named reason not to believe a plausible patch; it can lower a grade and never raise one."""
+
+    name: Literal["swallows", "hard-coded", "removes", "leaves early", "reaches", "weakens types"]
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One patch and what became of it."""
+
+    patch: Patch
+    observation: Observation
+    suspicions: tuple[Suspicion, ...] = ()
+
+    @property
+    def plausible(self) -> bool:
+        """Symptom gone, guards hold."""
+        seen = self.observation
+        return seen.symptom is None and not seen.broken and seen.environment is None
+
+
+@dataclass(frozen=True, slots=True)
+class HealRuling:
+    """What the trials of a case come to."""
+
+    grade: Grade
+    leader: str | None
+    why: str
+    question: str | None = None
+    """What would settle a contested patch."""
