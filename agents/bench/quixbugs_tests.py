@@ -1,0 +1,90 @@
+"""Judges repairs of QuixBugs' programs: by the held-out items, and by agreement with the reference."""
+
+from __future__ import annotations
+
+import ast
+import math
+import threading
+from collections.abc import Iterable
+from typing import Any
+
+from ..errors import SandboxBroken
+from ..records import Verdict
+from ..sandbox import Sandbox
+from ..verifier import Verifier
+from .outputs import Output, outputs
+from .quixbugs import Program, Split
+from .quixbugs_inputs import inputs
+from .results import Hidden
+
+_TRUTH = ("breadth_first_search", "depth_first_search", "detect_cycle")
+"""Programs whose result QuixBugs' tests take as true or false, whatever it is."""
+
+
+class QuixBugsTests:
+    """Judges solutions; methods may be called from several threads."""
+
+    def __init__(self, programs: Iterable[Program], sandbox: Sandbox, verifier: Verifier) -> None:
+        """Sandbox and verifier stay their owner's."""
+        self._programs = {program.name: program for program in programs}
+        self._sandbox = sandbox
+        self._verifier = verifier
+        self._lock = threading.Lock()
+        self._expected: dict[str, tuple[Output, ...]] = {}
+
+    def verdict(self, program: Program, code: str, names: Iterable[str]) -> Verdict:
+        """Run the items `names` of `program` on `code`. Raises SandboxBroken."""
+        return self._verifier.verify(code, program.tests(tuple(names)))
+
+    def passes(self, program: Program, code: str, split: Split) -> Hidden:
+        """Judge by the held-out items (`base`), and by those and agreement with the reference (`plus`)."""
+        base = self.verdict(program, code, split.held_out).kind == "passed"
+        return Hidden(base=base, plus=base and self.agrees(program, code))
+
+    def agrees(self, program: Program, code: str) -> bool:
+        """Return True if `code` gives the reference's answer to each of 200 inputs. Raises SandboxBroken."""
+        given = inputs(program.name)
+        found = outputs(self._sandbox, code, program.name, given)
+        expected = self._answers(program)
+        return len(found) == len(expected) and all(
+            _equal(program.name, *one) for one in zip(given, expected, found, strict=True)
+        )
+
+    def _answers(self, program: Program) -> tuple[Output, ...]:
+        """Return what the reference returns. Raises SandboxBroken where it does not, for one of the inputs."""
+        with self._lock:
+            if program.name not in self._expected:
+                given = inputs(program.name)
+                found = outputs(self._sandbox, program.reference, program.name, given)
+                returned = [kind for kind, _ in found]
+                if returned != ["value"] * len(given):
+                    raise SandboxBroken(
+                        f"The reference of {program.name} fails on an input ({len(returned)} of {len(given)} "
+                        "answered): try again when the machine is less busy."
+                    )
+                self._expected[program.name] = found
+            return self._expected[program.name]
+
+
+def _equal(name: str, given: str, expected: Output, found: Output) -> bool:
+    if found[0] != "value":
+        return False
+    right, value = expected[1], found[1]
+    if name in _TRUTH:
+        return bool(right) is bool(value)
+    if name == "sqrt":
+        epsilon = ast.literal_eval(given)[-1]
+        return isinstance(value, int | float) and math.isfinite(value) and abs(value - right) <= epsilon
+    if name == "longest_common_subsequence":
+        return _is_as_good(value, right, *ast.literal_eval(given))
+    return bool(right == value)
+
+
+def _is_as_good(value: Any, right: str, *texts: str) -> bool:
+    """Return True if `value` is a subsequence of all `texts` and as long as `right`: any such is right."""
+    return isinstance(value, str) and len(value) == len(right) and all(_is_within(value, text) for text in texts)
+
+
+def _is_within(value: str, text: str) -> bool:
+    rest = iter(text)
+    return all(letter in rest for letter in value)
