@@ -38,6 +38,10 @@ class StrategyFigures:
     calls: float
     model_seconds: float
     seconds: float
+    changed_lines: float | None
+    """Of right repairs, mean; None where no program was to be repaired."""
+    every_seed: Share
+    """Tasks that are right with every seed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +71,11 @@ class Report:
     strategies: tuple[StrategyFigures, ...]
     comparisons: tuple[Comparison, ...]
     grades: tuple[GradeFigures, ...]
+    repairs: bool = False
+    """True if programs with a bug were to be repaired; False if specs were to be solved."""
 
 
-def tables(results: Iterable[TaskResult], title: str = "HumanEval+") -> Report:
+def tables(results: Iterable[TaskResult], title: str = "HumanEval+", *, repairs: bool = False) -> Report:
     """Compute the figures of `results`, one observation for each task and seed of a strategy.
 
     Intervals go by tasks where there are several seeds (see statistics.py). A result without a solution counts as
@@ -83,6 +89,7 @@ def tables(results: Iterable[TaskResult], title: str = "HumanEval+") -> Report:
         tuple(_figures(strategy, own) for strategy, own in present.items()),
         tuple(_comparisons(present)),
         tuple(figures for strategy, own in present.items() for figures in _grades(strategy, own)),
+        repairs,
     )
 
 
@@ -109,6 +116,7 @@ def _judged(results: Iterable[TaskResult]) -> list[TaskResult]:
 
 def _figures(strategy: Strategy, results: Sequence[TaskResult]) -> StrategyFigures:
     judged = _judged(results)
+    changed = [each.changed_lines for each in judged if each.changed_lines is not None and _right(each)]
     return StrategyFigures(
         strategy=strategy,
         tasks=len({result.task_id for result in results}),
@@ -127,7 +135,15 @@ def _figures(strategy: Strategy, results: Sequence[TaskResult]) -> StrategyFigur
         calls=fmean(result.usage.calls for result in results),
         model_seconds=fmean(result.usage.seconds for result in results),
         seconds=fmean(result.seconds for result in results),
+        changed_lines=fmean(changed) if changed else None,
+        every_seed=_with_every_seed(judged),
     )
+
+
+def _with_every_seed(judged: Sequence[TaskResult]) -> Share:
+    wrong = {result.task_id for result in judged if not _right(result)}
+    tasks = dict.fromkeys(result.task_id for result in judged)
+    return share_of([(task, task not in wrong) for task in tasks])
 
 
 def _grades(strategy: Strategy, results: Sequence[TaskResult]) -> Iterable[GradeFigures]:

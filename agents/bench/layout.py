@@ -19,6 +19,12 @@ _HOW = (
     "(generated), calls and seconds are means a task and seed; replayed replies count as if they had been asked "
     "for, except in the wall time."
 )
+_HOW_REPAIRED = (
+    f"Shares have {CONFIDENCE:.0%} intervals (Wilson's) in brackets. A repair is *correct* if what it was not shown "
+    "holds: the held-out tests and, for QuixBugs, agreement with the reference on 200 inputs. A *claim* is a repair "
+    "that the strategy hands over as right; a *false fix* is a claim that is not correct. Calls, tokens (generated) "
+    "and seconds are means a task and seed; changed lines a mean of correct repairs."
+)
 _Row = TypeVar("_Row")
 
 
@@ -54,6 +60,16 @@ _COST: _Columns[StrategyFigures] = {
     "model seconds": lambda row: f"{row.model_seconds:.0f}",
     "wall seconds": lambda row: f"{row.seconds:.0f}",
 }
+_REPAIRS: _Columns[StrategyFigures] = {
+    "strategy": lambda row: row.strategy,
+    "correct repairs": lambda row: share_cell(row.plus),
+    "false fixes, of claims": lambda row: share_cell(row.false_of_claims),
+    "calls": lambda row: f"{row.calls:.1f}",
+    "tokens": lambda row: f"{row.tokens:.0f}",
+    "changed lines": lambda row: _NONE if row.changed_lines is None else f"{row.changed_lines:.1f}",
+    "seeds": lambda row: str(row.seeds),
+    "correct with every seed": lambda row: share_cell(row.every_seed),
+}
 _COMPARISONS: _Columns[Comparison] = {
     "strategy": lambda row: row.strategy,
     "pairs": lambda row: str(row.plus.pairs),
@@ -71,9 +87,15 @@ _GRADES: _Columns[GradeFigures] = {
 
 def printed(report: Report) -> tuple[Table, ...]:
     """Lay out the tables of a report; one that would have no row is left out."""
+    if report.repairs:
+        first = (_table("Repairs", _REPAIRS, report.strategies),)
+    else:
+        first = (
+            _table("Hidden tests", _RATES, report.strategies),
+            _table("What a claim is worth", _TRUST, report.strategies),
+        )
     every = (
-        _table("Hidden tests", _RATES, report.strategies),
-        _table("What a claim is worth", _TRUST, report.strategies),
+        *first,
         _table("Cost, a task", _COST, report.strategies),
         _table(f"Against {BASELINE}, on the same tasks and seeds", _COMPARISONS, report.comparisons),
         _table("Of results with a grade", _GRADES, report.grades, labels=2),
@@ -93,7 +115,8 @@ def markdown(report: Report) -> str:
     seeds = max((figures.seeds for figures in report.strategies), default=0)
     sample = f"{_counted(tasks, 'task')}, {_counted(seeds, 'seed')} each."
     tables = map(markdown_table, printed(report))
-    return "\n\n".join([f"# {_cell(report.title)}", sample, *tables, *gaps(report), _HOW]) + "\n"
+    how = _HOW_REPAIRED if report.repairs else _HOW
+    return "\n\n".join([f"# {_cell(report.title)}", sample, *tables, *gaps(report), how]) + "\n"
 
 
 def gaps(report: Report) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 from ..sandbox import Job, Sandbox, SandboxLimits
 
 _PROGRAM = Path(__file__).with_name("inside") / "outputs_process.py"
-_LIMITS = SandboxLimits(wall_seconds=30.0, cpu_seconds=30)
+_LIMITS = SandboxLimits(wall_seconds=15.0, cpu_seconds=15)
 Output = tuple[str, Any]
 """`value` and the value as plain JSON, or `raises` and the exception's name."""
 

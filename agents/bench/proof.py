@@ -12,13 +12,13 @@ from .evalplus_job import Answer
 from .hidden_tests import HiddenTests
 from .tasks import BenchTask
 
-BROKEN: Mapping[str, Callable[[BenchTask], str]] = {
-    "does nothing": lambda task: task.head + "    pass\n",
-    "raises": lambda task: task.head + "    raise NotImplementedError\n",
-    "returns a text of its own": lambda task: task.head + "    return 'no result of this task'\n",
-    "cannot be read": lambda task: task.head + "    return (\n",
+BROKEN: Mapping[str, Callable[[str], str]] = {
+    "does nothing": lambda head: head + "    pass\n",
+    "raises": lambda head: head + "    raise NotImplementedError\n",
+    "returns a text of its own": lambda head: head + "    return 'no result of this task'\n",
+    "cannot be read": lambda head: head + "    return (\n",
 }
-"""Ways to be wrong on every task, by name."""
+"""Ways to be wrong on every task, by name: each makes a module of the head of a function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def prove(tasks: Sequence[BenchTask], sandbox: Sandbox, jobs: int | None = None)
 
 def solutions(task: BenchTask) -> list[str]:
     """Return the reference, then the broken ones in their order."""
-    return [task.reference, *(broken(task) for broken in BROKEN.values())]
+    return [task.reference, *(broken(task.head) for broken in BROKEN.values())]
 
 
 def _reference_passes(answer: Answer) -> bool:

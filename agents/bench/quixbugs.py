@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
-from ..syntax.source import parse, source_of
+from ..syntax.source import indented, parse, source_of
 from .quixbugs_inputs import GENERATORS
 
 COMMIT = "4257f44b0ff1181dedaedee6a447e133219fcebf"
@@ -46,9 +46,9 @@ class Program:
         return "\n\n\n".join([self.preamble, *(text for name, text in self.items.items() if name in names)]) + "\n"
 
     @property
-    def signature(self) -> str:
-        """The line that begins the function."""
-        return next(line for line in self.reference.split("\n") if line.startswith(f"def {self.name}("))
+    def head(self) -> str:
+        """The line that begins the function; a body makes it a module."""
+        return next(line for line in self.reference.split("\n") if line.startswith(f"def {self.name}(")) + "\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def split(program: Program, failing: Collection[str]) -> Split:
     order = sorted(program.items, key=lambda name: _digest(program, name))
     shown = (len(order) + 1) // 2
     if not any(name in failing for name in order[:shown]):
-        first = next(place for place, name in enumerate(order) if name in failing)
+        first = next((place for place, name in enumerate(order) if name in failing), shown - 1)
         order[shown - 1], order[first] = order[first], order[shown - 1]
     visible = set(order[:shown])
     return Split(
@@ -96,13 +96,15 @@ def _digest(program: Program, name: str) -> str:
 
 
 def _program(checkout: Path, name: str) -> Program:
-    buggy, reference = (_text(checkout / folder / f"{name}.py") for folder in ("python_programs", "correct_python_programs"))
+    buggy = _text(checkout / "python_programs" / f"{name}.py")
+    reference = _text(checkout / "correct_python_programs" / f"{name}.py")
     data = checkout / "json_testcases" / f"{name}.json"
     try:
         if data.is_file():
-            preamble = f"import pytest\n\nfrom {_MODULE} import {name}"
-            return Program(name, buggy, reference, preamble, _items_of_data(name, _text(data)))
-        preamble, items = _items_of_file(checkout, name)
+            needs_pytest = "import pytest\n\n" if name == "sqrt" else ""
+            preamble, items = f"{needs_pytest}from {_MODULE} import {name}", _items_of_data(name, _text(data))
+        else:
+            preamble, items = _items_of_file(checkout, name)
     except (ValueError, TypeError, IndexError) as error:
         raise UsageError(f"{checkout}: the items of {name} can't be read ({error}).") from error
     return Program(name, buggy, reference, preamble, items)
@@ -140,10 +142,14 @@ def _comparison(name: str, given: list[Any], value: Any) -> str:
 
 
 def _items_of_file(checkout: Path, name: str) -> tuple[str, dict[str, str]]:
-    """Read a pytest file of QuixBugs: its import of the program becomes that of `user_code`."""
+    """Read a pytest file of QuixBugs: its import of the program becomes that of `user_code`.
+
+    Each test makes anew what its file makes once for all: the verifier passes no object from test to test.
+    """
     text = _text(checkout / "python_testcases" / f"test_{name}.py")
     lines = text.split("\n")
     preamble = [f"from {_MODULE} import {name}"]
+    shared: list[str] = []
     items: dict[str, str] = {}
     for node in parse(text).body:
         match node:
@@ -154,7 +160,8 @@ def _items_of_file(checkout: Path, name: str) -> tuple[str, dict[str, str]]:
             case ast.FunctionDef(name=test) if test.startswith("test"):
                 items[test] = source_of(lines, node)
             case _:
-                preamble.append(source_of(lines, node))
+                shared.append(indented(source_of(lines, node)))
     if not items:
         raise ValueError("its pytest file has no test")
-    return "\n".join(preamble), items
+    made = "".join(f"{text.rstrip()}\n" for text in shared)
+    return "\n\n\n".join(preamble), {test: text.replace(":\n", f":\n{made}", 1) for test, text in items.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import threading
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from ..errors import SandboxBroken
@@ -13,7 +13,7 @@ from ..records import Verdict
 from ..sandbox import Sandbox
 from ..verifier import Verifier
 from .outputs import Output, outputs
-from .quixbugs import Program, Split
+from .quixbugs import Program, Split, split
 from .quixbugs_inputs import inputs
 from .results import Hidden
 
@@ -32,13 +32,20 @@ class QuixBugsTests:
         self._lock = threading.Lock()
         self._expected: dict[str, tuple[Output, ...]] = {}
 
-    def verdict(self, program: Program, code: str, names: Iterable[str]) -> Verdict:
+    def verdict(self, program: Program, code: str, names: Collection[str]) -> Verdict:
         """Run the items `names` of `program` on `code`. Raises SandboxBroken."""
-        return self._verifier.verify(code, program.tests(tuple(names)))
+        return self._verifier.verify(code, program.tests(names))
 
-    def passes(self, program: Program, code: str, split: Split) -> Hidden:
-        """Judge by the held-out items (`base`), and by those and agreement with the reference (`plus`)."""
-        base = self.verdict(program, code, split.held_out).kind == "passed"
+    def split(self, program: Program) -> Split:
+        """Run all items on the program as it is, and show half of them. Raises SandboxBroken."""
+        outcomes = self.verdict(program, program.buggy, program.items).outcomes
+        return split(program, [one.test_id for one in outcomes if one.status != "passed"])
+
+    def judge(self, name: str, code: str, held_out: Collection[str]) -> Hidden:
+        """Judge a repair of the program `name` by items that it was not shown (`base`), and by those and agreement
+        with the reference (`plus`). Raises SandboxBroken."""
+        program = self._programs[name]
+        base = self.verdict(program, code, held_out).kind == "passed"
         return Hidden(base=base, plus=base and self.agrees(program, code))
 
     def agrees(self, program: Program, code: str) -> bool:

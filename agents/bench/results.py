@@ -40,3 +40,5 @@ class TaskResult:
     """Its limit of generated tokens, where that is what another strategy spent."""
     lost_to_repair: bool = False
     """True if its first draft is right on the hidden tests, and the repair that it returns is not."""
+    changed_lines: int | None = None
+    """Of a repair: the lines in which it differs from the program that was to be repaired."""

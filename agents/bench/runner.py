@@ -6,10 +6,11 @@ Equal requests of two strategies are answered by the same reply, and charged to 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 
 from ..run.role_models import SharedModels
 from ..sandbox import Sandbox
@@ -54,28 +55,22 @@ class Runner:
     sandbox: Sandbox
     hidden: HiddenTests
     journal: Journal
-    _stopped: threading.Event = field(default_factory=threading.Event, init=False)
 
     def run(self, at_once: int, emit: Callable[[TaskResult], None]) -> list[TaskResult]:
         """Return the results of all cells, those in the journal included; `emit` gets each, from any thread.
 
         Raises ModelError where the model can't be reached, SandboxBroken, and OSError; finished results are kept.
         """
-        pool = ThreadPoolExecutor(at_once, thread_name_prefix="cell")
-        try:
-            cells = [pool.submit(self._cell, task, seed, emit) for task, seed in self.measurement.cells()]
-            wait(cells, return_when=FIRST_EXCEPTION)
-            self._stopped.set()
-            return [result for cell in cells for result in cell.result()]
-        finally:
-            self._stopped.set()
-            pool.shutdown(wait=False, cancel_futures=True)
+        cells = (partial(self._cell, task, seed, emit) for task, seed in self.measurement.cells())
+        return run_cells(cells, at_once)
 
-    def _cell(self, task: BenchTask, seed: int, emit: Callable[[TaskResult], None]) -> list[TaskResult]:
+    def _cell(
+        self, task: BenchTask, seed: int, emit: Callable[[TaskResult], None], stopped: threading.Event
+    ) -> list[TaskResult]:
         results: dict[Strategy, TaskResult] = {}
         with closing(CachedVerifier(self.sandbox)) as verifier:
             for strategy in (name for name in ORDER if name in self.measurement.strategies):
-                if self._stopped.is_set():
+                if stopped.is_set():
                     break
                 matched = _tokens(results.get("greenloop")) if strategy == "best-of-n" else None
                 result = self.journal.find(task.task_id, strategy, seed)
@@ -117,6 +112,25 @@ class Runner:
         if right or not attempt.repaired:
             return False
         return self.hidden.judge(task.task_id, solution_of(task, attempt.first_code)).plus
+
+
+def run_cells(
+    cells: Iterable[Callable[[threading.Event], list[TaskResult]]], at_once: int
+) -> list[TaskResult]:
+    """Run cells, `at_once` at the same time, and return their results in order.
+
+    A cell is given an event that is set when another has raised: it then ends after what it has begun.
+    """
+    stopped = threading.Event()
+    pool = ThreadPoolExecutor(at_once, thread_name_prefix="cell")
+    try:
+        running = [pool.submit(cell, stopped) for cell in cells]
+        wait(running, return_when=FIRST_EXCEPTION)
+        stopped.set()
+        return [result for cell in running for result in cell.result()]
+    finally:
+        stopped.set()
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _tokens(result: TaskResult | None) -> int | None:

@@ -85,7 +85,7 @@ def test_the_report_says_what_was_seen(report: ProofReport, said: str) -> None:
 @pytest.mark.parametrize("row", [DOUBLE, *PROSE])
 def test_the_broken_solutions_are_what_they_are_called(tmp_path: Path, row: dict[str, Any]) -> None:
     (task,) = written(tmp_path, row)
-    texts = {way: broken(task) for way, broken in BROKEN.items()}
+    texts = {way: broken(task.head) for way, broken in BROKEN.items()}
     with pytest.raises(SyntaxError):
         ast.parse(texts.pop("cannot be read"))
     last = {way: type(ast.parse(text).body[0].body[-1]) for way, text in texts.items()}  # type: ignore[attr-defined]

@@ -1,0 +1,63 @@
+"""Programs with a bug to be repaired, and the tests that a repair may see."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..strength.mutants import mutants
+from ..suite import example_tests, render
+from ..verifier import Verifier
+from .quixbugs import Program, Split, without_docstring
+from .tasks import BenchTask, task_spec
+
+
+@dataclass(frozen=True, slots=True)
+class RepairTask:
+    """A module with a bug in the function `entry_point`; `tests` is a pytest file, of which some fail on it."""
+
+    task_id: str
+    entry_point: str
+    code: str
+    tests: str
+
+
+def quixbugs_tasks(
+    programs: Sequence[Program], splits: Mapping[str, Split], *, strip: bool = False
+) -> tuple[RepairTask, ...]:
+    """Make the tasks of QuixBugs; with `strip` without the text that says what a program does."""
+    return tuple(
+        RepairTask(
+            one.name,
+            one.name,
+            without_docstring(one.buggy) if strip else one.buggy,
+            one.tests(splits[one.name].visible),
+        )
+        for one in programs
+    )
+
+
+def seeded_tasks(tasks: Sequence[BenchTask], verifier: Verifier) -> tuple[RepairTask, ...]:
+    """Plant a mutant in the reference of each task, the first by a hash on which an example of its docstring fails.
+
+    Tasks without one are left out. Raises SandboxBroken.
+    """
+    return tuple(seeded for task in tasks for seeded in _seeded(task, verifier))
+
+
+def _seeded(task: BenchTask, verifier: Verifier) -> Iterator[RepairTask]:
+    examples = example_tests(task_spec(task))
+    if not examples:
+        return
+    tests = render(examples)
+    if verifier.verify(task.reference, tests).kind != "passed":
+        return
+    for code in sorted((mutant.code for mutant in mutants(task.reference)), key=lambda code: _digest(task, code)):
+        if verifier.verify(code, tests).kind == "failed":
+            yield RepairTask(task.task_id, task.entry_point, code, tests)
+            return
+
+
+def _digest(task: BenchTask, code: str) -> str:
+    return hashlib.sha256(f"{task.task_id}\0{code}".encode()).hexdigest()

@@ -1,0 +1,61 @@
+"""A module and a pytest file as a case of healing: each run is a verification, the module apart from its tests."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..records import Outcome, Verdict
+from ..records.heal import Item, Observation, Symptom
+from ..suite import split
+from ..verifier import Verifier
+from .repair_tasks import RepairTask
+
+MODULE = "user_code.py"
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedCase:
+    """The case of a task of a benchmark; the verifier stays its owner's."""
+
+    subject: RepairTask
+    verifier: Verifier
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """The module."""
+        return {MODULE: self.subject.code}
+
+    @property
+    def trusted(self) -> bool:
+        """True: the tests decide."""
+        return True
+
+    @property
+    def task(self) -> str:
+        """What is run, and what is expected."""
+        return f"The tests of `{self.subject.entry_point}` in {MODULE} are run, and have to pass."
+
+    def observe(self, changed: Mapping[str, str], *, seed: int = 0) -> Observation:
+        """Verify the module in fresh processes, whatever the `seed`. Raises SandboxBroken."""
+        code = changed.get(MODULE, self.subject.code)
+        verdict = self.verifier.verify(code, self.subject.tests)
+        behavior = "\n".join(f"{each.test_id} {each.status} {each.actual}" for each in verdict.outcomes)
+        reached = {f"{MODULE}::{self.subject.entry_point}": 1.0}
+        return Observation(self._symptom(verdict), behavior=behavior, reached=reached)
+
+    def _symptom(self, verdict: Verdict) -> Symptom | None:
+        if verdict.kind == "passed":
+            return None
+        sources = {test.id: test.source for test in split(self.subject.tests, "user")}
+        failing = [each for each in verdict.outcomes if each.status != "passed"]
+        items = tuple(_item(each, sources.get(each.test_id, "")) for each in failing)
+        kind = "limit" if verdict.stopped and not items else "tests"
+        return Symptom(kind, f"{len(items)} tests fail" if items else verdict.reason, items=items)
+
+
+def _item(outcome: Outcome, source: str) -> Item:
+    literals = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)]
+    texts = dict.fromkeys(repr(node.value) for node in literals)
+    return Item(outcome.test_id, outcome.detail, source, tuple(texts))
