@@ -144,12 +144,13 @@ class Console:
 
     def result(self, result: RunResult) -> None:
         """Print the end of a run, for a person."""
-        from rich.syntax import Syntax
         from rich.text import Text
+
+        from .source_text import source_text
 
         out = self.out
         if result.code is not None and not self.quiet:
-            out.print(Syntax(clean(result.code), "python", background_color="default", word_wrap=True))
+            out.print(source_text(result.code))
         if result.error is not None:
             self.error(result.error.message)
         if result.grade is not None:
@@ -165,10 +166,10 @@ class Console:
             self._written(result.into)
 
     def _written(self, written: Written) -> None:
-        from rich.syntax import Syntax
+        from .source_text import source_text
 
         if not self.quiet and written.diff:
-            self.out.print(Syntax(clean(written.diff), "diff", background_color="default", word_wrap=True))
+            self.out.print(source_text(written.diff, "diff"))
         if written.note:
             self.out.print(f"Note: {clean(written.note)}", markup=False)
         if written.backup is None:
