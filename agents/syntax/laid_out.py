@@ -17,7 +17,7 @@ _OF_THE_FILE = re.compile(r"#!|[ \t\f]*#.*?coding[:=]")
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-def is_definition(node: ast.AST) -> TypeGuard[_Definition]:
+def is_definition(node: ast.AST | None) -> TypeGuard[_Definition]:
     """Return True for a function and a class."""
     return isinstance(node, _Definition)
 

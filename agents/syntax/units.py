@@ -1,0 +1,234 @@
+"""Units of a module that can be replaced: a function, a class, statements, or the whole file."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+
+from ..records.heal import Place, PlaceUnit
+from .laid_out import LaidOut, is_definition
+from .source import compile_error, indented, parse, unparse
+from .splice import spliced
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def unit_at(path: str, text: str, line: int, most: int) -> Place:
+    """Return the smallest unit of the module that holds a line (from 1) and has at most `most` characters: the
+    function (a function in a function belongs to that), the class, statements; the file where it has no more than
+    half of `most` and the line is in no function."""
+    try:
+        file = LaidOut(text)
+    except ValueError:
+        return _around(path, text, line, most)
+    names: list[str] = []
+    body: Sequence[ast.stmt] = file.tree.body
+    while True:
+        found = next((node for node in body if _first(file, node) <= line <= (node.end_lineno or 0)), None)
+        if isinstance(found, ast.ClassDef) and not isinstance(found.body, _Function):
+            inner = next((n for n in found.body if _first(file, n) <= line <= (n.end_lineno or 0)), None)
+            if is_definition(inner):
+                names.append(found.name)
+                body = found.body
+                continue
+        break
+    if is_definition(found) and _size(file, found) <= most:
+        unit: PlaceUnit = "class" if isinstance(found, ast.ClassDef) else "function"
+        name = ".".join([*names, found.name])
+        return Place(path, unit, name, _first(file, found), found.end_lineno or found.lineno)
+    if not is_definition(found) and len(text) <= most // 2:
+        return whole_file(path, text)
+    return _statements(path, file, body, line, most)
+
+
+def whole_file(path: str, text: str) -> Place:
+    """Return the place that is a whole file."""
+    return Place(path, "file", "", 1, max(1, len(_LINE.findall(text))))
+
+
+def text_of(text: str, place: Place) -> str:
+    """Return the lines of a place, their ends made plain."""
+    lines = _LINE.findall(text)[place.first_line - 1 : place.last_line]
+    return "".join(re.sub(r"\r\n?$", "\n", line) for line in lines)
+
+
+def replaced(text: str, place: Place, code: str) -> str:
+    """Return the module `text` with `code` at a place, and what that needs of its module at the top.
+
+    Every line outside the place stays byte for byte, and so do lines at it that are as before. Raises ValueError,
+    worded for the model, where `code` is none that can stand there.
+    """
+    code = code.replace("\r\n", "\n").replace("\r", "\n").strip("\n") + "\n"
+    if place.unit == "file":
+        new = code
+    elif place.unit == "statements":
+        new = _with_lines(text, place, code)
+    else:
+        return _with_definition(text, place, code)
+    if fault := compile_error(new):
+        raise ValueError(f"with it the file is no Python any more: {fault}")
+    return _with_old_lines(text, new)
+
+
+def _with_definition(text: str, place: Place, code: str) -> str:
+    """Replace a function or a class; its decorators stay, and so does the signature of a function."""
+    module = parse(code)
+    *classes, last = place.name.split(".")
+    if classes and not any(isinstance(node, ast.ClassDef) and node.name == classes[0] for node in module.body):
+        code = _in_classes(code, module, classes, last)
+        module = parse(code)
+    old, new = _named(parse(text), place.name), _named(module, place.name)
+    if new is None:
+        raise ValueError(f"it does not define `{place.name}`; write that {place.unit} whole")
+    assert is_definition(old)
+    if type(new) is not type(old):
+        raise ValueError(f"`{place.name}` is another kind of definition than before")
+    if isinstance(old, _Function) and isinstance(new, _Function) and _shape(old.args) != _shape(new.args):
+        raise ValueError(f"the parameters of `{place.name}` have to stay: {unparse(old.args)}")
+    if list(map(ast.dump, old.decorator_list)) != list(map(ast.dump, new.decorator_list)):
+        code = _with_decorators(code, new, old.decorator_list)
+    file = LaidOut(text)
+    return _with_old_lines(text, spliced(text, code, place.name), around=file.newline(old.lineno))
+
+
+def _shape(arguments: ast.arguments) -> str:
+    """Names, order and defaults of parameters, without annotations."""
+    plain = parse(f"def f({unparse(arguments)}): 0").body[0]
+    for node in ast.walk(plain):
+        if isinstance(node, ast.arg):
+            node.annotation = None
+    return ast.dump(plain)
+
+
+def _in_classes(code: str, module: ast.Module, classes: Sequence[str], name: str) -> str:
+    """The code with its function `name` moved into the classes that the place is in."""
+    lines = code.split("\n")
+    found = next((node for node in module.body if is_definition(node) and node.name == name), None)
+    if found is None:
+        return code
+    first = min([found.lineno, *(each.lineno for each in found.decorator_list)])
+    last = found.end_lineno or found.lineno
+    method = "\n".join(lines[first - 1 : last])
+    for each in reversed(classes):
+        method = f"class {each}:\n{indented(method)}"
+    return "\n".join([*lines[: first - 1], *method.split("\n"), *lines[last:]])
+
+
+def _with_decorators(code: str, new: ast.stmt, decorators: Sequence[ast.expr]) -> str:
+    """The code with `decorators` in the stead of those that a definition has there."""
+    assert is_definition(new)
+    lines = code.split("\n")
+    first = min([new.lineno, *(each.lineno for each in new.decorator_list)])
+    lead = lines[new.lineno - 1][: new.col_offset]
+    return "\n".join(
+        [*lines[: first - 1], *(f"{lead}@{unparse(each)}" for each in decorators), *lines[new.lineno - 1 :]]
+    )
+
+
+def _named(tree: ast.Module, name: str) -> ast.stmt | None:
+    body: Sequence[ast.stmt] = tree.body
+    found: ast.stmt | None = None
+    for part in name.split("."):
+        found = next((node for node in body if is_definition(node) and node.name == part), None)
+        body = found.body if isinstance(found, ast.ClassDef) else ()
+    return found
+
+
+def _with_lines(text: str, place: Place, code: str) -> str:
+    lines = _LINE.findall(text)
+    old = lines[place.first_line - 1 : place.last_line]
+    lead = next((line[: len(line) - len(line.lstrip())] for line in old if line.strip()), "")
+    body = code.split("\n")
+    own = next((line[: len(line) - len(line.lstrip())] for line in body if line.strip()), "")
+    moved = [lead + line.removeprefix(own) if line.strip() else line for line in body]
+    return "".join([*lines[: place.first_line - 1], "\n".join(moved), *lines[place.last_line :]])
+
+
+def _with_old_lines(old: str, new: str, around: str | None = None) -> str:
+    """`new`, where lines that are those of `old` keep their ends, and others end as their neighbours do."""
+    before, after = _LINE.findall(old), _LINE.findall(new)
+    ends = around or next((_end(line) for line in before if _end(line)), "\n")
+    plain = [[line.rstrip("
+") for line in lines] for lines in (before, after)]
+    matcher = difflib.SequenceMatcher(None, *plain, autojunk=False)
+    lines: list[str] = []
+    for kind, first, last, start, stop in matcher.get_opcodes():
+        if kind == "equal":
+            lines += before[first:last]
+        else:
+            if first < len(before) and _end(before[first]):
+                ends = _end(before[first])
+            lines += [line.rstrip("\r\n") + ends for line in after[start:stop]]
+    result = "".join(lines)
+    if before and not _end(before[-1]):
+        return result.rstrip("\r\n") if _end(result) else result
+    return result
+
+
+def _end(line: str) -> str:
+    return line[len(line.rstrip("\r\n")) :]
+
+
+def _first(file: LaidOut, node: ast.stmt) -> int:
+    return file.line_of(file.start(node))
+
+
+def _size(file: LaidOut, node: ast.stmt) -> int:
+    return file.line_end(node.end_lineno) - file.start(node)
+
+
+def _blocks(node: ast.stmt) -> Iterator[Sequence[ast.stmt]]:
+    for inner in [node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())]:
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(inner, field, None)
+            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
+                yield block
+
+
+def _statements(path: str, file: LaidOut, body: Sequence[ast.stmt], line: int, most: int) -> Place:
+    """The statement that holds a line, or where that is too long the one in it; with those around that fit."""
+    block = body
+    while True:
+        holding = next((node for node in block if _first(file, node) <= line <= (node.end_lineno or 0)), None)
+        if holding is None:
+            holding = min(block, key=lambda node: abs(node.lineno - line))
+        inner = [each for each in _blocks(holding) if each[0].lineno > holding.lineno]
+        if _size(file, holding) <= most or not inner:
+            break
+        block = next(
+            (each for each in inner if _first(file, each[0]) <= line <= (each[-1].end_lineno or 0)), inner[0]
+        )
+    first = last = block.index(holding)
+    while True:
+        wider = [(a, b) for a, b in ((first - 1, last), (first, last + 1)) if a >= 0 and b < len(block)]
+        fits = [
+            (a, b)
+            for a, b in wider
+            if file.line_end(block[b].end_lineno) - file.start(block[a]) <= most // 2
+            and not is_definition(block[a])
+            and not is_definition(block[b])
+        ]
+        if not fits:
+            break
+        first, last = fits[0]
+    return Place(path, "statements", "", _first(file, block[first]), block[last].end_lineno or line)
+
+
+def _around(path: str, text: str, line: int, most: int) -> Place:
+    """The place of a line in text that is no Python: the file if it is short, else from the last line at the
+    margin before it to the next one."""
+    if len(text) <= most // 2:
+        return whole_file(path, text)
+    lines = _LINE.findall(text)
+    line = min(line, len(lines))
+    starts = [number for number, each in enumerate(lines, 1) if each.strip() and each[0] not in " \t#)]}"]
+    first = max((number for number in starts if number < line), default=1)
+    last = min((number - 1 for number in starts if number > line), default=len(lines))
+    while sum(map(len, lines[first - 1 : last])) > most and last > line:
+        last -= 1
+    while sum(map(len, lines[first - 1 : last])) > most and first < line:
+        first += 1
+    return Place(path, "statements", "", first, max(first, last))
