@@ -98,18 +98,14 @@ def _changeable(tree: Tree, script: str, patterns: Sequence[str]) -> tuple[str, 
         try:
             decoded(tree.files[path])
         except (SyntaxError, ValueError, LookupError) as error:
-            raise UsageError(
-                f"{tree.root / path} is not in the encoding that it declares ({error})."
-            ) from error
+            raise UsageError(f"{tree.root / path} is not in the encoding that it declares ({error}).") from error
     return tuple(dict.fromkeys(found))
 
 
 def _checked_environment(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     for name in environment:
         if name in _REFUSED or name.startswith(_REFUSED_PREFIXES) or not name or "=" in name:
-            raise UsageError(
-                f"--env {name} can't be set: it says which programs and libraries run."
-            )
+            raise UsageError(f"--env {name} can't be set: it says which programs and libraries run.")
     return tuple(environment.items())
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -95,10 +95,9 @@ class ScriptCase:
         """What a run that meets all expectations, and the runs to be kept, did not do as on the files before."""
         before = self._run(self.invocation, {}, seed)
         broken = []
-        if before.errors and before.errors[0].kind != "SystemExit":
-            printed = os.path.commonprefix([before.stdout, self._run(self.invocation, {}, seed + 1).stdout])
-            if not run.stdout.startswith(printed):
-                broken.append("what was printed before the failure is printed no more")
+        raised = before.errors and before.errors[0].kind != "SystemExit"
+        if raised and not _continues(run.stdout, before.stdout, self._run(self.invocation, {}, seed + 1).stdout):
+            broken.append("what was printed before the failure is printed no more")
         if not run.ended:
             broken.append("the script ends its process without coming to its end")
         for invocation, now in kept.items():
@@ -190,3 +189,10 @@ def _named(invocation: Invocation) -> str:
 
 def _behavior(run: ScriptRun) -> str:
     return json.dumps([run.exit_code, run.stdout, run.changed, run.stopped is not None])
+
+
+def _continues(now: str, *before: str) -> bool:
+    """Return True if `now` begins with the lines that the outputs `before` have in common."""
+    lines = zip(*(text.splitlines() for text in before), strict=False)
+    common = list(itertools.takewhile(lambda row: len(set(row)) == 1, lines))
+    return now.splitlines()[: len(common)] == [row[0] for row in common]

@@ -10,27 +10,59 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from ..records.heal import Item, Suspicion
-from ..syntax.source import names_used, parse, plain, unparse
+from ..syntax.source import parse, plain, unparse
 
 _TRIVIAL: tuple[object, ...] = (0, 1, -1, "", None, True, False)
 _EXITS = frozenset(
     {"sys.exit", "exit", "quit", "os._exit", "os.abort", "os.kill", "atexit.register", "SystemExit"}
 )
 _REACHES: Mapping[str, frozenset[str]] = {
-    "the network": frozenset({"socket", "ssl", "urllib", "http", "requests", "httpx", "aiohttp", "ftplib", "smtplib"}),
+    "the network": frozenset(
+        ["socket", "ssl", "urllib", "http", "requests", "httpx", "aiohttp", "ftplib", "smtplib"]
+    ),
     "processes": frozenset(
-        {"subprocess", "multiprocessing", "os.system", "os.popen", "os.fork", "os.execv", "os.execvp", "os.spawnv", "pty"}
+        ["subprocess", "multiprocessing", "pty", "os.system", "os.popen", "os.fork", "os.execv", "os.execvp"]
     ),
     "files": frozenset(
-        {"open", "shutil", "tempfile", "os.remove", "os.unlink", "os.rename", "os.rmdir", "write_text", "write_bytes",
-         "unlink", "rmdir", "os.environ", "read_text", "read_bytes"}
+        [
+            "open",
+            "shutil",
+            "tempfile",
+            "os.remove",
+            "os.unlink",
+            "os.rename",
+            "os.rmdir",
+            "os.environ",
+            "write_text",
+            "write_bytes",
+            "unlink",
+            "rmdir",
+            "read_text",
+            "read_bytes",
+        ]
     ),
-    "pytest": frozenset({"pytest", "_pytest", "unittest", "conftest"}),
+    "pytest": frozenset(["pytest", "_pytest", "unittest", "conftest"]),
     "frames and modules": frozenset(
-        {"sys._getframe", "inspect", "gc", "ctypes", "importlib", "sys.modules", "builtins", "__builtins__", "eval",
-         "exec", "__import__", "globals", "sys.settrace", "sys.setprofile", "sys.stdout", "sys.argv"}
+        [
+            "sys._getframe",
+            "inspect",
+            "gc",
+            "ctypes",
+            "importlib",
+            "sys.modules",
+            "builtins",
+            "__builtins__",
+            "eval",
+            "exec",
+            "__import__",
+            "globals",
+            "sys.settrace",
+            "sys.setprofile",
+            "sys.stdout",
+            "sys.argv",
+        ]
     ),
-}  # fmt: skip
+}
 
 
 def suspicions(old: Mapping[str, str], new: Mapping[str, str], items: Iterable[Item]) -> tuple[Suspicion, ...]:

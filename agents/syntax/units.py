@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ..records.heal import Place, PlaceUnit
+from .imports import split_imports
 from .laid_out import LaidOut, is_definition
 from .source import compile_error, indented, parse, unparse
 from .splice import spliced
@@ -62,6 +63,10 @@ def replaced(text: str, place: Place, code: str) -> str:
     worded for the model, where `code` is none that can stand there.
     """
     code = code.replace("\r\n", "\n").replace("\r", "\n").strip("\n") + "\n"
+    if place.unit in ("file", "statements") and (names := _definitions_alone(text, code)):
+        for name in names:
+            text = _with_definition(text, Place(place.path, "function", name, 1, 1), code)
+        return text
     if place.unit == "file":
         new = code
     elif place.unit == "statements":
@@ -71,6 +76,19 @@ def replaced(text: str, place: Place, code: str) -> str:
     if fault := compile_error(new):
         raise ValueError(f"with it the file is no Python any more: {fault}")
     return _with_old_lines(text, new)
+
+
+def _definitions_alone(text: str, code: str) -> list[str]:
+    """The definitions in `code`, where it has nothing else, the file `text` has them all and others too."""
+    try:
+        there = [node.name for node in parse(text).body if is_definition(node)]
+        body = parse(code).body
+    except ValueError:
+        return []
+    names = [node.name for node in body if is_definition(node)]
+    rest = [node for node in body if not is_definition(node) and not split_imports(node)]
+    known = all(there.count(name) == 1 for name in names)
+    return names if names and known and not rest and len(parse(text).body) > len(body) else []
 
 
 def _with_definition(text: str, place: Place, code: str) -> str:
@@ -151,9 +169,8 @@ def _with_old_lines(old: str, new: str, around: str | None = None) -> str:
     """`new`, where lines that are those of `old` keep their ends, and others end as their neighbours do."""
     before, after = _LINE.findall(old), _LINE.findall(new)
     ends = around or next((_end(line) for line in before if _end(line)), "\n")
-    plain = [[line.rstrip("
-") for line in lines] for lines in (before, after)]
-    matcher = difflib.SequenceMatcher(None, *plain, autojunk=False)
+    was, now = ([line.rstrip("\r\n") for line in lines] for lines in (before, after))
+    matcher = difflib.SequenceMatcher(None, was, now, autojunk=False)
     lines: list[str] = []
     for kind, first, last, start, stop in matcher.get_opcodes():
         if kind == "equal":
