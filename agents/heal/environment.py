@@ -46,7 +46,7 @@ def _fault(
         return "The script needs the network, which no sandbox has; record what it fetches, and give it by --data."
     if "EOFError" in error.bases and not has_stdin and "EOF when reading" in error.message:
         return "The script reads standard input; give it with --stdin FILE."
-    if "KeyError" in error.bases and error.raised_in.endswith("os.py"):
+    if "KeyError" in error.bases and error.raised_in.endswith(("os.py", "<frozen os>")):
         name = error.message.strip("'\"")
         return f"The script needs the environment variable {name}; give it with --env {name}=VALUE."
     if "no display" in error.message or "cannot connect to display" in error.message.lower():

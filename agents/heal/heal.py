@@ -32,7 +32,6 @@ class _Search:
     seen: Observation
     places: tuple[Place, ...]
     trials: list[Trial] = field(default_factory=list)
-    programs: set[tuple[str, ...]] = field(default_factory=set)
     asked: int = 0
 
     @property
@@ -137,21 +136,25 @@ def _round(search: _Search, healer: Healer, number: int, patches: int, emit: Eve
         except ReplyError as reason:
             emit(Note(f"Patch {search.asked}: no patch can be read out of the replies ({reason})."))
             continue
-        if not _is_new(search, patch) and case.trusted:
-            emit(Note(f"Patch {search.asked} repeats an earlier one."))
+        known = _known(search, patch)
+        if known is not None and not known.plausible:
+            emit(Note(f"Patch {search.asked} repeats one that does not mend it."))
             continue
-        trial = _tried(search, patch)
+        trial = replace(known, patch=patch) if known is not None else _tried(search, patch)
         search.trials.append(trial)
         emit(Note(f"Patch {search.asked}, of {_named(place)}: {_outcome(trial)}."))
         if search.enough or (patches == 1 and trial.plausible and not trial.suspicions):
             return
 
 
-def _is_new(search: _Search, patch: Patch) -> bool:
-    key = tuple(f"{path}\n{program(text)}" for path, text in sorted(patch.files.items()))
-    known = key in search.programs
-    search.programs.add(key)
-    return not known
+def _known(search: _Search, patch: Patch) -> Trial | None:
+    """The trial of an earlier patch that makes the same program."""
+    made = _programs(patch)
+    return next((trial for trial in search.trials if _programs(trial.patch) == made), None)
+
+
+def _programs(patch: Patch) -> dict[str, str]:
+    return {path: program(text) for path, text in patch.files.items()}
 
 
 def _tried(search: _Search, patch: Patch) -> Trial:

@@ -242,7 +242,7 @@ def _around(path: str, text: str, line: int, most: int) -> Place:
     lines = _LINE.findall(text)
     line = min(line, len(lines))
     starts = [number for number, each in enumerate(lines, 1) if each.strip() and each[0] not in " \t#)]}"]
-    first = max((number for number in starts if number < line), default=1)
+    first = max((number for number in starts if number <= line), default=1)
     last = min((number - 1 for number in starts if number > line), default=len(lines))
     while sum(map(len, lines[first - 1 : last])) > most and last > line:
         last -= 1

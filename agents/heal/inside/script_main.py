@@ -61,7 +61,12 @@ class Report:
         frames = list(traceback.walk_tb(stripped(error)))[-_MOST_FRAMES:]
         if isinstance(error, SyntaxError):
             path = str(error.filename or "")
-            own = [[path[len(self._tree) :], error.lineno or 1, "<module>", {}]] if self._is_own(path) else []
+            missing_block = "expected an indented block" in str(error.msg)
+            own = (
+                [[path[len(self._tree) :], (error.lineno or 1) - missing_block, "<module>", {}]]
+                if self._is_own(path)
+                else []
+            )
         else:
             own = [self._frame(frame, line) for frame, line in frames if self._is_own(frame.f_code.co_filename)]
         own.reverse()
