@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 
 from ..records.heal import Item, Suspicion
 from ..syntax.source import parse, plain, unparse
@@ -144,13 +145,17 @@ def _constants(tree: ast.Module) -> Iterator[object]:
                 yield value
             case ast.Expr(value=ast.Constant()):
                 continue
-            case ast.UnaryOp() | ast.BinOp() | ast.List() | ast.Tuple() | ast.Dict() | ast.Set():
+            case ast.List() | ast.Tuple() | ast.Dict() | ast.Set():
+                with suppress(ValueError):
+                    yield _folded(node)
+                pending.extend(ast.iter_child_nodes(node))
+            case ast.UnaryOp() | ast.BinOp():
                 try:
                     yield _folded(node)
                 except ValueError:
-                    operands = [each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.Constant)]
-                    plain_operands = isinstance(node, ast.BinOp | ast.UnaryOp)
-                    pending.extend(operands if plain_operands else ast.iter_child_nodes(node))
+                    pending.extend(
+                        each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.Constant)
+                    )
             case ast.Subscript(value=value, slice=index):
                 pending.append(value)
                 if not isinstance(index, ast.Constant | ast.Slice):

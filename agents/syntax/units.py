@@ -244,6 +244,8 @@ def _around(path: str, text: str, line: int, most: int) -> Place:
     starts = [number for number, each in enumerate(lines, 1) if each.strip() and each[0] not in " \t#)]}"]
     first = max((number for number in starts if number <= line), default=1)
     last = min((number - 1 for number in starts if number > line), default=len(lines))
+    while last > first and not lines[last - 1].strip():
+        last -= 1
     while sum(map(len, lines[first - 1 : last])) > most and last > line:
         last -= 1
     while sum(map(len, lines[first - 1 : last])) > most and first < line:

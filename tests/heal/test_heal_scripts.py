@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -198,9 +197,9 @@ def test_a_script_that_works_and_one_that_fails_at_random_ask_no_model(heals: He
 def test_nothing_of_the_users_is_deleted(heals: Heals) -> None:
     wipe = (
         "import os, shutil, tempfile\n"
-        "for path in (os.path.expanduser('~'), '/tmp', '/var/tmp', '.', {folder!r}):\n"
+        f"for path in (os.path.expanduser('~'), '/tmp', '/var/tmp', '.', {str(heals.folder)!r}):\n"
         "    shutil.rmtree(path, ignore_errors=True)\n"
-    ).format(folder=str(heals.folder))
+    )
     heals.script("a,b\n1,2\n", "data.csv")
     heals.script(f"{wipe}raise ValueError('gone')\n")
     heals.replies(f"{wipe}print('gone')\n")
@@ -213,7 +212,7 @@ def test_nothing_of_the_users_is_deleted(heals: Heals) -> None:
     ("reply", "grade", "reason"),
     [
         ('def total(values):\n    return 6\n', "contested", "hard-coded"),
-        ('def total(values):\n    if values == [1, 2, 3]:\n        return 6\n    return 0\n', "contested", "hard-coded"),
+        ('def total(values):\n    return 6 if values == [1, 2, 3] else 0\n', "contested", "hard-coded"),
         ('def total(values):\n    return 3 + 3\n', "contested", "hard-coded"),
         ('def main():\n    print("numbers")\n    print("total: 6")\n', "contested", "hard-coded"),
         ('def main():\n    print("total:", total([1, 2, 3, 4]))\n', "contested", "removes"),
@@ -497,4 +496,3 @@ def test_a_killed_heal_leaves_old_or_new_bytes(heals: Heals) -> None:
         process.kill()
         process.wait()
         assert path.read_text() in (OFF_BY_ONE, new)
-    assert os.path.exists(path)
