@@ -14,7 +14,7 @@ from typing import Literal
 
 from ..sandbox.interpreter import LENDING, Interpreter
 
-Side = Literal["test_process", "code_process"]
+Side = Literal["test_process", "code_process", "call_process"]
 
 _FOLDER = Path(__file__).with_name("inside")
 

@@ -1,0 +1,112 @@
+"""A call as it was before the function ran: which function of which file, and its arguments as plain data."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..verifier.inside.proxy.plain import Tree, Unshareable
+from ..verifier.inside.proxy.plain_crossing import PlainCrossing
+from .call_process import STAND_INS, Callee
+
+_LOCALS = "<locals>"
+_INSTALLED = frozenset(["site-packages", "dist-packages"])
+
+
+class NotRepeatable(Exception):
+    """The call cannot be done again in the sandbox; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class CapturedCall:
+    """The arguments of one call, packed: `receiver` names the class of a method's first argument."""
+
+    receiver: list[str] | None
+    body: Tree
+    crossing: PlainCrossing
+
+    def value(self, body: Tree) -> Any:
+        """The value of an answer. The arguments, which the failed call may have changed, become what the answer's
+        call left of them. Raises Malformed."""
+        self.crossing.shared.restore()
+        return self.crossing.unpack(body)[0]
+
+
+def capture(is_method: bool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> CapturedCall:
+    """Pack the arguments of a call. Raises Unshareable and RecursionError where they are no plain data."""
+    crossing = PlainCrossing(2)
+    receiver = _receiver(args[0]) if is_method and args else None
+    if receiver is None:
+        return CapturedCall(None, crossing.pack((None, args, kwargs)), crossing)
+    state = vars(args[0]) if receiver[0] == "instance" else None
+    return CapturedCall(receiver, crossing.pack((state, args[1:], kwargs)), crossing)
+
+
+def _receiver(first: Any) -> list[str] | None:
+    """`class` or `instance`, module and qualified name of the class; None for plain data. Raises Unshareable."""
+    kind = first if isinstance(first, type) else type(first)
+    if kind.__module__ == "builtins":
+        return None
+    if _LOCALS in kind.__qualname__:
+        raise Unshareable(f"class {kind.__qualname__} is defined in a function")
+    if kind is first:
+        return ["class", kind.__module__, kind.__qualname__]
+    bases = kind.__mro__[:-1]
+    if not hasattr(first, "__dict__") or any(vars(base).get("__slots__") or _is_built_in(base) for base in bases):
+        raise Unshareable(f"a {kind.__qualname__} keeps its state elsewhere than in its attributes")
+    return ["instance", kind.__module__, kind.__qualname__]
+
+
+def _is_built_in(kind: type) -> bool:
+    return kind.__module__ == "builtins"
+
+
+def unhealable(function: Callable[..., Any]) -> str | None:
+    """Why calls of `function` are recorded only; None where they can be done again."""
+    code = getattr(function, "__code__", None)
+    if not isinstance(function, types.FunctionType) or code is None:
+        return "it is no function of Python's"
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        return "it is a generator: values were handed out before it failed"
+    if code.co_freevars and set(code.co_freevars) != {"__class__"}:
+        return f"it is a closure over {', '.join(code.co_freevars)}"
+    if function.__name__ == "<lambda>":
+        return "it is a lambda"
+    return None
+
+
+def located(function: types.FunctionType) -> tuple[Callee, Path]:
+    """Where `function` is, and the folder that its module is imported from. Raises NotRepeatable."""
+    path = Path(function.__code__.co_filename)
+    if not path.is_file():
+        raise NotRepeatable("its source is in no file")
+    name = function.__module__
+    if name == "__main__":
+        spec = getattr(sys.modules["__main__"], "__spec__", None)
+        name = spec.name if spec is not None else path.stem
+    parts = name.split(".")
+    inner = path.with_suffix("").parts if path.stem != "__init__" else path.parent.parts
+    levels = len(parts) if inner[-len(parts) :] == tuple(parts) else 1
+    if levels == 1:
+        name = inner[-1] if path.stem != "__init__" else name
+    root = Path(*inner[:-levels])
+    return Callee(name, path.relative_to(root).as_posix(), function.__qualname__), root
+
+
+def project_files(root: Path, path: str) -> dict[str, bytes]:
+    """The modules below `root` that this process has imported, that of `path` among them."""
+    found = {path: (root / path).read_bytes()}
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if name.partition(".")[0] in STAND_INS or not isinstance(file, str) or not file.endswith(".py"):
+            continue
+        if Path(file).is_relative_to(root) and Path(file).is_file():
+            relative = Path(file).relative_to(root)
+            if not any(part in _INSTALLED or part[:1] == "." for part in relative.parts):
+                found.setdefault(relative.as_posix(), Path(file).read_bytes())
+    return found
