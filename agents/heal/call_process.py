@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import select
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
+from ..errors import Interrupted
 from ..sandbox import Job, Running, Sandbox, SandboxLimits
 from ..verifier.inside.proxy.frames import ANSWER, ASK, HELLO
 from ..verifier.inside.proxy.plain import Tree
@@ -41,12 +42,18 @@ class CallProcess:
     """
 
     def __init__(
-        self, sandbox: Sandbox, callee: Callee, files: Mapping[str, bytes], limits: SandboxLimits
+        self,
+        sandbox: Sandbox,
+        callee: Callee,
+        files: Mapping[str, bytes],
+        limits: SandboxLimits,
+        cancelled: Callable[[], bool],
     ) -> None:
         self._sandbox = sandbox
         self._callee = callee
         self._files = {**files, **programs("call_process", sandbox.interpreter)}
         self._limits = limits
+        self._cancelled = cancelled
         self._held = ExitStack()
 
     def __enter__(self) -> Self:
@@ -68,9 +75,14 @@ class CallProcess:
         self._held.close()
 
     def ask(self, receiver: list[str] | None, body: Tree) -> tuple[str, Any]:
-        """How one call ended, `return`, `raise` or `unshareable`, and with what. Raises CallStopped."""
+        """How one call ended, `return`, `raise` or `unshareable`, and with what.
+
+        Raises CallStopped and Interrupted.
+        """
         self._wire.send(ASK, json.dumps([receiver, body]).encode())
         while (left := self._deadline - time.monotonic()) > 0:
+            if self._cancelled():
+                raise Interrupted("The heal was cancelled.")
             writing = [self._wire.socket] if self._wire.pending else []
             select.select([self._wire.socket], writing, [], min(left, 0.2))
             self._wire.flush()

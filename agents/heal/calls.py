@@ -2,48 +2,53 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import inspect
 import io
 import json
 import tokenize
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from types import FunctionType
 from typing import Any
 
+from ..errors import Interrupted
 from ..records.heal import Frame, Item, Observation, Symptom
 from ..sandbox import Sandbox, SandboxLimits
 from ..syntax.clean_text import clean
+from ..syntax.source import parse
 from ..verifier.inside.proxy.plain import Malformed, Tree, Unshareable
 from ..verifier.inside.proxy.plain_crossing import PlainCrossing
 from .call_process import Callee, CallProcess, CallStopped
-from .captured_call import CapturedCall, capture
+from .captured_call import CapturedCall, capture, is_method
 
 Test = Callable[[Callable[..., Any]], object]
 Verify = Callable[[Any], object]
 _MOST_DETAIL = 500
+_LIMITS = SandboxLimits()
 
 
 @dataclass(frozen=True)
 class CallCase:
-    """A call of `callee`, whose project is `project` (bytes by path), and what is expected of it.
+    """A call of `function`, whose project is `project` (bytes by path), and what is expected of it.
 
     `tests` get a function whose calls run in the sandbox; `verify` gets the value. Both run in this process: they
-    are the user's own, and see plain data and nothing else of the code. `known` are classes of exceptions that the
-    module has here.
+    are the user's own, and see plain data and nothing else of the code. Without `call` the tests alone are run.
+    `line` is that of the module's own statement that is running here: it, and what follows, is left out inside.
     """
 
     sandbox: Sandbox
     callee: Callee
     project: Mapping[str, bytes]
     call: CapturedCall | None
-    is_async: bool = False
-    is_method: bool = False
+    function: FunctionType
     tests: Sequence[Test] = ()
     verify: Verify | None = None
-    known: Mapping[str, type[BaseException]] = field(default_factory=dict)
-    limits: SandboxLimits = SandboxLimits()
+    line: int | None = None
+    limits: SandboxLimits = _LIMITS
+    cancelled: Callable[[], bool] = lambda: False
 
     @cached_property
     def files(self) -> Mapping[str, str]:
@@ -63,7 +68,7 @@ class CallCase:
         return f"`{self.callee.qualname}` of {self.callee.path} is called and has to return.{expected}"
 
     def observe(self, changed: Mapping[str, str], *, seed: int = 0) -> Observation:
-        """Call it once, in a cold process, and run the tests. Raises SandboxBroken."""
+        """Call it once, in a cold process, and run the tests. Raises SandboxBroken and Interrupted."""
         with self._process(changed) as process:
             try:
                 return self._observed(process)
@@ -71,7 +76,7 @@ class CallCase:
                 return Observation(Symptom("limit", clean(str(stopped))))
 
     def value(self, changed: Mapping[str, str]) -> Any:
-        """The value of the call on `changed` files; the caller's own arguments become what that call leaves of them.
+        """The value of the call on `changed` files; the caller's arguments become what that call leaves of them.
 
         Raises CallStopped where it does not return plain data, and SandboxBroken.
         """
@@ -86,8 +91,12 @@ class CallCase:
             raise CallStopped(str(error)) from error
 
     def _process(self, changed: Mapping[str, str]) -> CallProcess:
-        new = {path: encoded(text, self.project.get(path, b"")) for path, text in changed.items()}
-        return CallProcess(self.sandbox, self.callee, {**self.project, **new}, self.limits)
+        path = self.callee.path
+        new = {name: encoded(text, self.project.get(name, b"")) for name, text in changed.items()}
+        if self.line is not None:
+            before = _before(self.files[path], self.line, changed.get(path, self.files[path]))
+            new[path] = encoded(before, self.project[path])
+        return CallProcess(self.sandbox, self.callee, {**self.project, **new}, self.limits, self.cancelled)
 
     def _observed(self, process: CallProcess) -> Observation:
         items: list[Item] = []
@@ -130,9 +139,9 @@ class CallCase:
             result = test(self._function(process))
             if inspect.isawaitable(result):
                 asyncio.run(_awaited(result))
-        except CallStopped:
+        except (CallStopped, Interrupted, KeyboardInterrupt, SystemExit):
             raise
-        except Exception as error:  # whatever it is, the test did not pass
+        except BaseException as error:  # such as pytest's own, which is no Exception
             return _shown(error)
         return None
 
@@ -140,7 +149,7 @@ class CallCase:
         """A function that stands for the one in the sandbox."""
 
         def called(*args: Any, **kwargs: Any) -> Any:
-            packed = capture(self.is_method, args, kwargs)
+            packed = capture(is_method(self.function), args, kwargs)
             how, what = process.ask(packed.receiver, packed.body)
             if how == "unshareable":
                 raise Unshareable(str(what))
@@ -151,7 +160,7 @@ class CallCase:
         async def called_async(*args: Any, **kwargs: Any) -> Any:
             return called(*args, **kwargs)
 
-        found = called_async if self.is_async else called
+        found = called_async if inspect.iscoroutinefunction(self.function) else called
         found.__name__ = found.__qualname__ = self.callee.qualname.rpartition(".")[2]
         return found
 
@@ -165,10 +174,10 @@ class CallCase:
                     return error
         except Malformed as malformed:
             raise CallStopped(str(malformed)) from malformed
-        kind = self.known.get(facts["name"], RuntimeError)
-        error = BaseException.__new__(kind, facts["message"])
-        assert isinstance(error, BaseException)
-        return error
+        kind = self.function.__globals__.get(facts["name"])
+        if not (isinstance(kind, type) and issubclass(kind, Exception)):
+            return RuntimeError(f"{facts['name']}: {facts['message']}")
+        return BaseException.__new__(kind, facts["message"])
 
 
 async def _awaited(result: Any) -> Any:
@@ -187,7 +196,12 @@ def _raised(raised: Any) -> Symptom:
     kind = facts["name"] if facts["module"] == "builtins" else f"{facts['module']}.{facts['name']}"
     try:
         frames = tuple(
-            Frame(clean(path), int(line), clean(function), {clean(name): clean(text) for name, text in values.items()})
+            Frame(
+                clean(path),
+                int(line),
+                clean(function),
+                {clean(name): clean(text) for name, text in values.items()},
+            )
             for path, line, function, values in facts["frames"]
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -210,6 +224,18 @@ def decoded(data: bytes) -> str:
     """The text of a Python file, line ends as they are, without a byte order mark."""
     encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     return data.decode(encoding)
+
+
+def _before(old: str, line: int, new: str) -> str:
+    """`new` up to the statement at the top of the module that stands at `line` of `old`; all where it has none."""
+    running = [ast.dump(node) for node in parse(old).body if _first(node) <= line <= (node.end_lineno or 0)]
+    first = next((_first(node) for node in parse(new).body if ast.dump(node) in running), None)
+    return new if first is None else "".join(new.splitlines(keepends=True)[: first - 1])
+
+
+def _first(node: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def encoded(text: str, like: bytes) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 import types
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,11 @@ from ..verifier.inside.proxy.plain_crossing import PlainCrossing
 from .call_process import STAND_INS, Callee
 
 _LOCALS = "<locals>"
+MOST_BYTES = 64 << 10
+_ITEM = 8
+_TEXTS = frozenset([str, bytes, bytearray, memoryview])
+_MAPPINGS = frozenset([dict, OrderedDict, defaultdict, Counter])
+_CONTAINERS = frozenset([list, tuple, set, frozenset, deque])
 _INSTALLED = frozenset(["site-packages", "dist-packages"])
 
 
@@ -37,14 +43,50 @@ class CapturedCall:
         return self.crossing.unpack(body)[0]
 
 
-def capture(is_method: bool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> CapturedCall:
-    """Pack the arguments of a call. Raises Unshareable and RecursionError where they are no plain data."""
+def is_method(function: Callable[..., Any]) -> bool:
+    """Return True if `function` is defined in a class: its first argument may be an instance, or the class."""
+    outer = function.__qualname__.rpartition(".")[0]
+    return bool(outer) and not outer.endswith(_LOCALS)
+
+
+def capture(of_class: bool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> CapturedCall:
+    """Pack the arguments of a call, of a function that is defined in a class if `of_class`.
+
+    Raises Unshareable where they are no plain data or too much.
+    """
+    if not _is_small((args, kwargs)):
+        raise Unshareable(f"its arguments take more than {MOST_BYTES >> 10} KiB")
     crossing = PlainCrossing(2)
-    receiver = _receiver(args[0]) if is_method and args else None
+    receiver = _receiver(args[0]) if of_class and args else None
     if receiver is None:
         return CapturedCall(None, crossing.pack((None, args, kwargs)), crossing)
     state = vars(args[0]) if receiver[0] == "instance" else None
     return CapturedCall(receiver, crossing.pack((state, args[1:], kwargs)), crossing)
+
+
+def _is_small(value: Any) -> bool:
+    """Return True if plain data takes about `MOST_BYTES` at the most. It looks at no more than that."""
+    left = MOST_BYTES
+    waiting = [value]
+    while waiting:
+        current = waiting.pop()
+        kind = type(current)
+        if kind in _TEXTS:
+            left -= len(current)
+        elif kind in _MAPPINGS:
+            left -= _ITEM * len(current)
+            if left > 0:
+                waiting += current.keys()
+                waiting += current.values()
+        elif kind in _CONTAINERS:
+            left -= _ITEM * len(current)
+            if left > 0:
+                waiting += current
+        elif kind.__module__ == "numpy":
+            left -= current.nbytes
+        if left <= 0:
+            return False
+    return True
 
 
 def _receiver(first: Any) -> list[str] | None:

@@ -10,7 +10,6 @@ import importlib
 import importlib.util
 import inspect
 import linecache
-import os
 import sys
 import traceback
 import types
@@ -35,7 +34,7 @@ class Called:
     def __init__(self, module: str, path: str, qualname: str, inert: list[str]) -> None:
         self._root = sys.path[0]
         self._name = module
-        self._path = path
+        self._file = f"{self._root}/{path}"
         self._qualname = qualname
         self._module: Any = None
         self._awaiting = Awaiting()
@@ -58,12 +57,15 @@ class Called:
     def _call(self, receiver: list[str] | None, state: Any, args: Any, kwargs: Any) -> Any:
         function = self._function()
         if receiver is not None:
-            args = (self._receiver(*receiver, state), *args)
+            kind, module, qualname = receiver
+            args = (self._receiver(kind, module, qualname, state), *args)
         value = function(*args, **kwargs)
         return self._awaiting.run(value) if inspect.isawaitable(value) else value
 
     def _receiver(self, kind: str, module: str, qualname: str, state: Any) -> Any:
-        found = self._attribute(self._loaded() if module == self._name else importlib.import_module(module), qualname)
+        found = self._attribute(
+            self._loaded() if module == self._name else importlib.import_module(module), qualname
+        )
         if kind == "class":
             return found
         made = object.__new__(found)
@@ -76,7 +78,7 @@ class Called:
             parent = self._name.rpartition(".")[0]
             if parent:
                 importlib.import_module(parent)
-            spec = importlib.util.spec_from_file_location(self._name, os.path.join(self._root, self._path))
+            spec = importlib.util.spec_from_file_location(self._name, self._file)
             assert spec is not None
             assert spec.loader is not None
             module = importlib.util.module_from_spec(spec)
@@ -98,13 +100,13 @@ class Called:
 
     def _nested(self, module: Any) -> Any:
         """A function that is defined in another one and has nothing of it: its definition, run in the module."""
-        source = "".join(linecache.getlines(os.path.join(self._root, self._path)))
+        source = "".join(linecache.getlines(self._file))
         body: Any = ast.parse(source).body
         for name in self._qualname.replace(_LOCALS, "").split("."):
             (*_, definition) = [node for node in _definitions(body) if node.name == name]
             body = definition.body
         definition.decorator_list = []
-        code = compile(ast.Module([definition], []), os.path.join(self._root, self._path), "exec")
+        code = compile(ast.Module([definition], []), self._file, "exec")
         scope: dict[str, Any] = {}
         exec(code, vars(module), scope)  # noqa: S102 - a part of the module that was run above
         return scope[definition.name]

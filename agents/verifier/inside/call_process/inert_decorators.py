@@ -54,4 +54,4 @@ class _Finder:
 
 def replace_packages(names: list[str]) -> None:
     """Let imports of the packages `names` find a stand-in."""
-    sys.meta_path.insert(0, _Finder(names))  # type: ignore[arg-type]
+    sys.meta_path.insert(0, _Finder(names))
