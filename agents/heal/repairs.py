@@ -115,7 +115,10 @@ class Repairs:
                 self.tests_fail = False
 
     def heal(self, failure: Failure, stop: Stop) -> RepairResult | None:
-        """What becomes of a failing call; None where healing is off. Raises nothing of its own."""
+        """What becomes of a failing call; None where healing is off.
+
+        Raises nothing: whatever goes wrong here, the caller gets the exception of its own call.
+        """
         try:
             runs = self.options.allowed(os.environ)
             if runs == "off":
@@ -124,6 +127,8 @@ class Repairs:
             result = self._healed(failure, runs, stop)
         except _EXPECTED as error:
             result = RepairResult(False, str(error) or type(error).__name__)
+        except Exception as error:
+            result = RepairResult(False, f"{type(error).__name__}: {error}")
         self._emit(RepairEvent("repair_succeeded" if result.succeeded else "repair_exhausted", error=result.why))
         notes, self._notes = self._notes, ()
         return replace(result, notes=notes)
