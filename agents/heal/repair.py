@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
+Captured = CapturedCall | str | None
+"""A call, why it can't be done again, or None where its arguments are as they were when it has failed."""
+_SCALARS = frozenset([type(None), bool, int, float, complex, str, bytes])
 _under_way: contextvars.ContextVar[frozenset[int]] = contextvars.ContextVar("under_way", default=frozenset())
 """Decorated functions that are being called: of a recursion only the outermost call is healed."""
 
@@ -152,23 +155,23 @@ class _Calls:
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             if os.environ.get(SWITCH) == "off" or name in _under_way.get():
                 return function(*args, **kwargs)
-            call = _captured(of_class, args, kwargs)
+            call = None if _cannot_change(args, kwargs) else _captured(of_class, args, kwargs)
             token = _under_way.set(_under_way.get() | {name})
             try:
                 value = function(*args, **kwargs)
             except exceptions as error:
-                settled, value = self._heal(call, error)
+                settled, value = self._heal(call, args, kwargs, error)
                 if not settled:
                     raise
                 return value
             finally:
                 _under_way.reset(token)
             if verify is not None and (refused := _refused(verify, value)) is not None:
-                settled, value = self._heal(call, refused)
+                settled, value = self._heal(call, args, kwargs, refused)
                 if not settled:
                     raise refused
             elif tests and self._tests_fail():
-                settled, healed = self._heal(call, None)
+                settled, healed = self._heal(call, args, kwargs, None)
                 return healed if settled else value
             return value
 
@@ -183,23 +186,23 @@ class _Calls:
         async def wrapper(*args: Any, **kwargs: Any) -> Any:
             if os.environ.get(SWITCH) == "off" or name in _under_way.get():
                 return await function(*args, **kwargs)
-            call = _captured(of_class, args, kwargs)
+            call = None if _cannot_change(args, kwargs) else _captured(of_class, args, kwargs)
             token = _under_way.set(_under_way.get() | {name})
             try:
                 value = await function(*args, **kwargs)
             except exceptions as error:
-                settled, value = await self._heal_async(call, error)
+                settled, value = await self._heal_async(call, args, kwargs, error)
                 if not settled:
                     raise
                 return value
             finally:
                 _under_way.reset(token)
             if verify is not None and (refused := _refused(verify, value)) is not None:
-                settled, value = await self._heal_async(call, refused)
+                settled, value = await self._heal_async(call, args, kwargs, refused)
                 if not settled:
                     raise refused
             elif tests and await self._tests_fail_async():
-                settled, healed = await self._heal_async(call, None)
+                settled, healed = await self._heal_async(call, args, kwargs, None)
                 return healed if settled else value
             return value
 
@@ -214,7 +217,7 @@ class _Calls:
             try:
                 return (yield from function(*args, **kwargs))
             except exceptions as error:
-                settled, value = self._heal("", error)
+                settled, value = self._heal("", (), {}, error)
                 if not settled:
                     raise
                 return value
@@ -230,13 +233,15 @@ class _Calls:
         parts: dict[str, Any] = {"search": find_patch, "judge": holds, **self._parts}
         return Repairs(function, self._options, **parts)
 
-    def _heal(self, call: CapturedCall | str, error: Exception | None) -> tuple[bool, Any]:
+    def _heal(self, call: Captured, args: Any, kwargs: Any, error: Exception | None) -> tuple[bool, Any]:
         """Whether a failing call has a value all the same, and the value."""
-        stop, work = self._work(call, error)
+        stop, work = self._work(call, args, kwargs, error)
         return self._settled(_done_in_thread(work, stop), error)
 
-    async def _heal_async(self, call: CapturedCall | str, error: Exception | None) -> tuple[bool, Any]:
-        stop, work = self._work(call, error)
+    async def _heal_async(
+        self, call: Captured, args: Any, kwargs: Any, error: Exception | None
+    ) -> tuple[bool, Any]:
+        stop, work = self._work(call, args, kwargs, error)
         return self._settled(await in_thread(work, stop.set), error)
 
     def _tests_fail(self) -> bool:
@@ -258,12 +263,12 @@ class _Calls:
         return Stop(self._options.max_seconds)
 
     def _work(
-        self, call: CapturedCall | str, error: Exception | None
+        self, call: Captured, args: Any, kwargs: Any, error: Exception | None
     ) -> tuple[Stop, Callable[[], RepairResult | None]]:
         from .repairs import Failure
 
         stop = self._stop()
-        failure = Failure(call, error, _running_line(self._function))
+        failure = Failure(call or _captured(self._of_class, args, kwargs), error, _running_line(self._function))
         token = _under_way.set(
             _under_way.get() | {id(self)}
         )  # tests that call the decorated function heal nothing
@@ -294,6 +299,11 @@ def _done_in_thread(work: Callable[[], T], stop: Stop) -> T:
     except BaseException:
         stop.set()
         raise
+
+
+def _cannot_change(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Return True for arguments that the call can't change, which are packed only if it fails."""
+    return _SCALARS.issuperset(map(type, args)) and _SCALARS.issuperset(map(type, kwargs.values()))
 
 
 def _captured(of_class: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CapturedCall | str:

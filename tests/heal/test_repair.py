@@ -26,7 +26,7 @@ from ..support import event_loops
 from ..support.modules_on_disk import imported
 from ..support.proposers import Replies
 
-SHOP = '''\
+SHOP = """\
 import asyncio
 import os
 
@@ -74,7 +74,7 @@ class Cart:
     @staticmethod
     def read(text):
         return float(text.replace("$", ""))
-'''
+"""
 FIX = '    return float(text.lstrip("$₹").replace(",", ""))'
 PRICE = f"def price(text):\n{FIX}"
 
@@ -139,7 +139,9 @@ def test_without_evidence_the_exception_is_the_functions_own(shop: ModuleType) -
 
 
 def test_it_is_the_same_object_with_its_own_traceback(tmp_path: Path) -> None:
-    with imported(tmp_path, "KEPT = []\ndef f():\n    error = KeyError('k')\n    KEPT.append(error)\n    raise error\n") as module:
+    with imported(
+        tmp_path, "KEPT = []\ndef f():\n    error = KeyError('k')\n    KEPT.append(error)\n    raise error\n"
+    ) as module:
         f = repair(runs="record")(module.f)
         error = failing(f, KeyError)
         assert error is module.KEPT[0]
@@ -301,7 +303,9 @@ def test_heals_are_bounded_by_the_hour(shop: ModuleType) -> None:
     assert len(model.prompts) <= 4
 
 
-@pytest.mark.parametrize(("switch", "asked"), [("off", 0), ("record", 0), ("propose", 1), ("process", 1), ("no", 0)])
+@pytest.mark.parametrize(
+    ("switch", "asked"), [("off", 0), ("record", 0), ("propose", 1), ("process", 1), ("no", 0)]
+)
 def test_the_environment_only_lowers(
     shop: ModuleType, monkeypatch: pytest.MonkeyPatch, switch: str, asked: int
 ) -> None:
@@ -335,7 +339,7 @@ def test_a_decorated_function_looks_as_before(tmp_path: Path) -> None:
         f = module.f
         assert str(inspect.signature(f)) == "(a, *, b: int = 2) -> int"
         assert (f.__name__, f.__doc__, f.__module__) == ("f", "Doc.", module.__name__)
-        assert pickle.loads(pickle.dumps(f)) is f  # noqa: S301
+        assert pickle.loads(pickle.dumps(f)) is f
         assert f(1, b=1) == 2
         assert f.last_repair is None
 
@@ -350,7 +354,7 @@ def test_of_a_recursion_the_outermost_call_is_healed(tmp_path: Path) -> None:
 
 
 def test_a_decorated_program_is_not_run_again_inside(tmp_path: Path) -> None:
-    source = '''\
+    source = """\
 from agents import repair
 from tests.support.proposers import Replies
 
@@ -362,7 +366,7 @@ def half(x):
 
 value = half(0)
 asked = len(model.prompts)
-'''
+"""
     with imported(tmp_path, source) as module:
         assert (module.value, module.asked) == (0, 1)
 

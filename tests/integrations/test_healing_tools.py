@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import Any
-
-import pytest
-
-from ..support import event_loops
-from ..support.proposers import Replies
-
-FIXED = '''```python
+FIXED = """```python
 def price(text: str) -> float:
     return float(text.lstrip("$₹").replace(",", ""))
-```'''
+```"""
