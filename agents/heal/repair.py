@@ -269,9 +269,7 @@ class _Calls:
 
         stop = self._stop()
         failure = Failure(call or _captured(self._of_class, args, kwargs), error, _running_line(self._function))
-        token = _under_way.set(
-            _under_way.get() | {id(self)}
-        )  # tests that call the decorated function heal nothing
+        token = _under_way.set(_under_way.get() | {id(self)})  # tests that call it again heal nothing
         context = contextvars.copy_context()
         _under_way.reset(token)
         return stop, partial(context.run, self._repairs.heal, failure, stop)

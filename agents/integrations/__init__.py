@@ -1,1 +1,1 @@
-"""Tools of agent frameworks whose failing calls are healed: `healing_tool` of each, a `repair` in their own form."""
+"""`repair` in the forms of agent frameworks: a `healing_tool` for each."""

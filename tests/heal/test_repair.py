@@ -8,6 +8,7 @@ import inspect
 import json
 import os
 import pickle
+import subprocess
 import sys
 import time
 import traceback
@@ -348,8 +349,9 @@ def test_of_a_recursion_the_outermost_call_is_healed(tmp_path: Path) -> None:
     source = "def fact(n):\n    return 1 // 0 if n == 0 else n * fact(n - 1)\n"
     with imported(tmp_path, source) as module:
         model = Replies("def fact(n):\n    return 1 if n == 0 else n * fact(n - 1)")
-        module.fact = repair(verify=lambda value: value == 24, proposer=model)(module.fact)
-        assert module.fact(4) == 24
+        fact = repair(verify=lambda value: value == 24, proposer=model)(module.fact)
+        vars(module)["fact"] = fact
+        assert fact(4) == 24
         assert len(model.prompts) == 1
 
 
@@ -416,8 +418,8 @@ def test_arguments_that_make_no_sense_are_refused(arguments: dict[str, Any]) -> 
 
 
 def test_the_decorator_imports_nothing_heavy() -> None:
-    import subprocess
-
-    code = "import sys; from agents import repair; repair(lambda: 1); print('litellm' in sys.modules or 'pytest' in sys.modules)"
+    code = (
+        "import sys; from agents import repair; repair(lambda: 1); print({'litellm', 'pytest'} & {*sys.modules})"
+    )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ended.stdout.strip() == "False"
+    assert ended.stdout.strip() == "set()"
