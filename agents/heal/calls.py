@@ -126,8 +126,9 @@ class CallCase:
     def _refused(self, body: Tree) -> str | None:
         """Why `verify` does not accept the value; None where it does."""
         assert self.verify is not None
+        assert self.call is not None
         try:
-            if self.verify(PlainCrossing(2).unpack(body)[0]):
+            if self.verify(self.call.preview(body)):
                 return None
         except Exception as error:  # the user's own, and to raise is to refuse
             return _shown(error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+import sysconfig
 import types
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Mapping
@@ -21,7 +22,8 @@ _ITEM = 8
 _TEXTS = frozenset([str, bytes, bytearray, memoryview])
 _MAPPINGS = frozenset([dict, OrderedDict, defaultdict, Counter])
 _CONTAINERS = frozenset([list, tuple, set, frozenset, deque])
-_INSTALLED = frozenset(["site-packages", "dist-packages"])
+_LIBRARY = sysconfig.get_paths()["stdlib"] + "/"
+_MOST_FILES = 500
 
 
 class NotRepeatable(Exception):
@@ -35,6 +37,13 @@ class CapturedCall:
     receiver: list[str] | None
     body: Tree
     crossing: PlainCrossing
+
+    def preview(self, body: Tree) -> Any:
+        """The value of an answer, with copies of the arguments in it: nothing here is changed. Raises Malformed."""
+        inside, here = PlainCrossing(1), PlainCrossing(2)
+        inside.unpack(self.body)
+        here.shared = inside.shared
+        return here.unpack(body)[0]
 
     def value(self, body: Tree) -> Any:
         """The value of an answer. The arguments, which the failed call may have changed, become what the answer's
@@ -123,7 +132,7 @@ def unhealable(function: Callable[..., Any]) -> str | None:
 
 
 def located(function: types.FunctionType) -> tuple[Callee, Path]:
-    """Where `function` is, and the folder that its module is imported from. Raises NotRepeatable."""
+    """Where `function` is, and its file. Raises NotRepeatable."""
     path = Path(function.__code__.co_filename)
     if not path.is_file():
         raise NotRepeatable("its source is in no file")
@@ -131,24 +140,29 @@ def located(function: types.FunctionType) -> tuple[Callee, Path]:
     if name == "__main__":
         spec = getattr(sys.modules["__main__"], "__spec__", None)
         name = spec.name if spec is not None else path.stem
-    parts = name.split(".")
     inner = path.with_suffix("").parts if path.stem != "__init__" else path.parent.parts
-    levels = len(parts) if inner[-len(parts) :] == tuple(parts) else 1
-    if levels == 1:
-        name = inner[-1] if path.stem != "__init__" else name
-    root = Path(*inner[:-levels])
-    return Callee(name, path.relative_to(root).as_posix(), function.__qualname__), root
+    parts = tuple(name.split("."))
+    if inner[-len(parts) :] != parts:  # imported under a name of its own
+        parts = inner[-1:]
+    end = "/__init__.py" if path.stem == "__init__" else ".py"
+    return Callee(".".join(parts), "/".join(parts) + end, function.__qualname__), path
 
 
-def project_files(root: Path, path: str) -> dict[str, bytes]:
-    """The modules below `root` that this process has imported, that of `path` among them."""
-    found = {path: (root / path).read_bytes()}
+def project_files(path: Path, callee: Callee) -> dict[str, bytes]:
+    """The file `path` of `callee`, and those of other modules of the user's that this process has imported, by the
+    paths that their names give them. Raises NotRepeatable where there are too many."""
+    found = {callee.path: path.read_bytes()}
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
-        if name.partition(".")[0] in STAND_INS or not isinstance(file, str) or not file.endswith(".py"):
-            continue
-        if Path(file).is_relative_to(root) and Path(file).is_file():
-            relative = Path(file).relative_to(root)
-            if not any(part in _INSTALLED or part[:1] == "." for part in relative.parts):
-                found.setdefault(relative.as_posix(), Path(file).read_bytes())
+        if isinstance(file, str) and file.endswith(".py") and not _is_installed(name, file):
+            inner = "/__init__.py" if file.endswith("/__init__.py") else ".py"
+            found.setdefault(name.replace(".", "/") + inner, Path(file).read_bytes())
+    if len(found) > _MOST_FILES:
+        raise NotRepeatable(f"{len(found)} modules of the project are imported, and {_MOST_FILES} can be taken along")
     return found
+
+
+def _is_installed(name: str, file: str) -> bool:
+    """Return True for modules that are there inside, too, or stood in for."""
+    installed = file.startswith(_LIBRARY) or "/site-packages/" in file or "/dist-packages/" in file
+    return installed or name == "__main__" or name.partition(".")[0] in STAND_INS

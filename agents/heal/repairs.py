@@ -151,12 +151,12 @@ class Repairs:
         return replace(result, succeeded=True, final_value=value)
 
     def _case(self, failure: Failure, stop: Stop) -> CallCase:
-        callee, root = located(self.function)
+        callee, path = located(self.function)
         call = failure.call if isinstance(failure.call, CapturedCall) else None
         return CallCase(
             open_sandbox(),
             callee,
-            project_files(root, callee.path),
+            project_files(path, callee),
             call,
             self.function,
             tests=self.options.test_functions,

@@ -110,9 +110,9 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def case_of(function: Any, *args: Any, **expected: Any) -> CallCase:
-    callee, root = located(function)
+    callee, path = located(function)
     call = capture(is_method(function), args, {})
-    return CallCase(open_sandbox(), callee, project_files(root, callee.path), call, function, **expected)
+    return CallCase(open_sandbox(), callee, project_files(path, callee), call, function, **expected)
 
 
 def file_of(case: CallCase) -> str:

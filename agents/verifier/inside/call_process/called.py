@@ -103,7 +103,7 @@ class Called:
         source = "".join(linecache.getlines(self._file))
         body: Any = ast.parse(source).body
         for name in self._qualname.replace(_LOCALS, "").split("."):
-            (*_, definition) = [node for node in _definitions(body) if node.name == name]
+            definition = [node for node in _definitions(body) if node.name == name][-1]
             body = definition.body
         definition.decorator_list = []
         code = compile(ast.Module([definition], []), self._file, "exec")
@@ -160,13 +160,15 @@ def _walked(error: BaseException) -> list[tuple[types.FrameType, int]]:
     return list(traceback.walk_tb(error.__traceback__))
 
 
-def _definitions(body: list[ast.stmt]) -> list[Any]:
-    return [
-        node
-        for statement in body
-        for node in ast.walk(statement)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
-    ]
+def _definitions(body: list[Any]) -> list[Any]:
+    """The functions and classes of one scope, in order, those below an `if` or a `with` included."""
+    found: list[Any] = []
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.append(node)
+        else:
+            found += _definitions(list(ast.iter_child_nodes(node)))
+    return found
 
 
 def _text(how: Any, value: object) -> str:
