@@ -9,7 +9,7 @@ import io
 import json
 import tokenize
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import FunctionType
 from typing import Any
@@ -36,7 +36,9 @@ class CallCase:
 
     `tests` get a function whose calls run in the sandbox; `verify` gets the value. Both run in this process: they
     are the user's own, and see plain data and nothing else of the code. Without `call` the tests alone are run.
-    `line` is that of the module's own statement that is running here: it, and what follows, is left out inside.
+    `raised` is the class of the exception that the call raised here (None: it returned): where the sandbox lacks
+    what it needs, it ends otherwise. `line` is that of the module's own statement that is running here: it, and what
+    follows, is left out inside.
     """
 
     sandbox: Sandbox
@@ -46,6 +48,7 @@ class CallCase:
     function: FunctionType
     tests: Sequence[Test] = ()
     verify: Verify | None = None
+    raised: type[BaseException] | None = None
     line: int | None = None
     limits: SandboxLimits = _LIMITS
     cancelled: Callable[[], bool] = lambda: False
@@ -71,9 +74,26 @@ class CallCase:
         """Call it once, in a cold process, and run the tests. Raises SandboxBroken and Interrupted."""
         with self._process(changed) as process:
             try:
-                return self._observed(process)
+                seen = self._observed(process)
+                return seen if changed else self._as_here(seen)
             except CallStopped as stopped:
                 return Observation(Symptom("limit", clean(str(stopped))))
+
+    def _as_here(self, seen: Observation) -> Observation:
+        """`seen` of the source as it is; where the call ended otherwise than here, with that as the reason."""
+        found = seen.symptom
+        if self.call is None:
+            return seen
+        inside = "" if found is None or found.kind == "tests" else found.summary.partition(":")[0]
+        here = "" if self.raised is None else self.raised.__qualname__
+        if inside == here or (here and inside.endswith(f".{here}")):
+            return seen
+        how = (
+            f"fails otherwise in the sandbox ({found.summary})"
+            if found and inside
+            else "does not fail in the sandbox"
+        )
+        return replace(seen, environment=f"the call {how}, which has no network and no files of yours")
 
     def value(self, changed: Mapping[str, str]) -> Any:
         """The value of the call on `changed` files; the caller's arguments become what that call leaves of them.

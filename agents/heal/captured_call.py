@@ -39,7 +39,7 @@ class CapturedCall:
     crossing: PlainCrossing
 
     def preview(self, body: Tree) -> Any:
-        """The value of an answer, with copies of the arguments in it: nothing here is changed. Raises Malformed."""
+        """The value of an answer; where it has arguments of the call in it, copies of them. Raises Malformed."""
         inside, here = PlainCrossing(1), PlainCrossing(2)
         inside.unpack(self.body)
         here.shared = inside.shared
@@ -158,7 +158,7 @@ def project_files(path: Path, callee: Callee) -> dict[str, bytes]:
             inner = "/__init__.py" if file.endswith("/__init__.py") else ".py"
             found.setdefault(name.replace(".", "/") + inner, Path(file).read_bytes())
     if len(found) > _MOST_FILES:
-        raise NotRepeatable(f"{len(found)} modules of the project are imported, and {_MOST_FILES} can be taken along")
+        raise NotRepeatable(f"more than {_MOST_FILES} modules of the project are imported")
     return found
 
 

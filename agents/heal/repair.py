@@ -167,11 +167,11 @@ class _Calls:
             finally:
                 _under_way.reset(token)
             if verify is not None and (refused := _refused(verify, value)) is not None:
-                settled, value = self._heal(call, args, kwargs, refused)
+                settled, value = self._heal(call, args, kwargs, refused, returned=True)
                 if not settled:
                     raise refused
             elif tests and self._tests_fail():
-                settled, healed = self._heal(call, args, kwargs, None)
+                settled, healed = self._heal(call, args, kwargs, None, returned=True)
                 return healed if settled else value
             return value
 
@@ -198,11 +198,11 @@ class _Calls:
             finally:
                 _under_way.reset(token)
             if verify is not None and (refused := _refused(verify, value)) is not None:
-                settled, value = await self._heal_async(call, args, kwargs, refused)
+                settled, value = await self._heal_async(call, args, kwargs, refused, returned=True)
                 if not settled:
                     raise refused
             elif tests and await self._tests_fail_async():
-                settled, healed = await self._heal_async(call, args, kwargs, None)
+                settled, healed = await self._heal_async(call, args, kwargs, None, returned=True)
                 return healed if settled else value
             return value
 
@@ -233,15 +233,17 @@ class _Calls:
         parts: dict[str, Any] = {"search": find_patch, "judge": holds, **self._parts}
         return Repairs(function, self._options, **parts)
 
-    def _heal(self, call: Captured, args: Any, kwargs: Any, error: Exception | None) -> tuple[bool, Any]:
+    def _heal(
+        self, call: Captured, args: Any, kwargs: Any, error: Exception | None, returned: bool = False
+    ) -> tuple[bool, Any]:
         """Whether a failing call has a value all the same, and the value."""
-        stop, work = self._work(call, args, kwargs, error)
+        stop, work = self._work(call, args, kwargs, error, returned)
         return self._settled(_done_in_thread(work, stop), error)
 
     async def _heal_async(
-        self, call: Captured, args: Any, kwargs: Any, error: Exception | None
+        self, call: Captured, args: Any, kwargs: Any, error: Exception | None, returned: bool = False
     ) -> tuple[bool, Any]:
-        stop, work = self._work(call, args, kwargs, error)
+        stop, work = self._work(call, args, kwargs, error, returned)
         return self._settled(await in_thread(work, stop.set), error)
 
     def _tests_fail(self) -> bool:
@@ -263,12 +265,13 @@ class _Calls:
         return Stop(self._options.max_seconds)
 
     def _work(
-        self, call: Captured, args: Any, kwargs: Any, error: Exception | None
+        self, call: Captured, args: Any, kwargs: Any, error: Exception | None, returned: bool
     ) -> tuple[Stop, Callable[[], RepairResult | None]]:
         from .repairs import Failure
 
         stop = self._stop()
-        failure = Failure(call or _captured(self._of_class, args, kwargs), error, _running_line(self._function))
+        captured = call or _captured(self._of_class, args, kwargs)
+        failure = Failure(captured, error, returned, _running_line(self._function))
         token = _under_way.set(_under_way.get() | {id(self)})  # tests that call it again heal nothing
         context = contextvars.copy_context()
         _under_way.reset(token)

@@ -37,8 +37,10 @@ def model_settings(options: RepairOptions, environ: Mapping[str, str]) -> Settin
 
 
 def proposed(proposer: Proposer, system: str, user: str, stop: Stop) -> str:
-    """The proposer's reply. It can't be told to end: after `stop` its thread is left alone. Raises Interrupted, and
-    what the proposer raises."""
+    """The proposer's reply. It can't be told to end: after `stop` its thread is left alone.
+
+    Raises Interrupted, and what the proposer raises.
+    """
     replies: list[str] = []
     errors: list[BaseException] = []
 

@@ -61,12 +61,13 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A call that failed: `error` is what it raised, or why its value was refused; None where it is the function's
-    tests that fail. `line` is that of the module's own statement that was running then, if one was."""
+    """A call that failed: `error` is what it raised, or, if it has `returned`, why its value was refused (None: it is
+    the function's tests that fail). `line` is that of the module's own statement that was running then."""
 
     call: CapturedCall | str
     """Or why it cannot be done again."""
     error: Exception | None
+    returned: bool = False
     line: int | None = None
 
     @property
@@ -161,6 +162,7 @@ class Repairs:
             self.function,
             tests=self.options.test_functions,
             verify=self.options.verify,
+            raised=type(failure.error) if failure.error is not None and not failure.returned else None,
             line=failure.line,
             limits=SandboxLimits(wall_seconds=max(0.1, min(SandboxLimits().wall_seconds, stop.left))),
             cancelled=stop,

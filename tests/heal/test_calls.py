@@ -112,6 +112,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def case_of(function: Any, *args: Any, **expected: Any) -> CallCase:
     callee, path = located(function)
     call = capture(is_method(function), args, {})
+    expected.setdefault("raised", ValueError)
     return CallCase(open_sandbox(), callee, project_files(path, callee), call, function, **expected)
 
 
@@ -247,3 +248,26 @@ def test_a_module_is_run_up_to_the_statement_that_makes_the_call(tmp_path: Path)
     patch = "import math\n" + source.replace("1 / x", "1 / x if x else math.inf")
     assert case.value({"program.py": patch}) == float("inf")
     assert case_of(function, 2, line=4).value({}) == 0.5
+
+
+def test_a_call_that_fails_otherwise_inside_is_said_to_do_so(shop: ModuleType) -> None:
+    def price(text: Any) -> None:
+        assert text
+
+    assert case_of(shop.price, "x").observe({}).environment is None
+    assert case_of(shop.odd, "x", raised=shop.Odd).observe({}).environment is None
+    assert case_of(shop.price, "$3", raised=None, tests=(price,)).observe({}).environment is None
+    otherwise = case_of(shop.price, "x", raised=KeyError).observe({}).environment
+    assert otherwise is not None
+    assert "fails otherwise" in otherwise
+    assert "does not fail" in (case_of(shop.price, "$3").observe({}).environment or "")
+
+
+def test_a_statement_that_fails_inside_is_left_out(tmp_path: Path) -> None:
+    lines = (tmp_path / "lines.txt").write_text("1")
+    source = (
+        f"with open({str(tmp_path / 'lines.txt')!r}) as f:\n    f.read()\n\ndef double(x):\n    return 2 * x\n"
+    )
+    with imported(tmp_path, source) as module:
+        assert lines == 1
+        assert case_of(module.double, 2).value({}) == 4

@@ -47,7 +47,9 @@ def test_a_tool_of_the_claude_agent_sdk_is_healed() -> None:
 def test_a_tool_of_langchain_is_healed() -> None:
     tools = pytest.importorskip("langchain_core.tools")
 
-    @langchain.healing_tool(tests=[rupees], proposer=Replies(f"def price(text: str) -> float:\n{FIX}"))
+    @langchain.healing_tool(  # type: ignore[untyped-decorator]
+        tests=[rupees], proposer=Replies(f"def price(text: str) -> float:\n{FIX}")
+    )
     def price(text: str) -> float:
         """The price in a text."""
         return float(text.replace("$", ""))
@@ -64,7 +66,7 @@ def test_an_async_tool_of_langchain_with_a_name_is_healed() -> None:
     def accepts(value: Any) -> bool:
         return bool(value == 1299.0)
 
-    @langchain.healing_tool(
+    @langchain.healing_tool(  # type: ignore[untyped-decorator]
         "cost",
         description="What it costs.",
         return_direct=True,
@@ -93,7 +95,9 @@ def test_a_bare_tool_of_langchain_works() -> None:
 def test_a_tool_of_smolagents_is_healed() -> None:
     from agents.llm_backends.smolagents_import import Tool
 
-    @smolagents.healing_tool(tests=[rupees], proposer=Replies(f"def price(text: str) -> float:\n{FIX}"))
+    @smolagents.healing_tool(  # type: ignore[untyped-decorator]
+        tests=[rupees], proposer=Replies(f"def price(text: str) -> float:\n{FIX}")
+    )
     def price(text: str) -> float:
         """The price in a text.
 

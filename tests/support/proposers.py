@@ -7,7 +7,7 @@ import time
 
 
 class Replies:
-    """Gives `replies` in order, the last one again and again, each after `seconds`; `prompts` keeps what is asked."""
+    """Gives `replies` in order, the last one again and again, each after `seconds`; `prompts` are kept."""
 
     def __init__(self, *replies: str, seconds: float = 0.0) -> None:
         self._replies = [f"```python\n{reply}\n```" for reply in replies]

@@ -4,6 +4,7 @@ Nothing is guarded here: whatever is in this process belongs to the module.
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 import importlib
@@ -37,6 +38,7 @@ class Called:
         self._file = f"{self._root}/{path}"
         self._qualname = qualname
         self._module: Any = None
+        self._left_out: BaseException | None = None
         self._awaiting = Awaiting()
         replace_packages(inert)
 
@@ -80,18 +82,35 @@ class Called:
                 importlib.import_module(parent)
             spec = importlib.util.spec_from_file_location(self._name, self._file)
             assert spec is not None
-            assert spec.loader is not None
             module = importlib.util.module_from_spec(spec)
             sys.modules[self._name] = module
-            spec.loader.exec_module(module)
+            self._run(module)
             self._module = module
         return self._module
+
+    def _run(self, module: Any) -> None:
+        """Run the statements of the module. One that fails is left out: what it needs is not here, or it is a call
+        of the program's own that fails."""
+        with open(self._file, "rb") as file:  # noqa: PTH123 - pathlib need not be imported
+            tree = ast.parse(file.read())
+        flags = 0
+        for node in tree.body:
+            if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+                flags |= sum(getattr(__future__, alias.name).compiler_flag for alias in node.names)
+            code = compile(ast.Module([node], []), self._file, "exec", flags, dont_inherit=True)
+            try:
+                exec(code, vars(module))  # noqa: S102 - this is what the process is for
+            except (Exception, SystemExit) as error:
+                self._left_out = self._left_out or error
 
     def _function(self) -> Any:
         module = self._loaded()
         if _LOCALS in self._qualname:
             return self._nested(module)
-        return decorated.get(self._qualname) or self._attribute(module, self._qualname)
+        try:
+            return decorated.get(self._qualname) or self._attribute(module, self._qualname)
+        except AttributeError:
+            raise self._left_out or NameError(f"{self._qualname} is not there") from None
 
     def _attribute(self, found: Any, qualname: str) -> Any:
         for part in qualname.split("."):
