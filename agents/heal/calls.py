@@ -37,8 +37,8 @@ class CallCase:
     `tests` get a function whose calls run in the sandbox; `verify` gets the value. Both run in this process: they
     are the user's own, and see plain data and nothing else of the code. Without `call` the tests alone are run.
     `raised` is the class of the exception that the call raised here (None: it returned): where the sandbox lacks
-    what it needs, it ends otherwise. `line` is that of the module's own statement that is running here: it, and what
-    follows, is left out inside.
+    what it needs, it ends otherwise. `line` is that of the module's own statement that is running here: it, and
+    what follows, is left out inside.
     """
 
     sandbox: Sandbox
@@ -107,8 +107,8 @@ class CallCase:
             raise CallStopped("the call did not return a second time")
         try:
             return self.call.value(what)
-        except Malformed as error:
-            raise CallStopped(str(error)) from error
+        except (Malformed, RecursionError) as error:
+            raise CallStopped(f"the value can't be read: {error}") from error
 
     def _process(self, changed: Mapping[str, str]) -> CallProcess:
         path = self.callee.path
@@ -124,13 +124,14 @@ class CallCase:
         behavior = ""
         if self.call is not None:
             how, what = process.ask(self.call.receiver, self.call.body)
-            behavior = json.dumps([how, what["name"] if how == "raise" else what])
             if how == "raise":
                 symptom = _raised(what)
+                what = symptom.summary
             elif how == "unshareable":
                 symptom = Symptom("output", f"the value can't be taken over: {clean(str(what))}")
             elif self.verify is not None and (detail := self._refused(what)) is not None:
                 items.append(Item("verify", detail))
+            behavior = json.dumps([how, what])
         for test in self.tests:
             detail = self._failure(test, process)
             name = getattr(test, "__name__", "test")
@@ -150,6 +151,8 @@ class CallCase:
         try:
             if self.verify(self.call.preview(body)):
                 return None
+        except (Malformed, RecursionError) as error:
+            raise CallStopped(f"the value can't be read: {error}") from error
         except Exception as error:  # the user's own, and to raise is to refuse
             return _shown(error)
         return "it returned False"
@@ -174,9 +177,12 @@ class CallCase:
             how, what = process.ask(packed.receiver, packed.body)
             if how == "unshareable":
                 raise Unshareable(str(what))
-            if how == "return":
+            if how == "raise":
+                raise self._error(what)
+            try:
                 return packed.value(what)
-            raise self._error(what)
+            except (Malformed, RecursionError) as error:
+                raise CallStopped(f"the value can't be read: {error}") from error
 
         async def called_async(*args: Any, **kwargs: Any) -> Any:
             return called(*args, **kwargs)
@@ -189,12 +195,12 @@ class CallCase:
         """What a call in the sandbox raised: of the same class where that is built in or the module's own."""
         facts = _facts(raised)
         try:
-            if facts["error"] is not None:
+            if facts.get("error") is not None:
                 error = PlainCrossing(2).unpack(facts["error"])[0]
                 if isinstance(error, Exception):
                     return error
-        except Malformed as malformed:
-            raise CallStopped(str(malformed)) from malformed
+        except (Malformed, RecursionError) as malformed:
+            raise CallStopped(f"the exception can't be read: {malformed}") from malformed
         kind = self.function.__globals__.get(facts["name"])
         if not (isinstance(kind, type) and issubclass(kind, Exception)):
             return RuntimeError(f"{facts['name']}: {facts['message']}")

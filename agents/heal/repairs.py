@@ -61,8 +61,8 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A call that failed: `error` is what it raised, or, if it has `returned`, why its value was refused (None: it is
-    the function's tests that fail). `line` is that of the module's own statement that was running then."""
+    """A call that failed: `error` is what it raised, or, if it has `returned`, why its value was refused (None:
+    the function's tests fail). `line` is that of the module's own statement that was running then."""
 
     call: CapturedCall | str
     """Or why it cannot be done again."""

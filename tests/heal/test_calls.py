@@ -271,3 +271,53 @@ def test_a_statement_that_fails_inside_is_left_out(tmp_path: Path) -> None:
     with imported(tmp_path, source) as module:
         assert lines == 1
         assert case_of(module.double, 2).value({}) == 4
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "[]",
+        '["return"]',
+        '["return", 5]',
+        '["return", [["y", 2], [], []]]',
+        '["return", [["@", 999], [], []]]',
+        '["return", [["T", "os", "system"], [], []]]',
+        '["return", [["C", ["T", "builtins", "list"]], [], []]]',
+        '["return", [["o", 1, ["T", "builtins", "object"], null], [], []]]',
+        '["return", [["o", 3, ["K", 5, {"name": "A", "specials": [], "methods": []}, []], null], [], []]]',
+        '["raise", 3]',
+        '["raise", {"module": "", "name": "E", "message": "", "traceback": ""}]',
+        '["elsewhere", {}]',
+        "[" * 100_000,
+    ],
+)
+def test_what_the_code_writes_to_the_channel_is_plain_data_or_nothing(shop: ModuleType, answer: str) -> None:
+    forged = f"""
+import gc
+import time
+
+def price(text):
+    channel = next(each for each in gc.get_objects() if type(each).__name__ == "FrameSocket")
+    channel.send(b"A", {answer!r}.encode())
+    time.sleep(60)
+"""
+
+    def calls(price: Any) -> None:
+        price("$1")
+
+    case = case_of(shop.price, "x", verify=lambda value: True, limits=SandboxLimits(wall_seconds=5))
+    assert case.observe({file_of(case): forged}).symptom is not None
+    with pytest.raises(CallStopped):
+        case.value({file_of(case): forged})
+    tested = case_of(shop.price, "x", tests=(calls,), limits=SandboxLimits(wall_seconds=5))
+    assert tested.observe({file_of(case): forged}).symptom is not None
+
+
+def test_a_nan_comes_back(shop: ModuleType) -> None:
+    nan = float("nan")
+    case = case_of(shop.price, "x")
+    value = case.value({file_of(case): SHOP.replace('float(text.replace("$", ""))', "[float('nan'), text]")})
+    assert value[0] != value[0]
+    same = case_of(shop.price, nan)
+    assert same.value({file_of(case): SHOP.replace('float(text.replace("$", ""))', "text")}) is nan
