@@ -64,8 +64,14 @@ class PlainCrossing(Crossing):
     def __init__(self, first: int) -> None:
         super().__init__(_PEER, first, _MIRRORS)
 
+    def adopt(self, number: int, proxy: Any) -> Any:
+        """Enter a NaN, the one value that goes by its number. Raises Malformed for anything else."""
+        if type(proxy) is not float:
+            raise Malformed("an object was described")
+        return super().adopt(number, proxy)
+
     def exported(self, number: object) -> Any:
-        """A NaN, the one value that goes by its number. Raises Malformed."""
+        """The NaN that was handed out under `number`. Raises Malformed."""
         found = super().exported(number)
         if type(found) is not float:
             raise Malformed("an object was named that was never handed out")
