@@ -20,6 +20,7 @@ FLOORS = (
     "terminal",
     "batch",
     "bench",
+    "integrations",
     "heal",
     "run",
     "loop",
