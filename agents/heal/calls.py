@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import inspect
-import io
 import json
-import tokenize
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,6 +16,7 @@ from ..errors import Interrupted
 from ..records.heal import Frame, Item, Observation, Symptom
 from ..sandbox import Sandbox, SandboxLimits
 from ..syntax.clean_text import clean
+from ..syntax.encoding import decoded, encoded
 from ..syntax.source import parse
 from ..verifier.inside.proxy.plain import Malformed, Tree, Unshareable
 from ..verifier.inside.proxy.plain_crossing import PlainCrossing
@@ -247,12 +246,6 @@ def _source(test: Test) -> str:
         return ""
 
 
-def decoded(data: bytes) -> str:
-    """The text of a Python file, line ends as they are, without a byte order mark."""
-    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    return data.decode(encoding)
-
-
 def _before(old: str, line: int, new: str) -> str:
     """`new` up to the statement at the top of the module that stands at `line` of `old`; all where it has none."""
     running = [ast.dump(node) for node in parse(old).body if _first(node) <= line <= (node.end_lineno or 0)]
@@ -263,9 +256,3 @@ def _before(old: str, line: int, new: str) -> str:
 def _first(node: ast.stmt) -> int:
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([node.lineno, *(decorator.lineno for decorator in decorators)])
-
-
-def encoded(text: str, like: bytes) -> bytes:
-    """`text` in the encoding of the Python file `like`."""
-    encoding, _ = tokenize.detect_encoding(io.BytesIO(like).readline)
-    return text.encode(encoding, "replace")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from ..errors import UsageError
 
 if TYPE_CHECKING:
-    from .heal import HealResult
+    from ..records.heal import HealResult
 
 Runs = Literal["off", "record", "propose", "sandbox", "process"]
 RUNS: tuple[Runs, ...] = ("off", "record", "propose", "sandbox", "process")

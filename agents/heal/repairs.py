@@ -16,16 +16,17 @@ from typing import TYPE_CHECKING
 
 from ..errors import GreenloopError
 from ..sandbox import SandboxLimits, open_sandbox
+from ..syntax.encoding import decoded
 from ..syntax.source import program
 from .call_process import CallStopped
-from .calls import CallCase, decoded
+from .calls import CallCase
 from .captured_call import CapturedCall, NotRepeatable, located, project_files, unhealable
 from .install import install
 from .patch_store import PatchStore
 from .repair_options import RepairAttempt, RepairEvent, RepairOptions, RepairResult, Runs
 
 if TYPE_CHECKING:
-    from .heal import HealResult
+    from ..records.heal import HealResult
 
 _HOUR = 3600.0
 """Seconds."""

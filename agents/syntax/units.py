@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from ..records.heal import Place, PlaceUnit
 from .imports import split_imports
-from .laid_out import LaidOut, is_definition
+from .laid_out import Definition, LaidOut, is_definition
 from .source import compile_error, indented, parse, unparse
 from .splice import spliced
 
@@ -25,24 +25,35 @@ def unit_at(path: str, text: str, line: int, most: int) -> Place:
         file = LaidOut(text)
     except ValueError:
         return _around(path, text, line, most)
-    names: list[str] = []
-    body: Sequence[ast.stmt] = file.tree.body
-    while True:
-        found = next((node for node in body if _first(file, node) <= line <= (node.end_lineno or 0)), None)
-        if isinstance(found, ast.ClassDef) and not isinstance(found.body, _Function):
-            inner = next((n for n in found.body if _first(file, n) <= line <= (n.end_lineno or 0)), None)
-            if is_definition(inner):
-                names.append(found.name)
-                body = found.body
-                continue
-        break
-    if is_definition(found) and _size(file, found) <= most:
+    holding = _holding(file, line)
+    found = holding[-1] if holding else None
+    if found is not None and _size(file, found) <= most:
         unit: PlaceUnit = "class" if isinstance(found, ast.ClassDef) else "function"
-        name = ".".join([*names, found.name])
+        name = ".".join(each.name for each in holding)
         return Place(path, unit, name, _first(file, found), found.end_lineno or found.lineno)
-    if not is_definition(found) and len(text) <= most // 2:
+    if found is None and len(text) <= most // 2:
         return whole_file(path, text)
-    return _statements(path, file, body, line, most)
+    return _statements(path, file, found.body if found else file.tree.body, line, most)
+
+
+def _holding(file: LaidOut, line: int) -> list[Definition]:
+    """The definitions that hold a line, from the outermost to the innermost."""
+    found: list[Definition] = []
+    while True:
+        inside = definitions_in(found[-1] if found else file.tree)
+        inner = next((node for node in inside if _first(file, node) <= line <= (node.end_lineno or 0)), None)
+        if inner is None:
+            return found
+        found.append(inner)
+
+
+def definitions_in(node: ast.AST) -> Iterator[Definition]:
+    """The functions and classes in a module or a definition, those in them left out."""
+    for child in ast.iter_child_nodes(node):
+        if is_definition(child):
+            yield child
+        else:
+            yield from definitions_in(child)
 
 
 def whole_file(path: str, text: str) -> Place:
@@ -93,23 +104,27 @@ def _definitions_alone(text: str, code: str) -> list[str]:
 
 def _with_definition(text: str, place: Place, code: str) -> str:
     """Replace a function or a class; its decorators stay, and so does the signature of a function."""
-    module = parse(code)
-    *classes, last = place.name.split(".")
-    if classes and not any(isinstance(node, ast.ClassDef) and node.name == classes[0] for node in module.body):
-        code = _in_classes(code, module, classes, last)
-        module = parse(code)
-    old, new = _named(parse(text), place.name), _named(module, place.name)
-    if new is None:
+    *outer, last = place.name.split(".")
+    holding = _named(parse(text), place.name)
+    old = holding[-1]
+    nested = any(not isinstance(each, ast.ClassDef) for each in holding[:-1])
+    if not nested and outer and not _named(parse(code), outer[0]):
+        code = _in_classes(code, parse(code), outer, last)
+    written = _named(parse(code), place.name) or (_named(parse(code), last) if nested else [])
+    if not written:
         raise ValueError(f"it does not define `{place.name}`; write that {place.unit} whole")
-    assert is_definition(old)
+    new = written[-1]
     if type(new) is not type(old):
         raise ValueError(f"`{place.name}` is another kind of definition than before")
     if isinstance(old, _Function) and isinstance(new, _Function) and _shape(old.args) != _shape(new.args):
         raise ValueError(f"the parameters of `{place.name}` have to stay: {unparse(old.args)}")
     if list(map(ast.dump, old.decorator_list)) != list(map(ast.dump, new.decorator_list)):
         code = _with_decorators(code, new, old.decorator_list)
-    file = LaidOut(text)
-    return _with_old_lines(text, spliced(text, code, place.name), around=file.newline(old.lineno))
+        new = (_named(parse(code), place.name) or _named(parse(code), last))[-1]
+    made = _inside_a_function(text, old, code, new) if nested else spliced(text, code, place.name)
+    if nested and (fault := compile_error(made)):
+        raise ValueError(f"with it the file is no Python any more: {fault}")
+    return _with_old_lines(text, made, around=LaidOut(text).newline(old.lineno))
 
 
 def _shape(arguments: ast.arguments) -> str:
@@ -146,13 +161,26 @@ def _with_decorators(code: str, new: ast.stmt, decorators: Sequence[ast.expr]) -
     )
 
 
-def _named(tree: ast.Module, name: str) -> ast.stmt | None:
-    body: Sequence[ast.stmt] = tree.body
-    found: ast.stmt | None = None
+def _named(tree: ast.Module, name: str) -> list[Definition]:
+    """The definition `name` behind those that it is in; empty where there is none."""
+    found: list[Definition] = []
     for part in name.split("."):
-        found = next((node for node in body if is_definition(node) and node.name == part), None)
-        body = found.body if isinstance(found, ast.ClassDef) else ()
+        inside = definitions_in(found[-1] if found else tree)
+        inner = next((node for node in inside if node.name == part), None)
+        if inner is None:
+            return []
+        found.append(inner)
     return found
+
+
+def _inside_a_function(text: str, old: Definition, code: str, new: Definition) -> str:
+    """Replace a function that another function holds: its lines, and nothing else."""
+    file, module = LaidOut(text), LaidOut(code)
+    lead = file.lead(old)
+    if lead is None:
+        raise ValueError("it shares its line with what goes before it")
+    made = module.statement(new, file.unit(old), lead)
+    return "".join([text[: file.start(old)], made, text[file.line_end(old.end_lineno) :]])
 
 
 def _with_lines(text: str, place: Place, code: str) -> str:

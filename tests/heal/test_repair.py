@@ -226,7 +226,7 @@ def test_what_cannot_be_done_again_is_recorded_with_the_reason(shop: ModuleType,
 
 
 def test_async_functions_are_healed_and_the_loop_goes_on(shop: ModuleType) -> None:
-    model = Replies(f"async def slowly(text):\n{FIX}", seconds=0.5)
+    model = Replies(f"async def slowly(text):\n    await asyncio.sleep(0)\n{FIX}", seconds=0.5)
     slowly = repair(verify=lambda value: value > 0, proposer=model)(shop.slowly)
     assert inspect.iscoroutinefunction(slowly)
 

@@ -68,4 +68,5 @@ def test_a_key_in_the_environment_is_no_consent(provider: Provider, monkeypatch:
     assert choice.model_id.split("/")[0] in ("embedded", "ollama_chat")
     monkeypatch.setenv("GREENLOOP_MODEL", "openai/named")
     assert chosen(model_settings(RepairOptions(), os.environ), os.environ).model_id == "openai/named"
-    assert chosen(model_settings(RepairOptions(model="openai/mine"), os.environ), os.environ).model_id == "openai/mine"
+    settings = model_settings(RepairOptions(model="openai/mine"), os.environ)
+    assert chosen(settings, os.environ).model_id == "openai/mine"

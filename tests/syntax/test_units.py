@@ -21,8 +21,9 @@ TEXT = (
         (8, 400, "function", "K.f"),
         (5, 400, "function", "K.f"),
         (10, 400, "class", "K"),
-        (15, 400, "function", "g"),
-        (15, 60, "statements", ""),
+        (15, 400, "function", "g.inner"),
+        (16, 400, "function", "g"),
+        (16, 30, "statements", ""),
         (19, 400, "statements", ""),
     ],
 )
@@ -49,8 +50,15 @@ def test_annotations_may_be_added_and_parameters_may_not_change() -> None:
         replaced(TEXT, place, f"def h(a):\n{body}")
 
 
+def test_a_function_in_a_function_is_replaced_alone() -> None:
+    place = unit_at("s.py", TEXT, 15, 400)
+    assert replaced(TEXT, place, "def inner():\n    return b + 1\n") == TEXT.replace(
+        "return b\r", "return b + 1\r"
+    )
+
+
 def test_statements_keep_their_indentation_and_ends() -> None:
-    place = unit_at("s.py", TEXT, 15, 60)
+    place = unit_at("s.py", TEXT, 16, 30)
     assert text_of(TEXT, place).strip().startswith("def inner") or "return" in text_of(TEXT, place)
     last = unit_at("s.py", TEXT, 20, 60)
     new = replaced(TEXT, last, "print(g(1))\nprint(3)\n")
