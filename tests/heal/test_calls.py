@@ -19,6 +19,7 @@ from agents.verifier.inside.proxy.plain import Unshareable
 
 from ..support.modules_on_disk import imported
 
+pytestmark = pytest.mark.thorough
 SHOP = """\
 import os
 import asyncio

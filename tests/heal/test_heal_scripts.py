@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 import time
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from ..support.commands import ROOT, environment, greenloop
+from ..support.commands import REPLAYS, ROOT, environment, greenloop
 from ..support.provider import Answer, Provider, Streams, serving
 
 OFF_BY_ONE = """\
@@ -103,6 +104,7 @@ def test_an_off_by_one_is_mended_and_no_file_changes(heals: Heals) -> None:
     assert (heals.folder / "s.py").read_text() == OFF_BY_ONE.replace(" - 1", "")
 
 
+@pytest.mark.thorough
 def test_two_heals_write_two_backups_and_undo_restores(heals: Heals) -> None:
     path = heals.script(OFF_BY_ONE)
     path.chmod(0o750)
@@ -123,6 +125,7 @@ def test_two_heals_write_two_backups_and_undo_restores(heals: Heals) -> None:
     assert path.read_text() == "x = 1\n"
 
 
+@pytest.mark.thorough
 def test_without_an_expectation_two_patches_that_agree_are_consensus(heals: Heals) -> None:
     heals.script("def f(x):\n    return x / 0\n\n\nprint(f(4))\n")
     heals.replies("def f(x):\n    return x / 2\n")
@@ -134,6 +137,7 @@ def test_without_an_expectation_two_patches_that_agree_are_consensus(heals: Heal
     assert "patch1 or patch2" in heals.document["question"]
 
 
+@pytest.mark.thorough
 def test_a_syntax_error_is_mended_in_its_block_alone(heals: Heals) -> None:
     long = "".join(f"def g{n}():\n    return {n}  # kept\n\n\n" for n in range(100))
     heals.script(f"{long}def f(x)\n    return x + 1\n\n\nprint(f(2))\n")
@@ -160,6 +164,7 @@ ENVIRONMENT = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("text", ENVIRONMENT)
 def test_what_the_surroundings_lack_asks_no_model(heals: Heals, text: str) -> None:
     heals.script(text)
@@ -171,12 +176,14 @@ def test_what_the_surroundings_lack_asks_no_model(heals: Heals, text: str) -> No
     assert heals.requests == []
 
 
+@pytest.mark.thorough
 def test_a_misspelt_module_is_the_codes_fault(heals: Heals) -> None:
     heals.script("import jsno\nprint(jsno.dumps([1]))\n")
     heals.replies("import json\nprint(json.dumps([1]))\n")
     assert heals.run("s.py", "--expect", "[1]") == 0, heals.error
 
 
+@pytest.mark.thorough
 def test_a_script_that_works_and_one_that_fails_at_random_ask_no_model(heals: Heals) -> None:
     heals.replies(RIGHT)
     heals.script("print('fine')\n")
@@ -194,6 +201,7 @@ def test_a_script_that_works_and_one_that_fails_at_random_ask_no_model(heals: He
     assert heals.requests == []
 
 
+@pytest.mark.thorough
 def test_nothing_of_the_users_is_deleted(heals: Heals) -> None:
     wipe = (
         "import os, shutil, tempfile\n"
@@ -208,6 +216,7 @@ def test_nothing_of_the_users_is_deleted(heals: Heals) -> None:
     assert (heals.folder / "s.py").read_text().startswith("import os")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("reply", "grade", "reason"),
     [
@@ -241,6 +250,7 @@ def test_a_patch_that_only_hides_the_failure_is_never_verified(
     assert path.read_text() == OFF_BY_ONE
 
 
+@pytest.mark.thorough
 def test_what_was_printed_before_the_failure_stays(heals: Heals) -> None:
     heals.script("def main():\n    print('begun')\n    print(undefined)\n\n\nmain()\n")
     heals.replies("def main():\n    print('done')\n    print('again')\n")
@@ -249,6 +259,7 @@ def test_what_was_printed_before_the_failure_stays(heals: Heals) -> None:
     assert "printed before" in heals.document["why"]
 
 
+@pytest.mark.thorough
 def test_a_run_to_be_kept_is_a_guard(heals: Heals) -> None:
     text = "import sys\n\n\ndef f(x):\n    return 10 // x\n\n\nprint(f(int(sys.argv[1])))\n"
     heals.script(text)
@@ -262,6 +273,7 @@ def test_a_run_to_be_kept_is_a_guard(heals: Heals) -> None:
     assert heals.document["outcome"] == "environment"
 
 
+@pytest.mark.thorough
 def test_arguments_input_variables_and_data_arrive_and_no_value_of_a_variable_is_told(heals: Heals) -> None:
     heals.script(
         "import os, sys, pathlib\n"
@@ -298,6 +310,7 @@ def test_arguments_input_variables_and_data_arrive_and_no_value_of_a_variable_is
     assert "SECRET_OF_MINE" not in detail
 
 
+@pytest.mark.thorough
 def test_a_fault_in_another_file_is_named_and_mended_where_it_may_change(heals: Heals) -> None:
     heals.script("from helper import load\nprint('n =', load([4]))\n")
     helper = heals.script("def load(values):\n    return values[1]\n", "helper.py")
@@ -310,6 +323,7 @@ def test_a_fault_in_another_file_is_named_and_mended_where_it_may_change(heals: 
     assert "values[0]" in helper.read_text()
 
 
+@pytest.mark.thorough
 def test_only_the_place_changes_in_a_long_file_of_mixed_layout(heals: Heals) -> None:
     head = b"\xef\xbb\xbf# mine\r\nimport sys\r\n"
     body = b"".join(b"def g%d(x):\r\n\treturn x + %d  # kept\r\n\r\n" % (n, n) for n in range(660))
@@ -326,6 +340,7 @@ def test_only_the_place_changes_in_a_long_file_of_mixed_layout(heals: Heals) -> 
         assert request["max_tokens"] <= 1024
 
 
+@pytest.mark.thorough
 def test_a_file_that_cannot_be_written_is_refused_before_any_call(heals: Heals) -> None:
     path = heals.script(OFF_BY_ONE)
     heals.replies(RIGHT)
@@ -344,6 +359,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_any_call(heals: Heals) 
     assert " - 1" not in path.read_text()
 
 
+@pytest.mark.thorough
 def test_uncommitted_changes_are_refused_unless_forced(heals: Heals) -> None:
     path = heals.script(OFF_BY_ONE)
     git = ["git", "-c", "user.name=n", "-c", "user.email=e@example.org"]
@@ -357,6 +373,7 @@ def test_uncommitted_changes_are_refused_unless_forced(heals: Heals) -> None:
     assert path.read_text() == OFF_BY_ONE.replace(" - 1", "") + "# mine\n"
 
 
+@pytest.mark.thorough
 def test_a_file_that_is_edited_meanwhile_is_not_written(heals: Heals) -> None:
     path = heals.script(OFF_BY_ONE)
     edited = OFF_BY_ONE + "# edited\n"
@@ -372,6 +389,7 @@ def test_a_file_that_is_edited_meanwhile_is_not_written(heals: Heals) -> None:
     assert Path(heals.folder, heals.document["run_dir"], "heal.patch").is_file()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "text",
     [
@@ -391,6 +409,7 @@ def test_limits_end_a_script(heals: Heals, text: str) -> None:
     assert time.monotonic() - begun < 60
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "reply",
     ["I can't help with that.", "```python\ndef other():\n    return 1\n```", "```python\ndef total(values"],
@@ -403,6 +422,7 @@ def test_a_reply_without_a_patch_is_asked_for_once_more(heals: Heals, reply: str
     assert heals.document["outcome"] == "unhealed"
 
 
+@pytest.mark.thorough
 def test_a_stopped_heal_goes_on_and_asks_nothing_twice(heals: Heals) -> None:
     heals.script(OFF_BY_ONE)
     heals.replies(RIGHT)
@@ -415,6 +435,7 @@ def test_a_stopped_heal_goes_on_and_asks_nothing_twice(heals: Heals) -> None:
     assert "healed, verified" in shown.stdout
 
 
+@pytest.mark.thorough
 def test_the_prompt_is_shown_and_nobody_is_asked(heals: Heals) -> None:
     heals.script("def f(x):\n    secret = 'value of mine'\n    return x / 0\n\n\nf(4)\n")
     shown = greenloop(heals.folder, "heal", "s.py", "--show-prompt", "--model", "openai/x")
@@ -425,6 +446,7 @@ def test_the_prompt_is_shown_and_nobody_is_asked(heals: Heals) -> None:
     assert "f: x = 4" not in hidden.stdout
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
@@ -458,6 +480,7 @@ FILE_CHECKS: dict[str, Callable[[bool], str]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("check", FILE_CHECKS)
 def test_files_that_are_expected(heals: Heals, check: str) -> None:
     name = check.partition(":")[0]
@@ -471,6 +494,7 @@ def test_files_that_are_expected(heals: Heals, check: str) -> None:
     assert heals.document["grade"] == "failed"
 
 
+@pytest.mark.thorough
 def test_a_killed_heal_leaves_old_or_new_bytes(heals: Heals) -> None:
     path = heals.script(OFF_BY_ONE)
     heals.replies(RIGHT)
@@ -496,3 +520,15 @@ def test_a_killed_heal_leaves_old_or_new_bytes(heals: Heals) -> None:
         process.kill()
         process.wait()
         assert path.read_text() in (OFF_BY_ONE, new)
+
+
+def test_the_readmes_script_is_mended_on_recorded_replies_of_the_embedded_model(tmp_path: Path) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = readme[readme.index("## Healing a script") :]
+    (tmp_path / "report.py").write_text(section.split("```python\n")[1].split("```")[0])
+    command = shlex.split(section.split("```console\npython main.py ")[1].split("\n")[0])
+    ended = greenloop(tmp_path, *command, "--model", f"recorded:{REPLAYS}", "--json")
+    assert ended.returncode == 0, ended.stderr
+    document = json.loads(ended.stdout)
+    assert (document["outcome"], document["grade"]) == ("healed", "verified")
+    assert document["usage"]["calls"] == document["usage"]["replayed"] == 2

@@ -17,6 +17,7 @@ from agents.heal.repair_search import chosen, model_settings
 from ..support.modules_on_disk import imported
 from ..support.provider import Provider, Streams, serving
 
+pytestmark = pytest.mark.thorough
 SOURCE = 'def price(text):\n    return float(text.replace("$", ""))\n'
 REPLY = '```python\ndef price(text):\n    return float(text.lstrip("$₹").replace(",", ""))\n```'
 
