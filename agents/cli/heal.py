@@ -1,4 +1,4 @@
-"""Mends a script that fails."""
+"""Mends a script that fails, or code whose tests fail."""
 
 from __future__ import annotations
 
@@ -27,9 +27,11 @@ _Flag = Annotated[bool, Parameter(negative="")]
 
 
 def heal(
-    script: Path | None = None,
+    target: str | None = None,
     /,
     *arguments: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    test: _Names = (),
+    tests: _Paths = (),
     stdin: Path | None = None,
     env: _Names = (),
     data: _Paths = (),
@@ -51,14 +53,19 @@ def heal(
     anyway: _Flag = False,
     settings: Settings = Settings(),
 ) -> int:
-    """Mend a script that fails: run it in the sandbox, ask for patches, and say what they are worth.
+    """Mend a script, a function or a project: run it in the sandbox, ask for patches, say what they are worth.
 
     Parameters
     ----------
-    script
-        The script. It runs on a copy of its folder, as do patches; no file of yours is changed without --apply.
+    target
+        A script; a function, FILE.py::NAME, with --test; or a project's folder, with --tests. It runs on a copy,
+        as do patches; no file of yours is changed without --apply.
     arguments
-        What it is run with, behind `--`.
+        What the script is run with, behind `--`.
+    test
+        A test that the function fails, by pytest's node id; once for each.
+    tests
+        Files or folders of tests that the project fails.
     stdin
         A file that it gets as standard input.
     env
@@ -103,13 +110,16 @@ def heal(
         try:
             if undo is not None:
                 return _undo(settings, undo, console)
-            earlier = _found(settings, script, resume)
+            earlier = _found(settings, target, resume)
             if earlier is None:
-                assert script is not None
-                from ..records.heal import ScriptRequest
+                assert target is not None
+                from ..records.heal import HealRequest
 
-                request = ScriptRequest(
-                    script=str(script.absolute()),
+                path, name, refs = _target(target, test, tests, may_change)
+                request = HealRequest(
+                    path=path,
+                    name=name,
+                    tests=refs,
                     arguments=arguments,
                     stdin=_absolute(stdin),
                     environment=tuple(each.partition("=")[0] for each in env),
@@ -144,7 +154,7 @@ def heal(
                 result = prompt
             else:
                 with console.progress():
-                    result = heals.heal_script(
+                    result = heals.run_heal(
                         request, settings, options, os.environ, environment, console.emit, earlier
                     )
         except KeyboardInterrupt:
@@ -166,14 +176,34 @@ def _absolute(path: Path | None) -> str | None:
     return None if path is None else str(path.absolute())
 
 
-def _found(settings: Settings, script: Path | None, resume: str | None) -> RunDirectory | None:
-    if (script is None) == (resume is None):
+def _found(settings: Settings, target: str | None, resume: str | None) -> RunDirectory | None:
+    if (target is None) == (resume is None):
         raise UsageError("Name the script to heal, or a heal to go on with by --resume. See heal --help.")
     if resume is None:
         return None
     from ..storage import run_directory as runs
 
     return runs.find(settings.work_dir, resume)
+
+
+def _target(
+    target: str, test: tuple[str, ...], tests: tuple[Path, ...], may_change: tuple[str, ...]
+) -> tuple[str, str | None, tuple[str, ...]]:
+    """Path, name and tests of what is to be healed. Raises UsageError where the options don't fit the target."""
+    path, colons, name = target.partition("::")
+    refs = tuple(_absolute_reference(each) for each in (*test, *map(str, tests)))
+    if colons and not test:
+        raise UsageError(f"Say which test {target} fails: --test tests/test_it.py::test_name")
+    if Path(path).is_dir() and not (tests and may_change):
+        raise UsageError(f"{path} is a folder; name what fails and what may change: --tests, --may-change.")
+    if refs and not colons and not Path(path).is_dir():
+        raise UsageError(f"Tests go with a function or a project; name it: {path}::NAME")
+    return str(Path(path).absolute()), name or None, refs
+
+
+def _absolute_reference(reference: str) -> str:
+    path, colons, rest = reference.partition("::")
+    return f"{Path(path).absolute()}{colons}{rest}"
 
 
 def _environment(given: tuple[str, ...], names: tuple[str, ...]) -> dict[str, str]:

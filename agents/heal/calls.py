@@ -58,6 +58,11 @@ class CallCase:
         return {self.callee.path: decoded(self.project[self.callee.path])}
 
     @property
+    def target(self) -> tuple[str, str] | None:
+        """None: the place is found."""
+        return None
+
+    @property
     def trusted(self) -> bool:
         """True where tests or `verify` decide."""
         return bool(self.tests) or self.verify is not None

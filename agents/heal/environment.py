@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from .script_run import RaisedError, ScriptRun
@@ -24,9 +24,8 @@ def environment_fault(
     fault. `installed` are the names of modules that can be imported there."""
     if not run.errors:
         return None
-    for error in run.errors:
-        if fault := _fault(error, tree, installed, has_stdin=has_stdin, python=python):
-            return fault
+    if fault := error_fault(run.errors, tree, installed, has_stdin=has_stdin, python=python):
+        return fault
     last = run.errors[0]
     if last.kind == "SystemExit":
         said = run.stderr.strip().split("\n")[-1][:200]
@@ -35,6 +34,14 @@ def environment_fault(
             "arguments, or say what is expected of it with --expect or --expect-exit."
         )
     return None
+
+
+def error_fault(
+    errors: Sequence[RaisedError], tree: Tree, installed: Collection[str], *, has_stdin: bool, python: str
+) -> str | None:
+    """The sentence for the first of `errors` that no patch mends; None where there is none."""
+    faults = (_fault(each, tree, installed, has_stdin=has_stdin, python=python) for each in errors)
+    return next((fault for fault in faults if fault is not None), None)
 
 
 def _fault(

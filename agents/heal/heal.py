@@ -63,7 +63,7 @@ def heal_case(
     ended, seen = _reproduce(case, anyway=anyway)
     if ended is not None:
         return ended
-    found = places(case.files, seen, healer.longest)
+    found = places(case.files, seen, healer.longest, case.target)
     if (name := elsewhere(case.files, seen)) is not None:
         emit(Note(f"It fails in {name}, which may not change; --may-change {name.partition('::')[0]} lets it."))
     search = _Search(case, seen, found)
@@ -84,7 +84,7 @@ def request_text(case: Case, healer: Healer) -> str | HealResult:
     ended, seen = _reproduce(case, anyway=False)
     if ended is not None:
         return ended
-    place = places(case.files, seen, healer.longest)[0]
+    place = places(case.files, seen, healer.longest, case.target)[0]
     assert seen.symptom is not None
     request = healer.request(case.files, case.task, place, _shown(seen.symptom), (), 1)
     return "\n\n".join(message.content for message in request.messages)

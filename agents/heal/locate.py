@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..records.heal import Observation, Place
-from ..syntax.units import unit_at, whole_file
+from ..syntax.units import unit_at, unit_named, whole_file
 
 MOST_PLACES = 3
 
 
-def places(files: Mapping[str, str], seen: Observation, longest: int) -> tuple[Place, ...]:
+def places(
+    files: Mapping[str, str], seen: Observation, longest: int, target: tuple[str, str] | None = None
+) -> tuple[Place, ...]:
     """At most three places: those of the traceback's frames, deepest first, then of the functions that the failing
     run reached, by their suspicion. `longest` is the room of a reply, in characters.
 
-    Without a traceback, one short file is a place as a whole.
+    With a `target`, path and name, that is the place. Without a traceback, one short file is a place as a whole.
     """
     assert seen.symptom is not None
+    if target is not None:
+        path, name = target
+        lines = [frame.line for frame in seen.symptom.frames if frame.path == path]
+        return (unit_named(path, files[path], name, lines, longest),)
     if not seen.symptom.frames and len(files) == 1:
         path, text = next(iter(files.items()))
         if len(text) <= longest // 2:

@@ -14,11 +14,11 @@ from ..errors import GreenloopError, Interrupted, StorageFailed
 from ..events import EventHandler, Note, RunStarted
 from ..llm_backends.budget import Budget
 from ..records import Failure, Reply, Request, RunStatus
-from ..records.heal import HealRecord, HealResult, ScriptRequest, WrittenFile
+from ..records.heal import HealRecord, HealRequest, HealResult, WrittenFile
 from ..run.resources import models_by_role
 from ..run.role_models import RoleModels, SharedModels
 from ..run.run import settings_as_json
-from ..sandbox import open_sandbox
+from ..sandbox import Sandbox, open_sandbox
 from ..sandbox.packages import open_interpreter
 from ..settings import Settings, reaches
 from ..storage import run_directory
@@ -26,6 +26,9 @@ from ..storage.run_directory import RunDirectory
 from .apply import open_targets, write
 from .heal import heal_case, request_text
 from .script_case import script_case
+from .scripts import ScriptCase
+from .tests_case import TestsCase
+from .tests_request import tests_case
 
 PATCH_FILE = "heal.patch"
 CASE_FILE = "case.json"
@@ -46,8 +49,8 @@ class HealOptions:
     ask: Callable[[str], bool] | None = None
 
 
-def heal_script(
-    request: ScriptRequest,
+def run_heal(
+    request: HealRequest,
     settings: Settings,
     options: HealOptions,
     environ: Mapping[str, str],
@@ -55,15 +58,16 @@ def heal_script(
     emit: EventHandler,
     resumed: RunDirectory | None = None,
 ) -> HealResult:
-    """Heal a script, or go on with a heal. Once it has a directory its result tells of any error.
+    """Heal a script, a function or a project, or go on with a heal.
 
-    `environ` has the providers' keys, `environment` the values of the variables that the script gets. Raises
+    Once it has a directory its result tells of any error. `environ` has the providers'
+    keys, `environment` the values of the variables that the script gets. Raises
     UsageError, SandboxUnavailable and Interrupted before there is a directory.
     """
     with ExitStack() as held:
         sandbox = open_sandbox(settings.sandbox, open_interpreter(settings.python))
         held.callback(sandbox.close)
-        case = script_case(request, sandbox, environment, lambda: False)
+        case = open_case(request, sandbox, environment)
         targets = open_targets(case.tree.root, case.may_change, force=options.force) if options.apply else {}
         choices = models_by_role(settings, environ, ("healer",))
         record = _first_record(request, settings, resumed)
@@ -117,8 +121,15 @@ def heal_script(
         return result
 
 
+def open_case(request: HealRequest, sandbox: Sandbox, environment: Mapping[str, str]) -> ScriptCase | TestsCase:
+    """Read what a case needs. Raises UsageError."""
+    if request.tests:
+        return tests_case(request, sandbox, lambda: False)
+    return script_case(request, sandbox, environment, lambda: False)
+
+
 def show_prompt(
-    request: ScriptRequest, settings: Settings, options: HealOptions, environ: Mapping[str, str],
+    request: HealRequest, settings: Settings, options: HealOptions, environ: Mapping[str, str],
     environment: Mapping[str, str],
 ) -> str | HealResult:  # fmt: skip
     """The first prompt of a heal, which is sent to nobody; its result where none would be. Raises UsageError."""
@@ -128,7 +139,7 @@ def show_prompt(
     with ExitStack() as held:
         sandbox = open_sandbox(settings.sandbox, open_interpreter(settings.python))
         held.callback(sandbox.close)
-        case = script_case(request, sandbox, environment, lambda: False)
+        case = open_case(request, sandbox, environment)
         choice = models_by_role(settings, environ, ("healer",))["healer"]
         healer = Healer(
             _asks_nobody, lengths_of(choice), seed=0, prompt_extra=options.prompt_extra, values=options.values
@@ -140,11 +151,11 @@ def _asks_nobody(_: Request) -> Reply:
     raise AssertionError("a prompt that is shown is not sent")
 
 
-def _first_record(request: ScriptRequest, settings: Settings, resumed: RunDirectory | None) -> HealRecord:
+def _first_record(request: HealRequest, settings: Settings, resumed: RunDirectory | None) -> HealRecord:
     now = datetime.now().astimezone()
     earlier = resumed.read_heal() if resumed else None
     return HealRecord(
-        id=earlier.id if earlier else run_directory.new_id(f"heal-{Path(request.script).stem}", now),
+        id=earlier.id if earlier else run_directory.new_id(f"heal-{Path(request.path).stem}", now),
         greenloop_version=__version__,
         created=earlier.created if earlier else now.isoformat(timespec="seconds"),
         status="running",
@@ -153,7 +164,7 @@ def _first_record(request: ScriptRequest, settings: Settings, resumed: RunDirect
     )
 
 
-def _keep(run: RunDirectory, request: ScriptRequest, result: HealResult) -> None:
+def _keep(run: RunDirectory, request: HealRequest, result: HealResult) -> None:
     """Write what the case is, and the patch."""
     from ..storage.json_form import dumped
 

@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from ..errors import UsageError
-from ..records.heal import ScriptRequest
+from ..records.heal import HealRequest
 from ..sandbox import Sandbox, SandboxLimits
 from ..sandbox.interpreter import Interpreter
 from ..syntax.encoding import decoded
@@ -24,13 +24,13 @@ _NEVER_CHANGED = ("conftest.py", "test_*.py", "*_test.py", "setup.py")
 
 
 def script_case(
-    request: ScriptRequest, sandbox: Sandbox, environment: Mapping[str, str], cancelled: Callable[[], bool]
+    request: HealRequest, sandbox: Sandbox, environment: Mapping[str, str], cancelled: Callable[[], bool]
 ) -> ScriptCase:
     """Read what a case needs: the script's folder, its standard input, what is expected.
 
     `environment` has the values of the variables that `request` names. Raises UsageError.
     """
-    script = Path(request.script)
+    script = Path(request.path)
     root = script.parent
     if not script.is_file():
         raise UsageError(f"There is no script {script}; give the path of a Python file.")
@@ -50,9 +50,9 @@ def script_case(
         tree,
         invocation(request.arguments),
         expectations,
-        (script.name, *_changeable(tree, script.name, request.may_change)),
+        (script.name, *changeable(tree, script.name, request.may_change)),
         tuple(invocation(_split(text)) for text in request.keep),
-        _installed(sandbox.interpreter),
+        installed(sandbox.interpreter),
         cancelled,
     )
 
@@ -81,7 +81,7 @@ def _from_elsewhere(root: Path, data: Sequence[str]) -> dict[str, Path]:
     return found
 
 
-def _changeable(tree: Tree, script: str, patterns: Sequence[str]) -> tuple[str, ...]:
+def changeable(tree: Tree, script: str | None, patterns: Sequence[str]) -> tuple[str, ...]:
     """Files that `--may-change` names, tests and configuration left out. Raises UsageError where it names none."""
     found: list[str] = []
     for pattern in patterns:
@@ -89,17 +89,22 @@ def _changeable(tree: Tree, script: str, patterns: Sequence[str]) -> tuple[str, 
             path
             for path in tree.files
             if fnmatch(path, pattern) and path.endswith(".py") and path != script
-            and not any(fnmatch(path.rpartition("/")[2], never) for never in _NEVER_CHANGED)
+            and not never_changes(path.rpartition("/")[2])
         ]  # fmt: skip
-        if not matching and not fnmatch(script, pattern):
+        if not matching and not (script and fnmatch(script, pattern)):
             raise UsageError(f"--may-change {pattern} names no Python file below {tree.root} that may change.")
         found += matching
-    for path in (script, *found):
+    for path in found if script is None else (script, *found):
         try:
             decoded(tree.files[path])
         except (SyntaxError, ValueError, LookupError) as error:
             raise UsageError(f"{tree.root / path} is not in the encoding that it declares ({error}).") from error
     return tuple(dict.fromkeys(found))
+
+
+def never_changes(name: str) -> bool:
+    """Return True for the name of a file with tests or configuration."""
+    return any(fnmatch(name, pattern) for pattern in _NEVER_CHANGED)
 
 
 def _checked_environment(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
@@ -128,7 +133,7 @@ def _split(text: str) -> list[str]:
         raise UsageError(f"--keep {text!r} can't be split into arguments ({error}).") from error
 
 
-def _installed(interpreter: Interpreter) -> frozenset[str]:
+def installed(interpreter: Interpreter) -> frozenset[str]:
     """Names that can be imported from the folders of an interpreter."""
     found: set[str] = set()
     for folder in map(Path, interpreter.path):

@@ -10,7 +10,7 @@ import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,10 @@ from ..errors import Interrupted
 from ..records import Stopped
 from ..records.heal import Frame
 from ..sandbox import Ended, Job, Sandbox, SandboxLimits
+from ..sandbox.interpreter import LENDING
 from ..syntax.clean_text import clean
 
-_PROGRAMS = ("script_process.py", "script_main.py")
+_PROGRAMS = ("__init__.py", "script_process.py", "script_main.py", "tests_main.py", "report.py")
 _INSIDE = Path(__file__).with_name("inside")
 _MOST_DOCUMENT = 64 << 20
 _GRACE_SECONDS = 2.0
@@ -28,9 +29,10 @@ _GRACE_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """How a script is run: `environment` is added to the sandbox's own."""
+    """How a script is run, or pytest with `arguments` where there is none. `environment` is added to the
+    sandbox's own."""
 
-    script: str
+    script: str | None
     arguments: tuple[str, ...] = ()
     stdin: bytes | None = None
     environment: tuple[tuple[str, str], ...] = ()
@@ -55,6 +57,16 @@ class RaisedError:
 
 
 @dataclass(frozen=True, slots=True)
+class TestRun:
+    """How one test ended: passed, failed, skipped or missing; `called` are the functions that it called."""
+
+    outcome: str
+    text: str
+    errors: tuple[RaisedError, ...]
+    called: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ScriptRun:
     """What a run did. Without `whole`, the process that told of it was ended, or told nothing that can be read."""
 
@@ -71,6 +83,7 @@ class ScriptRun:
     changed: Mapping[str, str]
     """Digest of each file that is not as it was before; empty for one that is gone."""
     contents: Mapping[str, bytes | None]
+    tests: Mapping[str, TestRun] = field(default_factory=dict)
 
 
 def run_script(
@@ -86,6 +99,8 @@ def run_script(
 ) -> ScriptRun:
     """Run a script once on the files of `archive`, which are `before`. Raises SandboxBroken and Interrupted."""
     task = {
+        "program": "tests_main" if invocation.script is None else "script_main",
+        "lent": ":".join(sandbox.interpreter.lent),
         "script": invocation.script,
         "arguments": invocation.arguments,
         "environment": dict(invocation.environment),
@@ -93,11 +108,12 @@ def run_script(
         "seed": seed,
         "called": called,
     }
-    files = {name: (_INSIDE / name).read_bytes() for name in _PROGRAMS}
+    files = {f"inside/{name}": (_INSIDE / name).read_bytes() for name in _PROGRAMS}
+    files["inside/lending.py"] = LENDING.read_bytes()
     files |= {"task.json": json.dumps(task).encode(), "tree.tar": archive}
     ours, theirs = socket.socketpair()
     with closing(ours), closing(theirs):
-        argv = ["-I", "-B", "/src/script_process.py", str(theirs.fileno())]
+        argv = ["-I", "-B", "/src/inside/script_process.py", str(theirs.fileno())]
         job = Job(argv, files, limits, channels=[theirs.fileno()], stdin=invocation.stdin or b"")
         with sandbox.launch(job) as running:
             theirs.close()
@@ -142,6 +158,7 @@ def _as_run(ended: Ended, told: bytes, before: Mapping[str, bytes]) -> ScriptRun
                 str(path): None if data is None else base64.b64decode(data)
                 for path, data in document["contents"].items()
             },
+            tests={clean(str(name)): _test(told) for name, told in report.get("tests", {}).items()},
         )
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         code = ended.exit_code if ended.exit_code is not None else -9
@@ -161,6 +178,15 @@ def _error(told: Mapping[str, Any]) -> RaisedError:
         raised_in=str(told["raised_in"]),
         frames=tuple(map(_frame, told["frames"])),
         text=clean(str(told["text"])),
+    )
+
+
+def _test(told: Mapping[str, Any]) -> TestRun:
+    return TestRun(
+        str(told["outcome"]),
+        clean(str(told["text"])),
+        tuple(map(_error, told["errors"])),
+        tuple(map(str, told["called"])),
     )
 
 

@@ -45,6 +45,11 @@ class ScriptCase:
         return {path: decoded(self.tree.files[path]) for path in self.may_change}
 
     @property
+    def target(self) -> tuple[str, str] | None:
+        """None: the place is found."""
+        return None
+
+    @property
     def trusted(self) -> bool:
         """True where the user said what is expected."""
         return self.expectations.given

@@ -14,6 +14,7 @@ from ..records.heal import Item, Suspicion
 from ..syntax.source import parse, plain, unparse
 
 _TRIVIAL: tuple[object, ...] = (0, 1, -1, "", None, True, False)
+_COMPARES = frozenset(("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__bool__", "__contains__"))
 _EXITS = frozenset(
     {"sys.exit", "exit", "quit", "os._exit", "os.abort", "os.kill", "atexit.register", "SystemExit"}
 )
@@ -273,8 +274,15 @@ def _dotted(node: ast.expr) -> str:
 
 def _weakens_types(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
     checks = _more(*(map(_shape, filter(_is_type_guard, ast.walk(tree))) for tree in (after, before)))
+    compared = _more(*(filter(_COMPARES.__contains__, map(_last, _definitions(tree))) for tree in (after, before)))
+    if compared:
+        yield Suspicion("weakens types", f"{compared[0]} is new: what is compared decides itself")
     if checks:
         yield Suspicion("weakens types", f"what has another type is passed over ({checks[0].splitlines()[0]})")
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
 
 
 def _is_type_guard(node: ast.AST) -> bool:

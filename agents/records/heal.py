@@ -164,11 +164,14 @@ class WrittenFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScriptRequest:
-    """How a script is to be healed, as `case.json` keeps it. Paths are absolute; of `environment` it has the names
-    alone."""
+class HealRequest:
+    """What is to be healed, as `case.json` keeps it: the script `path`, or with `tests` (node ids and paths) the
+    project `path`, or with `name` the function of that name in the file `path`. Paths are absolute; of
+    `environment` it has the names alone."""
 
-    script: str
+    path: str
+    name: str | None = None
+    tests: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
     stdin: str | None = None
     environment: tuple[str, ...] = ()
@@ -193,6 +196,6 @@ class HealRecord:
     created: str
     """Time of the start, ISO 8601 with zone."""
     status: RunStatus
-    request: ScriptRequest
+    request: HealRequest
     settings: dict[str, str | int | float | bool | None]
     result: HealResult | None = None

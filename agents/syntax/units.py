@@ -36,6 +36,21 @@ def unit_at(path: str, text: str, line: int, most: int) -> Place:
     return _statements(path, file, found.body if found else file.tree.body, line, most)
 
 
+def unit_named(path: str, text: str, name: str, lines: Sequence[int], most: int) -> Place:
+    """Return the place of a definition; of one with more than `most` characters the statements in it that hold one
+    of `lines`. Raises ValueError where the module has none of the name."""
+    file = LaidOut(text)
+    holding = _named(file.tree, name)
+    if not holding:
+        raise ValueError(f"there is no `{name}`")
+    found = holding[-1]
+    first, last = _first(file, found), found.end_lineno or found.lineno
+    if _size(file, found) > most:
+        line = next((line for line in lines if first <= line <= last), found.body[0].lineno)
+        return _statements(path, file, found.body, line, most)
+    return Place(path, "class" if isinstance(found, ast.ClassDef) else "function", name, first, last)
+
+
 def _holding(file: LaidOut, line: int) -> list[Definition]:
     """The definitions that hold a line, from the outermost to the innermost."""
     found: list[Definition] = []

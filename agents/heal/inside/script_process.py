@@ -1,6 +1,7 @@
-"""Run a script in a copy of its folder, and tell the host how it ended: `python -I script_process.py DESCRIPTOR`.
+"""Run a script, or tests, in a copy of their folder and tell the host how it ended:
+`python -I inside/script_process.py DESCRIPTOR`.
 
-`task.json` and `tree.tar` lie beside this file. The script runs in a process of its own, which has neither the
+`task.json` and `tree.tar` lie in the folder above. The script runs in a process of its own, which has neither the
 descriptor nor a way to speak for this one; what it wrote is told by the files that are there after its end.
 """
 
@@ -21,6 +22,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+_START = (
+    "import sys; sys.path[0] = sys.argv.pop(1); from inside.lending import lend; lend(sys.argv.pop(1)); "
+    "from inside import {0}; {0}.main()"
+)
 _MOST_REPORT = 4 << 20
 _MOST_FILE = 4 << 20
 _MOST_FILES = 10_000
@@ -29,7 +34,7 @@ _MOST_FILES = 10_000
 
 def main() -> None:
     """Run the script of the task once and write one JSON document to the descriptor."""
-    here = Path(__file__).resolve().parent
+    here = Path(__file__).resolve().parents[1]
     channel = socket.socket(fileno=int(sys.argv[1]))
     task = json.loads((here / "task.json").read_text(encoding="utf-8"))
     tree, home = Path.cwd() / "case", Path.cwd() / "home"
@@ -41,8 +46,10 @@ def main() -> None:
     environment = {**inherited, "HOME": str(home), "PYTHONHASHSEED": str(task["seed"]), **task["environment"]}
     with tempfile.TemporaryFile() as report:
         told_to = [report.fileno(), str(tree), task["script"], task["called"], task["arguments"]]
-        command = [sys.executable, "-B", str(here / "script_main.py"), json.dumps(told_to)]
-        process = subprocess.Popen(command, cwd=str(tree), env=environment, pass_fds=[report.fileno()])
+        start = [sys.executable, "-B", "-c", _START.format(task["program"]), str(here), task["lent"]]
+        process = subprocess.Popen(
+            [*start, json.dumps(told_to)], cwd=str(tree), env=environment, pass_fds=[report.fileno()]
+        )
         code = process.wait()
         report.seek(0)
         told = report.read(_MOST_REPORT)
