@@ -99,7 +99,8 @@ class TestsCase:
         frames: list[Frame] = []
         for test in failing.values():
             frames += [frame for error in test.errors for frame in error.frames if frame not in frames]
-        return Symptom("tests", f"{len(failing)} failing tests", first.text[-_MOST_SOURCE:], tuple(frames), items)
+        text = first.errors[0].text if first.errors else first.text
+        return Symptom("tests", f"{len(failing)} failing tests", text[-_MOST_SOURCE:], tuple(frames), items)
 
     def _item(self, name: str, test: TestRun) -> Item:
         """Describe a failing test; of one with parameters without the list of them, which has those of all."""

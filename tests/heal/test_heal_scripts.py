@@ -476,7 +476,7 @@ def test_a_killed_heal_leaves_old_or_new_bytes(heals: Heals) -> None:
 
 def test_the_readmes_script_is_mended_on_recorded_replies_of_the_embedded_model(tmp_path: Path) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    section = readme[readme.index("## Healing a script") :]
+    section = readme[readme.index("## Healing\n") :]
     (tmp_path / "report.py").write_text(section.split("```python\n")[1].split("```")[0])
     command = shlex.split(section.split("```console\npython main.py ")[1].split("\n")[0])
     ended = greenloop(tmp_path, *command, "--model", f"recorded:{REPLAYS}", "--json")

@@ -96,10 +96,17 @@ class Report:
 
     def _formatted(self, error: BaseException) -> str:
         try:
-            lines = traceback.format_exception(type(error), error, stripped(error))
+            lines = traceback.format_exception(type(error), error, self._from_own(stripped(error)))
         except Exception:  # of an error's own __str__
             lines = [_text(error)]
         return "".join(lines).replace(self._tree, "")[-_MOST_TEXT:]
+
+    def _from_own(self, trace: types.TracebackType | None) -> types.TracebackType | None:
+        """A traceback without what called the program's own code; whole where none of that is in it."""
+        own = trace
+        while own is not None and not self._is_own(own.tb_frame.f_code.co_filename):
+            own = own.tb_next
+        return own or trace
 
     def _is_own(self, path: str) -> bool:
         return path.startswith(self._tree)
