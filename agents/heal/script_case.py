@@ -89,7 +89,7 @@ def changeable(tree: Tree, script: str | None, patterns: Sequence[str]) -> tuple
             path
             for path in tree.files
             if fnmatch(path, pattern) and path.endswith(".py") and path != script
-            and not never_changes(path.rpartition("/")[2])
+            and not never_changes(path)
         ]  # fmt: skip
         if not matching and not (script and fnmatch(script, pattern)):
             raise UsageError(f"--may-change {pattern} names no Python file below {tree.root} that may change.")
@@ -102,9 +102,10 @@ def changeable(tree: Tree, script: str | None, patterns: Sequence[str]) -> tuple
     return tuple(dict.fromkeys(found))
 
 
-def never_changes(name: str) -> bool:
-    """Return True for the name of a file with tests or configuration."""
-    return any(fnmatch(name, pattern) for pattern in _NEVER_CHANGED)
+def never_changes(path: str) -> bool:
+    """Return True for a file with tests, what lies beside them, or configuration."""
+    *folders, name = path.split("/")
+    return "tests" in folders or "test" in folders or any(fnmatch(name, each) for each in _NEVER_CHANGED)
 
 
 def _checked_environment(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

@@ -166,12 +166,9 @@ class TestsCase:
 
 
 def _begins(name: str, reference: str) -> bool:
-    """Return True for a test that a reference names: a file, a folder, a class, a function, or one of its cases."""
-    return (
-        name == reference
-        or name.startswith((f"{reference}::", f"{reference}[", f"{reference}/"))
-        or reference == "."
-    )
+    """Return True for a test that a reference names: a file, a folder, a class, a function or one of its cases."""
+    begins = (f"{reference}::", f"{reference}[", f"{reference}/")
+    return name == reference or reference == "." or name.startswith(begins)
 
 
 _MISSING = TestRun("missing", "It was not run any more.", (), ())
