@@ -23,7 +23,7 @@ def open_targets(root: Path, paths: Sequence[str], *, force: bool) -> dict[str, 
     (`force`: those may be). A link to a file in the project stands for that file.
     """
     targets = {}
-    project = (git_root(root) or root).resolve()
+    project = ((None if force else git_root(root)) or root).resolve()
     for path in paths:
         place = (root / path).resolve()
         if not place.is_relative_to(project):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -13,7 +14,7 @@ _SECONDS = 20
 def git_root(folder: Path) -> Path | None:
     """The working tree that `folder` is in; None where there is none, or no git. Raises UsageError where git
     fails."""
-    if not any((parent / ".git").exists() for parent in (folder, *folder.parents)):
+    if shutil.which("git") is None or not any((parent / ".git").exists() for parent in (folder, *folder.parents)):
         return None
     return Path(git(folder, "rev-parse", "--show-toplevel").strip())
 

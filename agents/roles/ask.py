@@ -28,10 +28,8 @@ SMALL_MODEL = ReplyLengths(code=1024, tests=768)
 LARGE_MODEL = ReplyLengths(code=16_384, tests=16_384)
 
 
-def ask_until_readable(
-    ask: Ask, request: Request, read: Callable[[Reply], T], what: str = "one complete file"
-) -> T:
-    """Ask `request` and `read` its reply; ask once more for `what`, with the reason, where `read` refuses it.
+def ask_until_readable(ask: Ask, request: Request, read: Callable[[Reply], T]) -> T:
+    """Ask `request` and `read` its reply; ask once more, with the reason, where `read` refuses it.
 
     Raises ReplyError when the second reply can't be used either; whatever `ask` raises goes through.
     """
@@ -39,12 +37,14 @@ def ask_until_readable(
     try:
         return read(reply)
     except ReplyError as reason:
-        return read(ask(_correction(request, reply, str(reason), what)))
+        return read(ask(_correction(request, reply, str(reason))))
 
 
-def _correction(request: Request, reply: Reply, reason: str, what: str) -> Request:
+def _correction(request: Request, reply: Reply, reason: str) -> Request:
     cut = reply.text if reply.finish == "stop" else reply.text[:1000]
-    complaint = f"That reply can't be used: {reason}. Answer again, with {what} in one Python code block."
+    complaint = (
+        f"That reply can't be used: {reason}. Answer again, with one complete file in one Python code block."
+    )
     asked = request.messages[:-1] if request.messages[-1].role == "assistant" else request.messages
     said = (Message("assistant", cut), Message("user", complaint))
     warmer = request.temperature or CORRECTION_TEMPERATURE

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from ..errors import ReplyError
 from ..records import Message, Reply, Request
@@ -14,12 +15,14 @@ from ..syntax.changes import changed_lines, changed_nodes
 from ..syntax.encoding import encoded
 from ..syntax.source import program
 from ..syntax.units import replaced, text_of
-from .ask import Ask, ReplyLengths, ask_until_readable
+from .ask import CORRECTION_TEMPERATURE, Ask, ReplyLengths
 from .outline import beside
 from .prompt import PYTHON, render
 
 CHARACTERS_PER_TOKEN = 3
 """Of Python code, at the least."""
+_PROMPT_PER_TOKEN = 6
+"""Characters of a prompt for each token of a reply: with 1,024 of those 6,144, of which half is the place."""
 TEMPERATURE = 0.8
 """Of every patch but the first, which is taken at 0."""
 SHOWN_ITEMS = 3
@@ -54,6 +57,7 @@ class Healer:
         """`values` False keeps arguments and locals out of the prompt."""
         self._ask = ask
         self._tokens = lengths.code
+        self._most = lengths.code * _PROMPT_PER_TOKEN
         self._seed = seed
         self._python = python
         self._extra = prompt_extra
@@ -74,25 +78,31 @@ class Healer:
         number: int,
     ) -> Request:
         """The request for patch `number` (from 1)."""
-        text = files[place.path]
-        code = text_of(text, place).rstrip("\n")
-        shown = symptom.items[:SHOWN_ITEMS]
-        user = render(
-            "heal",
-            task=task,
-            symptom=_shown_symptom(symptom),
-            values=self._shown_values(symptom),
-            items=[_shown_item(item.name, item.source, item.detail) for item in shown],
-            path=place.path,
-            unit=place.unit,
-            unit_name=place.name,
-            first_line=place.first_line,
-            last_line=place.last_line,
-            code=code,
-            outline=beside(place.path, place.name, code, files, _MOST_OUTLINE) if place.unit != "file" else "",
-            earlier=earlier[-_MOST_EARLIER:],
-            extra=self._extra,
-        )
+        code = text_of(files[place.path], place).rstrip("\n")
+        items = [_shown_item(item.name, item.source, item.detail) for item in symptom.items[:SHOWN_ITEMS]]
+        outline = beside(place.path, place.name, code, files, _MOST_OUTLINE) if place.unit != "file" else ""
+        parts: dict[str, Any] = {
+            "earlier": earlier[-_MOST_EARLIER:],
+            "outline": outline,
+            "values": self._shown_values(symptom),
+            "items": items,
+        }
+        fixed = {
+            "task": task,
+            "symptom": _shown_symptom(symptom),
+            "path": place.path,
+            "unit": place.unit,
+            "unit_name": place.name,
+            "first_line": place.first_line,
+            "last_line": place.last_line,
+            "code": code,
+            "extra": self._extra,
+        }
+        user = render("heal", **parts, **fixed)
+        for name in ("earlier", "earlier", "outline", "values", "items", "items"):
+            if len(user) > self._most:  # the first of several, and at last the whole
+                parts[name] = parts[name][1:] if name in ("earlier", "items") else parts[name][:0]
+                user = render("heal", **parts, **fixed)
         return Request(
             role="healer",
             messages=(Message("system", render("heal_system", python=self._python)), Message("user", user)),
@@ -114,11 +124,12 @@ class Healer:
         """Patch `number` for a place of `files`. Raises ReplyError where none can be read out of two replies, and
         what `ask` raises."""
         request = self.request(files, task, place, symptom, earlier, number)
-
-        def read(reply: Reply) -> Patch:
+        reply = self._ask(request)
+        try:
             return read_patch(reply, files, place, f"patch{number}")
-
-        return ask_until_readable(self._ask, request, read, what=_wanted(place))
+        except ReplyError as reason:
+            again = self._ask(_again(request, str(reason), place))
+            return read_patch(again, files, place, f"patch{number}")
 
     def _shown_values(self, symptom: Symptom) -> list[str]:
         if not self._values:
@@ -158,6 +169,21 @@ def read_patch(reply: Reply, files: Mapping[str, str], place: Place, patch_id: s
             continue
         return Patch(patch_id, place, {place.path: new}, changed_nodes(text, new), changed_lines(text, new))
     raise ReplyError(reasons[0])
+
+
+def _again(request: Request, reason: str, place: Place) -> Request:
+    """The request once more, with why its reply can't be used; without that reply, for which the context of a
+    small model has no room."""
+    system, user = request.messages
+    complaint = (
+        f"A reply to this could not be used: {reason}. Answer with {_wanted(place)} in one Python code block."
+    )
+    return replace(
+        request,
+        messages=(system, Message("user", f"{user.content}\n\n{complaint}")),
+        temperature=request.temperature or CORRECTION_TEMPERATURE,
+        seed=request.seed + 1,
+    )
 
 
 def _wanted(place: Place) -> str:

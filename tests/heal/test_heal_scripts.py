@@ -293,6 +293,33 @@ def test_only_the_place_changes_in_a_long_file_of_mixed_layout(heals: Heals) -> 
 
 
 @pytest.mark.thorough
+def test_no_request_of_a_small_model_is_long_whatever_it_answered(heals: Heals) -> None:
+    lines = "".join(f"    value = value + {number}  # step {number}\n" for number in range(80))
+    heals.script(f"def f(value):\n{lines}    return value / 0\n\n\nprint('x' * 5000)\nf(1)\n")
+    wrong = [f"def f(value):\n{lines}    return value / {number} / 0\n" for number in range(2, 8)]
+    heals.replies(*wrong, "no code at all " * 300)
+    assert heals.run("s.py", "--max-rounds", "3") == 1
+    assert len(heals.requests) > 7
+    for request in heals.requests:
+        assert sum(len(message["content"]) for message in request["messages"]) < 8000
+
+
+@pytest.mark.thorough
+def test_of_a_long_function_statements_are_replaced(heals: Heals) -> None:
+    before = "".join(f"    value += {number}\n" for number in range(200))
+    heals.script(f"def f(value):\n{before}    value = value / 0\n{before}    return value\n\n\nprint(f(1))\n")
+    prompt = greenloop(heals.folder, "heal", "s.py", "--show-prompt", "--model", "openai/tiny-1b").stdout
+    shown = prompt.split("```python\n")[1].split("```")[0]
+    assert "value = value / 0" in shown
+    heals.replies(shown.replace("value / 0", "value / 1"))
+    assert heals.run("s.py", "--expect", "39801") == 0, heals.error
+    assert [line for line in heals.document["diff"].splitlines() if line[0] in "+-"][2:] == [
+        "-    value = value / 0",
+        "+    value = value / 1",
+    ]
+
+
+@pytest.mark.thorough
 def test_a_file_that_cannot_be_written_is_refused_before_any_call(heals: Heals) -> None:
     path = heals.script(OFF_BY_ONE)
     heals.replies(RIGHT)
