@@ -58,7 +58,7 @@ def main() -> None:
     outer = report
     sys.path[0] = tree
     sys.argv = ["pytest", *arguments]
-    options = ["-p", "no:cacheprovider", "-q"]
+    options = ["-p", "no:cacheprovider", "-q", "--continue-on-collection-errors"]
     ended = pytest.main([*options, *arguments], plugins=[Reporter()])
     report.ended = True
     report.write()
