@@ -48,6 +48,8 @@ class Settings:
     """Model for the TestWriter alone."""
     critic_model: str | None = None
     """Model for the Critic alone."""
+    healer_model: str | None = None
+    """Model for the Healer of `heal` alone."""
     api_base: str | None = None
     """Base URL of an OpenAI-compatible server."""
     weights: Path | None = None

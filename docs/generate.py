@@ -24,6 +24,17 @@ def result_schema() -> str:
     return json.dumps(schema, indent=2, sort_keys=True) + "\n"
 
 
+def heal_schema() -> str:
+    """The JSON schema of the document that `heal --json` prints."""
+    from pydantic import TypeAdapter
+
+    from agents.records.heal import HealResult
+
+    schema = TypeAdapter(HealResult).json_schema(mode="serialization")
+    schema["title"] = "Result of a heal (heal --json)"
+    return json.dumps(schema, indent=2, sort_keys=True) + "\n"
+
+
 def batch_result_schema() -> str:
     """The JSON schema of a line of a batch's results.jsonl."""
     from agents.batch.reports.lines import schema
@@ -136,6 +147,7 @@ def architecture() -> str:
 GENERATED = {
     "architecture.md": architecture,
     "schema/result.json": result_schema,
+    "schema/heal.json": heal_schema,
     "schema/batch-result.json": batch_result_schema,
     "schema/batch.json": batch_schema,
     "schema/event.json": event_schema,

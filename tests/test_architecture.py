@@ -20,6 +20,7 @@ FLOORS = (
     "terminal",
     "batch",
     "bench",
+    "integrations",
     "heal",
     "run",
     "loop",
@@ -159,13 +160,18 @@ def test_python_is_parsed_in_one_place_which_threads_can_share() -> None:
 
 
 def test_only_the_sandbox_starts_processes_but_for_pip_and_the_baseline_of_a_measurement() -> None:
-    in_a_sandbox_already = {"verifier/inside/proxy/program.py", "verifier/inside/test_process/programs.py"}
+    in_a_sandbox_already = {
+        "heal/inside/script_process.py",
+        "verifier/inside/proxy/program.py",
+        "verifier/inside/test_process/programs.py",
+    }
     users = {
         str(file.relative_to(PACKAGE))
         for file in FILES
         if {m.split(".")[0] for m, _ in imports_of(file)} & PROCESSES
     }
     assert {user for user in users if not user.startswith("sandbox/")} <= {
+        "heal/git.py",
         "llm_backends/weights.py",
         "bench/throughput.py",
         "bench/verifier_speed.py",

@@ -13,6 +13,7 @@ import pytest
 
 from agents.batch.totals import Totals
 from agents.cli.batch import batch
+from agents.cli.heal import heal
 from agents.llm_backends.providers import PROVIDERS
 from agents.settings import Settings
 
@@ -56,13 +57,17 @@ def test_every_providers_key_is_in_the_example_environment() -> None:
 
 def test_every_setting_is_an_option_that_the_readme_or_the_help_names() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    of_a_batch = {*inspect.signature(batch).parameters, *(field.name for field in fields(Totals))}
+    of_other_commands = {
+        *inspect.signature(heal).parameters,
+        *inspect.signature(batch).parameters,
+        *(field.name for field in fields(Totals)),
+    }
     for option in re.findall(r"`(--[a-z-]+)", readme):
         name = option.removeprefix("--").removeprefix("no-").replace("-", "_")
         known = (
             {field.name for field in fields(Settings)}
             | {"tests", "file", "with", "resume", "into", "help"}
-            | of_a_batch
+            | of_other_commands
         )
         assert name in known, option
 

@@ -18,6 +18,7 @@ from ..terminal.console import Console
 from .batch import batch
 from .batch_status import merge, status
 from .bench import humaneval, mbpp, verifier
+from .heal import heal
 from .models import fetch, list_models
 from .run import run
 from .sandbox import check
@@ -42,6 +43,7 @@ app.command(batch_app)
 batch_app.default(batch)
 batch_app.command(status)
 batch_app.command(merge)
+app.command(heal)
 app.command(show)
 app.command(verify)
 app.command(models_app)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..errors import UsageError
 from ..terminal.console import Console
 
 
@@ -26,6 +27,12 @@ def show(run: str | None = None, /, *, work_dir: Path = Path("work_dir"), color:
 
     console = Console(color=color)
     found = runs.find(work_dir, run)
+    if found.kind == "heal":
+        healed = found.read_heal().result
+        if healed is None:
+            raise UsageError(f"{found.path} has no end yet; go on with it by: heal --resume {found.path}")
+        console.healed(healed)
+        return 0
     record, rounds = found.read(), found.rounds()
     console.print(*transcript(record, rounds))
     result = read_result(found, record, rounds[-1].ruling if rounds else None)

@@ -16,6 +16,10 @@ class Case(Protocol):
         """The text of each file that may change, by its path relative to the case's folder (`/` between names)."""
 
     @property
+    def target(self) -> tuple[str, str] | None:
+        """The one definition that may change, by path and qualified name; None where all of `files` may."""
+
+    @property
     def trusted(self) -> bool:
         """True if an expectation of the user's decides: failing tests, `--expect...`, `verify=`, `tests=`."""
 

@@ -53,6 +53,7 @@ def choose(
         "code_writer": settings.code_writer_model,
         "test_writer": settings.test_writer_model,
         "critic": settings.critic_model,
+        "healer": settings.healer_model,
     }
     named = own.get(role) or settings.model
     if named:

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from .model_call import Usage
 from .ruling import Grade
+from .run import Failure, RunStatus
 
 SymptomKind = Literal["exception", "syntax", "output", "tests", "limit"]
 HealOutcome = Literal["healed", "healthy", "unhealed", "flaky", "environment", "refused"]
@@ -120,3 +122,80 @@ class HealRuling:
     why: str
     question: str | None = None
     """What would settle a contested patch."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HealResult:
+    """What a heal came to. `files` has the whole new text of each file that the leading patch changes."""
+
+    outcome: HealOutcome
+    exit_code: int = 1
+    grade: Grade | None = None
+    why: str = ""
+    question: str | None = None
+    symptom: Symptom | None = None
+    places: tuple[Place, ...] = ()
+    trials: tuple[Trial, ...] = ()
+    leader: str | None = None
+    diff: str = ""
+    """Unified, for `git apply`; empty without a leader."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    written: tuple[WrittenFile, ...] = ()
+    """The user's files that were changed; empty without `--apply`, and below the grade that it writes at."""
+    error: Failure | None = None
+    """Why it came to no end of its own; None when it did."""
+    notes: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+    model: str | None = None
+    model_reason: str = ""
+    sandbox: str | None = None
+    run_dir: str | None = None
+    schema_version: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """A file of the user's that a patch was written into; `digest` (SHA-256) is of its bytes then."""
+
+    file: str
+    backup: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HealRequest:
+    """What is to be healed, as `case.json` keeps it: the script `path`, or with `tests` (node ids and paths) the
+    project `path`, or with `name` the function of that name in the file `path`. Paths are absolute; of
+    `environment` it has the names alone."""
+
+    path: str
+    name: str | None = None
+    tests: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+    stdin: str | None = None
+    environment: tuple[str, ...] = ()
+    data: tuple[str, ...] = ()
+    may_change: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    expect: str | None = None
+    expect_output: bool = False
+    expect_exit: int | None = None
+    expect_file: tuple[str, ...] = ()
+    seconds: float = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HealRecord:
+    """`run.json` of a heal. Settings hold no secret."""
+
+    kind: Literal["heal"] = "heal"
+    schema_version: int = 1
+    id: str
+    greenloop_version: str
+    created: str
+    """Time of the start, ISO 8601 with zone."""
+    status: RunStatus
+    request: HealRequest
+    settings: dict[str, str | int | float | bool | None]
+    result: HealResult | None = None

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import copy
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..records import UserModule
-from ..syntax.source import parse, unparse
+from ..syntax.imports import split_imports
+from ..syntax.source import names_bound, parse, unparse
 
 LONGEST = 4000
 """Characters, about 1,000 tokens."""
@@ -50,6 +51,31 @@ def outline(modules: Sequence[UserModule], text: str) -> str:
         left -= len(parts[-1]) + 1
         shown = entry.module
     return "\n".join(parts)
+
+
+def beside(path: str, name: str, code: str, files: Mapping[str, str], most: int) -> str:
+    """What the function or lines `code`, `name` of the file `path`, use of its module and of others in `files`:
+    imports and short constants as they are, signatures of functions and classes, in at most `most` characters."""
+    words = frozenset(re.findall(r"\w+", code))
+    parts: list[str] = []
+    for each, source in sorted(files.items(), key=lambda item: item[0] != path):
+        try:
+            body = parse(source).body
+        except ValueError:
+            continue
+        for node in body:
+            if not names_bound(node) & words or name in names_bound(node):
+                continue
+            if isinstance(node, _Definition):
+                parts.append(_form(node, whole=True))
+            elif each == path and (split_imports(node) or isinstance(node, ast.Assign | ast.AnnAssign)):
+                parts.append(unparse(node))
+    kept: list[str] = []
+    for part in parts:
+        if len(part) < most:
+            most -= len(part) + 1
+            kept.append(part)
+    return "\n".join(kept)
 
 
 def _rest(count: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,9 +41,11 @@ class Resources:
                 yield own
 
 
-def models_by_role(settings: Settings, environ: Mapping[str, str]) -> dict[Role, Choice]:
+def models_by_role(
+    settings: Settings, environ: Mapping[str, str], roles: Sequence[Role] = ROLES
+) -> dict[Role, Choice]:
     """The model of each role."""
-    return {role: choose(settings, environ, probe_ollama, role) for role in ROLES}
+    return {role: choose(settings, environ, probe_ollama, role) for role in roles}
 
 
 @contextmanager

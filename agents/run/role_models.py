@@ -22,6 +22,7 @@ from ..records import Reply, Request, Role
 from ..roles.ask import LARGE_MODEL, SMALL_MODEL, Ask, ReplyLengths
 from ..roles.code_writer import CodeWriter
 from ..roles.critic import Critic
+from ..roles.healer import Healer
 from ..roles.test_writer import TestWriter
 from ..settings import Settings
 
@@ -151,6 +152,11 @@ class RoleModels:
         test_writer = TestWriter(self._ask("test_writer"), self._lengths("test_writer"), seed=self._seed)
         return code_writer, test_writer, Critic(self._ask("critic"), self._lengths("critic"), seed=self._seed)
 
+    def healer(self, *, python: str, prompt_extra: str = "", values: bool = True) -> Healer:
+        """The role that mends what exists."""
+        ask, lengths = self._ask("healer"), self._lengths("healer")
+        return Healer(ask, lengths, seed=self._seed, python=python, prompt_extra=prompt_extra, values=values)
+
     def _caller(self, choice: Choice, shared: SharedModels, budget: Budget, replies: Path) -> Caller:
         model = shared.models[choice]
         if model is None:
@@ -162,7 +168,7 @@ class RoleModels:
         return get_caller(called, store, budget, self._emit, cache=cache, pacer=shared.pacer(choice))
 
     def _lengths(self, role: Role) -> ReplyLengths:
-        return SMALL_MODEL if is_small(self._choices[role].model_id) else LARGE_MODEL
+        return lengths_of(self._choices[role])
 
     def _ask(self, role: Role) -> Ask:
         caller = self._callers[self._choices[role]]
@@ -176,3 +182,8 @@ class RoleModels:
             return reply
 
         return ask
+
+
+def lengths_of(choice: Choice) -> ReplyLengths:
+    """The longest replies of a model."""
+    return SMALL_MODEL if is_small(choice.model_id) else LARGE_MODEL

@@ -18,6 +18,7 @@ from typing import Any
 
 from ..errors import UsageError
 from ..records import Dispute, RoundRecord, RunRecord, Test, fingerprint
+from ..records.heal import HealRecord
 from ..suite import render
 from .atomic import write_atomically
 from .json_form import dumped, loaded
@@ -51,6 +52,8 @@ class RunDirectory:
 
     def read(self) -> RunRecord:
         """The run's record. Raises UsageError where run.json is missing, damaged or of another version."""
+        if self.kind == "heal":
+            raise UsageError(f"{self.path} is the run of a heal; go on with it by: heal --resume {self.path}")
         record: RunRecord = self._read("run.json", RunRecord)
         if record.schema_version != SCHEMA_VERSION:
             raise UsageError(
@@ -59,9 +62,27 @@ class RunDirectory:
             )
         return record
 
-    def write(self, record: RunRecord) -> None:
+    def write(self, record: RunRecord | HealRecord) -> None:
         """Replace run.json."""
         write_atomically(self.path / "run.json", _text(record))
+
+    @property
+    def kind(self) -> str:
+        """`heal` for the run of a heal, `generate` for every other."""
+        try:
+            document = json.loads((self.path / "run.json").read_bytes())
+        except (OSError, ValueError):
+            return "generate"
+        return str(document.get("kind", "generate")) if isinstance(document, dict) else "generate"
+
+    def read_heal(self) -> HealRecord:
+        """The record of a heal. Raises UsageError where run.json is missing, damaged or of another kind of run."""
+        record: HealRecord = self._read("run.json", HealRecord)
+        return record
+
+    def save(self, name: str, text: str) -> None:
+        """Keep a file of the run."""
+        write_atomically(self.path / name, text)
 
     def rounds(self) -> list[RoundRecord]:
         """The rounds written so far, in order."""
@@ -128,7 +149,7 @@ def _text(record: object) -> str:
 # --- finding and making runs -------------------------------------------------------------------------------
 
 
-def create(work_dir: Path, record: RunRecord) -> RunDirectory:
+def create(work_dir: Path, record: RunRecord | HealRecord) -> RunDirectory:
     """A new run's directory, with its run.json. Raises UsageError where it can't be written, or has a run."""
     try:
         path = work_dir / "runs" / record.id

@@ -45,7 +45,7 @@ class UserFile:
             number += 1
             kept = backup.with_name(f"{backup.name}.{number}")
         try:
-            replace_atomically(kept, [self.data])
+            replace_atomically(kept, [self.data], mode=self.mode)
             self.check_unchanged()
             replace_atomically(self.path, [data], mode=self.mode)
         except OSError as error:
@@ -62,8 +62,11 @@ class UserFile:
             raise UsageError(f"{self.path} was changed while the run was under way.")
 
 
-def read_user_file(path: Path) -> UserFile:
-    """Read the Python file `path`, to be written later. Raises UsageError where that can't be done."""
+def read_user_file(path: Path, *, broken: bool = False) -> UserFile:
+    """Read the Python file `path`, to be written later; one that can't be parsed only if it may be `broken`.
+
+    Raises UsageError where that can't be done.
+    """
     try:
         found = path.lstat()
         if not stat.S_ISREG(found.st_mode):
@@ -82,7 +85,8 @@ def read_user_file(path: Path) -> UserFile:
         raise UsageError(f"{path} is read-only, or its folder is, or it is another user's; make it writable.")
     text, encoding = _decoded(path, data)
     try:
-        parse(text)
+        if not broken:
+            parse(text)
     except ValueError as error:
         raise UsageError(f"{path} is no Python ({error}); mend it first.") from error
     return UserFile(path, data, text, encoding, stat.S_IMODE(found.st_mode))

@@ -14,12 +14,12 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _SPACE = re.compile(r"[ \t\f]*")
 _AT = re.compile(r"@(?:[\s(\\]|#[^\r\n]*[\r\n])*\Z")
 _OF_THE_FILE = re.compile(r"#!|[ \t\f]*#.*?coding[:=]")
-_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-def is_definition(node: ast.AST) -> TypeGuard[_Definition]:
+def is_definition(node: ast.AST | None) -> TypeGuard[Definition]:
     """Return True for a function and a class."""
-    return isinstance(node, _Definition)
+    return isinstance(node, Definition)
 
 
 class LaidOut:

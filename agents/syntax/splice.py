@@ -19,7 +19,7 @@ _ANNOTATIONS = Import(0, "__future__", "annotations", None)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DefinitionPlace:
     """Where a definition goes: in the stead of `old`, or, where that is None, anew into `owner` (None: into the
     module). `outer` is the statement of the module that holds it."""
 
@@ -63,7 +63,7 @@ def spliced(text: str, code: str, name: str) -> str:
     return _checked(_applied(text, edits), target.old, name)
 
 
-def place_of(tree: ast.Module, name: str) -> Place:
+def place_of(tree: ast.Module, name: str) -> DefinitionPlace:
     """Return where the definition `name` is or goes. Raises ValueError with a reason where that is not plain."""
     *classes, last = name.split(".")
     body: Sequence[ast.stmt] = tree.body
@@ -74,7 +74,7 @@ def place_of(tree: ast.Module, name: str) -> Place:
             raise ValueError(f"there is no class `{each}` for `{name}`")
         owner, outer, body = found, outer or found, found.body
     old = _definition(body, last)
-    return Place(old, owner, outer or old)
+    return DefinitionPlace(old, owner, outer or old)
 
 
 def _definition(body: Sequence[ast.stmt], name: str) -> ast.stmt | None:
@@ -92,7 +92,7 @@ def _definition(body: Sequence[ast.stmt], name: str) -> ast.stmt | None:
 # --- what comes along --------------------------------------------------------------------------------------
 
 
-def _needed(tree: ast.Module, target: Place) -> list[ast.stmt]:
+def _needed(tree: ast.Module, target: DefinitionPlace) -> list[ast.stmt]:
     """The statements of a module that the definition needs, in their order, without the one that holds it."""
     assert target.old is not None
     bound_there = frozenset().union(*map(names_bound, tree.body))
@@ -144,7 +144,7 @@ def _reads(node: ast.stmt, bound_there: Iterable[str]) -> set[str]:
     return names.union(*(inner.names for inner in ast.walk(tree) if isinstance(inner, ast.Global)))
 
 
-def _is_there(tree: ast.Module, helper: ast.stmt, place: Place) -> bool:
+def _is_there(tree: ast.Module, helper: ast.stmt, place: DefinitionPlace) -> bool:
     """Return True if a module has the same statement. Raises ValueError where a name is another thing."""
     if any(ast.dump(node) == ast.dump(helper) for node in tree.body):
         return True
@@ -184,7 +184,7 @@ def _check_builtins(tree: ast.Module, moved: Iterable[ast.stmt]) -> None:
             raise ValueError(f"`{name}` is another thing in it (line {node.lineno}) than in the code")
 
 
-def _looks_ahead(file: ast.Module, module: ast.Module, moved: Sequence[ast.stmt], place: Place) -> bool:
+def _looks_ahead(file: ast.Module, module: ast.Module, moved: Sequence[ast.stmt], place: DefinitionPlace) -> bool:
     """Return True if annotations of `moved` name what is bound only later, as `from __future__ import annotations`
     in `module` allows and `file` does not yet."""
 
@@ -212,7 +212,7 @@ def _looks_ahead(file: ast.Module, module: ast.Module, moved: Sequence[ast.stmt]
 def _definition_edits(
     file: LaidOut,
     module: LaidOut,
-    place: Place,
+    place: DefinitionPlace,
     before: Sequence[ast.stmt],
     target: ast.stmt,
     after: Sequence[ast.stmt],

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from ..records import RunResult, Verdict, Written
+    from ..records.heal import HealResult
     from ..sandbox.check import CheckResult
     from .live import LiveView
 
@@ -144,12 +145,13 @@ class Console:
 
     def result(self, result: RunResult) -> None:
         """Print the end of a run, for a person."""
-        from rich.syntax import Syntax
         from rich.text import Text
+
+        from .source_text import source_text
 
         out = self.out
         if result.code is not None and not self.quiet:
-            out.print(Syntax(clean(result.code), "python", background_color="default", word_wrap=True))
+            out.print(source_text(result.code))
         if result.error is not None:
             self.error(result.error.message)
         if result.grade is not None:
@@ -164,11 +166,33 @@ class Console:
         if result.into is not None:
             self._written(result.into)
 
-    def _written(self, written: Written) -> None:
-        from rich.syntax import Syntax
+    def healed(self, result: HealResult) -> None:
+        """Print the end of a heal, for a person."""
+        from rich.text import Text
 
+        if result.diff and not self.quiet:
+            self.diff(result.diff)
+        if result.error is not None:
+            self.error(result.error.message)
+        elif result.outcome in ("healed", "unhealed"):
+            style = GRADE_STYLES.get(result.grade or "failed", "")
+            text = f"{result.outcome}, {result.grade}"
+            self.out.print(Text(text, style=style).append(f": {clean(result.why)}", style="none"))
+        else:
+            self.out.print(
+                Text(result.outcome, style="bold yellow").append(f": {clean(result.why)}", style="none")
+            )
+        self.lines(heal_lines(result))
+
+    def diff(self, diff: str) -> None:
+        """Print a unified diff."""
+        from .source_text import source_text
+
+        self.out.print(source_text(clean(diff), "diff"))
+
+    def _written(self, written: Written) -> None:
         if not self.quiet and written.diff:
-            self.out.print(Syntax(clean(written.diff), "diff", background_color="default", word_wrap=True))
+            self.diff(written.diff)
         if written.note:
             self.out.print(f"Note: {clean(written.note)}", markup=False)
         if written.backup is None:
@@ -261,6 +285,23 @@ def question_lines(result: RunResult) -> list[str]:
         answers = f"{result.run_dir}/{QUESTIONS_FILE}"
         lines.append(f"Or uncomment answers in {answers}; then: --resume {result.run_dir} --answers {answers}")
     return lines
+
+
+def heal_lines(result: HealResult) -> list[str]:
+    """Return what is open, what was written, and the cost and files of a heal."""
+    lines = [f"Open: {result.question}"] if result.question is not None else []
+    for each in result.written:
+        lines.append(f"Written: {each.file} (the file before: {each.backup}); undo: heal --undo {result.run_dir}")
+    if result.run_dir is None:
+        return lines
+    usage = result.usage
+    kept = "run.json, case.json, heal.patch" if result.diff else "run.json, case.json"
+    return [
+        *lines,
+        f"{result.seconds:.0f} s, {usage.calls} calls, {usage.prompt_tokens} prompt tokens, "
+        f"{usage.completion_tokens} generated",
+        f"Files: {result.run_dir}/ ({kept})",
+    ]
 
 
 def summary_lines(result: RunResult) -> list[str]:

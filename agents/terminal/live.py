@@ -16,7 +16,12 @@ from ..events import Answered, Asked, BoardStarted, Event, Fetching, Ruled, Stre
 from ..records import Request, Role
 from ..syntax.clean_text import clean
 
-ROLE_NAMES: dict[Role, str] = {"code_writer": "CodeWriter", "test_writer": "TestWriter", "critic": "Critic"}
+ROLE_NAMES: dict[Role, str] = {
+    "code_writer": "CodeWriter",
+    "test_writer": "TestWriter",
+    "critic": "Critic",
+    "healer": "Healer",
+}
 SHOWN_LINES = 8
 
 

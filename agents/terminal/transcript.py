@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
 from rich.rule import Rule
-from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
 from ..records import Candidate, RoundRecord, RunRecord
 from ..syntax.clean_text import clean
+from .source_text import source_text
 
 
 def transcript(record: RunRecord, rounds: Sequence[RoundRecord]) -> Iterator[RenderableType]:
@@ -52,11 +52,11 @@ def _candidate(candidate: Candidate, known: dict[str, Candidate]) -> Iterator[Re
     made_from = f" of {parent.id}" if parent else ""
     yield Text(f"{candidate.id}: {candidate.origin}{made_from}{clean(mended)}", style="cyan")
     if parent is None:
-        yield Syntax(clean(candidate.code), "python", background_color="default", word_wrap=True)
+        yield source_text(candidate.code)
         return
     before, after = parent.code.splitlines(), candidate.code.splitlines()
     diff = difflib.unified_diff(before, after, parent.id, candidate.id, lineterm="")
-    yield Syntax(clean("\n".join(diff)), "diff", background_color="default", word_wrap=True)
+    yield source_text("\n".join(diff), "diff")
 
 
 def _board(each: RoundRecord) -> RenderableType:
@@ -76,5 +76,5 @@ def _failing(each: RoundRecord, leader: str) -> Iterator[RenderableType]:
         if outcome.status == "passed" or any(refusal.test_id == test.id for refusal in verdict.refused):
             continue
         yield Text(f"{test.id} ({test.origin}) {outcome.status}:", style="red")
-        yield Syntax(clean(test.source), "python", background_color="default", word_wrap=True)
+        yield source_text(test.source)
         yield Text(clean(outcome.detail))

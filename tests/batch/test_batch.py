@@ -59,6 +59,7 @@ def leaves_nothing_running(directory: Path) -> bool:
     return wait_until(lambda: not processes_with(str(directory)), 20)
 
 
+@pytest.mark.thorough
 @linux_only
 def test_a_batch_killed_again_and_again_does_everything_once(tmp_path: Path) -> None:
     write_specs(tmp_path, 6)

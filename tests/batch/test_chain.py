@@ -77,6 +77,7 @@ def test_what_needs_a_spec_that_fell_short_is_blocked_until_that_is_mended(tmp_p
     assert writer.asked == [0, 1, 1, 2, 3]
 
 
+@pytest.mark.thorough
 def test_another_code_of_what_it_needs_makes_a_result_count_no_more(tmp_path: Path) -> None:
     folder = write_chain(tmp_path, 3)
     writer = ChainWriter()
@@ -93,6 +94,7 @@ def test_another_code_of_what_it_needs_makes_a_result_count_no_more(tmp_path: Pa
     assert writer.asked == [0, 1, 2, 0, 1, 2], "link-2 is given link-0 too"
 
 
+@pytest.mark.thorough
 def test_killed_at_random_and_gone_on_with_the_result_is_the_same(tmp_path: Path) -> None:
     chance = random.Random(12)
     whole, killed = tmp_path / "whole", tmp_path / "killed"

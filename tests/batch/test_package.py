@@ -28,6 +28,7 @@ def run(directory: Path, provider: Provider) -> dict[str, Any]:
     return document
 
 
+@pytest.mark.thorough
 def test_five_specs_become_a_package_that_plain_pytest_runs(tmp_path: Path) -> None:
     write_chain(tmp_path, 5)
     writer = ChainWriter()

@@ -102,6 +102,7 @@ def test_bad_usage_is_one_sentence_and_exit_2(tmp_path: Path, arguments: list[st
     assert (tmp_path / "mine.txt").read_text() == "my notes"
 
 
+@pytest.mark.thorough
 def test_interrupted_it_leaves_whole_lines_and_goes_on(tmp_path: Path) -> None:
     given = "".join(line(number, SLOW + RIGHT) for number in range(8))
     (tmp_path / "pairs.jsonl").write_text(given)

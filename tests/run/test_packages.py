@@ -9,10 +9,15 @@ from typing import Any
 
 import pytest
 
-from ..support.commands import greenloop
+from agents.errors import UsageError
+from agents.sandbox.interpreter import this_interpreter
+from agents.sandbox.packages import find_packages
+
+from ..support.commands import greenloop, replayed
 from ..support.interpreters import with_packages
 from ..support.provider import Provider, Streams, serving
 
+PACKAGE_SPECS = Path(__file__).parent / "packages"
 AVERAGE = """\
 import numpy as np
 
@@ -148,3 +153,21 @@ def test_a_module_of_the_users_is_used_shown_in_outline_and_never_written(
     shapes.unlink()
     resumed, again = run(tmp_path, provider, "--resume", Path(document["run_dir"]).name)
     assert (resumed, again["grade"]) == (0, "verified"), again
+
+
+@pytest.mark.parametrize(
+    ("spec", "requirement", "questions"),
+    [("moving_average", "numpy==2.4.6", 4), ("monthly_totals", "pandas==3.1.1", 0)],
+)
+def test_a_spec_with_a_package_runs_on_recorded_replies(
+    tmp_path: Path, spec: str, requirement: str, questions: int
+) -> None:
+    try:
+        find_packages((requirement,), this_interpreter())
+    except UsageError:
+        pytest.skip(f"the replies are recorded with {requirement}, which the prompt names")
+    ended, document = replayed(tmp_path, f"--file={PACKAGE_SPECS / spec}.md")
+    assert ended.returncode == 1, ended.stderr
+    assert (document["grade"], document["isolation"]) == ("contested", "isolated")
+    assert document["usage"]["calls"] == document["usage"]["replayed"]
+    assert len(document["disputes"]) == questions

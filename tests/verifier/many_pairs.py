@@ -17,7 +17,7 @@ from typing import Any
 
 from agents import Verdict, Verifier, verify
 
-from ..support.held import held, settled
+from ..support.held import held, settled, wait_until
 
 TESTS = (
     "import pytest\nfrom user_code import f\n\n"
@@ -84,6 +84,7 @@ def main(count: int) -> None:
     """Write the document to standard output."""
     directory = Path(tempfile.gettempdir())
     alone = {code: said(verify(code, TESTS), code) for code in (*HONEST, *HOSTILE.values())}
+    wait_until(lambda: held(directory).threads == 1, 10)
     before = held(directory)
     looks: list[dict[str, Any]] = []
     differing: list[Any] = []

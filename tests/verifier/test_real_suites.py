@@ -16,6 +16,7 @@ def refusals(found: list[Finding]) -> dict[str, str]:
     return {f"{finding.suite.subject} {finding.suite.part}": told(finding) for finding in found if finding.refused}
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not HUMANEVAL.exists(), reason=f"no benchmark data at {HUMANEVAL}")
 def test_asserts_of_humaneval_pass() -> None:
     found = list(findings(as_written(HUMANEVAL, 12), open_sandbox("none")))

@@ -15,10 +15,11 @@ from .unpacking import Unpacker
 class Crossing(Tables):
     """The tables of one process, and the bodies of frames that refer to them."""
 
-    def __init__(self, peer: Peer, first: int) -> None:
+    def __init__(self, peer: Peer, first: int, mirrors: Mirrors | None = None) -> None:
+        """`mirrors` make the classes of what the other process describes (None: new ones)."""
         super().__init__(first)
         self._peer = peer
-        self._mirrors = Mirrors(peer)
+        self._mirrors = mirrors or Mirrors(peer)
         self._before = self.next, self.shared.next
 
     def pack(self, value: object) -> list[Tree]:

@@ -134,6 +134,12 @@ class SharedTable:
             if number not in skipped and (items := entry.changed()) is not None:
                 yield number, items
 
+    def restore(self) -> None:
+        """Give every container the items back that the other side knows of."""
+        for entry in self._entries.values():
+            if entry.changed() is not None:
+                entry.fill(entry.known)
+
     def trim(self) -> None:
         """Let go once there are twice as many containers as were left the last time."""
         if len(self._entries) > self._most:

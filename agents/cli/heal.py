@@ -1,0 +1,251 @@
+"""Mends a script that fails, or code whose tests fail."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from ..errors import GreenloopError, Interrupted, UsageError
+from ..settings import Positive, Settings
+from ..terminal.console import Console, in_ci
+from .json_output import document_alone
+from .resume_settings import with_recorded
+from .signals import handled
+
+if TYPE_CHECKING:
+    from ..records.heal import HealResult
+    from ..storage.run_directory import RunDirectory
+
+_Names = Annotated[tuple[str, ...], Parameter(negative="")]
+_Paths = Annotated[tuple[Path, ...], Parameter(negative="")]
+_Flag = Annotated[bool, Parameter(negative="")]
+
+
+def heal(
+    target: str | None = None,
+    /,
+    *arguments: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    test: _Names = (),
+    tests: _Paths = (),
+    stdin: Path | None = None,
+    env: _Names = (),
+    data: _Paths = (),
+    may_change: _Names = (),
+    keep: Annotated[tuple[str, ...], Parameter(negative="", allow_leading_hyphen=True)] = (),
+    expect: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
+    expect_output: _Flag = False,
+    expect_exit: int | None = None,
+    expect_file: _Names = (),
+    seconds: Positive = 10.0,
+    apply: _Flag = False,
+    apply_force: _Flag = False,
+    ask: _Flag = False,
+    undo: str | None = None,
+    resume: str | None = None,
+    show_prompt: _Flag = False,
+    values: bool = True,
+    prompt_extra: str = "",
+    anyway: _Flag = False,
+    settings: Settings = Settings(),
+) -> int:
+    """Mend a script, a function or a project: run it in the sandbox, ask for patches, say what they are worth.
+
+    Parameters
+    ----------
+    target
+        A script; a function, FILE.py::NAME, with --test; or a project's folder, with --tests. It runs on a copy,
+        as do patches; no file of yours is changed without --apply.
+    arguments
+        What the script is run with, behind `--`.
+    test
+        A test that the function fails, by pytest's node id; once for each.
+    tests
+        Files or folders of tests that the project fails.
+    stdin
+        A file that it gets as standard input.
+    env
+        A variable that it gets, NAME=VALUE or NAME; its value is in no prompt and no record.
+    data
+        A file or folder that goes along though git ignores it, or from elsewhere.
+    may_change
+        Other files below the script's folder that patches may change, `helpers.py` or `lib/*.py`.
+    keep
+        Arguments of a run that works and has to go on as it does.
+    expect
+        A text that the output has to hold, or a regular expression between slashes.
+    expect_output
+        It has to print something.
+    expect_exit
+        The exit code that it has to end with.
+    expect_file
+        A file that it has to write: PATH, PATH:nonempty, PATH:json, PATH:rows>=N or PATH:columns=a,b.
+    seconds
+        Wall time of one run.
+    apply
+        Write a patch that is `verified` (or reaches the grade that --require names) into your files.
+    apply_force
+        As --apply, also into files with changes that are not committed.
+    ask
+        As --apply, and show the diff and ask before.
+    undo
+        Take back what a heal wrote: its id or directory.
+    resume
+        Go on with a heal that was stopped: its id or directory.
+    show_prompt
+        Print the first prompt, and ask no model.
+    values
+        Show the model what arguments and variables held when it failed.
+    prompt_extra
+        Text that is added to each prompt.
+    anyway
+        Ask for patches also where the surroundings seem to be at fault.
+    """
+    console = Console(quiet=settings.quiet, color=settings.color)
+    with document_alone(settings.json) as stream, handled(dict.fromkeys(("SIGTERM", "SIGHUP"), _interrupt)):
+        try:
+            if undo is not None:
+                return _undo(settings, undo, console)
+            earlier = _found(settings, target, resume)
+            if earlier is None:
+                assert target is not None
+                from ..records.heal import HealRequest
+
+                path, name, refs = _target(target, test, tests, may_change)
+                request = HealRequest(
+                    path=path,
+                    name=name,
+                    tests=refs,
+                    arguments=arguments,
+                    stdin=_absolute(stdin),
+                    environment=tuple(each.partition("=")[0] for each in env),
+                    data=tuple(str(path.resolve()) for path in data),
+                    may_change=may_change,
+                    keep=keep,
+                    expect=expect,
+                    expect_output=expect_output,
+                    expect_exit=expect_exit,
+                    expect_file=expect_file,
+                    seconds=seconds,
+                )
+            else:
+                record = earlier.read_heal()
+                request, settings = record.request, with_recorded(settings, record.settings)
+            from ..heal import run as heals
+
+            environment = _environment(env, request.environment)
+            options = heals.HealOptions(
+                apply=apply or apply_force or ask,
+                force=apply_force,
+                anyway=anyway,
+                values=values,
+                prompt_extra=prompt_extra,
+                ask=_asked(console) if ask else None,
+            )
+            if show_prompt:
+                prompt = heals.show_prompt(request, settings, options, os.environ, environment)
+                if isinstance(prompt, str):
+                    console.lines([prompt])
+                    return 0
+                result = prompt
+            else:
+                with console.progress():
+                    result = heals.run_heal(
+                        request, settings, options, os.environ, environment, console.emit, earlier
+                    )
+        except KeyboardInterrupt:
+            result = _failed(Interrupted("Interrupted before the heal began."))
+        except GreenloopError as error:
+            result = _failed(error)
+        if settings.json:
+            console.document(result, stream)
+        else:
+            console.healed(result)
+    return result.exit_code
+
+
+def _interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+def _absolute(path: Path | None) -> str | None:
+    return None if path is None else str(path.absolute())
+
+
+def _found(settings: Settings, target: str | None, resume: str | None) -> RunDirectory | None:
+    if (target is None) == (resume is None):
+        raise UsageError("Name the script to heal, or a heal to go on with by --resume. See heal --help.")
+    if resume is None:
+        return None
+    from ..storage import run_directory as runs
+
+    return runs.find(settings.work_dir, resume)
+
+
+def _target(
+    target: str, test: tuple[str, ...], tests: tuple[Path, ...], may_change: tuple[str, ...]
+) -> tuple[str, str | None, tuple[str, ...]]:
+    """Path, name and tests of what is to be healed. Raises UsageError where the options don't fit the target."""
+    path, colons, name = target.partition("::")
+    refs = tuple(_absolute_reference(each) for each in (*test, *map(str, tests)))
+    if colons and not test:
+        raise UsageError(f"Say which test {target} fails: --test tests/test_it.py::test_name")
+    if Path(path).is_dir() and not (tests and may_change):
+        raise UsageError(f"{path} is a folder; name what fails and what may change: --tests, --may-change.")
+    if refs and not colons and not Path(path).is_dir():
+        raise UsageError(f"Tests go with a function or a project; name it: {path}::NAME")
+    return str(Path(path).absolute()), name or None, refs
+
+
+def _absolute_reference(reference: str) -> str:
+    path, colons, rest = reference.partition("::")
+    return f"{Path(path).absolute()}{colons}{rest}"
+
+
+def _environment(given: tuple[str, ...], names: tuple[str, ...]) -> dict[str, str]:
+    """The values of `names`: those that are given, else this process's own. Raises UsageError."""
+    values = {}
+    told = {name: value for name, equals, value in (each.partition("=") for each in given) if equals}
+    for name in dict.fromkeys((*names, *(each.partition("=")[0] for each in given))):
+        value = told.get(name, os.environ.get(name))
+        if value is None:
+            raise UsageError(f"The variable {name} is not set here; give it with --env {name}=VALUE.")
+        values[name] = value
+    return values
+
+
+def _asked(console: Console) -> Callable[[str], bool]:
+    """Ask on the terminal; where there is none the answer is no."""
+
+    def ask(diff: str) -> bool:
+        if not sys.stdin.isatty() or in_ci():
+            return False
+        console.diff(diff)
+        sys.stderr.write("Write this? [y/N] ")
+        sys.stderr.flush()
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+    return ask
+
+
+def _undo(settings: Settings, name: str, console: Console) -> int:
+    from ..heal.apply import undo
+    from ..storage import run_directory as runs
+
+    result = runs.find(settings.work_dir, name).read_heal().result
+    if result is None or not result.written:
+        raise UsageError(f"The heal {name} wrote nothing.")
+    undo(result.written)
+    console.lines([f"Undone: {each.file}" for each in result.written])
+    return 0
+
+
+def _failed(error: GreenloopError) -> HealResult:
+    from ..records import Failure
+    from ..records.heal import HealResult
+
+    return HealResult(outcome="refused", exit_code=error.exit_code, error=Failure(error.kind, str(error)))

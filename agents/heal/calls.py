@@ -1,0 +1,263 @@
+"""CallCase: a failing call of one function, done again in the sandbox on patched source, with its tests."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import inspect
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import FunctionType
+from typing import Any
+
+from ..errors import Interrupted
+from ..records.heal import Frame, Item, Observation, Symptom
+from ..sandbox import Sandbox, SandboxLimits
+from ..syntax.clean_text import clean
+from ..syntax.encoding import decoded, encoded
+from ..syntax.source import parse
+from ..verifier.inside.proxy.plain import Malformed, Tree, Unshareable
+from ..verifier.inside.proxy.plain_crossing import PlainCrossing
+from .call_process import Callee, CallProcess, CallStopped
+from .captured_call import CapturedCall, capture, is_method
+
+Test = Callable[[Callable[..., Any]], object]
+Verify = Callable[[Any], object]
+_MOST_DETAIL = 500
+_LIMITS = SandboxLimits()
+
+
+@dataclass(frozen=True)
+class CallCase:
+    """A call of `function`, whose project is `project` (bytes by path), and what is expected of it.
+
+    `tests` get a function whose calls run in the sandbox; `verify` gets the value. Both run in this process: they
+    are the user's own, and see plain data and nothing else of the code. Without `call` the tests alone are run.
+    `raised` is the class of the exception that the call raised here (None: it returned): where the sandbox lacks
+    what it needs, it ends otherwise. `line` is that of the module's own statement that is running here: it, and
+    what follows, is left out inside.
+    """
+
+    sandbox: Sandbox
+    callee: Callee
+    project: Mapping[str, bytes]
+    call: CapturedCall | None
+    function: FunctionType
+    tests: Sequence[Test] = ()
+    verify: Verify | None = None
+    raised: type[BaseException] | None = None
+    line: int | None = None
+    limits: SandboxLimits = _LIMITS
+    cancelled: Callable[[], bool] = lambda: False
+
+    @cached_property
+    def files(self) -> Mapping[str, str]:
+        """The text of the module."""
+        return {self.callee.path: decoded(self.project[self.callee.path])}
+
+    @property
+    def target(self) -> tuple[str, str] | None:
+        """None: the place is found."""
+        return None
+
+    @property
+    def trusted(self) -> bool:
+        """True where tests or `verify` decide."""
+        return bool(self.tests) or self.verify is not None
+
+    @property
+    def task(self) -> str:
+        """What is called, and what is expected of it."""
+        expected = " Its tests have to pass." if self.tests else ""
+        expected += " Its value has to be accepted by `verify`." if self.verify is not None else ""
+        return f"`{self.callee.qualname}` of {self.callee.path} is called and has to return.{expected}"
+
+    def observe(self, changed: Mapping[str, str], *, seed: int = 0) -> Observation:
+        """Call it once, in a cold process, and run the tests. Raises SandboxBroken and Interrupted."""
+        with self._process(changed) as process:
+            try:
+                seen = self._observed(process)
+                return seen if changed else self._as_here(seen)
+            except CallStopped as stopped:
+                return Observation(Symptom("limit", clean(str(stopped))))
+
+    def _as_here(self, seen: Observation) -> Observation:
+        """`seen` of the source as it is; where the call ended otherwise than here, with that as the reason."""
+        found = seen.symptom
+        if self.call is None:
+            return seen
+        inside = "" if found is None or found.kind == "tests" else found.summary.partition(":")[0]
+        here = "" if self.raised is None else self.raised.__qualname__
+        if inside == here or (here and inside.endswith(f".{here}")):
+            return seen
+        how = (
+            f"fails otherwise in the sandbox ({found.summary})"
+            if found and inside
+            else "does not fail in the sandbox"
+        )
+        return replace(seen, environment=f"the call {how}, which has no network and no files of yours")
+
+    def value(self, changed: Mapping[str, str]) -> Any:
+        """The value of the call on `changed` files; the caller's arguments become what that call leaves of them.
+
+        Raises CallStopped where it does not return plain data, and SandboxBroken.
+        """
+        assert self.call is not None
+        with self._process(changed) as process:
+            how, what = process.ask(self.call.receiver, self.call.body)
+        if how != "return":
+            raise CallStopped("the call did not return a second time")
+        try:
+            return self.call.value(what)
+        except (Malformed, RecursionError) as error:
+            raise CallStopped(f"the value can't be read: {error}") from error
+
+    def _process(self, changed: Mapping[str, str]) -> CallProcess:
+        path = self.callee.path
+        new = {name: encoded(text, self.project.get(name, b"")) for name, text in changed.items()}
+        if self.line is not None:
+            before = _before(self.files[path], self.line, changed.get(path, self.files[path]))
+            new[path] = encoded(before, self.project[path])
+        return CallProcess(self.sandbox, self.callee, {**self.project, **new}, self.limits, self.cancelled)
+
+    def _observed(self, process: CallProcess) -> Observation:
+        items: list[Item] = []
+        symptom: Symptom | None = None
+        behavior = ""
+        if self.call is not None:
+            how, what = process.ask(self.call.receiver, self.call.body)
+            if how == "raise":
+                symptom = _raised(what)
+                what = symptom.summary
+            elif how == "unshareable":
+                symptom = Symptom("output", f"the value can't be taken over: {clean(str(what))}")
+            elif self.verify is not None and (detail := self._refused(what)) is not None:
+                items.append(Item("verify", detail))
+            behavior = json.dumps([how, what])
+        for test in self.tests:
+            detail = self._failure(test, process)
+            name = getattr(test, "__name__", "test")
+            behavior += f"\n{name}: {detail}"
+            if detail is not None:
+                items.append(Item(name, detail, _source(test)))
+        if items:
+            summary = "; ".join(f"{item.name}: {item.detail}" for item in items)
+            symptom = symptom or Symptom("tests", summary[:_MOST_DETAIL])
+            symptom = Symptom(symptom.kind, symptom.summary, symptom.traceback, symptom.frames, tuple(items))
+        return Observation(symptom, behavior=behavior)
+
+    def _refused(self, body: Tree) -> str | None:
+        """Why `verify` does not accept the value; None where it does."""
+        assert self.verify is not None
+        assert self.call is not None
+        try:
+            if self.verify(self.call.preview(body)):
+                return None
+        except (Malformed, RecursionError) as error:
+            raise CallStopped(f"the value can't be read: {error}") from error
+        except Exception as error:  # the user's own, and to raise is to refuse
+            return _shown(error)
+        return "it returned False"
+
+    def _failure(self, test: Test, process: CallProcess) -> str | None:
+        """How `test` failed; None where it passed."""
+        try:
+            result = test(self._function(process))
+            if inspect.isawaitable(result):
+                asyncio.run(_awaited(result))
+        except (CallStopped, Interrupted, KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # such as pytest's own, which is no Exception
+            return _shown(error)
+        return None
+
+    def _function(self, process: CallProcess) -> Callable[..., Any]:
+        """A function that stands for the one in the sandbox."""
+
+        def called(*args: Any, **kwargs: Any) -> Any:
+            packed = capture(is_method(self.function), args, kwargs)
+            how, what = process.ask(packed.receiver, packed.body)
+            if how == "unshareable":
+                raise Unshareable(str(what))
+            if how == "raise":
+                raise self._error(what)
+            try:
+                return packed.value(what)
+            except (Malformed, RecursionError) as error:
+                raise CallStopped(f"the value can't be read: {error}") from error
+
+        async def called_async(*args: Any, **kwargs: Any) -> Any:
+            return called(*args, **kwargs)
+
+        found = called_async if inspect.iscoroutinefunction(self.function) else called
+        found.__name__ = found.__qualname__ = self.callee.qualname.rpartition(".")[2]
+        return found
+
+    def _error(self, raised: Any) -> BaseException:
+        """What a call in the sandbox raised: of the same class where that is built in or the module's own."""
+        facts = _facts(raised)
+        try:
+            if facts.get("error") is not None:
+                error = PlainCrossing(2).unpack(facts["error"])[0]
+                if isinstance(error, Exception):
+                    return error
+        except (Malformed, RecursionError) as malformed:
+            raise CallStopped(f"the exception can't be read: {malformed}") from malformed
+        kind = self.function.__globals__.get(facts["name"])
+        if not (isinstance(kind, type) and issubclass(kind, Exception)):
+            return RuntimeError(f"{facts['name']}: {facts['message']}")
+        return BaseException.__new__(kind, facts["message"])
+
+
+async def _awaited(result: Any) -> Any:
+    return await result
+
+
+def _facts(raised: Any) -> dict[str, Any]:
+    texts = ("module", "name", "message", "traceback")
+    if not isinstance(raised, dict) or not all(isinstance(raised.get(name), str) for name in texts):
+        raise CallStopped("what the code's process wrote is no exception")
+    return raised
+
+
+def _raised(raised: Any) -> Symptom:
+    facts = _facts(raised)
+    kind = facts["name"] if facts["module"] == "builtins" else f"{facts['module']}.{facts['name']}"
+    try:
+        frames = tuple(
+            Frame(
+                clean(path),
+                int(line),
+                clean(function),
+                {clean(name): clean(text) for name, text in values.items()},
+            )
+            for path, line, function, values in facts["frames"]
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise CallStopped("what the code's process wrote is no exception") from error
+    return Symptom("exception", clean(f"{kind}: {facts['message']}"), clean(facts["traceback"]), frames)
+
+
+def _shown(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"[:_MOST_DETAIL]
+
+
+def _source(test: Test) -> str:
+    try:
+        return inspect.getsource(test)
+    except (OSError, TypeError):
+        return ""
+
+
+def _before(old: str, line: int, new: str) -> str:
+    """`new` up to the statement at the top of the module that stands at `line` of `old`; all where it has none."""
+    running = [ast.dump(node) for node in parse(old).body if _first(node) <= line <= (node.end_lineno or 0)]
+    first = next((_first(node) for node in parse(new).body if ast.dump(node) in running), None)
+    return new if first is None else "".join(new.splitlines(keepends=True)[: first - 1])
+
+
+def _first(node: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])

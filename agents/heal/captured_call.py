@@ -1,0 +1,168 @@
+"""A call as it was before the function ran: which function of which file, and its arguments as plain data."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import sysconfig
+import types
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..verifier.inside.proxy.plain import Tree, Unshareable
+from ..verifier.inside.proxy.plain_crossing import PlainCrossing
+from .call_process import STAND_INS, Callee
+
+_LOCALS = "<locals>"
+MOST_BYTES = 64 << 10
+_ITEM = 8
+_TEXTS = frozenset([str, bytes, bytearray, memoryview])
+_MAPPINGS = frozenset([dict, OrderedDict, defaultdict, Counter])
+_CONTAINERS = frozenset([list, tuple, set, frozenset, deque])
+_LIBRARY = sysconfig.get_paths()["stdlib"] + "/"
+_MOST_FILES = 500
+
+
+class NotRepeatable(Exception):
+    """The call cannot be done again in the sandbox; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class CapturedCall:
+    """The arguments of one call, packed: `receiver` names the class of a method's first argument."""
+
+    receiver: list[str] | None
+    body: Tree
+    crossing: PlainCrossing
+
+    def preview(self, body: Tree) -> Any:
+        """The value of an answer; where it has arguments of the call in it, copies of them. Raises Malformed."""
+        inside, here = PlainCrossing(1), PlainCrossing(2)
+        inside.unpack(self.body)
+        here.shared = inside.shared
+        return here.unpack(body)[0]
+
+    def value(self, body: Tree) -> Any:
+        """The value of an answer. The arguments, which the failed call may have changed, become what the answer's
+        call left of them. Raises Malformed."""
+        self.crossing.shared.restore()
+        return self.crossing.unpack(body)[0]
+
+
+def is_method(function: Callable[..., Any]) -> bool:
+    """Return True if `function` is defined in a class: its first argument may be an instance, or the class."""
+    outer = function.__qualname__.rpartition(".")[0]
+    return bool(outer) and not outer.endswith(_LOCALS)
+
+
+def capture(of_class: bool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> CapturedCall:
+    """Pack the arguments of a call, of a function that is defined in a class if `of_class`.
+
+    Raises Unshareable where they are no plain data or too much.
+    """
+    if not _is_small((args, kwargs)):
+        raise Unshareable(f"its arguments take more than {MOST_BYTES >> 10} KiB")
+    crossing = PlainCrossing(2)
+    receiver = _receiver(args[0]) if of_class and args else None
+    if receiver is None:
+        return CapturedCall(None, crossing.pack((None, args, kwargs)), crossing)
+    state = vars(args[0]) if receiver[0] == "instance" else None
+    return CapturedCall(receiver, crossing.pack((state, args[1:], kwargs)), crossing)
+
+
+def _is_small(value: Any) -> bool:
+    """Return True if plain data takes about `MOST_BYTES` at the most. It looks at no more than that."""
+    left = MOST_BYTES
+    waiting = [value]
+    while waiting:
+        current = waiting.pop()
+        kind = type(current)
+        if kind in _TEXTS:
+            left -= len(current)
+        elif kind in _MAPPINGS:
+            left -= _ITEM * len(current)
+            if left > 0:
+                waiting += current.keys()
+                waiting += current.values()
+        elif kind in _CONTAINERS:
+            left -= _ITEM * len(current)
+            if left > 0:
+                waiting += current
+        elif kind.__module__ == "numpy":
+            left -= current.nbytes
+        if left <= 0:
+            return False
+    return True
+
+
+def _receiver(first: Any) -> list[str] | None:
+    """`class` or `instance`, module and qualified name of the class; None for plain data. Raises Unshareable."""
+    kind = first if isinstance(first, type) else type(first)
+    if kind.__module__ == "builtins":
+        return None
+    if _LOCALS in kind.__qualname__:
+        raise Unshareable(f"class {kind.__qualname__} is defined in a function")
+    if kind is first:
+        return ["class", kind.__module__, kind.__qualname__]
+    bases = kind.__mro__[:-1]
+    if not hasattr(first, "__dict__") or any(vars(base).get("__slots__") or _is_built_in(base) for base in bases):
+        raise Unshareable(f"a {kind.__qualname__} keeps its state elsewhere than in its attributes")
+    return ["instance", kind.__module__, kind.__qualname__]
+
+
+def _is_built_in(kind: type) -> bool:
+    return kind.__module__ == "builtins"
+
+
+def unhealable(function: Callable[..., Any]) -> str | None:
+    """Why calls of `function` are recorded only; None where they can be done again."""
+    code = getattr(function, "__code__", None)
+    if not isinstance(function, types.FunctionType) or code is None:
+        return "it is no function of Python's"
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        return "it is a generator: values were handed out before it failed"
+    if code.co_freevars and set(code.co_freevars) != {"__class__"}:
+        return f"it is a closure over {', '.join(code.co_freevars)}"
+    if function.__name__ == "<lambda>":
+        return "it is a lambda"
+    return None
+
+
+def located(function: types.FunctionType) -> tuple[Callee, Path]:
+    """Where `function` is, and its file. Raises NotRepeatable."""
+    path = Path(function.__code__.co_filename)
+    if not path.is_file():
+        raise NotRepeatable("its source is in no file")
+    name = function.__module__
+    if name == "__main__":
+        spec = getattr(sys.modules["__main__"], "__spec__", None)
+        name = spec.name if spec is not None else path.stem
+    inner = path.with_suffix("").parts if path.stem != "__init__" else path.parent.parts
+    parts = tuple(name.split("."))
+    if inner[-len(parts) :] != parts:  # imported under a name of its own
+        parts = inner[-1:]
+    end = "/__init__.py" if path.stem == "__init__" else ".py"
+    return Callee(".".join(parts), "/".join(parts) + end, function.__qualname__), path
+
+
+def project_files(path: Path, callee: Callee) -> dict[str, bytes]:
+    """The file `path` of `callee`, and those of other modules of the user's that this process has imported, by the
+    paths that their names give them. Raises NotRepeatable where there are too many."""
+    found = {callee.path: path.read_bytes()}
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and file.endswith(".py") and not _is_installed(name, file):
+            inner = "/__init__.py" if file.endswith("/__init__.py") else ".py"
+            found.setdefault(name.replace(".", "/") + inner, Path(file).read_bytes())
+    if len(found) > _MOST_FILES:
+        raise NotRepeatable(f"more than {_MOST_FILES} modules of the project are imported")
+    return found
+
+
+def _is_installed(name: str, file: str) -> bool:
+    """Return True for modules that are there inside, too, or stood in for."""
+    installed = file.startswith(_LIBRARY) or "/site-packages/" in file or "/dist-packages/" in file
+    return installed or name == "__main__" or name.partition(".")[0] in STAND_INS

@@ -1,0 +1,102 @@
+"""Failures that no patch mends: what the sandbox does not have, or the command does not give."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from .script_run import RaisedError, ScriptRun
+from .tree import Tree
+
+_NETWORK_KINDS = frozenset({"gaierror", "herror", "URLError", "ConnectionError", "ConnectTimeout", "ConnectError",
+                            "NewConnectionError", "MaxRetryError", "NameResolutionError"})  # fmt: skip
+_NETWORK_FILES = ("socket.py", "ssl.py", "http/client.py", "urllib/request.py", "asyncio/base_events.py")
+_NETWORK_NUMBERS = frozenset({97, 99, 100, 101, 111, 113})
+"""Of Linux: no address family, no address, network down or unreachable, refused, no route."""
+
+
+def environment_fault(
+    run: ScriptRun, tree: Tree, installed: Collection[str], *, has_stdin: bool, python: str
+) -> str | None:
+    """The sentence with the way out where a run failed for what its surroundings lack; None where the code is at
+    fault. `installed` are the names of modules that can be imported there."""
+    if not run.errors:
+        return None
+    if fault := error_fault(run.errors, tree, installed, has_stdin=has_stdin, python=python):
+        return fault
+    last = run.errors[0]
+    if last.kind == "SystemExit":
+        said = run.stderr.strip().split("\n")[-1][:200]
+        return (
+            f"The script ended itself with exit code {run.exit_code}{f' ({said})' if said else ''}; check its "
+            "arguments, or say what is expected of it with --expect or --expect-exit."
+        )
+    return None
+
+
+def error_fault(
+    errors: Sequence[RaisedError], tree: Tree, installed: Collection[str], *, has_stdin: bool, python: str
+) -> str | None:
+    """The sentence for the first of `errors` that no patch mends; None where there is none."""
+    faults = (_fault(each, tree, installed, has_stdin=has_stdin, python=python) for each in errors)
+    return next((fault for fault in faults if fault is not None), None)
+
+
+def _fault(
+    error: RaisedError, tree: Tree, installed: Collection[str], *, has_stdin: bool, python: str
+) -> str | None:
+    if "ModuleNotFoundError" in error.bases and error.name:
+        return _missing_module(error.name.split(".")[0], tree, installed, python)
+    if _is_network(error):
+        return "The script needs the network, which no sandbox has; record what it fetches, and give it by --data."
+    if "EOFError" in error.bases and not has_stdin and "EOF when reading" in error.message:
+        return "The script reads standard input; give it with --stdin FILE."
+    if "KeyError" in error.bases and error.raised_in.endswith(("os.py", "<frozen os>")):
+        name = error.message.strip("'\"")
+        return f"The script needs the environment variable {name}; give it with --env {name}=VALUE."
+    if "no display" in error.message or "cannot connect to display" in error.message.lower():
+        return "The script opens windows, and the sandbox has no display."
+    if "FileNotFoundError" in error.bases or "PermissionError" in error.bases:
+        return _missing_file(error, tree)
+    return None
+
+
+def _missing_module(name: str, tree: Tree, installed: Collection[str], python: str) -> str | None:
+    own = {Path(path).parts[0].removesuffix(".py") for path in tree.files}
+    left_out = [path for path in tree.left_out if Path(path).parts[0].removesuffix(".py") == name]
+    place = tree.root / name
+    if left_out or place.is_dir() or place.with_suffix(".py").exists():
+        return f"The module {name} did not go along into the sandbox; give it with --data {place}."
+    known = {*installed, *sys.stdlib_module_names, *own}
+    if difflib.get_close_matches(name, known, n=1, cutoff=0.75):
+        return None
+    return (
+        f"The module {name} is not installed in {python}; install what provides it there, or name another "
+        "interpreter with --python."
+    )
+
+
+def _missing_file(error: RaisedError, tree: Tree) -> str | None:
+    if error.filename is None:
+        return None
+    named = Path(error.filename)
+    place = tree.root / named
+    inside = any(part == "case" for part in named.parts) and named.is_absolute()
+    if inside:
+        place = tree.root.joinpath(*named.parts[named.parts.index("case") + 1 :])
+    if place.exists() and (named.is_absolute() and not inside):
+        return f"The sandbox has no {named}; put a copy beside the script, and give that with --data."
+    if place.exists() and place.is_relative_to(tree.root):
+        path = place.relative_to(tree.root).as_posix()
+        if path not in tree.files:
+            return f"{path} did not go along into the sandbox; give it with --data {place}."
+    return None
+
+
+def _is_network(error: RaisedError) -> bool:
+    raised_in = error.raised_in.replace("\\", "/")
+    if _NETWORK_KINDS.intersection(error.bases) or (error.errno in _NETWORK_NUMBERS and "OSError" in error.bases):
+        return True
+    return "OSError" in error.bases and raised_in.endswith(_NETWORK_FILES)

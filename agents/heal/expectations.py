@@ -1,0 +1,152 @@
+"""What a run of a script is expected to do: `--expect`, `--expect-output`, `--expect-exit`, `--expect-file`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from ..errors import UsageError
+from ..records.heal import Item
+
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_LONGEST_SHOWN = 300
+
+
+@dataclass(frozen=True, slots=True)
+class FileCheck:
+    """`PATH`, `PATH:nonempty`, `PATH:json`, `PATH:rows>=N` or `PATH:columns=a,b`; rows and columns are those of a
+    CSV file, whose first line names the columns."""
+
+    text: str
+    path: str
+    check: str
+
+    def fault(self, content: bytes | None) -> str | None:
+        """Why the file is not as expected; None where it is."""
+        if content is None:
+            return f"{self.path} was not written"
+        if self.check and not content.strip():
+            return f"{self.path} is empty"
+        if self.check == "json":
+            return _json_fault(self.path, content)
+        if self.check.startswith(("rows>=", "columns=")):
+            return self._table_fault(content)
+        return None
+
+    def _table_fault(self, content: bytes) -> str | None:
+        try:
+            rows = [row for row in csv.reader(io.StringIO(content.decode("utf-8-sig"))) if row]
+        except (UnicodeDecodeError, csv.Error) as error:
+            return f"{self.path} is no CSV ({error})"
+        name, _, wanted = self.check.partition("=")
+        if name == "rows>":
+            found = len(rows) - 1
+            return None if found >= int(wanted) else f"{self.path} has {found} rows, not {wanted} or more"
+        columns = wanted.split(",")
+        return None if rows[0] == columns else f"{self.path} has the columns {','.join(rows[0])}, not {wanted}"
+
+
+@dataclass(frozen=True, slots=True)
+class Expectations:
+    """All of them hold, or the run fails. `text` is a text, or between slashes a regular expression, that standard
+    output has."""
+
+    text: str | None = None
+    output: bool = False
+    exit_code: int | None = None
+    files: tuple[FileCheck, ...] = ()
+
+    @property
+    def given(self) -> bool:
+        """Return True if the user expects anything but exit code 0."""
+        return bool(self.text is not None or self.output or self.exit_code is not None or self.files)
+
+    @property
+    def sentence(self) -> str:
+        """For the prompt."""
+        parts = []
+        if self.text is not None:
+            kind = "something that matches" if _pattern(self.text) else "the text"
+            parts.append(f"Its output has to hold {kind}: {self.text}")
+        if self.output:
+            parts.append("It has to print something.")
+        if self.exit_code is not None:
+            parts.append(f"It has to end with exit code {self.exit_code}.")
+        parts += [f"It has to write {check.text}." for check in self.files]
+        return " ".join(parts)
+
+    def failing(self, exit_code: int, output: str, contents: Mapping[str, bytes | None]) -> tuple[Item, ...]:
+        """The expectations that a run did not meet."""
+        items = []
+        if self.text is not None and not _holds(self.text, output):
+            items.append(Item("--expect", f"the output is {_shown(output)}", self.text, _literals(self.text)))
+        if self.output and not output.strip():
+            items.append(Item("--expect-output", "it ran and printed nothing"))
+        if self.exit_code is not None and exit_code != self.exit_code:
+            items.append(Item("--expect-exit", f"it ended with exit code {exit_code}, not {self.exit_code}"))
+        for check in self.files:
+            if (fault := check.fault(contents.get(check.path))) is not None:
+                items.append(Item(f"--expect-file {check.text}", fault))
+        return tuple(items)
+
+
+def read_expectations(
+    text: str | None, output: bool, exit_code: int | None, files: tuple[str, ...]
+) -> Expectations:
+    """Read what the options say. Raises UsageError."""
+    if text is not None and not text:
+        raise UsageError("--expect is empty; say what the output has to hold, or give --expect-output.")
+    if text is not None and (pattern := _pattern(text)) is not None:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise UsageError(f"--expect {text} is no regular expression ({error}).") from error
+    return Expectations(text, output, exit_code, tuple(map(_read_file_check, files)))
+
+
+def _read_file_check(text: str) -> FileCheck:
+    path, _, check = text.partition(":")
+    known = check in ("", "nonempty", "json") or re.fullmatch(r"rows>=\d+|columns=.+", check)
+    place = PurePosixPath(path)
+    if not known or not path or place.is_absolute() or ".." in place.parts:
+        raise UsageError(
+            f"--expect-file {text} is not understood; write PATH, PATH:nonempty, PATH:json, PATH:rows>=N or "
+            "PATH:columns=a,b, with a path below the script's folder."
+        )
+    return FileCheck(text, place.as_posix(), check)
+
+
+def _json_fault(path: str, content: bytes) -> str | None:
+    try:
+        json.loads(content)
+    except (ValueError, RecursionError) as error:
+        return f"{path} is no JSON ({error})"
+    return None
+
+
+def _pattern(text: str) -> str | None:
+    return text[1:-1] if len(text) > 2 and text.startswith("/") and text.endswith("/") else None
+
+
+def _holds(text: str, output: str) -> bool:
+    pattern = _pattern(text)
+    return text in output if pattern is None else re.search(pattern, output, re.MULTILINE) is not None
+
+
+def _literals(text: str) -> tuple[str, ...]:
+    """What a program that prints the expected text without computing it would hold."""
+    if _pattern(text) is not None:
+        return tuple(_NUMBER.findall(text))
+    return (repr(text), *_NUMBER.findall(text))
+
+
+def _shown(output: str) -> str:
+    if not output.strip():
+        return "empty"
+    cut = output if len(output) <= _LONGEST_SHOWN else "…" + output[-_LONGEST_SHOWN:]
+    return repr(cut)

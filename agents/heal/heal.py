@@ -1,0 +1,232 @@
+"""The loop of a heal: reproduce, locate, ask for patches, run them, rule; the leader is run once more, cold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ..errors import ReplyError
+from ..events import EventHandler, Note, ignore_event
+from ..records.heal import HealResult, HealRuling, Observation, Patch, Place, Symptom, Trial
+from ..roles.healer import Earlier, Healer
+from ..settings import RequiredGrade, reaches
+from ..syntax.source import program
+from ..syntax.unified import unified
+from ..syntax.units import text_of
+from .case import Case
+from .locate import elsewhere, places
+from .ruling import AGREEING, rule
+from .suspicions import suspicions
+
+COLD_RUNS = 3
+"""Before anything is asked, and again of the patch that leads: each with another hash seed."""
+SHOWN_ITEMS = 3
+"""Failing items in a prompt at the most; of several the others are held out, at least one."""
+
+
+@dataclass(slots=True)
+class _Search:
+    """What a heal has found so far."""
+
+    case: Case
+    seen: Observation
+    places: tuple[Place, ...]
+    trials: list[Trial] = field(default_factory=list)
+    asked: int = 0
+
+    @property
+    def ruling(self) -> HealRuling:
+        return rule(self.trials, trusted=self.case.trusted)
+
+    @property
+    def enough(self) -> bool:
+        """Return True if two plausible patches without a suspicion do the same and none does otherwise."""
+        good = [trial for trial in self.trials if trial.plausible and not trial.suspicions]
+        return len(good) >= AGREEING and len({trial.observation.behavior for trial in good}) == 1
+
+
+def heal_case(
+    case: Case,
+    healer: Healer,
+    *,
+    max_rounds: int,
+    patches: int = 3,
+    emit: EventHandler = ignore_event,
+    require: RequiredGrade = "consensus",
+    anyway: bool = False,
+) -> HealResult:
+    """Look for a patch of `case`, at most `patches` in each of `max_rounds` rounds.
+
+    Nothing is asked where the case does not fail, not twice in the same way, or for what its surroundings lack
+    (`anyway` asks nonetheless). Raises ModelError, BudgetSpent, SandboxBroken and Interrupted.
+    """
+    ended, seen = _reproduce(case, anyway=anyway)
+    if ended is not None:
+        return ended
+    found = places(case.files, seen, healer.longest, case.target)
+    if (name := elsewhere(case.files, seen)) is not None:
+        emit(Note(f"It fails in {name}, which may not change; --may-change {name.partition('::')[0]} lets it."))
+    search = _Search(case, seen, found)
+    for number in range(1, max_rounds + 1):
+        before = len(search.trials)
+        _round(search, healer, number, patches, emit)
+        _confirm(search)
+        ruling = search.ruling
+        if ruling.grade in ("verified", "consensus") or len(search.trials) == before:
+            break
+        if ruling.question is not None and any(t.plausible and not t.suspicions for t in search.trials):
+            break  # more of the same model's patches do not say which is right
+    return _result(search, require, elsewhere(case.files, seen))
+
+
+def request_text(case: Case, healer: Healer) -> str | HealResult:
+    """The first request of a heal, as text; its result where nothing would be asked."""
+    ended, seen = _reproduce(case, anyway=False)
+    if ended is not None:
+        return ended
+    place = places(case.files, seen, healer.longest, case.target)[0]
+    assert seen.symptom is not None
+    request = healer.request(case.files, case.task, place, _shown(seen.symptom), (), 1)
+    return "\n\n".join(message.content for message in request.messages)
+
+
+def _reproduce(case: Case, *, anyway: bool) -> tuple[HealResult | None, Observation]:
+    """Run a case as it is. A result where that already says how it ends."""
+    first = case.observe({}, seed=0)
+    if first.environment is not None and not anyway:
+        return HealResult(outcome="environment", why=first.environment, symptom=first.symptom), first
+    others = [case.observe({}, seed=seed) for seed in range(1, COLD_RUNS)]
+    ways = [_way(each.symptom) for each in (first, *others)]
+    if len(set(ways)) > 1:
+        shown = " / ".join(dict.fromkeys(way[0] if way else "no failure" for way in ways))
+        return HealResult(
+            outcome="flaky", why=f"It does not fail the same way each time: {shown}.", symptom=first.symptom
+        ), first
+    if first.symptom is None:
+        return HealResult(outcome="healthy", exit_code=0, why="It does not fail."), first
+    return None, first
+
+
+def _way(symptom: Symptom | None) -> tuple[str, ...] | None:
+    """What two runs share that fail the same way: the kind, the exception's type and place, the failing items."""
+    if symptom is None:
+        return None
+    kind = symptom.summary.partition(":")[0] if symptom.kind == "exception" else symptom.summary
+    place = [f"{frame.path}:{frame.line}" for frame in symptom.frames[:1]]
+    return (kind, symptom.kind, *place, *(item.name for item in symptom.items))
+
+
+def _shown(symptom: Symptom) -> Symptom:
+    """A symptom without the items that are held out of the prompt: one of two, and all beyond the third."""
+    count = min(SHOWN_ITEMS, max(1, len(symptom.items) - 1))
+    return replace(symptom, items=symptom.items[:count])
+
+
+def _round(search: _Search, healer: Healer, number: int, patches: int, emit: EventHandler) -> None:
+    assert search.seen.symptom is not None
+    case, shown = search.case, _shown(search.seen.symptom)
+    for turn in range(patches):
+        if not search.places:
+            return
+        search.asked += 1
+        place = search.places[turn % len(search.places)]
+        earlier = _earlier(search, place) if number > 1 else ()
+        try:
+            patch = healer.patch(case.files, case.task, place, shown, earlier, search.asked)
+        except ReplyError as reason:
+            emit(Note(f"Patch {search.asked}: no patch can be read out of the replies ({reason})."))
+            continue
+        known = _known(search, patch)
+        if known is not None and not known.plausible:
+            emit(Note(f"Patch {search.asked} repeats one that does not mend it."))
+            continue
+        trial = replace(known, patch=patch) if known is not None else _tried(search, patch)
+        search.trials.append(trial)
+        emit(Note(f"Patch {search.asked}, of {_named(place)}: {_outcome(trial)}."))
+        if search.enough or (patches == 1 and trial.plausible and not trial.suspicions):
+            return
+
+
+def _known(search: _Search, patch: Patch) -> Trial | None:
+    """The trial of an earlier patch that makes the same program."""
+    made = _programs(patch)
+    return next((trial for trial in search.trials if _programs(trial.patch) == made), None)
+
+
+def _programs(patch: Patch) -> dict[str, str]:
+    return {path: program(text) for path, text in patch.files.items()}
+
+
+def _tried(search: _Search, patch: Patch) -> Trial:
+    case = search.case
+    assert search.seen.symptom is not None
+    return Trial(patch, case.observe(patch.files), suspicions(case.files, patch.files, search.seen.symptom.items))
+
+
+def _confirm(search: _Search) -> None:
+    """Run the leading patch again, cold, until one has held each time; what does not is plausible no more."""
+    while (leader := search.ruling.leader) is not None:
+        index = next(number for number, trial in enumerate(search.trials) if trial.patch.id == leader)
+        trial = search.trials[index]
+        for seed in range(1, COLD_RUNS):
+            again = search.case.observe(trial.patch.files, seed=seed)
+            if again.symptom is not None or again.broken or again.environment is not None:
+                search.trials[index] = replace(trial, observation=again)
+                break
+        else:
+            return
+
+
+def _earlier(search: _Search, place: Place) -> Sequence[Earlier]:
+    """Patches of a place that do not mend it, each once, with what became of them."""
+    tried = [trial for trial in search.trials if trial.patch.place == place and not trial.plausible]
+    codes = {_new_text(search.case.files, trial.patch): _outcome(trial) for trial in tried}
+    return [Earlier(code, f"{outcome[0].upper()}{outcome[1:]}.") for code, outcome in codes.items()]
+
+
+def _new_text(files: Mapping[str, str], patch: Patch) -> str:
+    """The lines that a patch has at its place."""
+    new = patch.files[patch.place.path]
+    grown = len(new.splitlines()) - len(files[patch.place.path].splitlines())
+    place = patch.place
+    return text_of(new, replace(place, last_line=max(place.first_line, place.last_line + grown))).rstrip("\n")
+
+
+def _outcome(trial: Trial) -> str:
+    seen = trial.observation
+    if seen.environment is not None:
+        return f"it fails otherwise: {seen.environment.rstrip('.')}"
+    if seen.symptom is not None:
+        return f"it still fails ({seen.symptom.summary})"
+    if seen.broken:
+        return f"the failure is gone, but {'; '.join(seen.broken)}"
+    if trial.suspicions:
+        return f"the failure is gone, but the patch is suspicious ({trial.suspicions[0].name})"
+    return "the failure is gone"
+
+
+def _named(place: Place) -> str:
+    return f"{place.path}::{place.name}" if place.name else f"{place.path}:{place.first_line}-{place.last_line}"
+
+
+def _result(search: _Search, require: RequiredGrade, elsewhere: str | None) -> HealResult:
+    ruling = search.ruling
+    leader = next((trial for trial in search.trials if trial.patch.id == ruling.leader), None)
+    healed = reaches(ruling.grade, require)
+    why = ruling.why
+    if leader is None and elsewhere is not None:
+        why += f"; it fails in {elsewhere}, which may not change (--may-change {elsewhere.partition('::')[0]})"
+    files = leader.patch.files if leader else {}
+    return HealResult(
+        outcome="healed" if healed else "unhealed",
+        exit_code=0 if healed else 1,
+        grade=ruling.grade,
+        why=f"{why[0].upper()}{why[1:]}.",
+        question=ruling.question,
+        symptom=search.seen.symptom,
+        places=search.places,
+        trials=tuple(search.trials),
+        leader=ruling.leader,
+        diff="".join(unified(search.case.files[path], text, path) for path, text in files.items()),
+        files=files,
+    )

@@ -1,0 +1,169 @@
+"""What a program that failed tells of its errors: a JSON document in a file that has no name."""
+
+from __future__ import annotations
+
+import json
+import os
+import reprlib
+import traceback
+import types
+from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+_OURS = str(Path(__file__).parent)
+_MOST_ERRORS = 8
+_MOST_FRAMES = 40
+_FRAMES_WITH_VALUES = 3
+_MOST_VALUES = 12
+_MOST_MESSAGE = 2000
+_MOST_TEXT = 20_000
+_MOST_CALLED = 2000
+_SKIPPED = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type)
+
+
+class Report:
+    """What is told to the process that started this one: a JSON document in a file that has no name."""
+
+    def __init__(self, descriptor: int, tree: str) -> None:
+        self._descriptor = descriptor
+        self._tree = tree + os.sep
+        self._errors: list[dict[str, Any]] = []
+        self._called: dict[str, None] = {}
+        self._pid = os.getpid()
+        self.ended = False
+        self.tests: dict[str, dict[str, Any]] = {}
+
+    def profile(self, frame: types.FrameType, event: str, argument: object) -> None:
+        """Note the function that is called; for `sys.setprofile`."""
+        code = frame.f_code
+        if event == "call" and len(self._called) < _MOST_CALLED and code.co_filename.startswith(self._tree):
+            self._called.setdefault(f"{code.co_filename[len(self._tree) :]}::{code.co_firstlineno}")
+
+    def error(self, error: BaseException) -> None:
+        """Note an error with those that it came from."""
+        self._errors += self.described(error)[: _MOST_ERRORS - len(self._errors)]
+
+    def described(self, error: BaseException) -> list[dict[str, Any]]:
+        """Describe an error and those that it came from."""
+        return [self._described(each) for each in list(_chain(error, set()))[:_MOST_ERRORS]]
+
+    def forget_called(self) -> list[str]:
+        """Return the functions that were called since the last time, the first one first."""
+        called = list(self._called)
+        self._called.clear()
+        return called
+
+    def write(self) -> None:
+        """Write it, in place of what was written before. A forked child writes nothing."""
+        if os.getpid() == self._pid:
+            told = {"errors": self._errors, "called": list(self._called), "ended": self.ended, "tests": self.tests}
+            data = json.dumps(told).encode()
+            os.ftruncate(self._descriptor, 0)
+            os.pwrite(self._descriptor, data, 0)
+
+    def _described(self, error: BaseException) -> dict[str, Any]:
+        frames = list(traceback.walk_tb(stripped(error)))[-_MOST_FRAMES:]
+        if isinstance(error, SyntaxError):
+            path = str(error.filename or "")
+            missing_block = "expected an indented block" in str(error.msg)
+            own = (
+                [[path[len(self._tree) :], (error.lineno or 1) - missing_block, "<module>", {}]]
+                if self._is_own(path)
+                else []
+            )
+        else:
+            own = [self._frame(frame, line) for frame, line in frames if self._is_own(frame.f_code.co_filename)]
+        own.reverse()
+        for frame in own[_FRAMES_WITH_VALUES:]:
+            frame[3] = {}
+        kind = type(error)
+        return {
+            "type": kind.__qualname__,
+            "module": kind.__module__,
+            "bases": [base.__name__ for base in kind.__mro__],
+            "message": _text(error)[:_MOST_MESSAGE],
+            "errno": _plain(getattr(error, "errno", None)),
+            "filename": _plain(getattr(error, "filename", None)),
+            "name": _plain(getattr(error, "name", None)),
+            "raised_in": frames[-1][0].f_code.co_filename if frames else "",
+            "frames": own,
+            "text": self._formatted(error),
+        }
+
+    def _formatted(self, error: BaseException) -> str:
+        try:
+            lines = traceback.format_exception(type(error), error, self._from_own(stripped(error)))
+        except Exception:  # of an error's own __str__
+            lines = [_text(error)]
+        return "".join(lines).replace(self._tree, "")[-_MOST_TEXT:]
+
+    def _from_own(self, trace: types.TracebackType | None) -> types.TracebackType | None:
+        """A traceback without what called the program's own code; whole where none of that is in it."""
+        own = trace
+        while own is not None and not self._is_own(own.tb_frame.f_code.co_filename):
+            own = own.tb_next
+        return own or trace
+
+    def _is_own(self, path: str) -> bool:
+        return path.startswith(self._tree)
+
+    def _frame(self, frame: types.FrameType, line: int) -> list[Any]:
+        code = frame.f_code
+        values: dict[str, str] = {}
+        for name, value in list(frame.f_locals.items()):
+            if (
+                name.isidentifier()
+                and not name.startswith("__")
+                and not isinstance(value, _SKIPPED)
+                and len(values) < _MOST_VALUES
+            ):
+                values[name] = _shown(value)
+        return [code.co_filename[len(self._tree) :], line, getattr(code, "co_qualname", code.co_name), values]
+
+
+def stripped(error: BaseException) -> types.TracebackType | None:
+    """The traceback of an error without the frames of these programs at its top."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_OURS):
+        trace = trace.tb_next
+    return trace
+
+
+def _chain(error: BaseException, seen: set[int]) -> Iterator[BaseException]:
+    if id(error) in seen:
+        return
+    seen.add(id(error))
+    yield error
+    parts = getattr(error, "exceptions", ())
+    for inner in [*(parts if isinstance(parts, tuple) else ()), error.__cause__, error.__context__]:
+        if isinstance(inner, BaseException):
+            yield from _chain(inner, seen)
+
+
+def _plain(value: Any) -> Any:
+    return value if type(value) in (int, str) else None
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:
+        return ""
+
+
+class _Short(reprlib.Repr):
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxstring = self.maxother = self.maxlong = 80
+        self.maxlist = self.maxtuple = self.maxset = self.maxdict = 8
+
+
+def _shown(value: object) -> str:
+    try:
+        return _Short().repr(value)[:200]
+    except Exception as error:
+        return f"<{type(value).__name__} that has no repr: {type(error).__name__}>"

@@ -1,0 +1,150 @@
+"""What `@repair` is told, by the code and by the environment, and what it tells."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from ..errors import UsageError
+
+if TYPE_CHECKING:
+    from ..records.heal import HealResult
+
+Runs = Literal["off", "record", "propose", "sandbox", "process"]
+RUNS: tuple[Runs, ...] = ("off", "record", "propose", "sandbox", "process")
+"""The least first."""
+SWITCH = "GREENLOOP_HEAL"
+IN_PROCESS = "GREENLOOP_HEAL_IN_PROCESS"
+EventType = Literal[
+    "attempt_start",
+    "attempt_failed",
+    "propose_start",
+    "propose_chunk",
+    "propose_complete",
+    "install_success",
+    "install_failed",
+    "cache_hit",
+    "cache_miss",
+    "verify_success",
+    "repair_succeeded",
+    "repair_exhausted",
+]
+
+
+class Proposer(Protocol):
+    """A model of the user's own."""
+
+    def propose(self, system: str, user: str) -> str:
+        """Return the reply to a prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepairEvent:
+    """One step of a heal. `attempt_number` counts requests to the model from 1; before the first it is 0."""
+
+    type: EventType
+    attempt_number: int = 0
+    delta: str = ""
+    proposed_source: str | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RepairAttempt:
+    """One patch: the module's whole new text, and what became of it."""
+
+    attempt_number: int
+    failure: str
+    proposed_source: str
+    succeeded: bool
+    error_after_repair: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RepairResult:
+    """What became of the last failing call of a function. `why` says in a sentence why it was not healed."""
+
+    succeeded: bool
+    why: str = ""
+    final_value: Any = None
+    attempts: tuple[RepairAttempt, ...] = ()
+    heal: HealResult | None = None
+    """The heal, with its diff and grade; None where no model was asked."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def total_attempts(self) -> int:
+        """Patches that were tried."""
+        return len(self.attempts)
+
+
+def ignore_repair_event(_: RepairEvent) -> None:
+    """No-op handler."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepairOptions:
+    """The arguments of `repair`, checked. Raises UsageError."""
+
+    max_attempts: int = 3
+    model: str | None = None
+    proposer: Proposer | None = None
+    on_failure: Literal["raise", "return_none"] | Callable[[BaseException], Any] = "raise"
+    verify: Callable[[Any], object] | None = None
+    tests: Sequence[Callable[[Callable[..., Any]], object] | str | Path] = ()
+    prompt_extra: str = ""
+    cache: Path | None = None
+    on_event: Callable[[RepairEvent], object] = ignore_repair_event
+    runs: Runs = "sandbox"
+    max_seconds: float = 60
+    max_heals: int = 10
+    exceptions: tuple[type[Exception], ...] = (Exception,)
+
+    def __post_init__(self) -> None:
+        if self.runs not in RUNS:
+            raise UsageError(f"runs={self.runs!r} is not known; write one of {', '.join(RUNS)}.")
+        if self.on_failure not in ("raise", "return_none") and not callable(self.on_failure):
+            raise UsageError(
+                f"on_failure={self.on_failure!r} is not known; write 'raise', 'return_none' or a function."
+            )
+        for name in ("max_attempts", "max_seconds", "max_heals"):
+            if not getattr(self, name) > 0:
+                raise UsageError(f"{name} has to be more than 0.")
+        if not all(isinstance(kind, type) and issubclass(kind, Exception) for kind in self.exceptions):
+            raise UsageError("exceptions= takes subclasses of Exception; others are never caught.")
+        for test in self.tests:
+            if not callable(test) and not Path(test).is_file():
+                raise UsageError(f"tests= names {test}, which is no file; give functions or pytest files.")
+
+    @property
+    def test_functions(self) -> tuple[Callable[[Callable[..., Any]], object], ...]:
+        """Those of the tests that are functions."""
+        return tuple(test for test in self.tests if not isinstance(test, (str, Path)))
+
+    def allowed(self, environ: Mapping[str, str]) -> Runs:
+        """What the environment leaves of `runs`. Raises UsageError where it says something unknown."""
+        switch = environ.get(SWITCH, self.runs)
+        if switch not in RUNS:
+            raise UsageError(f"{SWITCH}={switch} is not known; set it to one of {', '.join(RUNS)}")
+        allowed = min(self.runs, switch, key=RUNS.index)
+        return "sandbox" if allowed == "process" and environ.get(IN_PROCESS) != "1" else allowed
+
+    def digest(self) -> str:
+        """Tells apart options under which another patch might be right: tests, `verify`, extra text, model."""
+        parts = [self.model or "", self.prompt_extra, *map(_text, self.tests)]
+        parts += [_text(self.verify)] if self.verify is not None else []
+        return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _text(test: Any) -> str:
+    """The source of a function, the text of a file; the name of what has neither."""
+    if not callable(test):
+        return Path(test).read_text(encoding="utf-8", errors="surrogateescape")
+    try:
+        return inspect.getsource(test)
+    except (OSError, TypeError):
+        return f"{getattr(test, '__module__', '')}.{getattr(test, '__qualname__', type(test).__qualname__)}"

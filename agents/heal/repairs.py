@@ -1,0 +1,276 @@
+"""Heals failing calls of one function: one heal at a time for each failure, and a memory of verified patches."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotInTime
+from dataclasses import dataclass, replace
+from types import FunctionType
+from typing import TYPE_CHECKING
+
+from ..errors import GreenloopError
+from ..sandbox import SandboxLimits, open_sandbox
+from ..syntax.encoding import decoded
+from ..syntax.source import program
+from .call_process import CallStopped
+from .calls import CallCase
+from .captured_call import CapturedCall, NotRepeatable, located, project_files, unhealable
+from .install import install
+from .patch_store import PatchStore
+from .repair_options import RepairAttempt, RepairEvent, RepairOptions, RepairResult, Runs
+
+if TYPE_CHECKING:
+    from ..records.heal import HealResult
+
+_HOUR = 3600.0
+"""Seconds."""
+_EXPECTED = (GreenloopError, NotRepeatable, CallStopped, OSError, ValueError, SyntaxError)
+"""What keeps a call from being healed: no sandbox, no source, no model."""
+Files = Mapping[str, str]
+Search = Callable[[CallCase, RepairOptions, Callable[[RepairEvent], None], "Stop"], "HealResult"]
+"""Looks for a patch. Raises GreenloopError."""
+Judge = Callable[[CallCase, Files], bool]
+"""Runs a patch that was verified before, and says whether it is still to be believed."""
+
+
+class Stop:
+    """Ends a heal: when it is set, or `seconds` after it was made."""
+
+    def __init__(self, seconds: float) -> None:
+        self._event = threading.Event()
+        self._end = time.monotonic() + seconds
+
+    def set(self) -> None:
+        """End it now."""
+        self._event.set()
+
+    def __call__(self) -> bool:
+        """Return True if it has to end."""
+        return self._event.is_set() or self.left <= 0
+
+    @property
+    def left(self) -> float:
+        """Seconds."""
+        return self._end - time.monotonic()
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A call that failed: `error` is what it raised, or, if it has `returned`, why its value was refused (None:
+    the function's tests fail). `line` is that of the module's own statement that was running then."""
+
+    call: CapturedCall | str
+    """Or why it cannot be done again."""
+    error: Exception | None
+    returned: bool = False
+    line: int | None = None
+
+    @property
+    def shown(self) -> str:
+        """Type and message."""
+        return "its tests fail" if self.error is None else f"{type(self.error).__name__}: {self.error}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    files: Files | None
+    why: str = ""
+    heal: HealResult | None = None
+
+
+class Repairs:
+    """Heals the failing calls of `function`; threads may share it."""
+
+    def __init__(self, function: FunctionType, options: RepairOptions, search: Search, judge: Judge) -> None:
+        self.function = function
+        self.options = options
+        self.unhealable = unhealable(function)
+        self._search = search
+        self._judge = judge
+        self.tests_fail: bool | None = None
+        self._lock = threading.Lock()
+        self._lock_of_tests = threading.Lock()
+        self._pid = os.getpid()
+        self._under_way: dict[str, Future[_Found]] = {}
+        self._given_up: set[str] = set()
+        self._patches: dict[str, Files] = {}
+        self._begun: deque[float] = deque()
+        self._observer_failed = False
+        self._notes: tuple[str, ...] = ()
+
+    def run_tests(self, stop: Stop) -> None:
+        """Find out whether the tests fail on the source as it is: once, since they are not run at every call."""
+        with self._lock_of_tests:
+            if self.tests_fail is not None:
+                return
+            try:
+                runs = self.options.allowed(os.environ)
+                if self.unhealable is None and runs not in ("off", "record"):
+                    self.tests_fail = self._case(Failure("", None), stop).observe({}).symptom is not None
+            except _EXPECTED:
+                self.tests_fail = False
+
+    def heal(self, failure: Failure, stop: Stop) -> RepairResult | None:
+        """What becomes of a failing call; None where healing is off.
+
+        Raises nothing: whatever goes wrong here, the caller gets the exception of its own call.
+        """
+        try:
+            runs = self.options.allowed(os.environ)
+            if runs == "off":
+                return None
+            self._emit(RepairEvent("attempt_failed", error=failure.shown))
+            result = self._healed(failure, runs, stop)
+        except _EXPECTED as error:
+            result = RepairResult(False, str(error) or type(error).__name__)
+        except Exception as error:
+            result = RepairResult(False, f"{type(error).__name__}: {error}")
+        self._emit(RepairEvent("repair_succeeded" if result.succeeded else "repair_exhausted", error=result.why))
+        notes, self._notes = self._notes, ()
+        return replace(result, notes=notes)
+
+    def _healed(self, failure: Failure, runs: Runs, stop: Stop) -> RepairResult:
+        if self.unhealable is not None or isinstance(failure.call, str):
+            return RepairResult(False, f"recorded only: {self.unhealable or failure.call}")
+        if runs == "record":
+            return RepairResult(False, "recorded only")
+        case = self._case(failure, stop)
+        found = self._once(case, failure, stop)
+        result = RepairResult(False, found.why, attempts=_attempts(found.heal), heal=found.heal)
+        if found.files is None:
+            return result
+        if runs == "propose":
+            return replace(result, why="a verified patch is proposed")
+        value = case.value(found.files)
+        if runs == "process":
+            self._install(case, found.files)
+        return replace(result, succeeded=True, final_value=value)
+
+    def _case(self, failure: Failure, stop: Stop) -> CallCase:
+        callee, path = located(self.function)
+        call = failure.call if isinstance(failure.call, CapturedCall) else None
+        return CallCase(
+            open_sandbox(),
+            callee,
+            project_files(path, callee),
+            call,
+            self.function,
+            tests=self.options.test_functions,
+            verify=self.options.verify,
+            raised=type(failure.error) if failure.error is not None and not failure.returned else None,
+            line=failure.line,
+            limits=SandboxLimits(wall_seconds=max(0.1, min(SandboxLimits().wall_seconds, stop.left))),
+            cancelled=stop,
+        )
+
+    def _once(self, case: CallCase, failure: Failure, stop: Stop) -> _Found:
+        """The patch for a failure: a known one, that of the heal under way, or that of a heal of its own."""
+        key = self._key(case, failure)
+        with self._lock:
+            if self._pid != os.getpid():  # a fork has none of the threads that its parent's heals run in
+                self._pid = os.getpid()
+                self._under_way.clear()
+            if key in self._given_up:
+                return _Found(None, "the same failure was not healed before")
+            known = self._patches.get(key)
+            waited_for = self._under_way.get(key)
+            if known is None and waited_for is None:
+                own = self._under_way[key] = Future[_Found]()
+        if known is None and waited_for is None:
+            return self._lead(key, own, case, stop)
+        if known is None and waited_for is not None:
+            try:
+                found = waited_for.result(max(0.0, stop.left))
+            except NotInTime:
+                return _Found(None, "another thread's heal of it took too long")
+            known = found.files
+            if known is None:
+                return found
+        assert known is not None
+        if not self._judge(case, known):
+            return _Found(None, "the patch that is known does not mend this call")
+        self._emit(RepairEvent("cache_hit"))
+        return _Found(known)
+
+    def _lead(self, key: str, own: Future[_Found], case: CallCase, stop: Stop) -> _Found:
+        found = _Found(None, "the heal was interrupted")
+        try:
+            found = self._found(key, case, stop)
+        except _EXPECTED as error:
+            found = _Found(None, str(error))
+            raise
+        finally:
+            with self._lock:
+                if found.files is not None:
+                    self._patches[key] = found.files
+                elif not stop():
+                    self._given_up.add(key)
+                del self._under_way[key]
+            own.set_result(found)
+        return found
+
+    def _found(self, key: str, case: CallCase, stop: Stop) -> _Found:
+        store = PatchStore(self.options.cache) if self.options.cache is not None else None
+        if store is not None:
+            kept = store.read(key)
+            if kept is not None and kept.keys() == case.files.keys() and self._judge(case, kept):
+                self._emit(RepairEvent("cache_hit"))
+                return _Found(kept)
+            self._emit(RepairEvent("cache_miss"))
+        now = time.monotonic()
+        with self._lock:
+            while self._begun and self._begun[0] < now - _HOUR:
+                self._begun.popleft()
+            if len(self._begun) >= self.options.max_heals:
+                return _Found(None, f"{self.options.max_heals} heals were begun within an hour")
+            self._begun.append(now)
+        heal = self._search(case, self.options, self._emit, stop)
+        if heal.outcome != "healed" or heal.grade != "verified":
+            return _Found(None, heal.why, heal)
+        self._emit(RepairEvent("verify_success"))
+        if store is not None:
+            store.write(key, case.callee, heal.files)
+        return _Found(heal.files, heal.why, heal)
+
+    def _key(self, case: CallCase, failure: Failure) -> str:
+        parts = [program(case.files[case.callee.path]), case.callee.qualname, failure.shown, self.options.digest()]
+        return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+    def _install(self, case: CallCase, files: Files) -> None:
+        path = case.callee.path
+        try:
+            install(self.function, decoded(case.project[path]), files[path])
+        except Exception as error:  # the module's own code, run once more
+            self._emit(RepairEvent("install_failed", error=f"{type(error).__name__}: {error}"))
+        else:
+            self._emit(RepairEvent("install_success"))
+
+    def _emit(self, event: RepairEvent) -> None:
+        try:
+            self.options.on_event(event)
+        except Exception as error:  # an observer changes nothing
+            if not self._observer_failed:
+                self._observer_failed = True
+                self._notes = (f"on_event raised {type(error).__name__}: {error}",)
+
+
+def _attempts(heal: HealResult | None) -> tuple[RepairAttempt, ...]:
+    if heal is None:
+        return ()
+    failure = heal.symptom.summary if heal.symptom is not None else ""
+    return tuple(
+        RepairAttempt(
+            number,
+            failure,
+            next(iter(trial.patch.files.values()), ""),
+            trial.plausible,
+            trial.observation.symptom.summary if trial.observation.symptom is not None else None,
+        )
+        for number, trial in enumerate(heal.trials, 1)
+    )

@@ -1,0 +1,143 @@
+"""A request to heal a script -> its case."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+
+from ..errors import UsageError
+from ..records.heal import HealRequest
+from ..sandbox import Sandbox, SandboxLimits
+from ..sandbox.interpreter import Interpreter
+from ..syntax.encoding import decoded
+from .expectations import read_expectations
+from .script_run import Invocation
+from .scripts import ScriptCase
+from .tree import Tree, read_tree
+
+_REFUSED = ("PATH", "HOME")
+_REFUSED_PREFIXES = ("LD_", "PYTHON", "DYLD_")
+_MOST_STDIN = 8 << 20
+_NEVER_CHANGED = ("conftest.py", "test_*.py", "*_test.py", "setup.py")
+
+
+def script_case(
+    request: HealRequest, sandbox: Sandbox, environment: Mapping[str, str], cancelled: Callable[[], bool]
+) -> ScriptCase:
+    """Read what a case needs: the script's folder, its standard input, what is expected.
+
+    `environment` has the values of the variables that `request` names. Raises UsageError.
+    """
+    script = Path(request.path)
+    root = script.parent
+    if not script.is_file():
+        raise UsageError(f"There is no script {script}; give the path of a Python file.")
+    tree = read_tree(root, [script.name, *_named(root, request.data)], _from_elsewhere(root, request.data))
+    expectations = read_expectations(
+        request.expect, request.expect_output, request.expect_exit, request.expect_file
+    )
+    wanted = tuple(check.path for check in expectations.files)
+    given = _checked_environment(environment)
+
+    def invocation(arguments: Sequence[str]) -> Invocation:
+        return Invocation(script.name, tuple(arguments), _stdin(request.stdin), given, wanted)
+
+    return ScriptCase(
+        sandbox,
+        SandboxLimits(wall_seconds=request.seconds, cpu_seconds=max(1, round(request.seconds))),
+        tree,
+        invocation(request.arguments),
+        expectations,
+        (script.name, *changeable(tree, script.name, request.may_change)),
+        tuple(invocation(_split(text)) for text in request.keep),
+        installed(sandbox.interpreter),
+        cancelled,
+    )
+
+
+def _named(root: Path, data: Sequence[str]) -> list[str]:
+    """The files below `root` that `--data` names, itself or by their folder."""
+    found = []
+    for path in map(Path, data):
+        if path.is_relative_to(root):
+            files = [path] if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file())
+            if not files:
+                raise UsageError(f"--data {path}: there is no file.")
+            found += [each.relative_to(root).as_posix() for each in files]
+    return found
+
+
+def _from_elsewhere(root: Path, data: Sequence[str]) -> dict[str, Path]:
+    """The files elsewhere that `--data` names: they lie beside the script under their own names."""
+    found = {}
+    for path in map(Path, data):
+        if not path.is_relative_to(root):
+            files = [path] if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file())
+            if not files:
+                raise UsageError(f"--data {path}: there is no file.")
+            found.update({each.relative_to(path.parent).as_posix(): each for each in files})
+    return found
+
+
+def changeable(tree: Tree, script: str | None, patterns: Sequence[str]) -> tuple[str, ...]:
+    """Files that `--may-change` names, tests and configuration left out. Raises UsageError where it names none."""
+    found: list[str] = []
+    for pattern in patterns:
+        matching = [
+            path
+            for path in tree.files
+            if fnmatch(path, pattern) and path.endswith(".py") and path != script
+            and not never_changes(path)
+        ]  # fmt: skip
+        if not matching and not (script and fnmatch(script, pattern)):
+            raise UsageError(f"--may-change {pattern} names no Python file below {tree.root} that may change.")
+        found += matching
+    for path in found if script is None else (script, *found):
+        try:
+            decoded(tree.files[path])
+        except (SyntaxError, ValueError, LookupError) as error:
+            raise UsageError(f"{tree.root / path} is not in the encoding that it declares ({error}).") from error
+    return tuple(dict.fromkeys(found))
+
+
+def never_changes(path: str) -> bool:
+    """Return True for a file with tests, what lies beside them, or configuration."""
+    *folders, name = path.split("/")
+    return "tests" in folders or "test" in folders or any(fnmatch(name, each) for each in _NEVER_CHANGED)
+
+
+def _checked_environment(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    for name in environment:
+        if name in _REFUSED or name.startswith(_REFUSED_PREFIXES) or not name or "=" in name:
+            raise UsageError(f"--env {name} can't be set: it says which programs and libraries run.")
+    return tuple(environment.items())
+
+
+def _stdin(path: str | None) -> bytes | None:
+    if path is None:
+        return None
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise UsageError(f"--stdin {path} can't be read ({error.strerror}).") from error
+    if len(data) > _MOST_STDIN:
+        raise UsageError(f"--stdin {path} is longer than {_MOST_STDIN >> 20} MiB; give a shorter file.")
+    return data
+
+
+def _split(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"--keep {text!r} can't be split into arguments ({error}).") from error
+
+
+def installed(interpreter: Interpreter) -> frozenset[str]:
+    """Names that can be imported from the folders of an interpreter."""
+    found: set[str] = set()
+    for folder in map(Path, interpreter.path):
+        if folder.is_dir():
+            found.update(each.name.partition(".")[0] for each in folder.iterdir())
+    return frozenset(name for name in found if name.isidentifier())

@@ -1,0 +1,206 @@
+"""One cold run of a script in the sandbox, and what it did."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import select
+import socket
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import Interrupted
+from ..records import Stopped
+from ..records.heal import Frame
+from ..sandbox import Ended, Job, Sandbox, SandboxLimits
+from ..sandbox.interpreter import LENDING
+from ..syntax.clean_text import clean
+
+_PROGRAMS = ("__init__.py", "script_process.py", "script_main.py", "tests_main.py", "report.py")
+_INSIDE = Path(__file__).with_name("inside")
+_MOST_DOCUMENT = 64 << 20
+_GRACE_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """How a script is run, or pytest with `arguments` where there is none. `environment` is added to the
+    sandbox's own."""
+
+    script: str | None
+    arguments: tuple[str, ...] = ()
+    stdin: bytes | None = None
+    environment: tuple[tuple[str, str], ...] = ()
+    wanted: tuple[str, ...] = ()
+    """Files whose content is told afterwards."""
+
+
+@dataclass(frozen=True, slots=True)
+class RaisedError:
+    """An error that a script raised, or one that it came from. `bases` are the names of its class's bases,
+    `frames` those in files of the case, deepest first, `raised_in` the file of the deepest of all."""
+
+    kind: str
+    bases: tuple[str, ...]
+    message: str
+    errno: int | None
+    filename: str | None
+    name: str | None
+    raised_in: str
+    frames: tuple[Frame, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TestRun:
+    """How one test ended: passed, failed, skipped or missing; `called` are the functions that it called."""
+
+    outcome: str
+    text: str
+    errors: tuple[RaisedError, ...]
+    called: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptRun:
+    """What a run did. Without `whole`, the process that told of it was ended, or told nothing that can be read."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+    stopped: Stopped | None
+    whole: bool
+    ended: bool
+    """False where the script ended its process without the interpreter's end (`os._exit`, a signal)."""
+    errors: tuple[RaisedError, ...]
+    called: tuple[str, ...]
+    """`path::line` of the functions that were called, the latest first; only where they were asked for."""
+    changed: Mapping[str, str]
+    """Digest of each file that is not as it was before; empty for one that is gone."""
+    contents: Mapping[str, bytes | None]
+    tests: Mapping[str, TestRun] = field(default_factory=dict)
+
+
+def run_script(
+    sandbox: Sandbox,
+    limits: SandboxLimits,
+    archive: bytes,
+    before: Mapping[str, bytes],
+    invocation: Invocation,
+    *,
+    seed: int,
+    called: bool,
+    cancelled: Callable[[], bool],
+) -> ScriptRun:
+    """Run a script once on the files of `archive`, which are `before`. Raises SandboxBroken and Interrupted."""
+    task = {
+        "program": "tests_main" if invocation.script is None else "script_main",
+        "lent": ":".join(sandbox.interpreter.lent),
+        "script": invocation.script,
+        "arguments": invocation.arguments,
+        "environment": dict(invocation.environment),
+        "wanted": invocation.wanted,
+        "seed": seed,
+        "called": called,
+    }
+    files = {f"inside/{name}": (_INSIDE / name).read_bytes() for name in _PROGRAMS}
+    files["inside/lending.py"] = LENDING.read_bytes()
+    files |= {"task.json": json.dumps(task).encode(), "tree.tar": archive}
+    ours, theirs = socket.socketpair()
+    with closing(ours), closing(theirs):
+        argv = ["-I", "-B", "/src/inside/script_process.py", str(theirs.fileno())]
+        job = Job(argv, files, limits, channels=[theirs.fileno()], stdin=invocation.stdin or b"")
+        with sandbox.launch(job) as running:
+            theirs.close()
+            told = _read(ours, time.monotonic() + limits.wall_seconds + _GRACE_SECONDS, cancelled)
+            ended = running.wait()
+    return _as_run(ended, told, before)
+
+
+def _read(channel: socket.socket, deadline: float, cancelled: Callable[[], bool]) -> bytes:
+    received = bytearray()
+    while len(received) < _MOST_DOCUMENT and time.monotonic() < deadline:
+        if cancelled():
+            raise Interrupted("The heal was interrupted.")
+        if not select.select([channel], [], [], 0.2)[0]:
+            continue
+        try:
+            data = channel.recv(1 << 18)
+        except OSError:
+            break
+        if not data:
+            break
+        received += data
+    return bytes(received)
+
+
+def _as_run(ended: Ended, told: bytes, before: Mapping[str, bytes]) -> ScriptRun:
+    stdout, stderr = clean(ended.stdout), clean(ended.stderr)
+    try:
+        document = json.loads(told)
+        report = json.loads(base64.b64decode(document["report"]) or b"{}")
+        return ScriptRun(
+            exit_code=int(document["exit_code"]),
+            stdout=stdout,
+            stderr=stderr,
+            stopped=ended.stopped,
+            whole=True,
+            ended=bool(report.get("ended")),
+            errors=tuple(map(_error, report.get("errors", ()))),
+            called=tuple(map(str, reversed(report.get("called", ())))),
+            changed=_changed(document["files"], before),
+            contents={
+                str(path): None if data is None else base64.b64decode(data)
+                for path, data in document["contents"].items()
+            },
+            tests={clean(str(name)): _test(told) for name, told in report.get("tests", {}).items()},
+        )
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        code = ended.exit_code if ended.exit_code is not None else -9
+        return ScriptRun(code, stdout, stderr, ended.stopped, False, False, (), (), {}, {})
+
+
+def _error(told: Mapping[str, Any]) -> RaisedError:
+    kind, module = str(told["type"]), str(told["module"])
+    number = told["errno"]
+    return RaisedError(
+        kind=clean(kind if module in ("builtins", "__main__") else f"{module}.{kind}"),
+        bases=tuple(map(str, told["bases"])),
+        message=clean(str(told["message"])),
+        errno=number if isinstance(number, int) else None,
+        filename=None if told["filename"] is None else str(told["filename"]),
+        name=None if told["name"] is None else str(told["name"]),
+        raised_in=str(told["raised_in"]),
+        frames=tuple(map(_frame, told["frames"])),
+        text=clean(str(told["text"])),
+    )
+
+
+def _test(told: Mapping[str, Any]) -> TestRun:
+    return TestRun(
+        str(told["outcome"]),
+        clean(str(told["text"])),
+        tuple(map(_error, told["errors"])),
+        tuple(map(str, told["called"])),
+    )
+
+
+def _frame(told: Sequence[Any]) -> Frame:
+    path, line, function, values = told
+    return Frame(
+        str(path),
+        int(line),
+        clean(str(function)),
+        {clean(str(name)): clean(str(value)) for name, value in values.items()},
+    )
+
+
+def _changed(files: Mapping[str, Any], before: Mapping[str, bytes]) -> dict[str, str]:
+    known = {path: hashlib.sha256(data).hexdigest() for path, data in before.items()}
+    changed = {str(path): str(digest) for path, digest in files.items() if known.get(path) != digest}
+    return dict(sorted((changed | {path: "" for path in known if path not in files}).items()))

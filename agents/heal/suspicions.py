@@ -1,0 +1,310 @@
+"""Reasons not to believe a patch that makes a failure go away. They can lower a grade and never raise one.
+
+Each compares the old and the new text of the changed files, by their syntax alone.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+
+from ..records.heal import Item, Suspicion
+from ..syntax.source import parse, plain, unparse
+
+_TRIVIAL: tuple[object, ...] = (0, 1, -1, "", None, True, False)
+_COMPARES = frozenset(("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__bool__", "__contains__"))
+_EXITS = frozenset(
+    {"sys.exit", "exit", "quit", "os._exit", "os.abort", "os.kill", "atexit.register", "SystemExit"}
+)
+_REACHES: Mapping[str, frozenset[str]] = {
+    "the network": frozenset(
+        ["socket", "ssl", "urllib", "http", "requests", "httpx", "aiohttp", "ftplib", "smtplib"]
+    ),
+    "processes": frozenset(
+        ["subprocess", "multiprocessing", "pty", "os.system", "os.popen", "os.fork", "os.execv", "os.execvp"]
+    ),
+    "files": frozenset(
+        [
+            "open",
+            "shutil",
+            "tempfile",
+            "os.remove",
+            "os.unlink",
+            "os.rename",
+            "os.rmdir",
+            "os.environ",
+            "write_text",
+            "write_bytes",
+            "unlink",
+            "rmdir",
+            "read_text",
+            "read_bytes",
+        ]
+    ),
+    "pytest": frozenset(["pytest", "_pytest", "unittest", "conftest"]),
+    "frames and modules": frozenset(
+        [
+            "sys._getframe",
+            "inspect",
+            "gc",
+            "ctypes",
+            "importlib",
+            "sys.modules",
+            "builtins",
+            "__builtins__",
+            "eval",
+            "exec",
+            "__import__",
+            "globals",
+            "sys.settrace",
+            "sys.setprofile",
+            "sys.stdout",
+            "sys.argv",
+        ]
+    ),
+}
+
+
+def suspicions(old: Mapping[str, str], new: Mapping[str, str], items: Iterable[Item]) -> tuple[Suspicion, ...]:
+    """The reasons not to believe `new` texts of the files `old`; `items` are what failed."""
+    literals = [text for item in items for text in item.literals]
+    found: list[Suspicion] = []
+    for path, text in new.items():
+        after = plain(parse(text))
+        try:
+            before = plain(parse(old[path]))
+        except ValueError:  # the failure is that it is no Python: nothing to compare with
+            before = after
+        found += _swallows(before, after)
+        found += _hard_coded(before, after, literals)
+        found += _removes(before, after)
+        found += _leaves_early(before, after)
+        found += _reaches(before, after)
+        found += _weakens_types(before, after)
+    return tuple(dict.fromkeys(found))
+
+
+def _swallows(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
+    quiet = _more(*(map(_shape, filter(_is_quiet, ast.walk(tree))) for tree in (after, before)))
+    for handler in quiet:
+        yield Suspicion("swallows", f"a new handler does nothing about the error ({handler.splitlines()[0]})")
+    suppressed = _more(_named_calls(after), _named_calls(before))
+    if any(name.rpartition(".")[2] == "suppress" for name in suppressed):
+        yield Suspicion("swallows", "errors are suppressed")
+    for kind in (ast.Raise, ast.Assert):
+        lost = _count(before, kind) - _count(after, kind)
+        if lost > 0:
+            yield Suspicion("swallows", f"{lost} `{kind.__name__.lower()}` is gone")
+
+
+def _is_quiet(node: ast.AST) -> bool:
+    """Return True for a handler that neither raises nor computes: it passes, goes on, or gives a constant."""
+    if not isinstance(node, ast.ExceptHandler):
+        return False
+    if any(isinstance(inner, ast.Raise) for inner in ast.walk(node)):
+        return False
+    caught = (
+        {each.id for each in ast.walk(node.type) if isinstance(each, ast.Name)} if node.type else {"Exception"}
+    )
+    return bool(caught & {"Exception", "BaseException"}) or all(map(_does_nothing, node.body))
+
+
+def _does_nothing(node: ast.stmt) -> bool:
+    match node:
+        case ast.Pass() | ast.Continue() | ast.Break() | ast.Return(value=None) | ast.Expr(value=ast.Constant()):
+            return True
+        case ast.Return(value=value) | ast.Assign(value=value):
+            return value is not None and not any(
+                isinstance(inner, ast.Call | ast.Name | ast.Attribute) for inner in ast.walk(value)
+            )
+        case ast.Expr(value=ast.Call(func=function)):
+            return unparse(function).split(".")[0] in ("print", "logging", "logger", "log", "warnings", "sys")
+    return False
+
+
+def _hard_coded(before: ast.Module, after: ast.Module, literals: Iterable[str]) -> Iterator[Suspicion]:
+    known = Counter(map(repr, _constants(before)))
+    for text in dict.fromkeys(literals):
+        value = _value(text)
+        if any(value == each and type(value) is type(each) for each in _TRIVIAL):
+            continue
+        new = [each for each in _constants(after) if _is_same(each, value)]
+        if len(new) > sum(count for each, count in known.items() if _is_same(_value(each), value)):
+            yield Suspicion("hard-coded", f"the literal {repr(new[0])[:60]} is new, and what fails names it")
+
+
+def _constants(tree: ast.Module) -> Iterator[object]:
+    """Values that are written in a module where they can be an answer or a condition: not as an operand, an index
+    or a step of a range. What is computed of constants alone is one; a docstring is none."""
+    pending: list[ast.AST] = list(tree.body)
+    while pending:
+        node = pending.pop()
+        match node:
+            case ast.Constant(value=value):
+                yield value
+            case ast.Expr(value=ast.Constant()):
+                continue
+            case ast.List() | ast.Tuple() | ast.Dict() | ast.Set():
+                with suppress(ValueError):
+                    yield _folded(node)
+                pending.extend(ast.iter_child_nodes(node))
+            case ast.UnaryOp() | ast.BinOp():
+                try:
+                    yield _folded(node)
+                except ValueError:
+                    pending.extend(
+                        each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.Constant)
+                    )
+            case ast.Subscript(value=value, slice=index):
+                pending.append(value)
+                if not isinstance(index, ast.Constant | ast.Slice):
+                    pending.append(index)
+            case ast.Call(func=ast.Name(id="range")):
+                pending.extend(each for each in node.args if not isinstance(each, ast.Constant))
+            case _:
+                pending.extend(ast.iter_child_nodes(node))
+
+
+def _folded(node: ast.AST) -> object:
+    """The value of an expression of constants. Raises ValueError where it is none."""
+    match node:
+        case ast.BinOp(left=left, op=op, right=right):
+            one, other = _folded(left), _folded(right)
+            if isinstance(one, int | float) and isinstance(other, int | float):
+                match op:
+                    case ast.Add():
+                        return one + other
+                    case ast.Sub():
+                        return one - other
+                    case ast.Mult():
+                        return one * other
+            raise ValueError
+        case _:
+            return ast.literal_eval(node)
+
+
+def _value(text: str) -> object:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return text
+
+
+def _is_same(found: object, wanted: object) -> bool:
+    if isinstance(found, str) and isinstance(wanted, str):
+        return len(wanted) > 1 and wanted.strip() in found
+    return type(found) is type(wanted) and found == wanted
+
+
+def _removes(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
+    lost = set(_definitions(before)) - set(_definitions(after))
+    if lost:
+        yield Suspicion("removes", f"the definition of {', '.join(sorted(lost))} is gone")
+    fewer = sum(map(_has_effect, ast.walk(before))) - sum(map(_has_effect, ast.walk(after)))
+    if fewer > 0:
+        yield Suspicion(
+            "removes", f"{fewer} statement{'s' * (fewer > 1)} with an effect {'are' if fewer > 1 else 'is'} gone"
+        )
+
+
+def _has_effect(node: ast.AST) -> bool:
+    match node:
+        case ast.Expr(value=ast.Call() | ast.Await() | ast.Yield() | ast.YieldFrom()):
+            return True
+        case ast.Assign(targets=targets):
+            return any(isinstance(each, ast.Attribute | ast.Subscript) for each in targets)
+    return isinstance(node, ast.Delete | ast.With | ast.AsyncWith)
+
+
+def _definitions(tree: ast.AST, prefix: str = "") -> Iterator[str]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield prefix + node.name
+            yield from _definitions(node, f"{prefix}{node.name}.")
+        else:
+            yield from _definitions(node, prefix)
+
+
+def _leaves_early(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
+    exits = _more(
+        (name for name in _used(after) if name in _EXITS), (name for name in _used(before) if name in _EXITS)
+    )
+    if exits:
+        yield Suspicion("leaves early", f"{exits[0]} is new")
+
+
+def _reaches(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
+    used, new = set(_used(before)), set(_used(after))
+    for what, names in _REACHES.items():
+        added = {_matching(name, names) for name in new} - {_matching(name, names) for name in used} - {""}
+        if added:
+            yield Suspicion("reaches", f"{min(added)} is new: it reaches for {what}")
+
+
+def _matching(name: str, names: frozenset[str]) -> str:
+    parts = name.split(".")
+    candidates = [".".join(parts[:length]) for length in range(1, len(parts) + 1)] + [parts[-1]]
+    return next((each for each in candidates if each in names), "")
+
+
+def _used(tree: ast.Module) -> Iterator[str]:
+    """Dotted names that are read or imported, imported ones under their own names."""
+    aliases: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            aliases.update({each.asname: each.name for each in node.names if each.asname})
+            yield from (each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            aliases.update({each.asname or each.name: f"{node.module}.{each.name}" for each in node.names})
+            yield from (f"{node.module}.{each.name}" for each in node.names)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute | ast.Name):
+            name = _dotted(node)
+            first, dot, rest = name.partition(".")
+            yield aliases.get(first, first) + dot + rest
+
+
+def _dotted(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return f"{_dotted(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _weakens_types(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
+    checks = _more(*(map(_shape, filter(_is_type_guard, ast.walk(tree))) for tree in (after, before)))
+    compared = _more(*(filter(_COMPARES.__contains__, map(_last, _definitions(tree))) for tree in (after, before)))
+    if compared:
+        yield Suspicion("weakens types", f"{compared[0]} is new: what is compared decides itself")
+    if checks:
+        yield Suspicion("weakens types", f"what has another type is passed over ({checks[0].splitlines()[0]})")
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _is_type_guard(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.If)
+        and any(isinstance(each, ast.Name) and each.id in ("isinstance", "type") for each in ast.walk(node.test))
+        and all(map(_does_nothing, node.body))
+    )
+
+
+def _named_calls(tree: ast.Module) -> Iterator[str]:
+    return (_dotted(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call))
+
+
+def _count(tree: ast.Module, kind: type[ast.AST]) -> int:
+    return sum(isinstance(node, kind) for node in ast.walk(tree))
+
+
+def _shape(node: ast.AST) -> str:
+    return unparse(node)
+
+
+def _more(new: Iterable[str], old: Iterable[str]) -> list[str]:
+    """What is in `new` more often than in `old`."""
+    return list((Counter(new) - Counter(old)).elements())

@@ -1,0 +1,189 @@
+"""TestsCase: failing tests of a project, run by its own pytest in the sandbox on a copy of it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..records.heal import Frame, Item, Observation, Symptom
+from ..sandbox import Sandbox, SandboxLimits
+from ..syntax.encoding import decoded, encoded
+from ..syntax.source import parse, source_of
+from .environment import error_fault
+from .script_run import Invocation, ScriptRun, TestRun, run_script
+from .tree import Tree
+
+_MOST_DETAIL = 600
+_MOST_SOURCE = 2000
+_MOST_ITEMS = 50
+
+
+@dataclass(frozen=True)
+class TestsCase:
+    """Tests whose ids begin with one of `wanted` and fail; every other test that passes is a guard.
+
+    Patches may change the files `may_change`, or the one function `target` (path and qualified name).
+    """
+
+    sandbox: Sandbox
+    limits: SandboxLimits
+    tree: Tree
+    wanted: tuple[str, ...]
+    may_change: tuple[str, ...]
+    target: tuple[str, str] | None = None
+    installed: frozenset[str] = frozenset()
+    cancelled: Callable[[], bool] = lambda: False
+
+    @cached_property
+    def files(self) -> Mapping[str, str]:
+        """The text of the files that may change."""
+        return {path: decoded(self.tree.files[path]) for path in self.may_change}
+
+    @property
+    def trusted(self) -> bool:
+        """True: the tests say what is expected."""
+        return True
+
+    @property
+    def task(self) -> str:
+        """What fails."""
+        return f"Tests of {', '.join(self.may_change)} fail. The code has to pass them; the tests are right."
+
+    def observe(self, changed: Mapping[str, str], *, seed: int = 0) -> Observation:
+        """Run the whole suite once. Raises SandboxBroken and Interrupted."""
+        run = self._run(changed, seed)
+        before = run if not changed else self._run({}, seed)
+        if run.stopped is not None or not run.whole or not run.ended:
+            what = (
+                f"the {run.stopped.limit} limit was reached" if run.stopped else "pytest did not come to its end"
+            )
+            return Observation(Symptom("limit", what, run.stdout[-_MOST_SOURCE:]))
+        failing = {
+            name: test for name, test in run.tests.items() if self._is_wanted(name) and test.outcome == "failed"
+        }
+        if changed:
+            lost = [name for name in self._failing(before) if run.tests.get(name, _MISSING).outcome != "passed"]
+            failing = {name: run.tests.get(name, _MISSING) for name in lost}
+        passed = [name for name, test in before.tests.items() if test.outcome == "passed"]
+        broken = tuple(
+            f"{name} passed before" for name in passed if run.tests.get(name, _MISSING).outcome != "passed"
+        )
+        errors = [error for test in failing.values() for error in test.errors]
+        python = self.sandbox.interpreter.executable
+        fault = error_fault(errors, self.tree, self.installed, has_stdin=True, python=python)
+        if not changed and (
+            lost := [ref for ref in self.wanted if not any(_begins(name, ref) for name in run.tests)]
+        ):
+            fault = f"There is no test {lost[0]} in the project; name tests that pytest finds there."
+        return Observation(
+            self._symptom(failing) if failing else None,
+            broken if changed else (),
+            fault,
+            behavior=json.dumps(sorted((name, test.outcome) for name, test in run.tests.items())),
+            reached={} if changed else self._suspicion(run),
+        )
+
+    def _failing(self, before: ScriptRun) -> list[str]:
+        return [name for name, test in before.tests.items() if self._is_wanted(name) and test.outcome == "failed"]
+
+    def _is_wanted(self, name: str) -> bool:
+        return any(_begins(name, ref) for ref in self.wanted)
+
+    def _symptom(self, failing: Mapping[str, TestRun]) -> Symptom:
+        items = tuple(self._item(name, test) for name, test in list(failing.items())[:_MOST_ITEMS])
+        first = next(iter(failing.values()))
+        frames: list[Frame] = []
+        for test in failing.values():
+            frames += [frame for error in test.errors for frame in error.frames if frame not in frames]
+        text = first.errors[0].text if first.errors else first.text
+        return Symptom("tests", f"{len(failing)} failing tests", text[-_MOST_SOURCE:], tuple(frames), items)
+
+    def _item(self, name: str, test: TestRun) -> Item:
+        """Describe a failing test; of one with parameters without the list of them, which has those of all."""
+        path, _, rest = name.partition("::")
+        source = self._source(path, rest.partition("[")[0])
+        shown = source[source.index("def ") :] if "[" in rest and "def " in source else source
+        last = test.errors[0] if test.errors else None
+        detail = f"{last.kind}: {last.message}" if last is not None else test.text or test.outcome
+        return Item(name, detail[:_MOST_DETAIL], shown[:_MOST_SOURCE], tuple(_literals(source)))
+
+    def _source(self, path: str, name: str) -> str:
+        """The text of a test function; empty where it is not found."""
+        try:
+            text = decoded(self.tree.files[path])
+            body: list[ast.stmt] = parse(text).body
+        except (KeyError, SyntaxError, ValueError):
+            return ""
+        found: ast.stmt | None = None
+        for part in name.split("::"):
+            found = next((node for node in body if getattr(node, "name", None) == part), None)
+            body = getattr(found, "body", [])
+        return source_of(text.replace("\r\n", "\n").split("\n"), found) if found is not None else ""
+
+    def _suspicion(self, run: ScriptRun) -> dict[str, float]:
+        """Ochiai's coefficient of each function: of the tests that call it, how many fail.
+
+        Abreu, Zoeteweij, van Gemund: An evaluation of similarity coefficients for software fault localization
+        (2006).
+        """
+        failing = set(self._failing(run))
+        counts: dict[str, list[int]] = {}
+        for name, test in run.tests.items():
+            for function in set(test.called):
+                count = counts.setdefault(function, [0, 0])
+                count[name not in failing] += 1
+        return {
+            function: failed / math.sqrt(len(failing) * (failed + passed))
+            for function, (failed, passed) in counts.items()
+            if failed
+        }
+
+    @cached_property
+    def _runs(self) -> dict[int, ScriptRun]:
+        return {}
+
+    def _run(self, changed: Mapping[str, str], seed: int) -> ScriptRun:
+        if not changed and seed in self._runs:
+            return self._runs[seed]
+        new = {path: encoded(text, self.tree.files[path]) for path, text in changed.items()}
+        run = run_script(
+            self.sandbox,
+            self.limits,
+            self.tree.archive(new),
+            {**self.tree.files, **new},
+            Invocation(None),
+            seed=seed,
+            called=not changed,
+            cancelled=self.cancelled,
+        )
+        if not changed:
+            self._runs[seed] = run
+        return run
+
+
+def _begins(name: str, reference: str) -> bool:
+    """Return True for a test that a reference names: a file, a folder, a class, a function or one of its cases."""
+    begins = (f"{reference}::", f"{reference}[", f"{reference}/")
+    return name == reference or reference == "." or name.startswith(begins)
+
+
+_MISSING = TestRun("missing", "It was not run any more.", (), ())
+
+
+def _literals(source: str) -> list[str]:
+    """The literals of a test: what it hands to the code, and what it expects."""
+    try:
+        tree = parse(source)
+    except ValueError:
+        return []
+    return list(
+        dict.fromkeys(
+            repr(node.value)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes | int | float | complex)
+        )
+    )

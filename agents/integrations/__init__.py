@@ -1,0 +1,1 @@
+"""`repair` in the forms of agent frameworks: a `healing_tool` for each."""

@@ -1,0 +1,26 @@
+"""`healing_tool` for smolagents."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from ..heal.repair import repair
+
+
+def healing_tool(function: Callable[..., Any] | None = None, /, **repair_arguments: Any) -> Any:
+    """Decorate a function as smolagents' `tool` does; its failing calls are healed as `repair` says.
+
+    `.forward.__wrapped__.last_repair` tells what became of the last one.
+    """
+    from ..llm_backends.smolagents_import import tool
+
+    healed = repair(**repair_arguments)
+
+    def decorated(function: Callable[..., Any]) -> Any:
+        with warnings.catch_warnings():  # it warns of every decorator but its own
+            warnings.filterwarnings("ignore", "Function '.*' has decorators other than @tool")
+            return tool(healed(function))
+
+    return decorated if function is None else decorated(function)

@@ -1,0 +1,205 @@
+"""Healer: a failing place and how it fails -> new text for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..errors import ReplyError
+from ..records import Message, Reply, Request
+from ..records.heal import Patch, Place, Symptom
+from ..reply.fences import blocks
+from ..reply.parseable import make_parseable
+from ..syntax.changes import changed_lines, changed_nodes
+from ..syntax.encoding import encoded
+from ..syntax.source import program
+from ..syntax.units import replaced, text_of
+from .ask import CORRECTION_TEMPERATURE, Ask, ReplyLengths
+from .outline import beside
+from .prompt import PYTHON, render
+
+CHARACTERS_PER_TOKEN = 3
+"""Of Python code, at the least."""
+_PROMPT_PER_TOKEN = 6
+"""Characters of a prompt for each token of a reply: with 1,024 of those 6,144, of which half is the place."""
+TEMPERATURE = 0.8
+"""Of every patch but the first, which is taken at 0."""
+SHOWN_ITEMS = 3
+_MOST_SYMPTOM = 1500
+_MOST_ITEM = 600
+_MOST_EARLIER = 2
+_MOST_OUTLINE = 800
+_MOST_VALUES = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """A patch that was tried: the new text of its place, and what became of it."""
+
+    code: str
+    outcome: str
+
+
+class Healer:
+    """Writes a place anew from its text and its failure; the files of a patch are the user's, whole."""
+
+    def __init__(
+        self,
+        ask: Ask,
+        lengths: ReplyLengths,
+        *,
+        seed: int,
+        python: str = PYTHON,
+        prompt_extra: str = "",
+        values: bool = True,
+    ) -> None:
+        """`values` False keeps arguments and locals out of the prompt."""
+        self._ask = ask
+        self._tokens = lengths.code
+        self._most = lengths.code * _PROMPT_PER_TOKEN
+        self._seed = seed
+        self._python = python
+        self._extra = prompt_extra
+        self._values = values
+
+    @property
+    def longest(self) -> int:
+        """Characters of the longest unit that a reply has room for."""
+        return self._tokens * CHARACTERS_PER_TOKEN
+
+    def request(
+        self,
+        files: Mapping[str, str],
+        task: str,
+        place: Place,
+        symptom: Symptom,
+        earlier: Sequence[Earlier],
+        number: int,
+    ) -> Request:
+        """The request for patch `number` (from 1)."""
+        code = text_of(files[place.path], place).rstrip("\n")
+        items = [_shown_item(item.name, item.source, item.detail) for item in symptom.items[:SHOWN_ITEMS]]
+        outline = beside(place.path, place.name, code, files, _MOST_OUTLINE) if place.unit != "file" else ""
+        parts: dict[str, Any] = {
+            "earlier": earlier[-_MOST_EARLIER:],
+            "outline": outline,
+            "values": self._shown_values(symptom),
+            "items": items,
+        }
+        fixed = {
+            "task": task,
+            "symptom": _shown_symptom(symptom),
+            "path": place.path,
+            "unit": place.unit,
+            "unit_name": place.name,
+            "first_line": place.first_line,
+            "last_line": place.last_line,
+            "code": code,
+            "extra": self._extra,
+        }
+        user = render("heal", **parts, **fixed)
+        for name in ("earlier", "earlier", "outline", "values", "items", "items"):
+            if len(user) > self._most:  # the first of several, and at last the whole
+                parts[name] = parts[name][1:] if name in ("earlier", "items") else parts[name][:0]
+                user = render("heal", **parts, **fixed)
+        return Request(
+            role="healer",
+            messages=(Message("system", render("heal_system", python=self._python)), Message("user", user)),
+            max_tokens=self._tokens,
+            temperature=0.0 if number == 1 else TEMPERATURE,
+            seed=self._seed + number,
+            purpose=f"patch {number}",
+        )
+
+    def patch(
+        self,
+        files: Mapping[str, str],
+        task: str,
+        place: Place,
+        symptom: Symptom,
+        earlier: Sequence[Earlier],
+        number: int,
+    ) -> Patch:
+        """Patch `number` for a place of `files`. Raises ReplyError where none can be read out of two replies, and
+        what `ask` raises."""
+        request = self.request(files, task, place, symptom, earlier, number)
+        reply = self._ask(request)
+        try:
+            return read_patch(reply, files, place, f"patch{number}")
+        except ReplyError as reason:
+            again = self._ask(_again(request, str(reason), place))
+            return read_patch(again, files, place, f"patch{number}")
+
+    def _shown_values(self, symptom: Symptom) -> list[str]:
+        if not self._values:
+            return []
+        lines = []
+        room = _MOST_VALUES
+        for frame in symptom.frames[:2]:
+            for name, value in frame.values.items():
+                line = f"{frame.function}: {name} = {value}"
+                if len(line) < room:
+                    room -= len(line)
+                    lines.append(line)
+        return lines
+
+
+def read_patch(reply: Reply, files: Mapping[str, str], place: Place, patch_id: str) -> Patch:
+    """The patch in a reply. Raises ReplyError with the reason where there is none."""
+    truncated = reply.finish != "stop"
+    found = [block for block in blocks(reply.text.replace("\0", ""), truncated=truncated) if block.text.strip()]
+    if not found:
+        raise ReplyError("it holds no code block")
+    text = files[place.path]
+    reasons = []
+    for block in sorted(found, key=lambda block: place.name.rpartition(".")[2] not in block.text):
+        mended = make_parseable(block.text, cut_off=truncated and not block.closed)
+        if mended.lost or not mended.code.strip():
+            reasons.append(f"the code is not whole or not Python ({mended.reason or 'it was cut off'})")
+            continue
+        try:
+            new = replaced(text, place, mended.code)
+            encoded(new, text.encode("utf-8", "surrogatepass"))
+        except ValueError as error:
+            reasons.append(str(error))
+            continue
+        if program(new) == program(text):
+            reasons.append("it is the program as it was, which fails")
+            continue
+        return Patch(patch_id, place, {place.path: new}, changed_nodes(text, new), changed_lines(text, new))
+    raise ReplyError(reasons[0])
+
+
+def _again(request: Request, reason: str, place: Place) -> Request:
+    """The request once more, with why its reply can't be used; without that reply, for which the context of a
+    small model has no room."""
+    system, user = request.messages
+    complaint = (
+        f"A reply to this could not be used: {reason}. Answer with {_wanted(place)} in one Python code block."
+    )
+    return replace(
+        request,
+        messages=(system, Message("user", f"{user.content}\n\n{complaint}")),
+        temperature=request.temperature or CORRECTION_TEMPERATURE,
+        seed=request.seed + 1,
+    )
+
+
+def _wanted(place: Place) -> str:
+    if place.unit == "file":
+        return "the whole corrected file"
+    return "the corrected lines" if place.unit == "statements" else f"the whole {place.unit} `{place.name}`"
+
+
+def _shown_symptom(symptom: Symptom) -> str:
+    text = symptom.traceback.strip() or symptom.summary
+    if len(text) > _MOST_SYMPTOM:
+        text = f"{text[:200]}\n…\n{text[-_MOST_SYMPTOM + 200 :]}"
+    return f"```\n{text}\n```"
+
+
+def _shown_item(name: str, source: str, detail: str) -> str:
+    source = source[:_MOST_ITEM]
+    shown = f"```python\n{source.strip()}\n```\n" if "\n" in source.strip() else ""
+    return f"{name}: {shown}{detail[:_MOST_ITEM]}"

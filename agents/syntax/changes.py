@@ -1,0 +1,48 @@
+"""How much two texts of a module differ."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Iterator
+
+from .source import parse
+
+
+def changed_nodes(old: str, new: str) -> int:
+    """Nodes of the AST that are in one of two modules alone; lines where one of them is no Python."""
+    try:
+        before, after = list(_labels(parse(old))), list(_labels(parse(new)))
+    except ValueError:
+        return changed_lines(old, new)
+    return _differing(before, after)
+
+
+def changed_lines(old: str, new: str) -> int:
+    """Lines that are in one of two texts alone."""
+    return _differing(old.splitlines(), new.splitlines())
+
+
+def _differing(before: list[str], after: list[str]) -> int:
+    head = 0
+    while head < min(len(before), len(after)) and before[head] == after[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(before), len(after)) - head and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    before, after = before[head : len(before) - tail], after[head : len(after) - tail]
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=True)
+    same = sum(block.size for block in matcher.get_matching_blocks())
+    return len(before) + len(after) - 2 * same
+
+
+def _labels(tree: ast.AST) -> Iterator[str]:
+    """A label for each node, in the order of the source: its kind, and its names and constants."""
+    own = [
+        repr(value)
+        for name, value in ast.iter_fields(tree)
+        if not isinstance(value, ast.AST | list) and name != "kind"
+    ]
+    yield " ".join([type(tree).__name__, *own])
+    for child in ast.iter_child_nodes(tree):
+        yield from _labels(child)

@@ -1,0 +1,296 @@
+"""Units of a module that can be replaced: a function, a class, statements, or the whole file."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+
+from ..records.heal import Place, PlaceUnit
+from .imports import split_imports
+from .laid_out import Definition, LaidOut, is_definition
+from .source import compile_error, indented, parse, unparse
+from .splice import spliced
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def unit_at(path: str, text: str, line: int, most: int) -> Place:
+    """Return the smallest unit of the module that holds a line (from 1) and has at most `most` characters: the
+    function (a function in a function belongs to that), the class, statements; the file where it has no more than
+    half of `most` and the line is in no function."""
+    try:
+        file = LaidOut(text)
+    except ValueError:
+        return _around(path, text, line, most)
+    holding = _holding(file, line)
+    found = holding[-1] if holding else None
+    if found is not None and _size(file, found) <= most:
+        unit: PlaceUnit = "class" if isinstance(found, ast.ClassDef) else "function"
+        name = ".".join(each.name for each in holding)
+        return Place(path, unit, name, _first(file, found), found.end_lineno or found.lineno)
+    if found is None and len(text) <= most // 2:
+        return whole_file(path, text)
+    return _statements(path, file, found.body if found else file.tree.body, line, most)
+
+
+def unit_named(path: str, text: str, name: str, lines: Sequence[int], most: int) -> Place:
+    """Return the place of a definition; of one with more than `most` characters the statements in it that hold one
+    of `lines`. Raises ValueError where the module has none of the name."""
+    file = LaidOut(text)
+    holding = _named(file.tree, name)
+    if not holding:
+        raise ValueError(f"there is no `{name}`")
+    found = holding[-1]
+    first, last = _first(file, found), found.end_lineno or found.lineno
+    if _size(file, found) > most:
+        line = next((line for line in lines if first <= line <= last), found.body[0].lineno)
+        return _statements(path, file, found.body, line, most)
+    return Place(path, "class" if isinstance(found, ast.ClassDef) else "function", name, first, last)
+
+
+def _holding(file: LaidOut, line: int) -> list[Definition]:
+    """The definitions that hold a line, from the outermost to the innermost."""
+    found: list[Definition] = []
+    while True:
+        inside = definitions_in(found[-1] if found else file.tree)
+        inner = next((node for node in inside if _first(file, node) <= line <= (node.end_lineno or 0)), None)
+        if inner is None:
+            return found
+        found.append(inner)
+
+
+def definitions_in(node: ast.AST) -> Iterator[Definition]:
+    """The functions and classes in a module or a definition, those in them left out."""
+    for child in ast.iter_child_nodes(node):
+        if is_definition(child):
+            yield child
+        else:
+            yield from definitions_in(child)
+
+
+def whole_file(path: str, text: str) -> Place:
+    """Return the place that is a whole file."""
+    return Place(path, "file", "", 1, max(1, len(_LINE.findall(text))))
+
+
+def text_of(text: str, place: Place) -> str:
+    """Return the lines of a place, their ends made plain."""
+    lines = _LINE.findall(text)[place.first_line - 1 : place.last_line]
+    return "".join(re.sub(r"\r\n?$", "\n", line) for line in lines)
+
+
+def replaced(text: str, place: Place, code: str) -> str:
+    """Return the module `text` with `code` at a place, and what that needs of its module at the top.
+
+    Every line outside the place stays byte for byte, and so do lines at it that are as before. Raises ValueError,
+    worded for the model, where `code` is none that can stand there.
+    """
+    code = code.replace("\r\n", "\n").replace("\r", "\n").strip("\n") + "\n"
+    if place.unit in ("file", "statements") and (names := _definitions_alone(text, code)):
+        for name in names:
+            text = _with_definition(text, Place(place.path, "function", name, 1, 1), code)
+        return text
+    if place.unit == "file":
+        new = code
+    elif place.unit == "statements":
+        new = _with_lines(text, place, code)
+    else:
+        return _with_definition(text, place, code)
+    if fault := compile_error(new):
+        raise ValueError(f"with it the file is no Python any more: {fault}")
+    return _with_old_lines(text, new)
+
+
+def _definitions_alone(text: str, code: str) -> list[str]:
+    """The definitions in `code`, where it has nothing else, the file `text` has them all and others too."""
+    try:
+        there = [node.name for node in parse(text).body if is_definition(node)]
+        body = parse(code).body
+    except ValueError:
+        return []
+    names = [node.name for node in body if is_definition(node)]
+    rest = [node for node in body if not is_definition(node) and not split_imports(node)]
+    known = all(there.count(name) == 1 for name in names)
+    return names if names and known and not rest and len(parse(text).body) > len(body) else []
+
+
+def _with_definition(text: str, place: Place, code: str) -> str:
+    """Replace a function or a class; its decorators stay, and so does the signature of a function."""
+    *outer, last = place.name.split(".")
+    holding = _named(parse(text), place.name)
+    old = holding[-1]
+    nested = any(not isinstance(each, ast.ClassDef) for each in holding[:-1])
+    if not nested and outer and not _named(parse(code), outer[0]):
+        code = _in_classes(code, parse(code), outer, last)
+    written = _named(parse(code), place.name) or (_named(parse(code), last) if nested else [])
+    if not written:
+        raise ValueError(f"it does not define `{place.name}`; write that {place.unit} whole")
+    new = written[-1]
+    if type(new) is not type(old):
+        raise ValueError(f"`{place.name}` is another kind of definition than before")
+    if isinstance(old, _Function) and isinstance(new, _Function) and _shape(old.args) != _shape(new.args):
+        raise ValueError(f"the parameters of `{place.name}` have to stay: {unparse(old.args)}")
+    if list(map(ast.dump, old.decorator_list)) != list(map(ast.dump, new.decorator_list)):
+        code = _with_decorators(code, new, old.decorator_list)
+        new = (_named(parse(code), place.name) or _named(parse(code), last))[-1]
+    made = _inside_a_function(text, old, code, new) if nested else spliced(text, code, place.name)
+    if nested and (fault := compile_error(made)):
+        raise ValueError(f"with it the file is no Python any more: {fault}")
+    return _with_old_lines(text, made, around=LaidOut(text).newline(old.lineno))
+
+
+def _shape(arguments: ast.arguments) -> str:
+    """Names, order and defaults of parameters, without annotations."""
+    plain = parse(f"def f({unparse(arguments)}): 0").body[0]
+    for node in ast.walk(plain):
+        if isinstance(node, ast.arg):
+            node.annotation = None
+    return ast.dump(plain)
+
+
+def _in_classes(code: str, module: ast.Module, classes: Sequence[str], name: str) -> str:
+    """The code with its function `name` moved into the classes that the place is in."""
+    lines = code.split("\n")
+    found = next((node for node in module.body if is_definition(node) and node.name == name), None)
+    if found is None:
+        return code
+    first = min([found.lineno, *(each.lineno for each in found.decorator_list)])
+    last = found.end_lineno or found.lineno
+    method = "\n".join(lines[first - 1 : last])
+    for each in reversed(classes):
+        method = f"class {each}:\n{indented(method)}"
+    return "\n".join([*lines[: first - 1], *method.split("\n"), *lines[last:]])
+
+
+def _with_decorators(code: str, new: ast.stmt, decorators: Sequence[ast.expr]) -> str:
+    """The code with `decorators` in the stead of those that a definition has there."""
+    assert is_definition(new)
+    lines = code.split("\n")
+    first = min([new.lineno, *(each.lineno for each in new.decorator_list)])
+    lead = lines[new.lineno - 1][: new.col_offset]
+    return "\n".join(
+        [*lines[: first - 1], *(f"{lead}@{unparse(each)}" for each in decorators), *lines[new.lineno - 1 :]]
+    )
+
+
+def _named(tree: ast.Module, name: str) -> list[Definition]:
+    """The definition `name` behind those that it is in; empty where there is none."""
+    found: list[Definition] = []
+    for part in name.split("."):
+        inside = definitions_in(found[-1] if found else tree)
+        inner = next((node for node in inside if node.name == part), None)
+        if inner is None:
+            return []
+        found.append(inner)
+    return found
+
+
+def _inside_a_function(text: str, old: Definition, code: str, new: Definition) -> str:
+    """Replace a function that another function holds: its lines, and nothing else."""
+    file, module = LaidOut(text), LaidOut(code)
+    lead = file.lead(old)
+    if lead is None:
+        raise ValueError("it shares its line with what goes before it")
+    made = module.statement(new, file.unit(old), lead)
+    return "".join([text[: file.start(old)], made, text[file.line_end(old.end_lineno) :]])
+
+
+def _with_lines(text: str, place: Place, code: str) -> str:
+    lines = _LINE.findall(text)
+    old = lines[place.first_line - 1 : place.last_line]
+    lead = next((line[: len(line) - len(line.lstrip())] for line in old if line.strip()), "")
+    body = code.split("\n")
+    own = next((line[: len(line) - len(line.lstrip())] for line in body if line.strip()), "")
+    moved = [lead + line.removeprefix(own) if line.strip() else line for line in body]
+    return "".join([*lines[: place.first_line - 1], "\n".join(moved), *lines[place.last_line :]])
+
+
+def _with_old_lines(old: str, new: str, around: str | None = None) -> str:
+    """`new`, where lines that are those of `old` keep their ends, and others end as their neighbours do."""
+    before, after = _LINE.findall(old), _LINE.findall(new)
+    ends = around or next((_end(line) for line in before if _end(line)), "\n")
+    was, now = ([line.rstrip("\r\n") for line in lines] for lines in (before, after))
+    matcher = difflib.SequenceMatcher(None, was, now, autojunk=False)
+    lines: list[str] = []
+    for kind, first, last, start, stop in matcher.get_opcodes():
+        if kind == "equal":
+            lines += before[first:last]
+        else:
+            if first < len(before) and _end(before[first]):
+                ends = _end(before[first])
+            lines += [line.rstrip("\r\n") + ends for line in after[start:stop]]
+    result = "".join(lines)
+    if before and not _end(before[-1]):
+        return result.rstrip("\r\n") if _end(result) else result
+    return result
+
+
+def _end(line: str) -> str:
+    return line[len(line.rstrip("\r\n")) :]
+
+
+def _first(file: LaidOut, node: ast.stmt) -> int:
+    return file.line_of(file.start(node))
+
+
+def _size(file: LaidOut, node: ast.stmt) -> int:
+    return file.line_end(node.end_lineno) - file.start(node)
+
+
+def _blocks(node: ast.stmt) -> Iterator[Sequence[ast.stmt]]:
+    for inner in [node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())]:
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(inner, field, None)
+            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
+                yield block
+
+
+def _statements(path: str, file: LaidOut, body: Sequence[ast.stmt], line: int, most: int) -> Place:
+    """The statement that holds a line, or where that is too long the one in it; with those around that fit."""
+    block = body
+    while True:
+        holding = next((node for node in block if _first(file, node) <= line <= (node.end_lineno or 0)), None)
+        if holding is None:
+            holding = min(block, key=lambda node: abs(node.lineno - line))
+        inner = [each for each in _blocks(holding) if each[0].lineno > holding.lineno]
+        if _size(file, holding) <= most or not inner:
+            break
+        block = next(
+            (each for each in inner if _first(file, each[0]) <= line <= (each[-1].end_lineno or 0)), inner[0]
+        )
+    first = last = block.index(holding)
+    while True:
+        wider = [(a, b) for a, b in ((first - 1, last), (first, last + 1)) if a >= 0 and b < len(block)]
+        fits = [
+            (a, b)
+            for a, b in wider
+            if file.line_end(block[b].end_lineno) - file.start(block[a]) <= most // 2
+            and not is_definition(block[a])
+            and not is_definition(block[b])
+        ]
+        if not fits:
+            break
+        first, last = fits[0]
+    return Place(path, "statements", "", _first(file, block[first]), block[last].end_lineno or line)
+
+
+def _around(path: str, text: str, line: int, most: int) -> Place:
+    """The place of a line in text that is no Python: the file if it is short, else from the last line at the
+    margin before it to the next one."""
+    if len(text) <= most // 2:
+        return whole_file(path, text)
+    lines = _LINE.findall(text)
+    line = min(line, len(lines))
+    starts = [number for number, each in enumerate(lines, 1) if each.strip() and each[0] not in " \t#)]}"]
+    first = max((number for number in starts if number <= line), default=1)
+    last = min((number - 1 for number in starts if number > line), default=len(lines))
+    while last > first and not lines[last - 1].strip():
+        last -= 1
+    while sum(map(len, lines[first - 1 : last])) > most and last > line:
+        last -= 1
+    while sum(map(len, lines[first - 1 : last])) > most and first < line:
+        first += 1
+    return Place(path, "statements", "", first, max(first, last))

@@ -1,0 +1,73 @@
+"""The GitHub action, run as its shell step, and the pre-push hook."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ..support.commands import ROOT, environment
+from .conftest import Heals
+
+ACTION = yaml.safe_load((ROOT / ".github/actions/heal/action.yml").read_text(encoding="utf-8"))
+HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+
+
+def test_the_action_pushes_nothing_and_needs_no_secret() -> None:
+    text = (ROOT / ".github/actions/heal/action.yml").read_text(encoding="utf-8")
+    assert "git push" not in text
+    assert "secrets." not in text
+    assert ACTION["inputs"]["model"]["default"] == "embedded"
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash is here")
+@pytest.mark.parametrize(("reply", "code"), [("x * 2", 0), ("x * 3", 1)])
+def test_the_actions_step_says_what_a_patch_is_worth(heals: Heals, reply: str, code: int) -> None:
+    heals.script("def twice(x):\n    return x + 2\n", "m.py")
+    heals.script("from m import twice\n\n\ndef test_twice():\n    assert twice(5) == 10\n", "tests/test_m.py")
+    heals.script("[tool.pytest.ini_options]\npythonpath = ['.']\n", "pyproject.toml")
+    heals.replies(f"def twice(x):\n    return {reply}\n")
+    command = heals.folder.parent / "bin" / "greenloop"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{ROOT / "main.py"}" "$@"\n')
+    command.chmod(0o755)
+    temporary = heals.folder.parent / "temp"
+    temporary.mkdir()
+    extra = {
+        "PATH": f"{command.parent}:{Path(sys.executable).parent}:/usr/bin:/bin",
+        "TESTS": "tests",
+        "MAY_CHANGE": "*.py",
+        "GREENLOOP_MODEL": "openai/tiny-1b",
+        "GREENLOOP_API_BASE": heals.provider.api_base,
+        "GREENLOOP_REQUIRE": "consensus",
+        "GREENLOOP_MAX_ROUNDS": "1",
+        "GREENLOOP_WORK_DIR": str(temporary / "greenloop"),
+        "RUNNER_TEMP": str(temporary),
+        "GITHUB_STEP_SUMMARY": str(temporary / "summary.md"),
+        "OPENAI_API_KEY": "k",
+    }
+    step = ACTION["runs"]["steps"][0]["run"]
+    ended = subprocess.run(
+        ["bash", "-e", "-c", step],
+        cwd=heals.folder,
+        env=environment(heals.folder, extra),
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == code, ended.stderr
+    summary = (temporary / "summary.md").read_text()
+    assert ("healed, verified" if code == 0 else "unhealed, failed") in summary
+    patches = list((temporary / "greenloop/runs").glob("*/heal.patch"))
+    assert len(patches) == (1 if code == 0 else 0)
+    assert (heals.folder / "m.py").read_text() == "def twice(x):\n    return x + 2\n"
+
+
+def test_the_hook_runs_pytest_and_changes_nothing() -> None:
+    (hook,) = HOOKS
+    assert hook["entry"] == "python -m pytest --heal"
+    assert set(hook["stages"]) == {"pre-push", "manual"}

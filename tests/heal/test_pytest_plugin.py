@@ -1,0 +1,109 @@
+"""The pytest plugin, in pytest processes of their own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from ..support.commands import ROOT, environment
+from .conftest import Heals
+
+pytestmark = pytest.mark.thorough
+CODE = "def price(text):\n    return float(text)\n\n\ndef other(x):\n    return x\n"
+FIX = 'def price(text):\n    return float(text.replace("$", ""))\n'
+TESTS = (
+    "import pytest\nfrom prices import other, price\n\n\n@pytest.mark.parametrize('text', ['$1', '$2'])\n"
+    "def test_price(text):\n    assert price(text) == int(text[1])\n\n\n"
+    "def test_other():\n    assert other(1) == 1\n"
+)
+
+
+@pytest.fixture
+def project(heals: Heals) -> Heals:
+    heals.script(CODE, "prices.py")
+    heals.script(TESTS, "tests/test_prices.py")
+    heals.script("[tool.pytest.ini_options]\npythonpath = ['.']\n", "pyproject.toml")
+    heals.replies(FIX)
+    return heals
+
+
+def ran(project: Heals, *arguments: str, plugin: bool = True) -> subprocess.CompletedProcess[str]:
+    extra = {
+        "PYTHONPATH": str(ROOT),
+        "OPENAI_API_KEY": "k",
+        "GREENLOOP_MODEL": "openai/tiny-1b",
+        "GREENLOOP_API_BASE": project.provider.api_base,
+    }
+    with_plugin = ["-p", "agents.heal.pytest_plugin"] if plugin else []
+    command = [sys.executable, "-m", "pytest", *with_plugin, *arguments]
+    ended = subprocess.run(
+        command, cwd=project.folder, env=environment(project.folder, extra), capture_output=True, text=True
+    )
+    assert "INTERNALERROR" not in ended.stdout + ended.stderr, ended.stdout
+    return ended
+
+
+def test_patches_are_shown_and_nothing_changes(project: Heals) -> None:
+    ended = ran(project, "--heal")
+    assert ended.returncode == 1
+    assert ended.stdout.count("= heal =") == 1
+    assert "healed, verified" in ended.stdout
+    assert '+    return float(text.replace("$", ""))' in ended.stdout
+    assert (project.folder / "prices.py").read_text() == CODE
+
+
+def test_patches_are_written_and_pytest_passes_the_next_time(project: Heals) -> None:
+    assert ran(project, "--heal-apply").returncode == 1
+    assert (project.folder / "prices.py.heal-backup").read_text() == CODE
+    assert ran(project).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sections"),
+    [
+        (["--heal", "-n", "2"], 1, 1),
+        (["--heal", "-x", "-q"], 1, 1),
+        (["--heal", "--co"], 0, 0),
+        (["--heal", "-p", "no:terminal"], 1, 0),
+        (["--heal", "-k", "other"], 0, 0),
+        (["--heal", "--strict-markers", "-W", "error"], 1, 1),
+        (["--heal", "--heal-most", "0"], 1, 1),
+        ([], 1, 0),
+    ],
+)
+def test_the_exit_status_stays_pytests(project: Heals, arguments: list[str], code: int, sections: int) -> None:
+    ended = ran(project, *arguments)
+    assert ended.returncode == code, ended.stdout
+    assert ended.stdout.count("= heal =") == sections
+    assert (project.requests != []) == (sections == 1 and "0" not in arguments)
+
+
+def test_a_model_that_cannot_be_reached_is_one_line(project: Heals) -> None:
+    project.provider.shutdown()
+    project.provider.server_close()
+    ended = ran(project, "--heal")
+    assert ended.returncode == 1
+    assert "Traceback" not in ended.stdout.partition("= heal =")[2]
+
+
+def test_a_marker_names_the_function(project: Heals) -> None:
+    marked = TESTS.replace("@pytest.mark.param", "@pytest.mark.heal(target='prices.price')\n@pytest.mark.param")
+    project.script(marked, "tests/test_prices.py")
+    assert "healed, verified" in ran(project, "--heal").stdout
+    project.script(marked.replace("prices.price'", "nowhere.price'"), "tests/test_prices.py")
+    assert "is in no file" in ran(project, "--heal").stdout
+
+
+def test_without_an_option_nothing_of_greenloop_is_imported() -> None:
+    code = (
+        "import sys, pytest; sys.path.insert(0, sys.argv[1]); before = set(sys.modules); "
+        "import agents.heal.pytest_plugin; print(*sorted(set(sys.modules) - before))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code, str(ROOT)], capture_output=True, text=True, check=True)
+    assert {name for name in ended.stdout.split() if name.startswith("agents")} == {
+        "agents",
+        "agents.heal",
+        "agents.heal.pytest_plugin",
+    }

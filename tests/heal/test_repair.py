@@ -1,0 +1,425 @@
+"""The decorator `repair`, with a model that answers from a list."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import inspect
+import json
+import os
+import pickle
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import agents
+from agents import UsageError, repair
+from agents.heal.repair_options import RepairEvent
+
+from ..support import event_loops
+from ..support.modules_on_disk import imported
+from ..support.proposers import Replies
+
+SHOP = """\
+import asyncio
+import os
+
+CALLS = []
+
+
+def price(text):
+    return float(text.replace("$", ""))
+
+
+async def slowly(text):
+    await asyncio.sleep(0)
+    return float(text.replace("$", ""))
+
+
+def last(items):
+    items.reverse()
+    return items[-len(items) - 1]
+
+
+def fact(n):
+    return 1 // 0 if n == 0 else n * fact(n - 1)
+
+
+def numbers(n):
+    yield 1
+    raise KeyError(n)
+
+
+def quits():
+    raise SystemExit(3)
+
+
+class Cart:
+    def __init__(self, rate):
+        self.rate = rate
+
+    def price(self, text):
+        return self.rate * float(text.replace("$", ""))
+
+    @classmethod
+    def make(cls, text):
+        return float(text.replace("$", ""))
+
+    @staticmethod
+    def read(text):
+        return float(text.replace("$", ""))
+"""
+FIX = '    return float(text.lstrip("$₹").replace(",", ""))'
+PRICE = f"def price(text):\n{FIX}"
+
+
+def rupees(price: Any) -> None:
+    assert price("₹1,299") == 1299.0
+
+
+def dollars(price: Any) -> None:
+    assert price("$3") == 3.0
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[ModuleType]:
+    with imported(tmp_path, SHOP) as module:
+        yield module
+
+
+@pytest.fixture(autouse=True)
+def no_switch(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("GREENLOOP_HEAL", "GREENLOOP_HEAL_IN_PROCESS", "GREENLOOP_MODEL", "GREENLOOP_API_BASE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def failing(call: Callable[[], object], kind: type[BaseException] = ValueError) -> BaseException:
+    with pytest.raises(kind) as raised:
+        call()
+    return raised.value
+
+
+def notes_of(error: BaseException) -> str:
+    return "\n".join(getattr(error, "__notes__", ()))
+
+
+def test_a_failing_call_gets_the_value_that_its_tests_accept(shop: ModuleType) -> None:
+    model = Replies(PRICE)
+    price = repair(tests=[rupees], proposer=model)(shop.price)
+    assert price("₹1,299") == 1299.0
+    assert price.last_repair.succeeded
+    assert price.last_repair.heal.grade == "verified"
+    assert len(model.prompts) == 1
+    assert shop.price.__code__.co_consts == price.__wrapped__.__code__.co_consts
+    failing(lambda: shop.price("₹1,299"))  # nothing is replaced here
+
+
+def test_what_the_patch_does_it_does_elsewhere(shop: ModuleType, tmp_path: Path) -> None:
+    left = tmp_path / "left"
+    reply = f"def price(text):\n    CALLS.append(text)\n{FIX}"
+    price = repair(tests=[rupees], proposer=Replies(reply), verify=lambda value: value == 1299.0)(shop.price)
+    assert price("₹1,299") == 1299.0
+    assert shop.CALLS == []
+    assert not left.exists()
+
+
+def test_without_evidence_the_exception_is_the_functions_own(shop: ModuleType) -> None:
+    model = Replies(PRICE)
+    price = repair(proposer=model)(shop.price)
+    error = failing(lambda: price("₹1,299"))
+    assert "did not heal" in notes_of(error)
+    assert price.last_repair.attempts[0].succeeded
+    assert "lstrip" in price.last_repair.heal.diff
+
+
+def test_it_is_the_same_object_with_its_own_traceback(tmp_path: Path) -> None:
+    with imported(
+        tmp_path, "KEPT = []\ndef f():\n    error = KeyError('k')\n    KEPT.append(error)\n    raise error\n"
+    ) as module:
+        f = repair(runs="record")(module.f)
+        error = failing(f, KeyError)
+        assert error is module.KEPT[0]
+        assert [frame.name for frame in traceback.extract_tb(error.__traceback__)][-2:] == ["wrapper", "f"]
+
+
+def test_failures_may_become_values(shop: ModuleType) -> None:
+    assert repair(runs="record", on_failure="return_none")(shop.price)("x") is None
+    assert repair(runs="record", on_failure=lambda error: str(error)[:5])(shop.price)("x") == "could"
+    narrow = repair(runs="record", on_failure="return_none", exceptions=(KeyError,))(shop.price)
+    failing(lambda: narrow("x"))
+
+
+def test_what_ends_the_program_is_not_caught(shop: ModuleType) -> None:
+    quits = repair(runs="record", on_failure="return_none")(shop.quits)
+    assert notes_of(failing(quits, SystemExit)) == ""
+
+
+def test_verify_refuses_and_accepts(shop: ModuleType) -> None:
+    model = Replies("def price(text):\n    return 2 * float(text.replace('$', ''))")
+    price = repair(verify=lambda value: value >= 6, proposer=model)(shop.price)
+    assert price("$3") == 6.0
+    assert price("$9") == 9.0
+    refused = repair(verify=lambda value: False, runs="record")(shop.price)
+    assert "refused" in str(failing(lambda: refused("$3")))
+
+
+def test_tests_that_fail_are_a_failure_though_the_call_works(shop: ModuleType) -> None:
+    model = Replies(PRICE)
+    price = repair(tests=[rupees, dollars], proposer=model)(shop.price)
+    assert price("$12.99") == 12.99
+    assert price.last_repair.succeeded
+    assert len(model.prompts) == 1
+    assert repair(tests=[dollars], proposer=model)(shop.price)("$1") == 1.0
+    assert len(model.prompts) == 1
+
+
+def test_an_argument_is_replayed_as_it_was(shop: ModuleType) -> None:
+    reply = "def last(items):\n    items.reverse()\n    return items[0]"
+    last = repair(verify=lambda value: value == 3, proposer=Replies(reply))(shop.last)
+    items = [1, 2, 3]
+    assert last(items) == 3
+    assert items == [3, 2, 1]
+
+
+def test_methods_of_each_kind_are_healed(shop: ModuleType) -> None:
+    def accepts(value: Any) -> bool:
+        return bool(value > 0)
+
+    def indented(head: str, body: str) -> str:
+        return f"{head}\n{body}"
+
+    fixed = 'float(text.lstrip("$₹").replace(",", ""))'
+    method = repair(verify=accepts, proposer=Replies(f"def price(self, text):\n    return self.rate * {fixed}"))
+    assert method(shop.Cart.price)(shop.Cart(2), "₹1,299") == 2598.0
+    reply = f"@classmethod\ndef make(cls, text):\n    return {fixed}"
+    shop.Cart.make = repair(verify=accepts, proposer=Replies(reply))(vars(shop.Cart)["make"])
+    assert shop.Cart.make("₹1,299") == 1299.0
+    reply = f"@staticmethod\ndef read(text):\n    return {fixed}"
+    shop.Cart.read = repair(verify=accepts, proposer=Replies(reply))(vars(shop.Cart)["read"])
+    assert shop.Cart.read("₹1,299") == 1299.0
+
+
+def test_what_cannot_be_done_again_is_recorded_with_the_reason(shop: ModuleType, tmp_path: Path) -> None:
+    model = Replies(PRICE)
+    decorate = repair(tests=[rupees], proposer=model)
+    assert "generator" in notes_of(failing(lambda: list(decorate(shop.numbers)(1)), KeyError))
+    rate = 2
+
+    def closure(text: str) -> float:
+        return rate * float(text)
+
+    assert "closure" in notes_of(failing(lambda: decorate(closure)("x")))
+    assert "lambda" in notes_of(failing(lambda: decorate(lambda text: float(text))("x")))
+    with (tmp_path / "f").open("w+") as file:
+        assert "no plain data" in notes_of(failing(lambda: decorate(shop.price)(file), AttributeError))
+    scope: dict[str, Any] = {"__name__": "nowhere"}
+    exec("def f(x):\n    return float(x)\n", scope)
+    assert "source" in notes_of(failing(lambda: decorate(scope["f"])("x")))
+    assert model.prompts == []
+
+
+def test_async_functions_are_healed_and_the_loop_goes_on(shop: ModuleType) -> None:
+    model = Replies(f"async def slowly(text):\n    await asyncio.sleep(0)\n{FIX}", seconds=0.5)
+    slowly = repair(verify=lambda value: value > 0, proposer=model)(shop.slowly)
+    assert inspect.iscoroutinefunction(slowly)
+
+    async def beside() -> tuple[float, float]:
+        longest, last, healing = 0.0, time.monotonic(), asyncio.ensure_future(slowly("₹1,299"))
+        while not healing.done():
+            await asyncio.sleep(0.01)
+            longest, last = max(longest, time.monotonic() - last), time.monotonic()
+        return healing.result(), longest
+
+    value, longest = event_loops.run(beside())
+    assert value == 1299.0
+    assert longest < 0.5
+
+
+def test_cancelling_ends_a_heal(shop: ModuleType) -> None:
+    slowly = repair(verify=lambda value: value > 0, proposer=Replies("x", seconds=20))(shop.slowly)
+
+    async def cancelled() -> float:
+        task = asyncio.ensure_future(slowly("₹1,299"))
+        await asyncio.sleep(2)
+        began = time.monotonic()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return time.monotonic() - began
+
+    assert event_loops.run(cancelled()) < 2
+
+
+def test_threads_share_one_heal(shop: ModuleType) -> None:
+    model = Replies(PRICE)
+    price = repair(verify=lambda value: value == 1299.0, proposer=model)(shop.price)
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(price, ["₹1,299"] * 8)) == {1299.0}
+    assert len(model.prompts) == 1
+
+
+def test_a_patch_is_remembered_and_what_failed_is_not_tried_again(shop: ModuleType) -> None:
+    model = Replies(PRICE)
+    price = repair(tests=[rupees], proposer=model)(shop.price)
+    assert [price("₹1,299"), price("₹1,299")] == [1299.0, 1299.0]
+    assert len(model.prompts) == 1
+    never = repair(verify=lambda value: False, proposer=model, max_attempts=1)(shop.price)
+    failing(lambda: never("₹1,299"))
+    asked = len(model.prompts)
+    failing(lambda: never("₹1,299"))
+    assert len(model.prompts) == asked
+
+
+def test_the_store_is_believed_only_as_far_as_its_patch_holds(shop: ModuleType, tmp_path: Path) -> None:
+    cache, model = tmp_path / "cache", Replies(PRICE)
+    decorate = repair(tests=[rupees], proposer=model, cache=cache)
+    assert decorate(shop.price)("₹1,299") == 1299.0
+    assert decorate(shop.price)("₹1,299") == 1299.0
+    assert len(model.prompts) == 1
+    (kept,) = cache.iterdir()
+    document = json.loads(kept.read_text())
+    (path,) = document["files"]
+    document["files"][path] = document["files"][path].replace("lstrip", "rstrip")
+    kept.write_text(json.dumps(document))
+    assert decorate(shop.price)("₹1,299") == 1299.0
+    assert len(model.prompts) == 2
+    kept.write_text("{")
+    assert decorate(shop.price)("₹1,299") == 1299.0
+    assert len(model.prompts) == 3
+
+
+def test_heals_are_bounded_by_the_hour(shop: ModuleType) -> None:
+    model = Replies("def price(text):\n    return None")
+    price = repair(verify=lambda value: value is not None, proposer=model, max_heals=2, max_attempts=1)(shop.price)
+    for number in range(4):
+        failing(lambda number=number: price(f"x{number}"))  # type: ignore[misc]
+    assert "within an hour" in price.last_repair.why
+    assert len(model.prompts) <= 4
+
+
+@pytest.mark.parametrize(
+    ("switch", "asked"), [("off", 0), ("record", 0), ("propose", 1), ("process", 1), ("no", 0)]
+)
+def test_the_environment_only_lowers(
+    shop: ModuleType, monkeypatch: pytest.MonkeyPatch, switch: str, asked: int
+) -> None:
+    model = Replies(PRICE)
+    price = repair(tests=[rupees], proposer=model, runs="propose")(shop.price)
+    monkeypatch.setenv("GREENLOOP_HEAL", switch)
+    error = failing(lambda: price("₹1,299"))
+    assert len(model.prompts) == asked
+    assert (notes_of(error) == "") == (switch == "off")
+    assert ("is not known" in notes_of(error)) == (switch == "no")
+
+
+def test_the_function_is_replaced_only_with_the_operators_word(
+    shop: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = Replies(PRICE)
+    price = repair(tests=[rupees], proposer=model, runs="process")(shop.price)
+    assert price("₹1,299") == 1299.0
+    failing(lambda: shop.price("₹1,299"))
+    monkeypatch.setenv("GREENLOOP_HEAL_IN_PROCESS", "1")
+    assert price("₹1,299") == 1299.0
+    assert shop.price("₹1,299") == 1299.0
+
+
+def test_a_decorated_function_looks_as_before(tmp_path: Path) -> None:
+    source = (
+        "from agents import repair\n\n"
+        "@repair(runs='record')\ndef f(a, *, b: int = 2) -> int:\n    'Doc.'\n    return a + b\n"
+    )
+    with imported(tmp_path, source) as module:
+        f = module.f
+        assert str(inspect.signature(f)) == "(a, *, b: int = 2) -> int"
+        assert (f.__name__, f.__doc__, f.__module__) == ("f", "Doc.", module.__name__)
+        assert pickle.loads(pickle.dumps(f)) is f
+        assert f(1, b=1) == 2
+        assert f.last_repair is None
+
+
+def test_of_a_recursion_the_outermost_call_is_healed(tmp_path: Path) -> None:
+    source = "def fact(n):\n    return 1 // 0 if n == 0 else n * fact(n - 1)\n"
+    with imported(tmp_path, source) as module:
+        model = Replies("def fact(n):\n    return 1 if n == 0 else n * fact(n - 1)")
+        fact = repair(verify=lambda value: value == 24, proposer=model)(module.fact)
+        vars(module)["fact"] = fact
+        assert fact(4) == 24
+        assert len(model.prompts) == 1
+
+
+def test_a_decorated_program_is_not_run_again_inside(tmp_path: Path) -> None:
+    source = """\
+from agents import repair
+from tests.support.proposers import Replies
+
+model = Replies("def half(x):\\n    return 0 if x == 0 else 10 // x")
+
+@repair(verify=lambda value: value == 0, proposer=model)
+def half(x):
+    return 10 // x
+
+value = half(0)
+asked = len(model.prompts)
+"""
+    with imported(tmp_path, source) as module:
+        assert (module.value, module.asked) == (0, 1)
+
+
+def test_after_a_fork_it_heals_on(shop: ModuleType) -> None:
+    price = repair(tests=[rupees], proposer=Replies(PRICE))(shop.price)
+    assert price("₹1,299") == 1299.0
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0 if price("₹1,299") == 1299.0 else 1)
+    assert os.waitpid(pid, 0)[1] == 0
+
+
+def test_an_observer_that_raises_is_told_once(shop: ModuleType) -> None:
+    def observe(event: RepairEvent) -> None:
+        raise RuntimeError("mine")
+
+    price = repair(runs="record", on_event=observe)(shop.price)
+    assert notes_of(failing(lambda: price("x"))).count("on_event raised RuntimeError: mine") == 1
+    assert "on_event" not in notes_of(failing(lambda: price("x")))
+
+
+def test_events_tell_of_a_heal(shop: ModuleType) -> None:
+    events: list[RepairEvent] = []
+    repair(tests=[rupees], proposer=Replies(PRICE), on_event=events.append)(shop.price)("₹1,299")
+    kinds = [event.type for event in events]
+    assert kinds[0] == "attempt_failed"
+    assert kinds[-1] == "repair_succeeded"
+    assert {"propose_start", "propose_complete", "verify_success"} <= set(kinds)
+
+
+def test_a_key_in_the_environment_is_no_consent(shop: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    from agents.heal.repair_search import model_settings
+
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-mine")
+    choice = model_settings(agents.heal.repair_options.RepairOptions(), os.environ)  # type: ignore[attr-defined]
+    assert not (choice.model or "").startswith(("openai", "gpt"))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"runs": "here"}, {"on_failure": "quiet"}, {"max_attempts": 0}, {"exceptions": (KeyboardInterrupt,)}],
+)
+def test_arguments_that_make_no_sense_are_refused(arguments: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        repair(**arguments)
+
+
+def test_the_decorator_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; from agents import repair; repair(lambda: 1); print({'litellm', 'pytest'} & {*sys.modules})"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == "set()"

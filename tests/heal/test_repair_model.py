@@ -1,0 +1,73 @@
+"""`repair` with a model on a server."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from agents import repair
+from agents.heal.repair_options import RepairEvent, RepairOptions
+from agents.heal.repair_search import chosen, model_settings
+
+from ..support.modules_on_disk import imported
+from ..support.provider import Provider, Streams, serving
+
+pytestmark = pytest.mark.thorough
+SOURCE = 'def price(text):\n    return float(text.replace("$", ""))\n'
+REPLY = '```python\ndef price(text):\n    return float(text.lstrip("$₹").replace(",", ""))\n```'
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[ModuleType]:
+    with imported(tmp_path, SOURCE) as module:
+        yield module
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    for name in ("GREENLOOP_HEAL", "GREENLOOP_MODEL", "OLLAMA_HOST"):
+        monkeypatch.delenv(name, raising=False)
+    with serving() as provider:
+        monkeypatch.setenv("GREENLOOP_API_BASE", provider.api_base)
+        yield provider
+
+
+def rupees(price: Any) -> None:
+    assert price("₹1,299") == 1299.0
+
+
+def test_a_named_model_is_asked_once(shop: ModuleType, provider: Provider) -> None:
+    provider.script(Streams([REPLY]))
+    events: list[RepairEvent] = []
+    price = repair(model="openai/m", tests=[rupees], on_event=events.append, prompt_extra="PRICES")(shop.price)
+    assert [price("₹1,299"), price("₹1,299")] == [1299.0, 1299.0]
+    (request,) = provider.requests
+    assert "PRICES" in str(request)
+    assert "".join(event.delta for event in events if event.type == "propose_chunk") == REPLY
+
+
+def test_a_model_that_refuses_leaves_the_exception_as_it_was(shop: ModuleType, provider: Provider) -> None:
+    from ..support.provider import Fails
+
+    provider.script(Fails(401, "No such key.", code="invalid_api_key"))
+    price = repair(model="openai/m", tests=[rupees])(shop.price)
+    with pytest.raises(ValueError, match="could not convert") as raised:
+        price("₹1,299")
+    assert "did not heal" in raised.value.__notes__[0]
+
+
+def test_a_key_in_the_environment_is_no_consent(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GREENLOOP_API_BASE")
+    choice = chosen(model_settings(RepairOptions(), os.environ), os.environ)
+    assert choice.model_id is not None
+    assert choice.model_id.split("/")[0] in ("embedded", "ollama_chat")
+    monkeypatch.setenv("GREENLOOP_MODEL", "openai/named")
+    assert chosen(model_settings(RepairOptions(), os.environ), os.environ).model_id == "openai/named"
+    settings = model_settings(RepairOptions(model="openai/mine"), os.environ)
+    assert chosen(settings, os.environ).model_id == "openai/mine"

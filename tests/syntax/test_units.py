@@ -1,0 +1,78 @@
+"""Units of a module: found by a line, replaced by a reply, every other byte as it was."""
+
+from __future__ import annotations
+
+import pytest
+
+from agents.syntax.units import replaced, text_of, unit_at
+
+TEXT = (
+    "import os\r\n\r\n\r\nclass K:\r\n    @property\n    def f(self):\n        # why\n        return 1\n\n"
+    "    limit = 2\r\n\r\n\r\n"
+    "def g(a, *, b=1):\r\n    def inner():\r\n        return b\r\n    return a + inner()\r\n"
+    "\r\n\r\nprint(g(1))\r\nprint(2)"
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "most", "unit", "name"),
+    [
+        (1, 4000, "file", ""),
+        (8, 400, "function", "K.f"),
+        (5, 400, "function", "K.f"),
+        (10, 400, "class", "K"),
+        (15, 400, "function", "g.inner"),
+        (16, 400, "function", "g"),
+        (16, 30, "statements", ""),
+        (19, 400, "statements", ""),
+    ],
+)
+def test_the_smallest_unit_that_holds_a_line(line: int, most: int, unit: str, name: str) -> None:
+    place = unit_at("s.py", TEXT, line, most)
+    assert (place.unit, place.name) == (unit, name)
+    assert place.first_line <= line <= place.last_line
+    assert len(text_of(TEXT, place)) <= most + 20
+
+
+def test_a_method_alone_takes_the_place_of_that_method_with_its_decorator() -> None:
+    place = unit_at("s.py", TEXT, 8, 400)
+    new = replaced(TEXT, place, "def f(self):\n    # why\n    return 3\n")
+    assert new == TEXT.replace("return 1", "return 3")
+
+
+def test_annotations_may_be_added_and_parameters_may_not_change() -> None:
+    place = unit_at("s.py", TEXT, 13, 400)
+    body = "    def inner():\n        return b\n    return a - inner()\n"
+    assert replaced(TEXT, place, f"def g(a: int, *, b: int = 1) -> int:\n{body}").endswith("print(2)")
+    with pytest.raises(ValueError, match="parameters"):
+        replaced(TEXT, place, f"def g(a, b=1):\n{body}")
+    with pytest.raises(ValueError, match="does not define"):
+        replaced(TEXT, place, f"def h(a):\n{body}")
+
+
+def test_a_function_in_a_function_is_replaced_alone() -> None:
+    place = unit_at("s.py", TEXT, 15, 400)
+    assert replaced(TEXT, place, "def inner():\n    return b + 1\n") == TEXT.replace(
+        "return b\r", "return b + 1\r"
+    )
+
+
+def test_statements_keep_their_indentation_and_ends() -> None:
+    place = unit_at("s.py", TEXT, 16, 30)
+    assert text_of(TEXT, place).strip().startswith("def inner") or "return" in text_of(TEXT, place)
+    last = unit_at("s.py", TEXT, 20, 60)
+    new = replaced(TEXT, last, "print(g(1))\nprint(3)\n")
+    assert new == TEXT.replace("print(2)", "print(3)")
+
+
+def test_definitions_alone_replace_those_of_a_file() -> None:
+    place = unit_at("s.py", TEXT, 1, 4000)
+    body = "    def inner():\n        return b\n    return a - inner()\n"
+    assert replaced(TEXT, place, f"def g(a, *, b=1):\n{body}") == TEXT.replace("a + inner", "a - inner")
+
+
+def test_a_file_that_is_no_python_is_replaced_from_margin_to_margin() -> None:
+    broken = "x = 1\n\n\ndef f(a)\n    return a\n\n\ny = 2\n" + "# long\n" * 400
+    place = unit_at("s.py", broken, 4, 1000)
+    assert text_of(broken, place) == "def f(a)\n    return a\n"
+    assert replaced(broken, place, "def f(a):\n    return a") == broken.replace("f(a)\n", "f(a):\n", 1)
