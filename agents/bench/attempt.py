@@ -21,7 +21,7 @@ from ..settings import Settings, Strategy
 from ..verifier.cached_verifier import CachedVerifier
 
 _MOST_DRAFTS = 100
-_FAULTS_OF_A_TASK = ("unusable_reply", "context_too_long", "refusal", "empty_reply")
+FAULTS_OF_A_TASK = ("unusable_reply", "context_too_long", "refusal", "empty_reply")
 """Faults of a model on one task; with any other the model can't be reached."""
 
 
@@ -78,7 +78,7 @@ class Attempt:
             except BudgetSpent as error:
                 self.error = str(error)
             except ModelError as error:
-                if error.kind not in _FAULTS_OF_A_TASK:
+                if error.kind not in FAULTS_OF_A_TASK:
                     raise
                 self.error = str(error)
             self.drafts = state.drafts_asked

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from ..records import Grade
-from ..settings import GRADES, STRATEGIES, Strategy
+from ..settings import GRADES, STRATEGIES
 from .results import Hidden, TaskResult
 from .statistics import Difference, Share, difference_of, share_of
 
-BASELINE: Strategy = "single"
+BASELINE = "single"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class StrategyFigures:
     """One strategy. Shares are of the results that the hidden tests have judged; `right` means that they pass,
     EvalPlus's included. Means are a task and seed, over all results; replayed replies count as if asked for."""
 
-    strategy: Strategy
+    strategy: str
     tasks: int
     seeds: int
     results: int
@@ -48,7 +48,7 @@ class StrategyFigures:
 class GradeFigures:
     """One grade of one strategy: the share of results that have it, and of those that are right."""
 
-    strategy: Strategy
+    strategy: str
     grade: Grade
     given: Share
     right: Share
@@ -58,7 +58,7 @@ class GradeFigures:
 class Comparison:
     """A strategy's gain in right results over the baseline, on the same tasks and seeds."""
 
-    strategy: Strategy
+    strategy: str
     base: Difference
     plus: Difference
 
@@ -82,7 +82,8 @@ def tables(results: Iterable[TaskResult], title: str = "HumanEval+", *, repairs:
     wrong; one with a solution that the hidden tests have not judged yet is left out of the shares.
     """
     found = list(results)
-    by_strategy = {name: [result for result in found if result.strategy == name] for name in STRATEGIES}
+    names = dict.fromkeys([*STRATEGIES, *(result.strategy for result in found)])
+    by_strategy = {name: [result for result in found if result.strategy == name] for name in names}
     present = {strategy: own for strategy, own in by_strategy.items() if own}
     return Report(
         title,
@@ -114,7 +115,7 @@ def _judged(results: Iterable[TaskResult]) -> list[TaskResult]:
     return [result for result in results if hidden_of(result) is not None]
 
 
-def _figures(strategy: Strategy, results: Sequence[TaskResult]) -> StrategyFigures:
+def _figures(strategy: str, results: Sequence[TaskResult]) -> StrategyFigures:
     judged = _judged(results)
     changed = [each.changed_lines for each in judged if each.changed_lines is not None and _right(each)]
     return StrategyFigures(
@@ -146,7 +147,7 @@ def _with_every_seed(judged: Sequence[TaskResult]) -> Share:
     return share_of([(task, task not in wrong) for task in tasks])
 
 
-def _grades(strategy: Strategy, results: Sequence[TaskResult]) -> Iterable[GradeFigures]:
+def _grades(strategy: str, results: Sequence[TaskResult]) -> Iterable[GradeFigures]:
     judged = _judged(results)
     for grade in GRADES:
         graded = [result for result in judged if result.grade == grade]
@@ -155,7 +156,7 @@ def _grades(strategy: Strategy, results: Sequence[TaskResult]) -> Iterable[Grade
             yield GradeFigures(strategy, grade, given, _share(graded, _right))
 
 
-def _comparisons(results: dict[Strategy, list[TaskResult]]) -> Iterable[Comparison]:
+def _comparisons(results: dict[str, list[TaskResult]]) -> Iterable[Comparison]:
     if BASELINE not in results:
         return
     for strategy, own in results.items():

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..errors import UsageError
-from ..settings import Strategy
 from ..storage.atomic import write_atomically
 from ..storage.json_form import dumped, loaded
 from .results import TaskResult
@@ -56,7 +55,7 @@ class Journal:
     def proof(self, sentence: str) -> None:
         write_atomically(self.directory / _PROOF_FILE, f"{sentence}\n")
 
-    def find(self, task_id: str, strategy: Strategy, seed: int) -> TaskResult | None:
+    def find(self, task_id: str, strategy: str, seed: int) -> TaskResult | None:
         """Return the result kept for this cell; None where there is none, or its file is damaged."""
         try:
             found: TaskResult = loaded(TaskResult, self._path(task_id, strategy, seed).read_bytes())
@@ -69,6 +68,6 @@ class Journal:
         path = self._path(result.task_id, result.strategy, result.seed)
         write_atomically(path, dumped(result, indent=1) + "\n")
 
-    def _path(self, task_id: str, strategy: Strategy, seed: int) -> Path:
+    def _path(self, task_id: str, strategy: str, seed: int) -> Path:
         name = re.sub(r"[^A-Za-z0-9-]+", "-", task_id)
         return self._cells / strategy / str(seed) / f"{name}.json"

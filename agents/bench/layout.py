@@ -20,10 +20,10 @@ _HOW = (
     "for, except in the wall time."
 )
 _HOW_REPAIRED = (
-    f"Shares have {CONFIDENCE:.0%} intervals (Wilson's) in brackets. A repair is *correct* if what it was not shown "
-    "holds: the held-out tests and, for QuixBugs, agreement with the reference on 200 inputs. A *claim* is a repair "
-    "that the strategy hands over as right; a *false fix* is a claim that is not correct. Calls, tokens (generated) "
-    "and seconds are means a task and seed; changed lines a mean of correct repairs."
+    f"Shares have {CONFIDENCE:.0%} intervals (Wilson's) in brackets. A repair is *correct* if what it was not "
+    "shown holds: the held-out tests and, for QuixBugs, agreement with the reference on 200 inputs. A *claim* is "
+    "a repair that the strategy hands over as right; a *false fix* is a claim that is not correct. Calls, tokens "
+    "(generated) and seconds are means a task and seed; changed lines a mean of correct repairs."
 )
 _Row = TypeVar("_Row")
 
@@ -88,7 +88,7 @@ _GRADES: _Columns[GradeFigures] = {
 def printed(report: Report) -> tuple[Table, ...]:
     """Lay out the tables of a report; one that would have no row is left out."""
     if report.repairs:
-        first = (_table("Repairs", _REPAIRS, report.strategies),)
+        first: tuple[Table, ...] = (_table("Repairs", _REPAIRS, report.strategies),)
     else:
         first = (
             _table("Hidden tests", _RATES, report.strategies),

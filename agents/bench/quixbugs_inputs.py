@@ -151,13 +151,15 @@ def _edges(random: Random, count: int, share: float, *, forward: bool = False) -
 def _search(random: Random) -> str:
     count = random.randint(1, 8)
     edges = _edges(random, count, random.choice((0.1, 0.2, 0.4)))
-    return f"(lambda nodes: (nodes[{random.randrange(count)}], nodes[{random.randrange(count)}]))(graph({count}, {edges}))"
+    ends = f"nodes[{random.randrange(count)}], nodes[{random.randrange(count)}]"
+    return f"(lambda nodes: ({ends}))(graph({count}, {edges}))"
 
 
 def _ordering(random: Random) -> str:
     count = random.randint(0, 8)
     order = random.sample(range(count), count)
-    return f"(lambda nodes: ([nodes[place] for place in {order}],))(graph({count}, {_edges(random, count, 0.3, forward=True)}))"
+    edges = _edges(random, count, 0.3, forward=True)
+    return f"(lambda nodes: ([nodes[place] for place in {order}],))(graph({count}, {edges}))"
 
 
 def _spanning(random: Random) -> tuple[Any, ...]:

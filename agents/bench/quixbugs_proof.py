@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from .proof import BROKEN
 from .quixbugs import Program, Split
-from .quixbugs_tests import QuixBugsTests
+from .quixbugs_tests import QuixBugsTests, each
 
 
 @dataclass(frozen=True, slots=True)
 class QuixBugsProof:
-    """Programs whose reference fails an item or an input, whose bug no visible item shows, and broken programs that
-    are taken for correct (program and way). All are empty where the harness can be relied on."""
+    """Programs whose reference fails an item or an input, whose bug no visible item shows, and broken programs
+    that are taken for correct (program and way). All are empty where the harness can be relied on."""
 
     programs: int
     failing: tuple[str, ...]
@@ -31,8 +30,8 @@ class QuixBugsProof:
     def __str__(self) -> str:
         if self.holds:
             return (
-                f"{self.programs} references pass all items and inputs, {self.programs} buggy programs fail a visible "
-                f"item, {self.programs * len(BROKEN)} broken ones fail ({self.seconds:.0f} s)."
+                f"{self.programs} references pass all items and inputs, {self.programs} buggy programs fail a "
+                f"visible item, {self.programs * len(BROKEN)} broken ones fail ({self.seconds:.0f} s)."
             )
         wrong = [f"{name}: its reference fails" for name in self.failing]
         wrong += [f"{name}: no visible item shows its bug" for name in self.unseen]
@@ -40,15 +39,12 @@ class QuixBugsProof:
         return f"QuixBugs can't be judged here ({'; '.join(wrong)}): check the checkout and the machine's load."
 
 
-def prove(
-    programs: Sequence[Program], splits: Mapping[str, Split], tests: QuixBugsTests, jobs: int
-) -> QuixBugsProof:
-    """Judge references, buggy programs and broken ones, `jobs` programs at once. Raises SandboxBroken."""
+def prove(programs: Sequence[Program], splits: Mapping[str, Split], tests: QuixBugsTests) -> QuixBugsProof:
+    """Judge references, buggy programs and broken ones. Raises SandboxBroken."""
     begun = time.monotonic()
 
     def names(holds: Callable[[Program], bool]) -> tuple[str, ...]:
-        with ThreadPoolExecutor(jobs, thread_name_prefix="proof") as pool:
-            return tuple(one.name for one, held in zip(programs, pool.map(holds, programs), strict=True) if held)
+        return tuple(one.name for one, held in zip(programs, each(holds, programs), strict=True) if held)
 
     def reference_fails(one: Program) -> bool:
         return not tests.judge(one.name, one.reference, tuple(one.items)).plus

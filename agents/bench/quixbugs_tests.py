@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import math
+import os
 import threading
-from collections.abc import Collection, Iterable
-from typing import Any
+from collections.abc import Callable, Collection, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 from ..errors import SandboxBroken
 from ..records import Verdict
@@ -17,6 +19,7 @@ from .quixbugs import Program, Split, split
 from .quixbugs_inputs import inputs
 from .results import Hidden
 
+_Made = TypeVar("_Made")
 _TRUTH = ("breadth_first_search", "depth_first_search", "detect_cycle")
 """Programs whose result QuixBugs' tests take as true or false, whatever it is."""
 
@@ -36,8 +39,12 @@ class QuixBugsTests:
         """Run the items `names` of `program` on `code`. Raises SandboxBroken."""
         return self._verifier.verify(code, program.tests(names))
 
-    def split(self, program: Program) -> Split:
-        """Run all items on the program as it is, and show half of them. Raises SandboxBroken."""
+    def splits(self) -> dict[str, Split]:
+        """Run all items on each program as it is, and show half of them. Raises SandboxBroken."""
+        programs = self._programs.values()
+        return dict(zip(self._programs, each(self._split, programs), strict=True))
+
+    def _split(self, program: Program) -> Split:
         outcomes = self.verdict(program, program.buggy, program.items).outcomes
         return split(program, [one.test_id for one in outcomes if one.status != "passed"])
 
@@ -71,6 +78,12 @@ class QuixBugsTests:
                     )
                 self._expected[program.name] = found
             return self._expected[program.name]
+
+
+def each(work: Callable[[Program], _Made], programs: Iterable[Program]) -> list[_Made]:
+    """Do `work` for each program, one a processor at once, and return what it makes in their order."""
+    with ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="program") as pool:
+        return list(pool.map(work, programs))
 
 
 def _equal(name: str, given: str, expected: Output, found: Output) -> bool:

@@ -39,7 +39,7 @@ def quixbugs_tasks(
 
 
 def seeded_tasks(tasks: Sequence[BenchTask], verifier: Verifier) -> tuple[RepairTask, ...]:
-    """Plant a mutant in the reference of each task, the first by a hash on which an example of its docstring fails.
+    """Plant a mutant in the reference of each task, the first by a hash that fails an example of its docstring.
 
     Tasks without one are left out. Raises SandboxBroken.
     """

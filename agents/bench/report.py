@@ -8,7 +8,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ..settings import STRATEGIES
 from ..storage.atomic import write_atomically
 from .figures import Report
 from .layout import markdown
@@ -23,9 +22,8 @@ def write_report(report: Report, results: Iterable[TaskResult], directory: Path)
     found = list(results)
     figures = json.dumps(document(report, found), indent=2) + "\n"
     texts = {"results.md": markdown(report), "results.json": figures}
-    for strategy in STRATEGIES:
-        if own := [result for result in found if result.strategy == strategy]:
-            texts[f"samples-{strategy}.jsonl"] = samples(own)
+    for strategy in dict.fromkeys(result.strategy for result in found):
+        texts[f"samples-{strategy}.jsonl"] = samples(result for result in found if result.strategy == strategy)
     return write_files(texts, directory)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ..records import Grade, Usage
-from ..settings import Strategy
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +20,7 @@ class TaskResult:
     """One strategy on one task with one seed."""
 
     task_id: str
-    strategy: Strategy
+    strategy: str
     seed: int
     solution: str
     """The module that the strategy returns; empty where it has none."""

@@ -114,9 +114,7 @@ class Runner:
         return self.hidden.judge(task.task_id, solution_of(task, attempt.first_code)).plus
 
 
-def run_cells(
-    cells: Iterable[Callable[[threading.Event], list[TaskResult]]], at_once: int
-) -> list[TaskResult]:
+def run_cells(cells: Iterable[Callable[[threading.Event], list[TaskResult]]], at_once: int) -> list[TaskResult]:
     """Run cells, `at_once` at the same time, and return their results in order.
 
     A cell is given an event that is set when another has raised: it then ends after what it has begun.

@@ -8,11 +8,19 @@ from dataclasses import dataclass
 
 from ..records import Outcome, Verdict
 from ..records.heal import Item, Observation, Symptom
+from ..sandbox import Sandbox, SandboxLimits
 from ..suite import split
 from ..verifier import Verifier
 from .repair_tasks import RepairTask
 
 MODULE = "user_code.py"
+_LIMITS = SandboxLimits(wall_seconds=10.0, cpu_seconds=10)
+_CALL_SECONDS = 2.0
+
+
+def open_verifier(sandbox: Sandbox) -> Verifier:
+    """A verifier for programs of which each item takes milliseconds, or never ends."""
+    return Verifier(sandbox, _LIMITS, call_seconds=_CALL_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +34,11 @@ class VerifiedCase:
     def files(self) -> Mapping[str, str]:
         """The module."""
         return {MODULE: self.subject.code}
+
+    @property
+    def target(self) -> None:
+        """None: the whole module may change."""
+        return None
 
     @property
     def trusted(self) -> bool:
@@ -51,8 +64,9 @@ class VerifiedCase:
         sources = {test.id: test.source for test in split(self.subject.tests, "user")}
         failing = [each for each in verdict.outcomes if each.status != "passed"]
         items = tuple(_item(each, sources.get(each.test_id, "")) for each in failing)
-        kind = "limit" if verdict.stopped and not items else "tests"
-        return Symptom(kind, f"{len(items)} tests fail" if items else verdict.reason, items=items)
+        if not items:
+            return Symptom("limit", verdict.reason)
+        return Symptom("tests", f"{len(items)} tests fail", items=items)
 
 
 def _item(outcome: Outcome, source: str) -> Item:

@@ -80,24 +80,16 @@ def _throughput(data: Path, count: int, jobs: int, name: SandboxName) -> int:
 
 
 @Parameter(name="*")
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The options of a benchmark."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureOptions:
+    """The options that every benchmark of a model has."""
 
     data: Path
-    """The benchmark's file in EvalPlus's form, JSON Lines."""
+    """The benchmark's file in EvalPlus's form (JSON Lines), or a checkout of QuixBugs."""
     limit: Count | None = None
     """Only the first so many tasks."""
-    strategy: Annotated[list[Strategy] | None, Parameter(negative="")] = None
-    """The strategies to measure; may be given several times. All four by default."""
     seeds: Count = 1
     """How often each task is done, with other seeds."""
-    drafts: Count | None = None
-    """Run no strategy: so many drafts of each task, each judged by the hidden tests."""
-    against: Path | None = None
-    """With --drafts: the --out of another such measurement, to compare with draft by draft."""
-    strip_examples: Annotated[bool, Parameter(negative="")] = False
-    """Take the examples out of the specs, so that own tests are all there is."""
     out: Path = Path("bench_dir")
     """Where results, tables, samples and recorded replies are kept."""
     again: Annotated[bool, Parameter(negative="")] = False
@@ -110,12 +102,27 @@ class Options:
     """Base URL of an OpenAI-compatible server."""
     weights: Path | None = None
     """A GGUF file for the embedded model."""
+    sandbox: SandboxName = "auto"
+    """Where untrusted code runs."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(MeasureOptions):
+    """The options of a benchmark of specs."""
+
+    strategy: Annotated[list[Strategy] | None, Parameter(negative="")] = None
+    """The strategies to measure; may be given several times. All four by default."""
+    drafts: Count | None = None
+    """Run no strategy: so many drafts of each task, each judged by the hidden tests."""
+    against: Path | None = None
+    """With --drafts: the --out of another such measurement, to compare with draft by draft."""
+    strip_examples: Annotated[bool, Parameter(negative="")] = False
+    """Take the examples out of the specs, so that own tests are all there is."""
     effort: Effort = "medium"
     """How much greenloop drafts and votes."""
     temperature: Positive = 0.8
     """Sampling temperature of every draft but the first."""
-    sandbox: SandboxName = "auto"
-    """Where untrusted code runs."""
 
 
 def humaneval(*, options: Options) -> int:
@@ -184,7 +191,7 @@ def _report(measurement: Measurement, tasks: Sequence[BenchTask], options: Optio
         else:
             runner = Runner(measurement, backends, sandbox, hidden, journal)
             with console.counting(measurement.size, "results") as count:
-                results = runner.run(at_once, lambda result: count(_progress_line(result)))
+                results = runner.run(at_once, lambda result: count(progress_line(result)))
             report = tables(results, title)
             shown, written = printed(report), write_report(report, results, options.out)
     for each in shown:
@@ -214,6 +221,7 @@ def _plan(measurement: Measurement, data: Path) -> dict[str, object]:
     }
 
 
-def _progress_line(result: TaskResult) -> str:
+def progress_line(result: TaskResult) -> str:
+    """Say what came of one cell."""
     right = "not judged" if result.hidden is None else "right" if result.hidden.plus else "wrong"
     return f"{result.task_id} by {result.strategy}: {result.grade or result.error}, {right}"

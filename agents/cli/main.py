@@ -18,6 +18,7 @@ from ..terminal.console import Console
 from .batch import batch
 from .batch_status import merge, status
 from .bench import humaneval, mbpp, verifier
+from .bench_repairs import quixbugs, seeded_bugs
 from .heal import heal
 from .models import fetch, list_models
 from .run import run
@@ -53,6 +54,8 @@ app.command(bench_app)
 bench_app.command(verifier)
 bench_app.command(humaneval, name="humaneval+")
 bench_app.command(mbpp, name="mbpp+")
+bench_app.command(quixbugs)
+bench_app.command(seeded_bugs)
 app.command(sandbox_app)
 sandbox_app.command(check)
 

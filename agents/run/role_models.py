@@ -143,34 +143,26 @@ class RoleModels:
     def roles(self) -> tuple[CodeWriter, TestWriter, Critic]:
         """The roles, each on its model."""
         code_writer = CodeWriter(
-            self._ask("code_writer"),
-            self._lengths("code_writer"),
+            self.ask("code_writer"),
+            self.lengths("code_writer"),
             temperature=self._settings.temperature,
             seed=self._seed,
             begin=is_small(self._choices["code_writer"].model_id),
         )
-        test_writer = TestWriter(self._ask("test_writer"), self._lengths("test_writer"), seed=self._seed)
-        return code_writer, test_writer, Critic(self._ask("critic"), self._lengths("critic"), seed=self._seed)
+        test_writer = TestWriter(self.ask("test_writer"), self.lengths("test_writer"), seed=self._seed)
+        return code_writer, test_writer, Critic(self.ask("critic"), self.lengths("critic"), seed=self._seed)
 
     def healer(self, *, python: str, prompt_extra: str = "", values: bool = True) -> Healer:
         """The role that mends what exists."""
-        ask, lengths = self._ask("healer"), self._lengths("healer")
+        ask, lengths = self.ask("healer"), self.lengths("healer")
         return Healer(ask, lengths, seed=self._seed, python=python, prompt_extra=prompt_extra, values=values)
 
-    def _caller(self, choice: Choice, shared: SharedModels, budget: Budget, replies: Path) -> Caller:
-        model = shared.models[choice]
-        if model is None:
-            return get_caller(None, recorded_replies(choice), budget, self._emit)
-        directory, frozen = self._settings.cache, self._settings.frozen
-        cache = shared.cache(choice, directory, self._emit, frozen=frozen) if directory else None
-        store = ReplyStore(replies, model.model_id)
-        called = None if frozen else model
-        return get_caller(called, store, budget, self._emit, cache=cache, pacer=shared.pacer(choice))
-
-    def _lengths(self, role: Role) -> ReplyLengths:
+    def lengths(self, role: Role) -> ReplyLengths:
+        """The longest replies of the model of `role`."""
         return lengths_of(self._choices[role])
 
-    def _ask(self, role: Role) -> Ask:
+    def ask(self, role: Role) -> Ask:
+        """The function that asks the model of `role`, on the run's budget."""
         caller = self._callers[self._choices[role]]
 
         def ask(request: Request) -> Reply:
@@ -182,6 +174,16 @@ class RoleModels:
             return reply
 
         return ask
+
+    def _caller(self, choice: Choice, shared: SharedModels, budget: Budget, replies: Path) -> Caller:
+        model = shared.models[choice]
+        if model is None:
+            return get_caller(None, recorded_replies(choice), budget, self._emit)
+        directory, frozen = self._settings.cache, self._settings.frozen
+        cache = shared.cache(choice, directory, self._emit, frozen=frozen) if directory else None
+        store = ReplyStore(replies, model.model_id)
+        called = None if frozen else model
+        return get_caller(called, store, budget, self._emit, cache=cache, pacer=shared.pacer(choice))
 
 
 def lengths_of(choice: Choice) -> ReplyLengths:

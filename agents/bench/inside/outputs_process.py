@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from itertools import islice
+from itertools import islice, pairwise
+from pathlib import Path
 from types import GeneratorType
 from typing import Any
 
@@ -32,7 +33,7 @@ class Node:
 def linked(values: list[Any], back: int | None = None) -> Node | None:
     """Link a node for each value, and return the first; the last one leads back to that of the index `back`."""
     nodes = [Node(value) for value in values]
-    for node, successor in zip(nodes, nodes[1:], strict=False):
+    for node, successor in pairwise(nodes):
         node.successor = successor
     if back is not None:
         nodes[-1].successor = nodes[back]
@@ -81,8 +82,8 @@ def main() -> None:
     results = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     order = json.load(sys.stdin)
-    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-    import user_code
+    sys.path.insert(0, str(Path(__file__).resolve().parent))
+    import user_code  # type: ignore[import-not-found]
 
     function = getattr(user_code, order["entry_point"])
     for text in order["inputs"]:
