@@ -125,8 +125,8 @@ class Supervised:
 
     def _supervise(self, leader: Leader, streams: Streams) -> None:
         with selectors.DefaultSelector() as selector:
-            self._register(selector, leader, streams)
             try:
+                self._register(selector, leader, streams)
                 while not leader.exited:
                     for key, _ in selector.select(self._pause()):
                         self._serve(key, selector, leader, streams)
@@ -134,8 +134,10 @@ class Supervised:
                         break
             finally:
                 leader.kill()
-                self._drain(selector, leader, streams)
-                code = leader.reap()
+                try:
+                    self._drain(selector, leader, streams)
+                finally:
+                    code = leader.reap()
         self._ended = self._conclude(code)
 
     def _register(self, selector: selectors.BaseSelector, leader: Leader, streams: Streams) -> None:
@@ -170,7 +172,7 @@ class Supervised:
     def _take_report(self, report: bytes, leader: Leader, witness: socket.socket) -> None:
         """Take in what the bootstrap says; let the job go once all is there to watch and to end it."""
         self._report += report
-        if self._report == b"." and self._started is None:
+        if self._report == b"." and self._started is None and not leader.exited:
             leader.find_init()
             if self._watchdog is not None:
                 self._watchdog.begin(leader.job_pid)
