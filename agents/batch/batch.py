@@ -13,8 +13,10 @@ from functools import partial
 from pathlib import Path
 
 from ..errors import GreenloopError, StorageFailed, UsageError
+from ..records import Role
 from ..run.cancellation import Cancellation
-from ..run.resources import models_by_role, open_resources
+from ..run.resources import HEAL_ROLES, models_by_role, open_resources
+from ..run.role_models import ROLES
 from ..run.run import settings_as_json
 from ..settings import RequiredGrade
 from .digest import digest_of
@@ -48,7 +50,7 @@ def run_batch(batch: Batch, showing: Showing, interruptible: Interruptible) -> B
     """
     started = time.monotonic()
     with lock_directory(batch.directory), Journal(batch.directory) as journal:
-        choices = models_by_role(batch.settings, batch.environ)
+        choices = models_by_role(batch.settings, batch.environ, _roles(batch))
         digest = partial(digest_of, settings=batch.settings, choices=choices)
         supplier = Supplier(batch.directory, batch.entries, journal, digest, batch.settings.require)
         journal.plan([(entry, supplier.digests[entry.id]) for entry in batch.entries], _bad)
@@ -78,6 +80,12 @@ def lock_directory(directory: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def _roles(batch: Batch) -> tuple[Role, ...]:
+    """The roles that have work: choosing a model may ask a server."""
+    specs = ROLES if any(entry.heal is None for entry in batch.entries) else ()
+    return (*specs, *(HEAL_ROLES if any(entry.heal is not None for entry in batch.entries) else ()))
 
 
 def _bad(entry: Entry, digest: str) -> EntryResult:
@@ -115,6 +123,8 @@ def _run_pending(
 def _open_executor(
     batch: Batch, pending: int, total: TotalBudget, display: BatchDisplay
 ) -> AbstractContextManager[Executor]:
+    if batch.ray is not None and any(entry.heal is not None for entry in batch.entries):
+        raise UsageError("Heals need the files of this machine; run them without --ray.")
     if batch.ray is None:
         return _local_executor(batch, pending, total, display)
     from .ray.executor import cluster_executor
@@ -126,7 +136,7 @@ def _open_executor(
 def _local_executor(batch: Batch, pending: int, total: TotalBudget, display: BatchDisplay) -> Iterator[Executor]:
     cancellation = Cancellation()
     most = min(batch.jobs or MOST_JOBS, pending)
-    with open_resources(batch.settings, batch.environ, display.on_opening, most) as resources:
+    with open_resources(batch.settings, batch.environ, display.on_opening, most, _roles(batch)) as resources:
         answered_at_once = resources.shared_models.parallel if resources.shared_models is not None else 1
         jobs = min(batch.jobs or max(1, min(MOST_JOBS, answered_at_once)), pending)
         on_event = display.on_event

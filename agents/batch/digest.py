@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from ..llm_backends.selection import Choice
-from ..records import Role, fingerprint
+from ..records import Role, Spec, fingerprint
+from ..run.resources import HEAL_ROLES
+from ..run.role_models import ROLES
 from ..run.run import settings_as_json
 from ..settings import Settings
+from .heals import heal_content
 from .records import Entry
 
 WITHOUT_EFFECT = frozenset(
@@ -23,18 +26,28 @@ _LATER = frozenset({"packages", "modules", "installed", "python"})
 
 
 def digest_of(entry: Entry, settings: Settings, choices: Mapping[Role, Choice]) -> str:
-    """Hash an entry's spec without its name and origin, the settings with an effect, and the models.
+    """Hash an entry's spec without its name and origin, or its heal with the files that this names, the settings
+    with an effect, and the models.
 
     A server's address counts only where it alone says which model is meant.
     """
-    if entry.spec is None:
+    if entry.spec is not None:
+        work: object = _content(entry.spec)
+    elif entry.heal is not None:
+        work = heal_content(entry.heal)
+    else:
         return fingerprint(entry.error or "")
-    spec = {name: value for name, value in asdict(entry.spec).items() if value or name not in _LATER}
-    del spec["id"], spec["origin"]
     decisive = {
         name: value
         for name, value in settings_as_json(settings).items()
         if name not in WITHOUT_EFFECT and (value or name not in _LATER)
     }
-    models = {role: choice.model_id or choice.api_base for role, choice in choices.items()}
-    return fingerprint(json.dumps([spec, decisive, models], sort_keys=True))
+    roles = ROLES if entry.spec is not None else HEAL_ROLES
+    models = {role: choice.model_id or choice.api_base for role, choice in choices.items() if role in roles}
+    return fingerprint(json.dumps([work, decisive, models], sort_keys=True))
+
+
+def _content(spec: Spec) -> dict[str, object]:
+    content = {name: value for name, value in asdict(spec).items() if value or name not in _LATER}
+    del content["id"], content["origin"]
+    return content

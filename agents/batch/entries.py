@@ -1,4 +1,4 @@
-"""SPECS of a batch -> its entries: each a spec, or the reason why there is none."""
+"""SPECS of a batch -> its entries: each a spec, a heal, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from typing import TextIO
 
 from ..errors import UsageError
 from ..records import Spec, fingerprint
-from ..spec.front_matter import FrontMatter, front_matter
+from ..records.heal import HealRequest
+from ..spec.front_matter import Fields, FrontMatter, front_matter
 from ..spec.place import Place
 from ..spec.reading import LONGEST_SPEC, make_spec, take_apart
 from ..spec.source_file import read_text
 from ..syntax.clean_text import clean
+from .heals import heal_content, heal_request, title_of
 from .identifiers import IdClaim, assign_ids, contested_ids, fold_id, unsafe_reason
 from .records import Entry
 from .sources.item import Fault, Item, file_place
@@ -29,6 +31,7 @@ class _Read:
     claim: IdClaim
     where: str
     spec: Spec | None = None
+    heal: HealRequest | None = None
     error: str | None = None
     absent: bool = False
     needs: tuple[str, ...] = ()
@@ -64,7 +67,7 @@ def read_entries(specs: Sequence[str], stdin: TextIO) -> tuple[Entry, ...]:
     entries: dict[str, Entry] = {}
     for identifier, one in zip(assign_ids([one.claim for one in read]), read, strict=True):
         spec = replace(one.spec, id=identifier) if one.spec else None
-        entry = Entry(identifier, one.where, spec, one.error, one.needs)
+        entry = Entry(identifier, one.where, spec, one.error, one.needs, one.heal)
         entries.setdefault(fold_id(identifier), entry)
     check_needs(entries.values())
     return tuple(entries.values())
@@ -73,6 +76,8 @@ def read_entries(specs: Sequence[str], stdin: TextIO) -> tuple[Entry, ...]:
 def _apart(item: Item | Fault) -> _Apart | Fault:
     if isinstance(item, Fault):
         return item
+    if item.heal is not None:
+        return _Apart(item, item.place, FrontMatter(), "")
     try:
         beside = front_matter(item.keys, item.lines, item.place)
         place, text = item.text_place or item.place, item.text
@@ -93,6 +98,8 @@ def _read(one: _Apart | Fault, ids: Collection[str]) -> _Read:
     """Read one item; `ids` are those that specs of the batch give themselves."""
     if isinstance(one, Fault):
         return _bad(one)
+    if one.item.heal is not None:
+        return _read_heal(one.item)
     needs, paths = _named(one.front, ids)
     try:
         spec = make_spec(replace(one.front, modules=paths), one.body, one.place)
@@ -104,6 +111,17 @@ def _read(one: _Apart | Fault, ids: Collection[str]) -> _Read:
     content = json.dumps(asdict(replace(spec, id="", origin="")), sort_keys=True)
     claim = IdClaim(spec.id, fingerprint(content + " ".join(needs)), given)
     return _Read(claim, _line(one.item.place.whole), spec, needs=needs)
+
+
+def _read_heal(item: Item) -> _Read:
+    try:
+        request = heal_request(item)
+        given = Fields(item.keys, item.lines, item.place).identifier()
+    except UsageError as error:
+        return _bad(_fault(item, error))
+    content = heal_content(request)
+    derived = f"heal-{Path(request.path).stem.lower()}-{fingerprint(title_of(request))}"
+    return _Read(IdClaim(given or derived, content, given is not None), _line(item.place.whole), heal=request)
 
 
 def _named(front: FrontMatter, ids: Collection[str]) -> tuple[tuple[str, ...], tuple[Path, ...]]:

@@ -18,6 +18,7 @@ from typing import Any, Self
 from ..errors import StorageFailed, UsageError
 from ..records import Usage
 from ..storage.json_form import dumped, loaded
+from .heals import title_of
 from .migrations import MIGRATIONS
 from .records import Entry, EntryResult, EntryStatus
 
@@ -108,7 +109,7 @@ class Journal:
                     "tries = CASE digest WHEN ?4 THEN tries ELSE 0 END",
                     *(entry.id, place, dumped(entry), digest),
                 )
-                if entry.spec is None:
+                if entry.error is not None:
                     self._keep(bad(entry, digest))
 
     def entries(self) -> Iterator[Entry]:
@@ -119,7 +120,7 @@ class Journal:
         """Return the ids of the entries to run (again), in order."""
         rows = self._read(
             "SELECT e.id FROM entries e LEFT JOIN results r ON r.id = e.id AND r.digest = e.digest "
-            "WHERE e.place IS NOT NULL AND json_extract(e.entry, '$.spec') IS NOT NULL "
+            "WHERE e.place IS NOT NULL AND json_extract(e.entry, '$.error') IS NULL "
             "AND coalesce(r.final, 0) = 0 ORDER BY e.place"
         )
         return [entry_id for (entry_id,) in rows]
@@ -257,7 +258,9 @@ class Journal:
 
 
 def title(entry: Entry) -> str:
-    """Return the title of an entry: its signature, or the first line of its text."""
+    """Return the title of an entry: its signature, the first line of its text, or what it heals."""
+    if entry.heal is not None:
+        return title_of(entry.heal)
     if entry.spec is None:
         return ""
     if entry.spec.signature is not None:

@@ -24,9 +24,24 @@ EntryLabel = Literal[
     "blocked",
     "not started",
     "ungraded",
+    "healthy",
+    "flaky",
+    "environment",
 ]
-LABELS: tuple[EntryLabel, ...] = (*GRADES, "ungraded", "stopped", "interrupted", "bad", "blocked", "not started")
-"""Best first. `ungraded`: it came to its end without a ruling."""
+LABELS: tuple[EntryLabel, ...] = (
+    "healthy",
+    *GRADES,
+    "flaky",
+    "environment",
+    "ungraded",
+    "stopped",
+    "interrupted",
+    "bad",
+    "blocked",
+    "not started",
+)
+"""Best first. `healthy`, `flaky` and `environment`: heals that asked no model. `ungraded`: it came to its end
+without a ruling."""
 
 _MOST_DETAIL = 600
 
@@ -43,13 +58,15 @@ class ReportTotals:
 
 
 def has_reached(result: EntryResult, required: RequiredGrade) -> bool:
-    """Return True if `result` is finished with at least the required grade."""
-    return result.status == "finished" and reaches(result.grade, required)
+    """Return True if `result` is finished with at least the required grade, or there was nothing to heal."""
+    return result.status == "finished" and (result.heal == "healthy" or reaches(result.grade, required))
 
 
 def label_of(result: EntryResult) -> EntryLabel:
-    """Return the grade of a finished result, and the status of any other."""
+    """Return the grade of a finished result, of a heal that asked nothing the reason, of any other the status."""
     if result.status == "finished":
+        if result.heal == "healthy" or result.heal == "flaky" or result.heal == "environment":
+            return result.heal
         return result.grade or "ungraded"
     return result.status
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from ..errors import GreenloopError, ModelError, SandboxBroken, UsageError
 from ..records import Failure, Usage
-from ..settings import RequiredGrade, reaches
+from ..settings import RequiredGrade
 from .journal import Journal
-from .labels import label_of
+from .labels import has_reached, label_of
 from .records import EntryResult
 
 SCHEMA_VERSION = 1
@@ -58,7 +58,7 @@ class BatchResult:
 def required_of(results: Iterable[EntryResult], required: RequiredGrade) -> list[EntryResult]:
     """Set the exit codes of finished results by what is required now; a stored grade stays when that changes."""
     return [
-        each if each.status != "finished" else replace(each, exit_code=0 if reaches(each.grade, required) else 1)
+        each if each.status != "finished" else replace(each, exit_code=0 if has_reached(each, required) else 1)
         for each in results
     ]
 

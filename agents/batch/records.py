@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ..records import Dispute, Outcome, RunOutcome, Spec
+from ..records.heal import HealOutcome, HealRequest
 from .totals import UNLIMITED, Totals
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ the required grade. `not started`: it never began."""
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One spec of a batch: either `spec`, or the `error` that says why there is none."""
+    """One spec or heal of a batch, or the `error` that says why there is none."""
 
     id: str
     """Unique in its batch, and the same however the batch is ordered; also a folder's name."""
@@ -31,6 +32,7 @@ class Entry:
     error: str | None = None
     needs: tuple[str, ...] = ()
     """Ids of the entries whose code it is given: it begins when they have reached the required grade."""
+    heal: HealRequest | None = None
 
     @property
     def folder(self) -> Path:
@@ -60,6 +62,8 @@ class EntryResult(RunOutcome):
     """Where its code and tests are, relative to the batch's directory; None where nothing was written."""
     run: str | None = None
     """Its run directory, relative to the batch's directory, for `show` and the report's rounds."""
+    heal: HealOutcome | None = None
+    """How a heal ended; None for a spec."""
     tries: int = 1
     """How often it was begun: more than once where a worker was lost or the batch was killed."""
 

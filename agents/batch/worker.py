@@ -8,13 +8,16 @@ from pathlib import Path
 
 from ..errors import GreenloopError, StorageFailed
 from ..events import Event, Ruled
+from ..heal.run import HealOptions, run_heal
 from ..judge.judge import failures
 from ..records import Failure, RunResult
+from ..records.heal import HealRequest
 from ..run.cancellation import Cancellation
 from ..run.resources import Resources
 from ..run.run import RunRequest, run_spec
 from ..settings import Settings
 from ..storage.run_directory import RunDirectory
+from .heals import environment_of
 from .journal import Task, title
 from .records import EntryResult, EntryStatus
 from .totals import RunBudget, TotalBudget
@@ -38,6 +41,8 @@ class Worker:
     def __call__(self, task: Task) -> EntryResult:
         """Run `task`, or resume it where its run directory has recorded replies of the same digest."""
         entry = task.entry
+        if entry.heal is not None:
+            return self._healed(task, entry.heal)
         assert entry.spec is not None
         # A run that has the total for its own limit is refused where the model's price is not known.
         most = self.settings.max_cost or self.total.limits.total_cost
@@ -63,6 +68,42 @@ class Worker:
             storage = isinstance(error.__cause__, OSError)
             return stopped(unfinished(task), StorageFailed(str(error)) if storage else error)
         return _ended(task, result, last)
+
+    def _healed(self, task: Task, request: HealRequest) -> EntryResult:
+        entry, run = task.entry, RunDirectory(self.directory / task.run)
+        most = self.settings.max_cost or self.total.limits.total_cost
+        try:
+            healed = run_heal(
+                request,
+                replace(self.settings, work_dir=self.directory / entry.folder, max_cost=most),
+                HealOptions(),
+                self.environ,
+                environment_of(request, self.environ),
+                lambda event: self.on_event(entry.id, event),
+                run if run.exists else None,
+                run_id=task.digest,
+                resources=self.resources,
+                cancellation=self.cancellation,
+                shared_budget=RunBudget(self.total, task.spent),
+            )
+        except GreenloopError as error:
+            storage = isinstance(error.__cause__, OSError)
+            return stopped(unfinished(task), StorageFailed(str(error)) if storage else error)
+        return replace(
+            unfinished(task),
+            status=_status(healed.error),
+            exit_code=healed.exit_code,
+            grade=healed.grade,
+            why=healed.why,
+            heal=healed.outcome if healed.error is None else None,
+            usage=healed.usage,
+            seconds=healed.seconds,
+            error=healed.error,
+            notes=(*healed.notes, *([healed.question] if healed.question else [])),
+            model=healed.model,
+            sandbox=healed.sandbox,
+            run=task.run.as_posix(),
+        )
 
 
 def unfinished(task: Task) -> EntryResult:

@@ -10,6 +10,7 @@ from ..records import Outcome, Verdict
 from ..records.heal import Item, Observation, Symptom
 from ..sandbox import Sandbox, SandboxLimits
 from ..suite import split
+from ..syntax.source import parse
 from ..verifier import Verifier
 from .repair_tasks import RepairTask
 
@@ -70,6 +71,6 @@ class VerifiedCase:
 
 
 def _item(outcome: Outcome, source: str) -> Item:
-    literals = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)]
+    literals = [node for node in ast.walk(parse(source)) if isinstance(node, ast.Constant)]
     texts = dict.fromkeys(repr(node.value) for node in literals)
     return Item(outcome.test_id, outcome.detail, source, tuple(texts))

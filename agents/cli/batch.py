@@ -157,4 +157,4 @@ def _list(entries: Sequence[Entry], console: Console, stream: TextIO | None) -> 
         console.document(entries, stream)
     else:
         console.lines(entry_lines(entries))
-    return UsageError.exit_code if any(entry.spec is None for entry in entries) else 0
+    return UsageError.exit_code if any(entry.error is not None for entry in entries) else 0

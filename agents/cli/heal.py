@@ -113,9 +113,10 @@ def heal(
             earlier = _found(settings, target, resume)
             if earlier is None:
                 assert target is not None
+                from ..heal.target import read_target
                 from ..records.heal import HealRequest
 
-                path, name, refs = _target(target, test, tests, may_change)
+                path, name, refs = read_target(target, (*test, *map(str, tests)), may_change)
                 request = HealRequest(
                     path=path,
                     name=name,
@@ -184,26 +185,6 @@ def _found(settings: Settings, target: str | None, resume: str | None) -> RunDir
     from ..storage import run_directory as runs
 
     return runs.find(settings.work_dir, resume)
-
-
-def _target(
-    target: str, test: tuple[str, ...], tests: tuple[Path, ...], may_change: tuple[str, ...]
-) -> tuple[str, str | None, tuple[str, ...]]:
-    """Path, name and tests of what is to be healed. Raises UsageError where the options don't fit the target."""
-    path, colons, name = target.partition("::")
-    refs = tuple(_absolute_reference(each) for each in (*test, *map(str, tests)))
-    if colons and not test:
-        raise UsageError(f"Say which test {target} fails: --test tests/test_it.py::test_name")
-    if Path(path).is_dir() and not (tests and may_change):
-        raise UsageError(f"{path} is a folder; name what fails and what may change: --tests, --may-change.")
-    if refs and not colons and not Path(path).is_dir():
-        raise UsageError(f"Tests go with a function or a project; name it: {path}::NAME")
-    return str(Path(path).absolute()), name or None, refs
-
-
-def _absolute_reference(reference: str) -> str:
-    path, colons, rest = reference.partition("::")
-    return f"{Path(path).absolute()}{colons}{rest}"
 
 
 def _environment(given: tuple[str, ...], names: tuple[str, ...]) -> dict[str, str]:

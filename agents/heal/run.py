@@ -12,10 +12,11 @@ from pathlib import Path
 from .. import __version__
 from ..errors import GreenloopError, Interrupted, StorageFailed
 from ..events import EventHandler, Note, RunStarted
-from ..llm_backends.budget import Budget
+from ..llm_backends.budget import Budget, SharedBudget
 from ..records import Failure, Reply, Request, RunStatus
 from ..records.heal import HealRecord, HealRequest, HealResult, WrittenFile
-from ..run.resources import models_by_role
+from ..run.cancellation import Cancellation
+from ..run.resources import HEAL_ROLES, Resources, models_by_role
 from ..run.role_models import RoleModels, SharedModels
 from ..run.run import settings_as_json
 from ..sandbox import Sandbox, open_sandbox
@@ -57,20 +58,30 @@ def run_heal(
     environment: Mapping[str, str],
     emit: EventHandler,
     resumed: RunDirectory | None = None,
+    *,
+    run_id: str | None = None,
+    resources: Resources | None = None,
+    cancellation: Cancellation | None = None,
+    shared_budget: SharedBudget | None = None,
 ) -> HealResult:
     """Heal a script, a function or a project, or go on with a heal.
 
     Once it has a directory its result tells of any error. `environ` has the providers'
-    keys, `environment` the values of the variables that the script gets. Raises
+    keys, `environment` the values of the variables that the script gets. In a batch its directory has the name
+    `run_id`, `resources` are shared, and what it spends is charged to `shared_budget` too. Raises
     UsageError, SandboxUnavailable and Interrupted before there is a directory.
     """
+    cancellation = cancellation or Cancellation()
     with ExitStack() as held:
-        sandbox = open_sandbox(settings.sandbox, open_interpreter(settings.python))
-        held.callback(sandbox.close)
-        case = open_case(request, sandbox, environment)
+        if resources is None:
+            sandbox = open_sandbox(settings.sandbox, open_interpreter(settings.python))
+            held.callback(sandbox.close)
+            choices = models_by_role(settings, environ, HEAL_ROLES)
+        else:
+            sandbox, choices = resources.sandbox, resources.choices
+        case = open_case(request, sandbox, environment, lambda: cancellation.cancelled)
         targets = open_targets(case.tree.root, case.may_change, force=options.force) if options.apply else {}
-        choices = models_by_role(settings, environ, ("healer",))
-        record = _first_record(request, settings, resumed)
+        record = _first_record(request, settings, resumed, run_id)
         run = resumed or run_directory.create(settings.work_dir, record)
         run.write(record)
         choice = choices["healer"]
@@ -79,14 +90,21 @@ def run_heal(
         if sandbox.name == "none":
             emit(Note("No sandbox: the script and its patches run with all your rights.", warning=True))
         budget = Budget(
-            max_tokens=settings.max_tokens, max_seconds=settings.max_seconds, max_cost=settings.max_cost
+            max_tokens=settings.max_tokens,
+            max_seconds=settings.max_seconds,
+            max_cost=settings.max_cost,
+            shared_budget=shared_budget,
         )
         began = time.monotonic()
         result = HealResult(outcome="unhealed")
         status: RunStatus = "stopped"
         try:
-            shared = held.enter_context(SharedModels(choices, settings.weights, emit))
+            if resources is None or resources.shared_models is None:
+                shared = held.enter_context(SharedModels(choices, settings.weights, emit))
+            else:
+                shared = resources.shared_models
             models = held.enter_context(RoleModels(shared, settings, budget, run.replies, emit))
+            held.enter_context(cancellation.on_cancel(models.__exit__))
             version = ".".join(map(str, sandbox.interpreter.version[:2]))
             healer = models.healer(python=version, prompt_extra=options.prompt_extra, values=options.values)
             result = heal_case(
@@ -121,11 +139,13 @@ def run_heal(
         return result
 
 
-def open_case(request: HealRequest, sandbox: Sandbox, environment: Mapping[str, str]) -> ScriptCase | TestsCase:
+def open_case(
+    request: HealRequest, sandbox: Sandbox, environment: Mapping[str, str], cancelled: Callable[[], bool]
+) -> ScriptCase | TestsCase:
     """Read what a case needs. Raises UsageError."""
     if request.tests:
-        return tests_case(request, sandbox, lambda: False)
-    return script_case(request, sandbox, environment, lambda: False)
+        return tests_case(request, sandbox, cancelled)
+    return script_case(request, sandbox, environment, cancelled)
 
 
 def show_prompt(
@@ -139,8 +159,8 @@ def show_prompt(
     with ExitStack() as held:
         sandbox = open_sandbox(settings.sandbox, open_interpreter(settings.python))
         held.callback(sandbox.close)
-        case = open_case(request, sandbox, environment)
-        choice = models_by_role(settings, environ, ("healer",))["healer"]
+        case = open_case(request, sandbox, environment, lambda: False)
+        choice = models_by_role(settings, environ, HEAL_ROLES)["healer"]
         healer = Healer(
             _asks_nobody, lengths_of(choice), seed=0, prompt_extra=options.prompt_extra, values=options.values
         )
@@ -151,11 +171,13 @@ def _asks_nobody(_: Request) -> Reply:
     raise AssertionError("a prompt that is shown is not sent")
 
 
-def _first_record(request: HealRequest, settings: Settings, resumed: RunDirectory | None) -> HealRecord:
+def _first_record(
+    request: HealRequest, settings: Settings, resumed: RunDirectory | None, run_id: str | None
+) -> HealRecord:
     now = datetime.now().astimezone()
     earlier = resumed.read_heal() if resumed else None
     return HealRecord(
-        id=earlier.id if earlier else run_directory.new_id(f"heal-{Path(request.path).stem}", now),
+        id=earlier.id if earlier else run_id or run_directory.new_id(f"heal-{Path(request.path).stem}", now),
         greenloop_version=__version__,
         created=earlier.created if earlier else now.isoformat(timespec="seconds"),
         status="running",

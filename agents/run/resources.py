@@ -17,6 +17,7 @@ from ..verifier import Workers
 from ..verifier.cached_verifier import boards_at_once
 from .role_models import ROLES, SharedModels
 
+HEAL_ROLES: tuple[Role, ...] = ("healer",)
 EMBEDDED_SLOTS = 6
 """Requests of several runs that the embedded model answers at once at the most (docs/performance.md)."""
 
@@ -50,7 +51,11 @@ def models_by_role(
 
 @contextmanager
 def open_resources(
-    settings: Settings, environ: Mapping[str, str], shared: EventHandler | None = None, most: int = EMBEDDED_SLOTS
+    settings: Settings,
+    environ: Mapping[str, str],
+    shared: EventHandler | None = None,
+    most: int = EMBEDDED_SLOTS,
+    roles: Sequence[Role] = ROLES,
 ) -> Iterator[Resources]:
     """Open the resources of one run; with `shared`, the handler of events from opening models, of `most` at once.
 
@@ -61,7 +66,7 @@ def open_resources(
         held.callback(sandbox.close)
         lasting = shared is not None
         workers = held.enter_context(closing(Workers(sandbox, boards_at_once(), lasting=lasting)))
-        choices = models_by_role(settings, environ)
+        choices = models_by_role(settings, environ, roles)
         if shared is None:
             yield Resources(sandbox, workers, choices)
         else:

@@ -75,7 +75,7 @@ def front_matter(data: Mapping[object, object], lines: Mapping[str, int], place:
     """
     found = _front_matter(data, lines, place, "")
     texts = {"id": found.id, "signature": found.signature, "examples": found.examples}
-    fields = _Fields(data, lines, place)
+    fields = Fields(data, lines, place)
     paths = {"tests": fields.texts("tests"), "packages": found.packages, "with": fields.texts("with")}
     values = {key: value for key, value in {**texts, **paths, **asdict(found.limits)}.items() if value}
     return replace(found, source=json.dumps(values, sort_keys=True) + "\n" if values else "")
@@ -84,13 +84,10 @@ def front_matter(data: Mapping[object, object], lines: Mapping[str, int], place:
 def _front_matter(
     data: Mapping[object, object], lines: Mapping[str, int], place: Place, source: str
 ) -> FrontMatter:
-    read = _Fields(data, lines, place)
+    read = Fields(data, lines, place)
     read.check_keys(KEYS)
-    identifier = read.text("id")
-    if identifier is not None and not re.fullmatch(r"[A-Za-z0-9][\w.-]{0,79}", identifier):
-        raise read.complaint("id", "letters, digits, dots, dashes and underscores, at most 80")
     return FrontMatter(
-        id=identifier,
+        id=read.identifier(),
         signature=read.text("signature"),
         examples=read.texts("examples"),
         tests=tuple(place.file(name, read.where("tests")) for name in read.texts("tests")),
@@ -103,13 +100,13 @@ def _front_matter(
     )
 
 
-def _limits(read: _Fields) -> SpecLimits:
+def _limits(read: Fields) -> SpecLimits:
     nested = read.data.get("limits")
     nested = {} if nested is None else nested
     if not isinstance(nested, dict):
         raise read.complaint("limits", "a mapping such as `max_rounds: 3`")
-    _Fields(nested, read.lines, read.place).check_keys(_LIMITS)
-    limits = _Fields({**nested, **read.data}, read.lines, read.place)
+    Fields(nested, read.lines, read.place).check_keys(_LIMITS)
+    limits = Fields({**nested, **read.data}, read.lines, read.place)
     rounds, tokens = limits.number("max_rounds", whole=True), limits.number("max_tokens", whole=True)
     return SpecLimits(
         max_rounds=int(rounds) if rounds is not None else None,
@@ -128,7 +125,7 @@ def listed(text: str, key: str, origin: str) -> list[tuple[str, int]]:
 
     place = place_of(origin)
     data, lines = _loaded(text, place, first=1)
-    read = _Fields(data or {}, lines, place)
+    read = Fields(data or {}, lines, place)
     for other in read.data:
         if other != key:
             where = read.where(str(other))
@@ -142,7 +139,7 @@ def listed(text: str, key: str, origin: str) -> list[tuple[str, int]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Fields:
+class Fields:
     """A mapping read from YAML, JSON or a table, with the line of each key where that is known."""
 
     data: Mapping[object, object]
@@ -150,24 +147,36 @@ class _Fields:
     place: Place
 
     def where(self, key: str) -> str:
+        """Where a key stands."""
         return self.place.at(self.lines[key]) if key in self.lines else self.place.whole
 
     def complaint(self, key: str, wanted: str) -> UsageError:
+        """The error for a value that is not as `wanted`."""
         return UsageError(f"{self.where(key)}: `{key}` must be {wanted}.")
 
     def check_keys(self, known: tuple[str, ...]) -> None:
+        """Raise UsageError for a key that is not among those `known`."""
         for key in self.data:
             if key not in known:
                 name = str(key)[:40]
                 raise UsageError(f"{self.where(str(key))}: unknown front matter key `{name}`; {hint(name, known)}")
 
     def text(self, key: str) -> str | None:
+        """The text of a key. Raises UsageError where it is none."""
         value = self.data.get(key)
         if value is not None and (not isinstance(value, str) or not value.strip()):
             raise self.complaint(key, "text; quote it")
         return value.strip() if isinstance(value, str) else None
 
+    def identifier(self) -> str | None:
+        """The id that is given. Raises UsageError for one that is no name."""
+        identifier = self.text("id")
+        if identifier is not None and not re.fullmatch(r"[A-Za-z0-9][\w.-]{0,79}", identifier):
+            raise self.complaint("id", "letters, digits, dots, dashes and underscores, at most 80")
+        return identifier
+
     def texts(self, key: str) -> tuple[str, ...]:
+        """The texts of a key, one or a list of them. Raises UsageError."""
         value = self.data.get(key)
         values = [] if value is None else value if isinstance(value, list) else [value]
         if not all(isinstance(item, str) and item.strip() for item in values):
@@ -175,11 +184,11 @@ class _Fields:
         return tuple(str(item).strip() for item in values)
 
     def number(self, key: str, *, whole: bool = False) -> float | None:
+        """The number above 0 of a key. Raises UsageError."""
         value = self.data.get(key)
         if value is None:
             return None
-        numeric = isinstance(value, int | float) and not isinstance(value, bool)
-        if not numeric or not isinstance(value, int | float) or not 0 < value < math.inf:
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < math.inf:
             raise self.complaint(key, "a number above 0")
         if whole and value != int(value):
             raise self.complaint(key, "a whole number above 0")

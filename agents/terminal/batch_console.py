@@ -10,6 +10,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
+from ..batch.heals import title_of
 from ..batch.journal import Task
 from ..batch.labels import label_of
 from ..batch.outcome import BatchResult
@@ -181,13 +182,15 @@ def entry_lines(entries: Sequence[Entry]) -> list[str]:
     """Return a line for each entry (id, place, signature, number of examples), and a count, for `--check`."""
     lines = []
     for entry in entries:
-        if entry.spec is None:
+        if entry.heal is not None:
+            lines.append(f"{entry.id} ({entry.where}): {title_of(entry.heal)}")
+        elif entry.spec is None:
             lines.append(f"{entry.id} ({entry.where}): bad: {entry.error}")
         else:
             signature = entry.spec.signature.text if entry.spec.signature else "no signature"
             needs = f", needs {', '.join(entry.needs)}" if entry.needs else ""
             lines.append(f"{entry.id} ({entry.where}): {signature}, {len(entry.spec.examples)} examples{needs}")
-    bad = sum(entry.spec is None for entry in entries)
+    bad = sum(entry.error is not None for entry in entries)
     return [*lines, f"{len(entries)} specs, {bad} of them bad"]
 
 

@@ -13,7 +13,7 @@
     { name: "tokens", label: "Tokens", figure: true },
     { name: "seconds", label: "Seconds", figure: true },
   ];
-  const STANDINGS = ["verified", "consensus", "contested", "failed", "ungraded", "stopped", "interrupted", "bad", "blocked", "not started"];
+  const STANDINGS = ["healthy", "verified", "consensus", "contested", "failed", "flaky", "environment", "ungraded", "stopped", "interrupted", "bad", "blocked", "not started"];
   const PAGE = 200;
   const at = (id) => document.getElementById(id);
   const rows = JSON.parse(at("results").textContent).map((values, index) => {

@@ -1,4 +1,4 @@
-"""One spec as it stands in a file, before it is read: its text and what is set beside it, or why there is none."""
+"""One spec or heal as it stands in a file, before it is read: its text and what is set beside it, or a fault."""
 
 from __future__ import annotations
 
@@ -10,14 +10,19 @@ from ...errors import UsageError
 from ...spec.front_matter import KEYS, hint
 from ...spec.place import Place
 
-BODIES = ("spec", "text", "file")
+BODIES = ("spec", "text", "file", "heal")
 """The keys of which an item of a list has exactly one."""
+HEAL_KEYS = (
+    *("id", "arguments", "tests", "stdin", "data", "env", "may_change", "keep", "seconds"),
+    *("expect", "expect_output", "expect_exit", "expect_file"),
+)
+"""What stands beside `heal`: the options of the command."""
 LISTS = (".yaml", ".yml", ".jsonl", ".ndjson", ".csv")
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A spec that can be read: `text` at `text_place`, or the text file `file`.
+    """A spec that can be read, `text` at `text_place` or the text file `file`; or a heal.
 
     `keys` are set beside it, each on its line of `lines`. `source` is the item as written, and makes the id of a
     bad entry.
@@ -27,6 +32,8 @@ class Item:
     text: str = ""
     text_place: Place | None = None
     file: Path | None = None
+    heal: str | None = None
+    """What is to be healed, in the place of a spec: a script, FILE.py::NAME or a folder."""
     keys: Mapping[object, object] = field(default_factory=dict)
     lines: Mapping[str, int] = field(default_factory=dict)
     source: str = ""
@@ -82,20 +89,23 @@ def _of_mapping(
     value: Mapping[object, object], place: Place, lines: Mapping[str, int], text_place: Place, source: str
 ) -> Item:
     given = [key for key in BODIES if value.get(key) is not None]
+    known = (*BODIES, *(HEAL_KEYS if given == ["heal"] else KEYS))
     for key in value:
-        if key not in (*BODIES, *KEYS):
+        if key not in known:
             name = str(key)[:40]
             where = place.at(lines[name]) if name in lines else place.whole
             # `- Implement f(x: int)` is a mapping to YAML.
             prose = "quote the text, or write it as a block (`|`)." if " " in name else ""
-            raise UsageError(f"{where}: unknown key `{name}`; {prose or hint(name, (*BODIES, *KEYS))}")
+            raise UsageError(f"{where}: unknown key `{name}`; {prose or hint(name, known)}")
     if len(given) != 1:
         both = f"has both `{given[0]}` and `{given[1]}`" if given else "has no `spec`"
-        raise UsageError(f"{place.whole}: the item {both}; give one of `spec`, `text` and `file`.")
+        raise UsageError(f"{place.whole}: the item {both}; give one of `spec`, `text`, `file` and `heal`.")
     body = value[given[0]]
     if not isinstance(body, str):
         raise UsageError(f"{place.whole}: `{given[0]}` must be text; quote it.")
     keys = {key: item for key, item in value.items() if key not in BODIES}
+    if given[0] == "heal":
+        return Item(place, heal=body.strip(), keys=keys, lines=lines, source=source)
     if given[0] != "file":
         return Item(place, body, text_place, keys=keys, lines=lines, source=source)
     if not body.strip() or Path(body).suffix.lower() in LISTS:

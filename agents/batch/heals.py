@@ -1,0 +1,92 @@
+"""An item of a list with `heal` -> the request of a heal, and what its result is in a batch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+from ..errors import UsageError
+from ..heal.target import read_target
+from ..records import fingerprint
+from ..records.heal import HealRequest
+from ..spec.front_matter import Fields
+from .sources.item import Item
+
+
+def heal_request(item: Item) -> HealRequest:
+    """Read what is to be healed. Raises UsageError that names the line."""
+    assert item.heal is not None
+    read, folder = Fields(item.keys, item.lines, item.place), item.place.folder
+    tests, may_change = read.texts("tests"), read.texts("may_change")
+    item.place.file(item.heal.partition("::")[0], item.place.whole)
+    for key in ("tests", "data", "stdin"):
+        for file in read.texts(key):
+            item.place.file(file.partition("::")[0], read.where(key))
+    try:
+        path, name, references = read_target(item.heal, tests, may_change, folder)
+    except UsageError as error:
+        raise UsageError(f"{item.place.whole}: {error}") from error
+    if not Path(path).exists():
+        raise UsageError(f"{item.place.whole}: there is no {path}; name a script, FILE.py::NAME or a folder.")
+    stdin = read.text("stdin")
+    return HealRequest(
+        path=path,
+        name=name,
+        tests=references,
+        arguments=read.texts("arguments"),
+        stdin=None if stdin is None else str((folder / stdin).absolute()),
+        environment=read.texts("env"),
+        data=tuple(str((folder / each).absolute()) for each in read.texts("data")),
+        may_change=may_change,
+        keep=read.texts("keep"),
+        expect=read.text("expect"),
+        expect_output=_flag(read, "expect_output"),
+        expect_exit=_exit_code(read),
+        expect_file=read.texts("expect_file"),
+        seconds=read.number("seconds") or HealRequest(path="").seconds,
+    )
+
+
+def heal_content(request: HealRequest) -> str:
+    """Fingerprint a request with the files that it names: changed ones make it another heal."""
+    named = [request.path, *(each.partition("::")[0] for each in request.tests), *request.data]
+    if request.stdin is not None:
+        named.append(request.stdin)
+    return fingerprint(json.dumps(asdict(request), sort_keys=True) + "".join(map(_bytes_of, dict.fromkeys(named))))
+
+
+def title_of(request: HealRequest) -> str:
+    """Name what a heal is to mend."""
+    name = f"{Path(request.path).name}::{request.name}" if request.name else Path(request.path).name
+    return " ".join(("heal", name, *request.arguments))
+
+
+def environment_of(request: HealRequest, environ: Mapping[str, str]) -> dict[str, str]:
+    """The values of the variables that a heal names. Raises UsageError where one is not set."""
+    for name in request.environment:
+        if name not in environ:
+            raise UsageError(f"The variable {name} is not set here; set it, or take it out of `env`.")
+    return {name: environ[name] for name in request.environment}
+
+
+def _bytes_of(name: str) -> str:
+    path = Path(name)
+    files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
+    texts = [each.read_bytes().decode("latin-1") for each in files if each.is_file()]
+    return fingerprint("\0".join(texts))
+
+
+def _flag(read: Fields, key: str) -> bool:
+    value = read.data.get(key)
+    if value not in (None, True, False):
+        raise read.complaint(key, "true or false")
+    return value is True
+
+
+def _exit_code(read: Fields) -> int | None:
+    value = read.data.get("expect_exit")
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 256):
+        raise read.complaint("expect_exit", "an exit code, 0 to 255")
+    return value

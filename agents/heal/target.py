@@ -1,0 +1,31 @@
+"""What a heal is told to mend, `SCRIPT`, `FILE.py::NAME` or a folder -> path, name and tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..errors import UsageError
+
+
+def read_target(
+    target: str, tests: Sequence[str], may_change: Sequence[str], folder: Path = Path()
+) -> tuple[str, str | None, tuple[str, ...]]:
+    """Path, name and tests of what is to be healed; what is not absolute lies in `folder`.
+
+    Raises UsageError where tests and files that may change don't fit the target.
+    """
+    path, colons, name = target.partition("::")
+    whole = folder / path
+    if colons and not tests:
+        raise UsageError(f"Say which test {target} fails: --test tests/test_it.py::test_name")
+    if whole.is_dir() and not (tests and may_change):
+        raise UsageError(f"{path} is a folder; name what fails and what may change: --tests, --may-change.")
+    if tests and not colons and not whole.is_dir():
+        raise UsageError(f"Tests go with a function or a project; name it: {path}::NAME")
+    return str(whole.absolute()), name or None, tuple(_absolute(each, folder) for each in tests)
+
+
+def _absolute(reference: str, folder: Path) -> str:
+    path, colons, rest = reference.partition("::")
+    return f"{(folder / path).absolute()}{colons}{rest}"
