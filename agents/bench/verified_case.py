@@ -56,8 +56,14 @@ class VerifiedCase:
         code = changed.get(MODULE, self.subject.code)
         verdict = self.verifier.verify(code, self.subject.tests)
         behavior = "\n".join(f"{each.test_id} {each.status} {each.actual}" for each in verdict.outcomes)
-        reached = {f"{MODULE}::{self.subject.entry_point}": 1.0}
+        reached = {} if changed else self._functions()
         return Observation(self._symptom(verdict), behavior=behavior, reached=reached)
+
+    def _functions(self) -> dict[str, float]:
+        """The functions at the top of the module, that which the tests call first."""
+        nodes = [node for node in parse(self.subject.code).body if isinstance(node, ast.FunctionDef)]
+        own = self.subject.entry_point
+        return {f"{MODULE}::{node.lineno}": 1.0 if node.name == own else 0.5 for node in nodes}
 
     def _symptom(self, verdict: Verdict) -> Symptom | None:
         if verdict.kind == "passed":

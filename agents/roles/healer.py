@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import ReplyError
 from ..records import Message, Reply, Request
-from ..records.heal import Patch, Place, Symptom
+from ..records.heal import Item, Patch, Place, Symptom
 from ..reply.fences import blocks
 from ..reply.parseable import make_parseable
 from ..syntax.changes import changed_lines, changed_nodes
 from ..syntax.encoding import encoded
-from ..syntax.source import program
+from ..syntax.source import parse, program
 from ..syntax.units import replaced, text_of
 from .ask import CORRECTION_TEMPERATURE, Ask, ReplyLengths
 from .outline import beside
@@ -53,8 +54,10 @@ class Healer:
         python: str = PYTHON,
         prompt_extra: str = "",
         values: bool = True,
+        anew: bool = False,
     ) -> None:
-        """`values` False keeps arguments and locals out of the prompt."""
+        """`values` False keeps arguments and locals out of the prompt. With `anew`, for small models, every second
+        patch of a function with failing tests is written from its head and the tests, the old body unseen."""
         self._ask = ask
         self._tokens = lengths.code
         self._most = lengths.code * _PROMPT_PER_TOKEN
@@ -62,6 +65,7 @@ class Healer:
         self._python = python
         self._extra = prompt_extra
         self._values = values
+        self._anew = anew
 
     @property
     def longest(self) -> int:
@@ -79,6 +83,9 @@ class Healer:
     ) -> Request:
         """The request for patch `number` (from 1)."""
         code = text_of(files[place.path], place).rstrip("\n")
+        tests = [item for item in symptom.items[:SHOWN_ITEMS] if item.source]
+        if self._anew and number % 2 == 0 and tests and (head := head_of(code)):
+            return self._request_anew(files, task, place, head, tests, number)
         items = [_shown_item(item.name, item.source, item.detail) for item in symptom.items[:SHOWN_ITEMS]]
         outline = beside(place.path, place.name, code, files, _MOST_OUTLINE) if place.unit != "file" else ""
         parts: dict[str, Any] = {
@@ -103,11 +110,29 @@ class Healer:
             if len(user) > self._most:  # the first of several, and at last the whole
                 parts[name] = parts[name][1:] if name in ("earlier", "items") else parts[name][:0]
                 user = render("heal", **parts, **fixed)
+        return self._asked(user, number, first=number == 1)
+
+    def _request_anew(
+        self, files: Mapping[str, str], task: str, place: Place, head: str, tests: Sequence[Item], number: int
+    ) -> Request:
+        user = render(
+            "heal_anew",
+            task=task,
+            path=place.path,
+            unit_name=place.name,
+            code=head,
+            outline=beside(place.path, place.name, text_of(files[place.path], place), files, _MOST_OUTLINE),
+            items=[_shown_item(test.name, test.source, "") for test in tests],
+            extra=self._extra,
+        )
+        return self._asked(user, number, first=number == 2)
+
+    def _asked(self, user: str, number: int, *, first: bool) -> Request:
         return Request(
             role="healer",
             messages=(Message("system", render("heal_system", python=self._python)), Message("user", user)),
             max_tokens=self._tokens,
-            temperature=0.0 if number == 1 else TEMPERATURE,
+            temperature=0.0 if first else TEMPERATURE,
             seed=self._seed + number,
             purpose=f"patch {number}",
         )
@@ -169,6 +194,22 @@ def read_patch(reply: Reply, files: Mapping[str, str], place: Place, patch_id: s
             continue
         return Patch(patch_id, place, {place.path: new}, changed_nodes(text, new), changed_lines(text, new))
     raise ReplyError(reasons[0])
+
+
+def head_of(code: str) -> str:
+    """The head of a function at the top of its module, with its docstring and `...`; empty of anything else."""
+    try:
+        (node,) = parse(code).body
+    except ValueError:
+        return ""
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return ""
+    first = node.body[0]
+    documented = ast.get_docstring(node, clean=False) is not None
+    last = first.end_lineno if documented else first.lineno - 1
+    if last is None or last < node.lineno:
+        return ""
+    return "\n".join([*code.split("\n")[:last], " " * (first.col_offset or 4) + "..."])
 
 
 def _again(request: Request, reason: str, place: Place) -> Request:

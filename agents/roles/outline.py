@@ -55,7 +55,8 @@ def outline(modules: Sequence[UserModule], text: str) -> str:
 
 def beside(path: str, name: str, code: str, files: Mapping[str, str], most: int) -> str:
     """What the function or lines `code`, `name` of the file `path`, use of its module and of others in `files`:
-    imports and short constants as they are, signatures of functions and classes, in at most `most` characters."""
+    imports, texts and short constants as they are, signatures of functions and classes, in at most `most`
+    characters."""
     words = frozenset(re.findall(r"\w+", code))
     parts: list[str] = []
     for each, source in sorted(files.items(), key=lambda item: item[0] != path):
@@ -64,6 +65,8 @@ def beside(path: str, name: str, code: str, files: Mapping[str, str], most: int)
         except ValueError:
             continue
         for node in body:
+            if each == path and (text := _text(node)):
+                parts.append(f'"""{text}"""')
             if not names_bound(node) & words or name in names_bound(node):
                 continue
             if isinstance(node, _Definition):
@@ -76,6 +79,12 @@ def beside(path: str, name: str, code: str, files: Mapping[str, str], most: int)
             most -= len(part) + 1
             kept.append(part)
     return "\n".join(kept)
+
+
+def _text(node: ast.stmt) -> str:
+    """A text that stands for itself, such as a module's docstring."""
+    value = node.value if isinstance(node, ast.Expr) else None
+    return value.value.strip() if isinstance(value, ast.Constant) and isinstance(value.value, str) else ""
 
 
 def _rest(count: int) -> str:

@@ -155,7 +155,10 @@ class RoleModels:
     def healer(self, *, python: str, prompt_extra: str = "", values: bool = True) -> Healer:
         """The role that mends what exists."""
         ask, lengths = self.ask("healer"), self.lengths("healer")
-        return Healer(ask, lengths, seed=self._seed, python=python, prompt_extra=prompt_extra, values=values)
+        small = is_small(self._choices["healer"].model_id)
+        return Healer(
+            ask, lengths, seed=self._seed, python=python, prompt_extra=prompt_extra, values=values, anew=small
+        )
 
     def lengths(self, role: Role) -> ReplyLengths:
         """The longest replies of the model of `role`."""
