@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from ..records.heal import Observation, Place
 from ..syntax.units import unit_at, unit_named, whole_file
+from .tree import never_changes
 
 MOST_PLACES = 3
 
@@ -41,10 +42,13 @@ def places(
 
 
 def elsewhere(files: Mapping[str, str], seen: Observation) -> str | None:
-    """The function in which a case fails, `path::name`, where its file may not change; None where it may."""
+    """The function in which a case fails, `path::name`, where its file may not change; None where it
+    may, and where that file holds tests."""
     assert seen.symptom is not None
     deepest = next(iter(seen.symptom.frames), None)
-    return None if deepest is None or deepest.path in files else f"{deepest.path}::{deepest.function}"
+    if deepest is None or deepest.path in files or never_changes(deepest.path):
+        return None
+    return f"{deepest.path}::{deepest.function}"
 
 
 def _lines(seen: Observation) -> Iterator[tuple[str, int]]:

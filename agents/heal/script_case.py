@@ -15,12 +15,11 @@ from ..syntax.encoding import decoded
 from .expectations import read_expectations
 from .script_run import Invocation
 from .scripts import ScriptCase
-from .tree import Tree, read_tree
+from .tree import Tree, never_changes, read_tree
 
 _REFUSED = ("PATH", "HOME")
 _REFUSED_PREFIXES = ("LD_", "PYTHON", "DYLD_")
 _MOST_STDIN = 8 << 20
-_NEVER_CHANGED = ("conftest.py", "test_*.py", "*_test.py", "setup.py")
 
 
 def script_case(
@@ -100,12 +99,6 @@ def changeable(tree: Tree, script: str | None, patterns: Sequence[str]) -> tuple
         except (SyntaxError, ValueError, LookupError) as error:
             raise UsageError(f"{tree.root / path} is not in the encoding that it declares ({error}).") from error
     return tuple(dict.fromkeys(found))
-
-
-def never_changes(path: str) -> bool:
-    """Return True for a file with tests, what lies beside them, or configuration."""
-    *folders, name = path.split("/")
-    return "tests" in folders or "test" in folders or any(fnmatch(name, each) for each in _NEVER_CHANGED)
 
 
 def _checked_environment(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

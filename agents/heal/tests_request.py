@@ -12,9 +12,9 @@ from ..records.heal import HealRequest
 from ..sandbox import Sandbox, SandboxLimits
 from ..syntax.encoding import decoded
 from ..syntax.units import unit_named
-from .script_case import changeable, installed, never_changes
+from .script_case import changeable, installed
 from .tests_case import TestsCase
-from .tree import read_tree
+from .tree import never_changes, read_tree
 
 _MARKS = ("pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg", "setup.py", ".git")
 """What the top of a project holds."""

@@ -16,6 +16,7 @@ MOST_FILES = 2000
 MOST_BYTES = 32 << 20
 _NEVER = (".git", ".hg", ".svn", "__pycache__", "node_modules", ".venv", "work_dir")
 """Folders that no case needs: history, what is made anew, and other programs' packages."""
+_NEVER_CHANGED = ("conftest.py", "test_*.py", "*_test.py", "setup.py")
 _SECRETS = (".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "id_rsa*", "id_ed25519*", ".netrc", ".pypirc")
 """Files that are taken only when they are named."""
 
@@ -111,3 +112,9 @@ def _is_taken(root: Path, path: str) -> bool:
         return False
     place = root / path
     return place.is_file() and place.resolve().is_relative_to(root.resolve())
+
+
+def never_changes(path: str) -> bool:
+    """Return True for a file with tests, what lies beside them, or configuration."""
+    *folders, name = path.split("/")
+    return "tests" in folders or "test" in folders or any(fnmatch(name, each) for each in _NEVER_CHANGED)
