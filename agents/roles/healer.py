@@ -83,7 +83,7 @@ class Healer:
     ) -> Request:
         """The request for patch `number` (from 1)."""
         code = text_of(files[place.path], place).rstrip("\n")
-        tests = [item for item in symptom.items[:SHOWN_ITEMS] if item.source]
+        tests = [item for item in symptom.items[:SHOWN_ITEMS] if "\n" in item.source.strip()]
         if self._anew and number % 2 == 0 and tests and (head := head_of(code)):
             return self._request_anew(files, task, place, head, tests, number)
         items = [_shown_item(item.name, item.source, item.detail) for item in symptom.items[:SHOWN_ITEMS]]

@@ -136,20 +136,14 @@ def test_a_misspelt_module_is_the_codes_fault(heals: Heals) -> None:
 
 
 @pytest.mark.thorough
-def test_a_script_that_works_and_one_that_fails_at_random_ask_no_model(heals: Heals) -> None:
+def test_a_script_that_works_and_one_that_fails_now_and_then_ask_no_model(heals: Heals) -> None:
     heals.replies(RIGHT)
     heals.script("print('fine')\n")
     assert heals.run("s.py") == 0
     assert heals.document["outcome"] == "healthy"
-    heals.script("x = {'a', 'b', 'c', 'd', 'e', 'f'}\nif next(iter(x)) in 'abc':\n    raise ValueError(x)\n")
-    outcomes = set()
-    heals.run("s.py")
-    outcomes.add(heals.document["outcome"])
-    heals.script("import os\nif os.urandom(1)[0] % 2:\n    raise ValueError\n")
-    for _ in range(4):
-        heals.run("s.py", "--max-rounds", "1")
-        outcomes.add(heals.document["outcome"])
-    assert "flaky" in outcomes
+    heals.script("if hash('green') % 2:  # with the hash seeds 1 and 2, not with 0\n    raise ValueError\n")
+    assert heals.run("s.py") == 1
+    assert heals.document["outcome"] == "flaky"
     assert heals.requests == []
 
 
@@ -501,11 +495,17 @@ def test_a_killed_heal_leaves_old_or_new_bytes(heals: Heals) -> None:
         assert path.read_text() in (OFF_BY_ONE, new)
 
 
-def test_the_readmes_script_is_mended_on_recorded_replies_of_the_embedded_model(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [0, 1], ids=["a script", "a function"])
+def test_what_the_readme_heals_is_mended_on_recorded_replies_of_the_embedded_model(
+    tmp_path: Path, number: int
+) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     section = readme[readme.index("## Healing\n") :]
-    (tmp_path / "report.py").write_text(section.split("```python\n")[1].split("```")[0])
-    command = shlex.split(section.split("```console\npython main.py ")[1].split("\n")[0])
+    blocks = section.split("```python\n")[1:4]
+    for name, block in zip(("report.py", "dates.py", "tests/test_dates.py"), blocks, strict=True):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(block.split("```")[0])
+    command = shlex.split(section.split("```console\npython main.py ")[number + 1].split("\n")[0])
     ended = greenloop(tmp_path, *command, "--model", f"recorded:{REPLAYS}", "--json")
     assert ended.returncode == 0, ended.stderr
     document = json.loads(ended.stdout)
