@@ -17,15 +17,15 @@ def places(
     """At most three places: those of the traceback's frames, deepest first, then of the functions that the failing
     run reached, by their suspicion. `longest` is the room of a reply, in characters.
 
-    With a `target`, path and name, that is the place. Without a traceback and functions that were reached, one
-    short file is a place.
+    With a `target`, path and name, that is the place. Without a traceback one short file is a place as a whole,
+    unless tests fail, which tell the functions apart.
     """
     assert seen.symptom is not None
     if target is not None:
         path, name = target
         lines = [frame.line for frame in seen.symptom.frames if frame.path == path]
         return (unit_named(path, files[path], name, lines, longest),)
-    if not seen.symptom.frames and not seen.reached and len(files) == 1:
+    if not seen.symptom.frames and seen.symptom.kind != "tests" and len(files) == 1:
         path, text = next(iter(files.items()))
         if len(text) <= longest // 2:
             return (whole_file(path, text),)
