@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from agents.sandbox import open_sandbox
 from agents.sandbox.conformance import ATTACKS
 
 from ..support.commands import greenloop
+from ..support.interpreters import interpreters
 
 pytestmark = pytest.mark.thorough
 
@@ -28,6 +30,15 @@ def test_a_check_tells_what_became_of_each_attack(tmp_path: Path) -> None:
     assert f"Attacks on the sandbox {name}:" in ended.stdout
     assert [int(number) for number, _ in LINE.findall(ended.stdout)] == [attack.number for attack in ATTACKS]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_check_under_another_python(tmp_path: Path) -> None:
+    other = next((each for each in interpreters() if each.version[:2] != sys.version_info[:2]), None)
+    if other is None:
+        pytest.skip("no other Python with pytest is here (TEST_PYTHONS)")
+    ended = greenloop(tmp_path, "sandbox", "check", "--python", other.executable)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert len(LINE.findall(ended.stdout)) == len(ATTACKS)
 
 
 def test_a_check_without_that_sandbox_is_exit_4(tmp_path: Path) -> None:
