@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from .records import RunResult as RunResult
     from .records import Spec as Spec
     from .records import Verdict as Verdict
+    from .records.approvals import Decision as Decision
+    from .records.approvals import Proposal as Proposal
     from .run.cancellation import Cancellation as Cancellation
     from .run.run import agenerate as agenerate
     from .run.run import generate as generate
@@ -40,9 +42,11 @@ __version__ = "0.1.0"
 _MODULES = {
     "BudgetSpent": "errors",
     "Cancellation": "run.cancellation",
+    "Decision": "records.approvals",
     "GreenloopError": "errors",
     "Interrupted": "errors",
     "ModelError": "errors",
+    "Proposal": "records.approvals",
     "RunResult": "records",
     "SandboxBroken": "errors",
     "SandboxUnavailable": "errors",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .records import Grade
 
 Effort = Literal["low", "medium", "high"]
+ApprovePoints = Literal["never", "replacement", "round", "all"]
 Strategy = Literal["single", "best-of-n", "classic", "greenloop"]
 STRATEGIES: tuple[Strategy, ...] = ("single", "best-of-n", "classic", "greenloop")
 SandboxName = Literal["auto", "bubblewrap", "native", "none"]
@@ -85,6 +86,11 @@ class Settings:
     """Sampling temperature of every draft but the first, which is taken at 0."""
     seed: int = 0
     """Seed of the sampled drafts."""
+
+    approve: ApprovePoints = "never"
+    """What is shown and waits for your answer: each replacement, each round too, or first drafts and tests too."""
+    approve_seconds: Positive | None = None
+    """Interrupt the run, to be resumed, where nobody answers for so long."""
 
     mutation: bool = True
     """Measure the surviving tests in the end: what of the code they run, and which changes of it they notice."""

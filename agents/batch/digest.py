@@ -17,6 +17,7 @@ from .records import Entry
 
 WITHOUT_EFFECT = frozenset(
     {"work_dir", "json", "quiet", "color", "record", "cache", "frozen", "require", "api_base"}
+    | {"approve", "approve_seconds"}
     | {"model", "code_writer_model", "test_writer_model", "critic_model", "healer_model"}
 )
 """Settings that don't change the result; models count as they were chosen, `require` only judges the grade."""

@@ -115,6 +115,8 @@ def _read(specs: Sequence[str], shard: str | None) -> tuple[Entry, ...]:
 def _new(specs: Sequence[str], out: Path | None, shard: str | None, wanted: Batch) -> Batch:
     if out is None:
         raise UsageError("Say where results are kept, with --out DIR, or go on with a batch, with --resume DIR.")
+    if wanted.settings.approve != "never":
+        raise UsageError("A batch asks nobody; leave out --approve, or run the one spec by itself.")
     if wanted.settings.answers is not None:
         raise UsageError("Answers belong to one run; in a batch put them into the spec as examples.")
     return replace(wanted, entries=_read(specs, shard))

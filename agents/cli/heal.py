@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +11,8 @@ from cyclopts import Parameter
 
 from ..errors import GreenloopError, Interrupted, UsageError
 from ..settings import Positive, Settings
-from ..terminal.console import Console, in_ci
+from ..terminal.console import Console
+from .approver import approver
 from .json_output import document_alone
 from .resume_settings import with_recorded
 from .signals import handled
@@ -145,7 +145,7 @@ def heal(
                 anyway=anyway,
                 values=values,
                 prompt_extra=prompt_extra,
-                ask=_asked(console) if ask else None,
+                approve=approver(replace(settings, approve="all"), console) if ask else None,
             )
             if show_prompt:
                 prompt = heals.show_prompt(request, settings, options, os.environ, environment)
@@ -197,20 +197,6 @@ def _environment(given: tuple[str, ...], names: tuple[str, ...]) -> dict[str, st
             raise UsageError(f"The variable {name} is not set here; give it with --env {name}=VALUE.")
         values[name] = value
     return values
-
-
-def _asked(console: Console) -> Callable[[str], bool]:
-    """Ask on the terminal; where there is none the answer is no."""
-
-    def ask(diff: str) -> bool:
-        if not sys.stdin.isatty() or in_ci():
-            return False
-        console.diff(diff)
-        sys.stderr.write("Write this? [y/N] ")
-        sys.stderr.flush()
-        return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-    return ask
 
 
 def _undo(settings: Settings, name: str, console: Console) -> int:

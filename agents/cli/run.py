@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from ..errors import GreenloopError, Interrupted, UsageError
 from ..settings import Settings
 from ..terminal.console import Console
+from .approver import approver
 from .json_output import document_alone
 from .resume_settings import with_recorded
 from .signals import handled
@@ -60,9 +61,10 @@ def run(
             earlier = _find_run(settings, resume)
             wanted = earlier.read().spec if earlier else _read_spec(spec, file, tests, with_, settings.packages)
             settings = with_recorded(settings, earlier.read().settings) if earlier else settings
+            approve = approver(settings, console)
             target = _open_into(into, wanted)
             with console.progress():
-                result = run_spec(RunRequest(wanted, settings, os.environ), console.emit, earlier)
+                result = run_spec(RunRequest(wanted, settings, os.environ), console.emit, earlier, approve=approve)
                 if target is not None:
                     result = target.write(result, settings)
         except KeyboardInterrupt:

@@ -14,6 +14,7 @@ from ..errors import GreenloopError, Interrupted, StorageFailed
 from ..events import EventHandler, Note, RunStarted
 from ..llm_backends.budget import Budget, SharedBudget
 from ..records import Failure, Reply, Request, RunStatus
+from ..records.approvals import Approve, Proposal
 from ..records.heal import HealRecord, HealRequest, HealResult, WrittenFile
 from ..run.cancellation import Cancellation
 from ..run.resources import HEAL_ROLES, Resources, models_by_role
@@ -39,7 +40,7 @@ CASE_FILE = "case.json"
 class HealOptions:
     """What the command is told beside the request: whether and how to write, and what goes into prompts.
 
-    `ask` is asked with the diff before anything is written.
+    `approve` is asked with the diff before anything is written.
     """
 
     apply: bool = False
@@ -47,7 +48,7 @@ class HealOptions:
     anyway: bool = False
     values: bool = True
     prompt_extra: str = ""
-    ask: Callable[[str], bool] | None = None
+    approve: Approve | None = None
 
 
 def run_heal(
@@ -209,9 +210,13 @@ def _applied(
     if not reaches(result.grade, lowest):
         emit(Note(f"Nothing was written: {result.grade} is below {lowest}."))
         return result
-    if options.ask is not None and not options.ask(result.diff):
-        emit(Note("Nothing was written."))
-        return result
+    if options.approve is not None:
+        title = f"Patch {result.leader}, {result.grade}: {result.why}"
+        text = "\n".join(result.files.values())
+        decision = options.approve(Proposal("patch", title, text, result.diff, usage=result.usage))
+        if decision.answer != "yes":
+            emit(Note("Nothing was written: the patch was refused."))
+            return result
     try:
         return replace(result, written=write_files())
     except GreenloopError as error:

@@ -19,8 +19,9 @@ RUNNABLE = ("passed", "failed", "stopped")
 
 
 def independent(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """The candidates written from the spec alone: they saw no test and no other candidate."""
-    return tuple(candidate for candidate in candidates if candidate.origin != "repair")
+    """The candidates written from the spec alone: they saw no test and no other candidate, and
+    no person changed them."""
+    return tuple(candidate for candidate in candidates if candidate.origin not in ("repair", "user"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 from ..errors import BudgetSpent
@@ -86,6 +87,15 @@ class Budget:
         own = None if self.max_seconds is None else max(0.0, self.max_seconds - self._elapsed())
         shared = None if self._shared is None else self._shared.seconds_left()
         return min((left for left in (own, shared) if left is not None), default=None)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Charge the time of the body to nobody: a person is thinking."""
+        began = self._clock()
+        try:
+            yield
+        finally:
+            self._started += self._clock() - began
 
     def _elapsed(self) -> float:
         return self._clock() - self._started

@@ -29,6 +29,8 @@ def orchestrate(state: LoopState) -> Ruling:
         if ruling.done and (last or not _strengthened(state, ruling)):
             break
         if not ruling.done:
+            going_on = state.approve_step(ruling)
+        if not ruling.done and going_on:
             step = partial(_take_step, state, ruling, board, decision.settled)
             going_on = state.within_budget(step)
     return ruling

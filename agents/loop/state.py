@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from ..errors import BudgetSpent, ModelError, ReplyError
+from ..errors import BudgetSpent, Interrupted, ModelError, ReplyError
 from ..events import BoardStarted, EventHandler, Note, Ruled
 from ..judge.judge import SUCCESSES, Situation, failures, unconfirmed
 from ..judge.probes import probes
@@ -19,6 +19,7 @@ from ..roles.test_writer import TestWriter
 from ..strength import MutantRunner
 from ..suite import example_tests, split
 from ..syntax.source import program
+from .approvals import Approver, LoopApprovals
 from .plan import Plan
 
 
@@ -58,7 +59,16 @@ class Roles:
 class LoopState:
     """Owns what changes while one spec is run: candidates, tests, and how many of each were asked for."""
 
-    def __init__(self, spec: Spec, plan: Plan, roles: Roles, archive: Archive, emit: EventHandler) -> None:
+    def __init__(
+        self,
+        spec: Spec,
+        plan: Plan,
+        roles: Roles,
+        archive: Archive,
+        emit: EventHandler,
+        approver: Approver | None = None,
+    ) -> None:
+        self.approvals = LoopApprovals(approver, emit)
         self.spec = spec
         self.plan = plan
         self.roles = roles
@@ -89,14 +99,19 @@ class LoopState:
             except ReplyError as reason:
                 self.emit(Note(f"Draft {number + 1} can't be used: {reason}."))
                 return
-            if not self.pool and not made:
-                self._archive.save_code(candidate.code)
             made[number] = candidate
+            if not self.pool and len(made) == 1 and not self.approvals.asks("draft"):
+                self._archive.save_code(candidate.code)
 
         try:
             ask_all([partial(ask, number) for number in numbers], self.roles.at_once)
         finally:
-            self.pool += [made[number] for number in sorted(made)]
+            self.pool += [made[number] for number in sorted(made)] if not self.approvals.asks("draft") else ()
+        if self.approvals.asks("draft") and made:
+            self.pool += self.approvals.drafts([made[number] for number in sorted(made)])
+            if not self.pool:
+                raise Interrupted("Every draft was refused; go on with --resume, or change the spec.")
+            self._archive.save_code(self.pool[0].code)
         if not self.pool:
             raise ModelError(
                 "unusable_reply",
@@ -114,7 +129,7 @@ class LoopState:
     def add_tests(self, write: Callable[[], Iterable[Test]]) -> None:
         """Add the tests that `write` returns, renamed where a name is taken; a ReplyError becomes a note."""
         try:
-            self.suite += renamed(write(), self.suite)
+            self.suite += renamed(self.approvals.tests(tuple(write())), self.suite)
         except ReplyError as reason:
             self.emit(Note(f"The tests can't be used: {reason}.", warning=True))
 
@@ -123,14 +138,28 @@ class LoopState:
         leader = self.leader(ruling)
         self._repaired.add(leader.id)
         known = frozenset(program(candidate.code) for candidate in self.pool)
-        try:
-            replacement = self.roles.critic.replace(
-                self.spec, leader, failures(board, ruling), self._round + 1, known
-            )
-        except ReplyError as reason:
-            self.emit(Note(f"The Critic's replacement can't be used: {reason}."))
-        else:
-            self.pool.append(replacement)
+        failing = failures(board, ruling)
+        while True:
+            note, self.approvals.note = self.approvals.note, ""
+            try:
+                replacement = self.roles.critic.replace(self.spec, leader, failing, self._round + 1, known, note)
+            except ReplyError as reason:
+                self.emit(Note(f"The Critic's replacement can't be used: {reason}."))
+                return
+            approved = self.approvals.replacement(replacement, leader, failing)
+            if approved is not None:
+                self.pool.append(approved)
+            if not self.approvals.note:
+                return
+            known |= {program(replacement.code)}
+
+    def approve_step(self, ruling: Ruling) -> bool:
+        """Return False if the user wants no next step; a candidate of theirs joins the pool."""
+        leader = self.leader(ruling) if ruling.leader is not None else None
+        goes_on, own = self.approvals.next_step(ruling, self._round, leader)
+        if own is not None:
+            self.pool.append(own)
+        return goes_on
 
     def has_passing_draft(self) -> bool:
         """Return True if some draft passes every test of the suite, which holds only trusted ones so far."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 TestOrigin = Literal["spec", "user", "generated", "settled"]
-CandidateOrigin = Literal["draft", "repair", "redraft"]
+CandidateOrigin = Literal["draft", "repair", "redraft", "user"]
 
 TRUSTED_ORIGINS: tuple[TestOrigin, ...] = ("spec", "user")
 

@@ -30,8 +30,10 @@ class Critic:
         failures: Sequence[tuple[Test, Outcome]],
         round_number: int,
         known: frozenset[str],
+        note: str = "",
     ) -> Candidate:
-        """A replacement for `candidate`. `known` holds the earlier candidates as programs: a reply that repeats
+        """A replacement for `candidate`; `note` is what the user says to it. `known` holds the
+        earlier candidates as programs: a reply that repeats
         one is asked for again with that fact. Raises ReplyError when nothing new can be read out of them."""
         request = Request(
             role="critic",
@@ -40,6 +42,7 @@ class Critic:
                 "critic",
                 code=candidate.code.strip(),
                 failures=[describe(test, outcome) for test, outcome in failures[:SHOWN_FAILURES]],
+                note=note,
             ),
             max_tokens=self._lengths.code,
             temperature=0.0,

@@ -19,6 +19,7 @@ from ..loop.plan import plan
 from ..loop.state import LoopState, Roles, surviving
 from ..loop.strategies import run_strategy
 from ..records import Role, Ruling, RunRecord, RunResult, Spec, Test, UserModule
+from ..records.approvals import Approve
 from ..sandbox.interpreter import Interpreter
 from ..sandbox.packages import find_packages
 from ..settings import Settings
@@ -30,6 +31,7 @@ from ..strength import MutantRunner, measure, without_coverage
 from ..verifier.awaiting import in_thread
 from ..verifier.cached_verifier import CachedVerifier
 from ..verifier.importable import Importable
+from .approvals import NOBODY_APPROVES, Approvals
 from .cancellation import Cancellation
 from .recorder import RunRecorder
 from .resources import Resources, open_resources
@@ -73,12 +75,14 @@ def generate(
     on_event: EventHandler = ignore_event,
     cancellation: Cancellation | None = None,
     work_dir: Path | None = None,
+    approve: Approve | None = None,
 ) -> RunResult:
     """Turn a spec into a tested module; the result's `grade` says how far it can be trusted, `code` is the module.
 
     `tests` is the source of a pytest file that counts as trusted. `environ` holds the providers' keys (None: this
     process's environment). `on_event` receives the events of the run, from any of its threads. The run is kept in
-    `work_dir` (None: that of the settings).
+    `work_dir` (None: that of the settings). `approve` is asked for the approvals that the settings name (for those
+    of replacements where they name none), in a thread of its own.
     Raises UsageError, SandboxUnavailable, SandboxBroken and ModelError where they leave no result, and Interrupted
     where it was cancelled before it began; any other error is in the result's `error`.
     """
@@ -89,8 +93,10 @@ def generate(
         spec = replace(spec, user_tests=tests)
     if work_dir is not None:
         settings = replace(settings, work_dir=work_dir)
+    if approve is not None and settings.approve == "never":
+        settings = replace(settings, approve="replacement")
     request = RunRequest(spec, settings, os.environ if environ is None else environ)
-    return run_spec(request, on_event, cancellation=cancellation, raised=_RAISED)
+    return run_spec(request, on_event, cancellation=cancellation, raised=_RAISED, approve=approve)
 
 
 async def agenerate(
@@ -102,6 +108,7 @@ async def agenerate(
     on_event: EventHandler = ignore_event,
     cancellation: Cancellation | None = None,
     work_dir: Path | None = None,
+    approve: Approve | None = None,
 ) -> RunResult:
     """Do as `generate` in a thread. Cancelled, it cancels the run and waits until no process of it is left."""
     own = Cancellation()
@@ -114,6 +121,7 @@ async def agenerate(
         on_event=on_event,
         cancellation=own,
         work_dir=work_dir,
+        approve=approve,
     )
     with cancellation.on_cancel(own.cancel) if cancellation else nullcontext():
         return await in_thread(work, own.cancel)
@@ -126,6 +134,7 @@ def run_spec(
     resources: Resources | None = None,
     cancellation: Cancellation | None = None,
     raised: tuple[type[BaseException], ...] = (),
+    approve: Approve | None = None,
 ) -> RunResult:
     """Run `request`, or go on with a run; once the run has a directory, its result tells of any error but those of
     the types `raised` that leave no grade.
@@ -133,6 +142,8 @@ def run_spec(
     Runs in several threads may share `resources`; without them it opens its own. Raises SandboxUnavailable,
     UsageError and Interrupted before there is a directory, so that nothing is left of a run that can't begin.
     """
+    if request.settings.approve != "never" and approve is None:
+        raise UsageError(NOBODY_APPROVES)
     if request.settings.answers is not None:
         spec = with_answers(request.spec, request.settings.answers, under_way=resumed is not None)
         request = replace(request, spec=spec)
@@ -154,7 +165,8 @@ def run_spec(
         for module in request.spec.modules:
             if module.left_out:
                 recorder.emit(Note(_left_out(module)))
-        work = partial(_run_loop, request, resources, recorder, verifier, cancellation)
+        approvals = Approvals(approve, request.settings, run, recorder.budget, cancellation)
+        work = partial(_run_loop, request, resources, recorder, verifier, cancellation, approvals)
         return recorder.run_and_record(work, raised)
 
 
@@ -226,6 +238,7 @@ def _run_loop(
     recorder: RunRecorder,
     verifier: CachedVerifier,
     cancellation: Cancellation,
+    approvals: Approvals,
 ) -> None:
     settings = request.settings
     with resources.models(settings.weights, recorder.emit) as shared, ExitStack() as calls:
@@ -234,7 +247,9 @@ def _run_loop(
         )
         with cancellation.on_cancel(calls.close):
             roles = Roles(*models.roles(), models.at_once, verifier, models.repairs)
-            state = LoopState(request.spec, plan(settings, request.spec.limits), roles, recorder, recorder.emit)
+            state = LoopState(
+                request.spec, plan(settings, request.spec.limits), roles, recorder, recorder.emit, approvals
+            )
             ruling: Ruling = run_strategy(settings.strategy, state)
     if settings.mutation and ruling.grade != "failed" and ruling.leader is not None:
         measure_suite(

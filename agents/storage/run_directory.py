@@ -84,6 +84,11 @@ class RunDirectory:
         """Keep a file of the run."""
         write_atomically(self.path / name, text)
 
+    def load(self, name: str) -> str | None:
+        """A file of the run; None where it has none of the name."""
+        path = self.path / name
+        return path.read_text(encoding="utf-8") if path.is_file() else None
+
     def rounds(self) -> list[RoundRecord]:
         """The rounds written so far, in order."""
         found = sorted((self.path / "rounds").glob("[0-9]*/round.json"))
@@ -110,13 +115,11 @@ class RunDirectory:
 
     def code(self) -> str | None:
         """The best candidate so far, if there is one."""
-        path = self.path / CODE_FILE
-        return path.read_text(encoding="utf-8") if path.is_file() else None
+        return self.load(CODE_FILE)
 
     def tests(self) -> str | None:
         """The surviving suite, if there is one."""
-        path = self.path / TESTS_FILE
-        return path.read_text(encoding="utf-8") if path.is_file() else None
+        return self.load(TESTS_FILE)
 
     def _keep_questions(self, disputes: Sequence[Dispute]) -> None:
         """Write what is open, for `--answers`; a file that a user has answered in is set aside."""

@@ -34,6 +34,13 @@ def clean(text: bytes | str) -> str:
     return text.translate(hidden)
 
 
+def visible(text: str) -> str:
+    """Return `text` with every character that hides, reorders or controls as an escape, and nothing taken out:
+    what a person approves is what will run."""
+    hidden = {ord(each): _escape(each) for each in set(text) if _is_hidden(each) or each == "\r"}
+    return text.translate(hidden)
+
+
 def _is_hidden(character: str) -> bool:
     if character in "\n\t":
         return False

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -17,6 +17,7 @@ from ..syntax.clean_text import clean
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
     from rich.console import RenderableType
+    from rich.live import Live
 
     from ..records import RunResult, Verdict, Written
     from ..records.heal import HealResult
@@ -47,6 +48,7 @@ class Console:
         self._color = color and not os.environ.get("NO_COLOR") and not in_ci()
         self._progress_at = 0.0
         self._live: LiveView | None = None
+        self._drawing: Live | None = None
         self._errors: RichConsole | None = None
 
     @property
@@ -81,12 +83,28 @@ class Console:
 
         self._live = LiveView()
         try:
-            with self.drawn(self._live):
+            with self.drawn(self._live) as self._drawing:
                 yield
         finally:
-            self._live = None
+            self._live = self._drawing = None
 
-    def drawn(self, view: RenderableType) -> AbstractContextManager[object]:
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Draw nothing in place while the body runs: it asks something."""
+        drawing = self._drawing
+        if drawing is not None:
+            drawing.stop()
+        try:
+            yield
+        finally:
+            if drawing is not None and drawing is self._drawing:
+                drawing.start()
+
+    def say(self, text: str) -> None:
+        """Print lines to standard error, as they are."""
+        self.err.print(text, markup=False)
+
+    def drawn(self, view: RenderableType) -> Live:
         """Draw `view` in place while the body runs; the terminal is left as it was, whatever ends the body."""
         from rich.live import Live
 

@@ -1,0 +1,133 @@
+"""The points of a loop at which a person may approve, change or refuse what is about to be used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from ..events import EventHandler, Note
+from ..records import Candidate, Outcome, Ruling, Test, fingerprint
+from ..records.approvals import Decision, Point, Proposal
+from ..roles.critic import describe
+from ..suite import render, split
+from ..syntax.source import parse
+from ..syntax.unified import unified
+
+_FILE = "user_code.py"
+_TESTS = "test_user_code.py"
+
+
+class Approver(Protocol):
+    """Puts proposals to a person, and keeps what they decide."""
+
+    def asks(self, point: Point) -> bool:
+        """Return True if `point` needs an approval."""
+
+    def decide(self, proposal: Proposal) -> Decision:
+        """The decision on a proposal. Raises Interrupted."""
+
+
+class LoopApprovals:
+    """Asks for the approvals of one loop; without an `approver` everything is approved unasked."""
+
+    def __init__(self, approver: Approver | None, emit: EventHandler) -> None:
+        self._approver = approver
+        self._emit = emit
+        self.note = ""
+        """What the user says to the next repair."""
+
+    def asks(self, point: Point) -> bool:
+        """Return True if `point` needs an approval."""
+        return self._approver is not None and self._approver.asks(point)
+
+    def replacement(
+        self, proposed: Candidate, leader: Candidate, failing: Sequence[tuple[Test, Outcome]]
+    ) -> Candidate | None:
+        """The replacement to use; None where it is refused, with a `note` where it is to be asked for again."""
+        if not self.asks("replacement"):
+            return proposed
+        facts = tuple(describe(test, outcome) for test, outcome in failing)
+        title = f"Replacement for {leader.id}, round {proposed.round}"
+        decision, code = self._decided("replacement", title, leader.code, proposed.code, facts)
+        if decision.answer == "note":
+            self.note = decision.text
+        return self._candidate(decision, code, proposed)
+
+    def next_step(self, ruling: Ruling, number: int, leader: Candidate | None) -> tuple[bool, Candidate | None]:
+        """Whether to take the next step of a ruling, and a candidate of the user's own."""
+        if not self.asks("round"):
+            return True, None
+        step = {"test": "write tests", "repair": "ask for a replacement"}.get(str(ruling.next_step), "draft more")
+        facts = (f"{ruling.grade}: {ruling.why}", f"Next: {step}.")
+        code = leader.code if leader is not None else ""
+        decision, edited = self._decided("round", f"Round {number}", code, code, facts)
+        if decision.answer == "note":
+            self.note = decision.text
+        if decision.answer == "edit":
+            return True, _of_user(edited, number + 1, leader.id if leader else None)
+        return decision.answer != "no", None
+
+    def drafts(self, drafts: Sequence[Candidate]) -> list[Candidate]:
+        """The drafts to use, one asked about after the other."""
+        used = []
+        for draft in drafts:
+            if self.asks("draft"):
+                decision, code = self._decided("draft", f"Draft {draft.id}", "", draft.code, ())
+                kept = self._candidate(decision, code, draft)
+                used += [kept] if kept is not None else []
+            else:
+                used.append(draft)
+        return used
+
+    def tests(self, tests: Sequence[Test]) -> Sequence[Test]:
+        """The generated tests to use; what the user changed counts as theirs, and is trusted."""
+        if not tests or not self.asks("tests"):
+            return tests
+        text = render(tests)
+        decision, edited = self._decided("tests", f"{len(tests)} generated tests", "", text, (), name=_TESTS)
+        if decision.answer == "edit":
+            return split(edited, "user")
+        return tests if decision.answer != "no" else ()
+
+    def _decided(
+        self, point: Point, title: str, old: str, new: str, facts: tuple[str, ...], *, name: str = _FILE
+    ) -> tuple[Decision, str]:
+        """The decision, and the text as it is then: an edited one that is not Python is shown again."""
+        assert self._approver is not None
+        problem = ""
+        while True:
+            diff = unified(old, new, name) if old != new else ""
+            decision = self._approver.decide(Proposal(point, title, new, diff, facts, problem=problem))
+            if decision.answer != "edit":
+                break
+            new = decision.text
+            try:
+                parse(new)
+                break
+            except ValueError as error:
+                problem = f"The edited text is not Python ({error})."
+        self._emit(Note(f"{title}: {_SAID[decision.answer]}."))
+        return decision, new
+
+    @staticmethod
+    def _candidate(decision: Decision, code: str, proposed: Candidate) -> Candidate | None:
+        if decision.answer in ("no", "note"):
+            return None
+        if decision.answer != "edit":
+            return proposed
+        return replace(_of_user(code, proposed.round, proposed.parent), parent=proposed.parent)
+
+
+_SAID = {
+    "yes": "approved",
+    "always": "approved, and all that follows",
+    "no": "refused",
+    "note": "refused with a note",
+    "edit": "changed by the user",
+    "stop": "stopped",
+}
+
+
+def _of_user(code: str, number: int, parent: str | None) -> Candidate:
+    return Candidate(f"user{number}-{fingerprint(code)}", code, "user", number, parent)

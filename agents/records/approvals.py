@@ -1,0 +1,60 @@
+"""What a person is asked to approve before it is used, and what they decide."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .model_call import Usage
+
+Point = Literal["replacement", "round", "draft", "tests", "patch"]
+"""What is shown: a repair before it joins the candidates; a ruling with its next step; a draft and the generated
+tests before they run; a heal's patch before it is written."""
+Answer = Literal["yes", "no", "edit", "note", "always", "stop"]
+ANSWERS: dict[Point, tuple[Answer, ...]] = {
+    "replacement": ("yes", "no", "edit", "note", "always", "stop"),
+    "round": ("yes", "no", "edit", "note", "always", "stop"),
+    "draft": ("yes", "no", "edit", "always", "stop"),
+    "tests": ("yes", "no", "edit", "always", "stop"),
+    "patch": ("yes", "no", "stop"),
+}
+"""The answers that each point takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One question. `text` is what `edit` changes: the code, or the tests."""
+
+    point: Point
+    title: str
+    text: str
+    diff: str = ""
+    """Unified: what `text` changes."""
+    facts: tuple[str, ...] = ()
+    """Failing tests with what happened, or the ruling."""
+    usage: Usage = field(default_factory=Usage)
+    """Spent so far."""
+    problem: str = ""
+    """Why the last answer could not be taken."""
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of what is shown, without what is spent."""
+        shown = json.dumps([self.point, self.title, self.text, self.diff, self.facts])
+        return hashlib.sha256(shown.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """An answer: `yes`; `no` (what is there stays); `edit`, with the new text; `note`, with a text for the next
+    repair; `always` (yes, and ask no more); `stop`."""
+
+    answer: Answer
+    text: str = ""
+
+
+Approve = Callable[[Proposal], Decision]
+"""Decides on a proposal; called in a thread of its own, one proposal at a time."""

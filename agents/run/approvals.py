@@ -1,0 +1,111 @@
+"""Asks for a run's approvals: each thing once, what was decided kept for `--resume`."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import replace
+
+from ..errors import Interrupted
+from ..llm_backends.budget import Budget
+from ..records.approvals import ANSWERS, Approve, Decision, Point, Proposal
+from ..settings import ApprovePoints, Settings
+from ..storage.run_directory import RunDirectory
+from .cancellation import Cancellation
+
+APPROVALS_FILE = "approvals.json"
+NOBODY_APPROVES = (
+    "Nobody is here to approve anything (no terminal, --json, or a batch); leave out --approve, or run it on a "
+    "terminal."
+)
+_POLL_SECONDS = 0.1
+_POINTS: dict[ApprovePoints, tuple[Point, ...]] = {
+    "never": (),
+    "replacement": ("replacement",),
+    "round": ("replacement", "round"),
+    "all": ("replacement", "round", "draft", "tests"),
+}
+
+
+class Approvals:
+    """The approvals of one run, asked of `approve` at the points that the settings name.
+
+    Waiting is not charged to the run's seconds. Nobody's answer within `approve_seconds` is no
+    consent and no refusal: the run is interrupted, and asks again when it is resumed.
+    """
+
+    def __init__(
+        self,
+        approve: Approve | None,
+        settings: Settings,
+        run: RunDirectory,
+        budget: Budget,
+        cancellation: Cancellation,
+    ) -> None:
+        self._approve = approve
+        self._points = _POINTS[settings.approve]
+        self._seconds = settings.approve_seconds
+        self._run = run
+        self._budget = budget
+        self._cancellation = cancellation
+        self._decided: dict[str, dict[str, str]] = {}
+        if self._points and (kept := run.load(APPROVALS_FILE)) is not None:
+            self._decided = json.loads(kept)
+
+    def asks(self, point: Point) -> bool:
+        """Return True if `point` needs an approval."""
+        return point in self._points
+
+    def decide(self, proposal: Proposal) -> Decision:
+        """The decision on a proposal, an earlier one where the same was shown before.
+
+        Raises Interrupted for `stop`, a cancelled run, and where nobody answered.
+        """
+        kept = self._decided.get(proposal.digest)
+        if kept is not None and kept["answer"] in ANSWERS[proposal.point] and kept["answer"] != "stop":
+            decision = Decision(kept["answer"], kept["text"])
+        else:
+            decision = self._asked(proposal)
+            self._keep(proposal, decision.answer, decision.text)
+        if decision.answer == "stop":
+            raise Interrupted("Stopped; go on with --resume.")
+        if decision.answer == "always":
+            self._points = ()
+        return decision
+
+    def _asked(self, proposal: Proposal) -> Decision:
+        decisions: list[Decision] = []
+        errors: list[BaseException] = []
+        done = threading.Event()
+
+        def ask() -> None:
+            try:
+                assert self._approve is not None
+                decisions.append(self._approve(replace(proposal, usage=self._budget.usage)))
+            except BaseException as error:  # raised below, in the run's own thread
+                errors.append(error)
+            finally:
+                done.set()
+
+        with self._budget.paused():
+            threading.Thread(target=ask, name="approval", daemon=True).start()
+            waited = 0.0
+            while not done.wait(_POLL_SECONDS):
+                waited += _POLL_SECONDS
+                if self._cancellation.cancelled:
+                    raise Interrupted("Interrupted; go on with --resume.")
+                if self._seconds is not None and waited >= self._seconds:
+                    self._keep(proposal, "unanswered", "")
+                    raise Interrupted(f"Nobody answered within {self._seconds:g} s; go on with --resume.")
+        if errors:
+            raise errors[0]
+        return decisions[0]
+
+    def _keep(self, proposal: Proposal, answer: str, text: str) -> None:
+        self._decided[proposal.digest] = {
+            "point": proposal.point,
+            "title": proposal.title,
+            "answer": answer,
+            "text": text,
+        }
+        self._run.save(APPROVALS_FILE, json.dumps(self._decided, indent=2) + "\n")

@@ -1,0 +1,88 @@
+"""Asks on the terminal for approvals."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ..records.approvals import ANSWERS, Answer, Decision, Proposal
+from ..syntax.clean_text import visible
+from .console import Console, in_ci
+
+_KEYS: dict[str, Answer] = {
+    "y": "yes",
+    "n": "no",
+    "e": "edit",
+    "m": "note",
+    "a": "always",
+    "s": "stop",
+}
+_MEANINGS: dict[Answer, str] = {
+    "yes": "y yes",
+    "no": "n no",
+    "edit": "e edit",
+    "note": "m refuse with a note",
+    "always": "a yes, ask no more",
+    "stop": "s stop",
+}
+
+
+def on_terminal() -> bool:
+    """Return True if a person can be shown something and answer it."""
+    return sys.stdin.isatty() and sys.stderr.isatty() and not in_ci()
+
+
+class TerminalApproval:
+    """Shows a proposal on standard error and reads the answer from standard input; anything else asks again, and
+    the end of the input stops."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def __call__(self, proposal: Proposal) -> Decision:
+        """Ask until there is an answer that the proposal takes."""
+        with self._console.paused():
+            self._show(proposal)
+            taken = ANSWERS[proposal.point]
+            while True:
+                line = self._read(f"{', '.join(_MEANINGS[each] for each in taken)}: ")
+                if line is None:
+                    return Decision("stop")
+                answer = _KEYS.get(line.strip().lower())
+                if answer not in taken or answer is None:
+                    continue
+                if answer == "edit" and (edited := self._edited(proposal)) is not None:
+                    return Decision("edit", edited)
+                if answer == "note" and (note := self._read("Note to the Critic: ")):
+                    return Decision("note", note.strip())
+                if answer not in ("edit", "note"):
+                    return Decision(answer)
+
+    def _show(self, proposal: Proposal) -> None:
+        usage = proposal.usage
+        say = self._console.say
+        say(f"--- {proposal.title} ({usage.calls} calls, {usage.completion_tokens} tokens so far)")
+        for fact in proposal.facts:
+            say(visible(fact))
+        say(visible(proposal.diff or proposal.text))
+        if proposal.problem:
+            say(visible(proposal.problem))
+
+    @staticmethod
+    def _read(prompt: str) -> str | None:
+        sys.stderr.write(prompt)
+        sys.stderr.flush()
+        return sys.stdin.readline() or None
+
+    def _edited(self, proposal: Proposal) -> str | None:
+        """The text after the user's editor; None where there is no editor, or it failed."""
+        from cyclopts import EditorError, edit
+
+        with TemporaryDirectory() as folder:
+            try:
+                file = Path(folder, "user_code.py")
+                return edit(proposal.text, path=file, fallback_editors=("vi", "nano"), save=False, required=False)
+            except (EditorError, OSError, ValueError) as error:
+                self._console.say(f"The editor failed ({error or 'there is none'}); set EDITOR.")
+                return None
