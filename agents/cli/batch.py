@@ -16,11 +16,11 @@ from cyclopts import Parameter
 
 from ..batch.totals import UNLIMITED, Totals
 from ..errors import GreenloopError, Interrupted, UsageError
+from ..run.recorded_settings import with_recorded
 from ..settings import Count, Settings
 from ..terminal.console import Console
 from .batch_status import show_result
 from .json_output import document_alone
-from .resume_settings import with_recorded
 from .signals import handled
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ..errors import GreenloopError, Interrupted, UsageError
+from ..run.recorded_settings import with_recorded
 from ..settings import Positive, Settings
 from ..terminal.console import Console
 from .approver import approver
 from .json_output import document_alone
-from .resume_settings import with_recorded
 from .signals import handled
 
 if TYPE_CHECKING:

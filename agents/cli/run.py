@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from ..errors import GreenloopError, Interrupted, UsageError
+from ..run.recorded_settings import with_recorded
 from ..settings import Settings
 from ..terminal.console import Console
 from .approver import approver
 from .json_output import document_alone
-from .resume_settings import with_recorded
 from .signals import handled
 
 if TYPE_CHECKING:
-    from ..records import RunResult, Spec
+    from ..records import RunRecord, RunResult, Spec
+    from ..run.fork import Fork
     from ..run.into import Into
     from ..storage.run_directory import RunDirectory
 
@@ -31,6 +34,9 @@ def run(
     tests: Path | None = None,
     with_: Annotated[tuple[Path, ...], Parameter(name="--with", negative="")] = (),
     resume: str | None = None,
+    fork: str | None = None,
+    round_: Annotated[int | None, Parameter(name="--round", validator=Number(gte=0))] = None,
+    code: Path | None = None,
     into: Path | None = None,
     settings: Settings = Settings(),
 ) -> int:
@@ -48,6 +54,12 @@ def run(
         A module or package of yours that the code may import; once for each.
     resume
         Go on with a run that was stopped: its id or directory.
+    fork
+        Begin a new run from a round of this one, with other models, limits, --tests, --answers or --code.
+    round_
+        The last round that the fork shares with it; by default the last one that was not done. 0: none.
+    code
+        With --fork, a file with code of yours that joins after that round.
     into
         Write the result into this Python file of yours: `FILE.py`, or `FILE.py::Class.method`.
     """
@@ -58,13 +70,26 @@ def run(
         try:
             if resume is not None and (spec, file, tests, with_) != (None, None, None, ()):
                 raise UsageError("A resumed run has its spec and tests; give --resume alone, or start a new run.")
-            earlier = _find_run(settings, resume)
-            wanted = earlier.read().spec if earlier else _read_spec(spec, file, tests, with_, settings.packages)
-            settings = with_recorded(settings, earlier.read().settings) if earlier else settings
+            earlier, forked = _find_run(settings, resume), None
+            if fork is not None:
+                if resume is not None or (spec, file, with_) != (None, None, ()):
+                    raise UsageError(
+                        "A fork has the spec of its run; give --fork RUN without a spec and --resume."
+                    )
+                forked, record = _open_fork(settings, fork, round_, code, tests)
+                wanted, settings = forked.spec, replace(with_recorded(settings, record.settings), answers=None)
+            elif round_ is not None or code is not None:
+                raise UsageError("--round and --code belong to --fork RUN.")
+            elif earlier is not None:
+                record = earlier.read()
+                wanted, settings = record.spec, with_recorded(settings, record.settings)
+            else:
+                wanted = _read_spec(spec, file, tests, with_, settings.packages)
             approve = approver(settings, console)
             target = _open_into(into, wanted)
             with console.progress():
-                result = run_spec(RunRequest(wanted, settings, os.environ), console.emit, earlier, approve=approve)
+                request = RunRequest(wanted, settings, os.environ, fork=forked)
+                result = run_spec(request, console.emit, earlier, approve=approve)
                 if target is not None:
                     result = target.write(result, settings)
         except KeyboardInterrupt:
@@ -91,6 +116,20 @@ def _find_run(settings: Settings, resume: str | None) -> RunDirectory | None:
     from ..storage import run_directory as runs
 
     return runs.find(settings.work_dir, resume)
+
+
+def _open_fork(
+    settings: Settings, name: str, number: int | None, code: Path | None, tests: Path | None
+) -> tuple[Fork, RunRecord]:
+    from ..run.fork import open_fork
+    from ..spec import read_tests_file
+
+    try:
+        own = code.read_text(encoding="utf-8") if code is not None else None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{code} can't be read ({error}); give a Python file.") from error
+    trusted = read_tests_file(tests) if tests is not None else None
+    return open_fork(settings.work_dir, name, number, own, trusted, settings.answers)
 
 
 def _open_into(path: Path | None, spec: Spec) -> Into | None:

@@ -19,13 +19,19 @@ def orchestrate(state: LoopState) -> Ruling:
     Raises ModelError, SandboxBroken, and BudgetSpent before a first ruling.
     """
     going_on = _start(state)
-    for number in range(1, state.plan.max_rounds + 1):
+    state.take_branch(0)
+    number = 0
+    while True:
+        number += 1
         started = time.monotonic()
-        last = not going_on or number == state.plan.max_rounds
+        last = not going_on or number >= state.last_round
         board, probed = state.run_board(number), state.run_probes()
         decision = judge(board, state.situation(probed, last_round=last))
         ruling = state.confirm(decision.ruling)
         state.record(RoundRecord(number, board, probed, ruling, time.monotonic() - started))
+        if state.take_branch(number):
+            going_on = True
+            continue
         if ruling.done and (last or not _strengthened(state, ruling)):
             break
         if not ruling.done:
@@ -33,6 +39,8 @@ def orchestrate(state: LoopState) -> Ruling:
         if not ruling.done and going_on:
             step = partial(_take_step, state, ruling, board, decision.settled)
             going_on = state.within_budget(step)
+        if number >= state.last_round:
+            break
     return ruling
 
 

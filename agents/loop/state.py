@@ -20,6 +20,7 @@ from ..strength import MutantRunner
 from ..suite import example_tests, split
 from ..syntax.source import program
 from .approvals import Approver, LoopApprovals
+from .branch import Branch
 from .plan import Plan
 
 
@@ -67,6 +68,7 @@ class LoopState:
         archive: Archive,
         emit: EventHandler,
         approver: Approver | None = None,
+        branches: Sequence[Branch] = (),
     ) -> None:
         self.approvals = LoopApprovals(approver, emit)
         self.spec = spec
@@ -79,12 +81,26 @@ class LoopState:
             self.suite += split(spec.user_tests, "user")
         self.drafts_asked = 0
         self.strengthened = False
+        self.last_round = plan.max_rounds
+        self._branches = {branch.round: branch for branch in branches}
         self._archive = archive
         self._round = 0
         self._repaired: set[str] = set()
         self._tests_written = False
         self._probes: tuple[Test, ...] | None = None
         self._probes_know_tests = False
+
+    def take_branch(self, number: int) -> bool:
+        """Go on as the branch after round `number` says, if there is one. Return True if it brings something new
+        to judge."""
+        branch = self._branches.get(number)
+        if branch is None:
+            return False
+        self.roles, self.plan, self.spec = branch.roles, branch.plan, branch.spec
+        self.last_round = number + branch.plan.max_rounds
+        self.suite += renamed(branch.tests, self.suite)
+        self.pool += [branch.candidate] if branch.candidate is not None else []
+        return branch.brings
 
     def draft(self, count: int) -> None:
         """Ask for `count` more drafts at once. Raises ModelError when there is still no candidate at all, and

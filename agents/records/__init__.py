@@ -8,6 +8,7 @@ from .model_call import Message, Reply, Request, Role, Usage
 from .ruling import Dispute, Grade, LedgerEntry, NextStep, Ruling
 from .run import (
     Failure,
+    ForkedFrom,
     RoundRecord,
     RunOutcome,
     RunRecord,
@@ -31,6 +32,7 @@ __all__ = [
     "Dispute",
     "Example",
     "Failure",
+    "ForkedFrom",
     "Grade",
     "Isolation",
     "LedgerEntry",

@@ -127,6 +127,14 @@ class RunOutcome:
 
 
 @dataclass(frozen=True, slots=True)
+class ForkedFrom:
+    """The run that a fork goes on from, by its directory's name, and the last round that they share."""
+
+    run: str
+    round: int
+
+
+@dataclass(frozen=True, slots=True)
 class RunRecord(RunOutcome):
     """`run.json`: everything about a run but its rounds. Settings hold no secret."""
 
@@ -145,6 +153,7 @@ class RunRecord(RunOutcome):
     exit_code: int | None = None
     tokens_per_second: float | None = None
     """Decoding speed over the run's calls, where the backend reports it."""
+    forked_from: ForkedFrom | None = None
 
 
 @dataclass(frozen=True, slots=True)

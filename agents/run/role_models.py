@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -110,6 +110,7 @@ class RoleModels:
         self._settings = settings
         self._seed = settings.seed * SEEDS_OF_A_RUN
         self._emit = emit
+        self._replies = replies
         self._closers = ExitStack()
         self._callers: dict[Choice, Caller] = {}
         if settings.frozen and settings.cache is None:
@@ -142,15 +143,7 @@ class RoleModels:
 
     def roles(self) -> tuple[CodeWriter, TestWriter, Critic]:
         """The roles, each on its model."""
-        code_writer = CodeWriter(
-            self.ask("code_writer"),
-            self.lengths("code_writer"),
-            temperature=self._settings.temperature,
-            seed=self._seed,
-            begin=is_small(self._choices["code_writer"].model_id),
-        )
-        test_writer = TestWriter(self.ask("test_writer"), self.lengths("test_writer"), seed=self._seed)
-        return code_writer, test_writer, Critic(self.ask("critic"), self.lengths("critic"), seed=self._seed)
+        return make_roles(self.ask, self._settings, small_roles(self._choices))
 
     def healer(self, *, python: str, prompt_extra: str = "", values: bool = True) -> Healer:
         """The role that mends what exists."""
@@ -171,6 +164,8 @@ class RoleModels:
         def ask(request: Request) -> Reply:
             self._emit(Asked(request))
             reply = caller.ask(request)
+            if is_recorded(self._choices[role].model_id):  # a fork, or a moved directory, finds them here
+                ReplyStore(self._replies, reply.model or "model").save(request, reply)
             if self._settings.record is not None:
                 ReplyStore(self._settings.record, reply.model or "model").save(request, reply)
             self._emit(Answered(request, reply))
@@ -187,6 +182,31 @@ class RoleModels:
         store = ReplyStore(replies, model.model_id)
         called = None if frozen else model
         return get_caller(called, store, budget, self._emit, cache=cache, pacer=shared.pacer(choice))
+
+
+def small_roles(choices: Mapping[Role, Choice]) -> frozenset[Role]:
+    """The roles whose model is small."""
+    return frozenset(role for role, choice in choices.items() if is_small(choice.model_id))
+
+
+def make_roles(
+    ask: Callable[[Role], Ask], settings: Settings, small: Collection[Role]
+) -> tuple[CodeWriter, TestWriter, Critic]:
+    """The roles of a run on `ask`; those among `small` have the reply lengths and the prompts of small models."""
+
+    def lengths(role: Role) -> ReplyLengths:
+        return SMALL_MODEL if role in small else LARGE_MODEL
+
+    seed = settings.seed * SEEDS_OF_A_RUN
+    code_writer = CodeWriter(
+        ask("code_writer"),
+        lengths("code_writer"),
+        temperature=settings.temperature,
+        seed=seed,
+        begin="code_writer" in small,
+    )
+    test_writer = TestWriter(ask("test_writer"), lengths("test_writer"), seed=seed)
+    return code_writer, test_writer, Critic(ask("critic"), lengths("critic"), seed=seed)
 
 
 def lengths_of(choice: Choice) -> ReplyLengths:

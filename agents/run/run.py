@@ -15,6 +15,7 @@ from ..errors import ModelError, SandboxBroken, UsageError
 from ..events import EventHandler, Note, RunStarted, ignore_event
 from ..llm_backends.budget import Budget, SharedBudget
 from ..llm_backends.selection import Choice
+from ..loop.branch import Branch
 from ..loop.plan import plan
 from ..loop.state import LoopState, Roles, surviving
 from ..loop.strategies import run_strategy
@@ -33,6 +34,7 @@ from ..verifier.cached_verifier import CachedVerifier
 from ..verifier.importable import Importable
 from .approvals import NOBODY_APPROVES, Approvals
 from .cancellation import Cancellation
+from .fork import Fork, branches, read_fork
 from .recorder import RunRecorder
 from .resources import Resources, open_resources
 from .role_models import RoleModels
@@ -54,6 +56,8 @@ class RunRequest:
     environ: Mapping[str, str]
     run_id: str | None = None
     shared_budget: SharedBudget | None = None
+    fork: Fork | None = None
+    """The run that it goes on from."""
 
     def budget(self) -> Budget:
         """The run's limits: one in the spec's front matter goes before the setting."""
@@ -158,6 +162,8 @@ def run_spec(
         record = _first_record(request, resources.choices, sandbox.name, resumed)
         run = resumed or run_directory.create(request.settings.work_dir, record)
         run.write(record)
+        if request.fork is not None:
+            request.fork.keep_in(run)
         recorder = RunRecorder(run, record, request.settings, request.budget(), emit)
         recorder.emit(RunStarted(str(run.path), record.models["code_writer"], record.model_reason, sandbox.name))
         if sandbox.name == "none":
@@ -229,6 +235,7 @@ def _first_record(
         model_reason=choices["code_writer"].reason,
         sandbox=sandbox,
         seconds=earlier.seconds if earlier else 0.0,
+        forked_from=earlier.forked_from if earlier else request.fork.forked_from if request.fork else None,
     )
 
 
@@ -247,9 +254,10 @@ def _run_loop(
         )
         with cancellation.on_cancel(calls.close):
             roles = Roles(*models.roles(), models.at_once, verifier, models.repairs)
-            state = LoopState(
-                request.spec, plan(settings, request.spec.limits), roles, recorder, recorder.emit, approvals
-            )
+            fork = read_fork(recorder.run)
+            first = Branch(0, roles, plan(settings, request.spec.limits), request.spec)
+            ways = branches(fork, recorder.run, roles, settings, recorder.emit) if fork is not None else (first,)
+            state = LoopState(ways[0].spec, ways[0].plan, ways[0].roles, recorder, recorder.emit, approvals, ways)
             ruling: Ruling = run_strategy(settings.strategy, state)
     if settings.mutation and ruling.grade != "failed" and ruling.leader is not None:
         measure_suite(

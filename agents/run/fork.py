@@ -1,0 +1,182 @@
+"""A run that goes on from a round of another one, with other models, tests, answers or code."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..errors import UsageError
+from ..events import Answered, Asked, EventHandler
+from ..llm_backends import is_small
+from ..llm_backends.model_names import is_recorded
+from ..llm_backends.recorded import ReplyStore
+from ..loop.branch import Branch
+from ..loop.plan import plan
+from ..loop.state import Roles
+from ..records import Candidate, ForkedFrom, Reply, Request, Role, RunRecord, Spec, fingerprint
+from ..roles.ask import Ask
+from ..settings import Settings
+from ..spec import with_answers
+from ..storage import run_directory
+from ..storage.json_form import dumped, loaded
+from ..storage.run_directory import RunDirectory
+from ..suite import example_tests, split
+from .approvals import APPROVALS_FILE
+from .recorded_settings import with_recorded
+from .role_models import ROLES, make_roles
+
+FORK_FILE = "fork.json"
+PREFIX = "prefix"
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Rounds after `round`: the settings and the small roles of their requests, the spec, and the tests (a pytest
+    file) and the code that came in then."""
+
+    round: int
+    settings: dict[str, str | int | float | bool | None]
+    small: tuple[Role, ...]
+    spec: Spec
+    tests: str | None = None
+    code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """`segments` of the runs before, from their start on, and the fork's own last; `parent` is a directory."""
+
+    forked_from: ForkedFrom
+    segments: tuple[Segment, ...]
+    parent: str
+
+    @property
+    def spec(self) -> Spec:
+        """The spec that the fork goes on with."""
+        return self.segments[-1].spec
+
+    def keep_in(self, run: RunDirectory) -> None:
+        """Copy what the fork needs of its parent into its own directory. Raises OSError."""
+        parent = Path(self.parent)
+        if self.forked_from.round:
+            for folder in [*(parent / PREFIX).glob("*"), *(parent / "replies").glob("*")]:
+                shutil.copytree(folder, run.path / PREFIX / folder.name, dirs_exist_ok=True)
+            if (decisions := RunDirectory(parent).load(APPROVALS_FILE)) is not None:
+                run.save(APPROVALS_FILE, decisions)
+        run.save(FORK_FILE, dumped(self, indent=2) + "\n")
+
+
+def read_fork(run: RunDirectory) -> Fork | None:
+    """The fork that a run is; None for any other run."""
+    text = run.load(FORK_FILE)
+    fork: Fork | None = None if text is None else loaded(Fork, text)
+    return fork
+
+
+def open_fork(
+    work_dir: Path, name: str, number: int | None, code: str | None, tests: str | None, answers: Path | None
+) -> tuple[Fork, RunRecord]:
+    """Read the run called `name`, to fork it after round `number` (None: its last one that was not done).
+
+    Raises UsageError where there is no such run or round, where it is damaged or not ended, and where nothing is
+    left to ask there.
+    """
+    parent = run_directory.find(work_dir, name)
+    record = parent.read()
+    if record.status == "running":
+        raise UsageError(f"{parent.path} is running, or was killed; end it by --resume {parent.path.name} first.")
+    rounds = parent.rounds()
+    brings = code is not None or tests is not None or answers is not None
+    if number is None:
+        open_rounds = [each.number for each in rounds if not each.ruling.done]
+        number = max(open_rounds) if open_rounds and not brings else len(rounds)
+    if not 0 <= number <= len(rounds):
+        raise UsageError(f"{parent.path.name} has the rounds 0 to {len(rounds)}, and no round {number}.")
+    if number and rounds[number - 1].ruling.done and not brings:
+        raise UsageError(
+            f"Nothing is left to ask at round {number} of {parent.path.name}: fork earlier (--round), or give "
+            "--code, --tests or --answers."
+        )
+    earlier = read_fork(parent)
+    if earlier is not None:
+        own = replace(earlier.segments[-1], settings=record.settings, small=_small(parent, record))
+        segments = (*earlier.segments[:-1], own)
+    else:
+        segments = (Segment(0, record.settings, _small(parent, record), record.spec),)
+    kept = tuple(segment for segment in segments if segment.round < number)
+    spec = kept[-1].spec if kept else record.spec
+    if answers is not None:
+        spec = with_answers(spec, answers, under_way=bool(number))
+    segment = Segment(number, {}, (), spec, tests, code)
+    return Fork(ForkedFrom(parent.path.name, number), (*kept, segment), str(parent.path)), record
+
+
+def branches(
+    fork: Fork, run: RunDirectory, roles: Roles, settings: Settings, emit: EventHandler
+) -> tuple[Branch, ...]:
+    """How a loop goes on after each segment's beginning, the first one included: on the recorded replies of the
+    prefix, and from the fork's own round on by `roles`."""
+    prefix = ReplyStore(run.path / PREFIX)
+    made: list[Branch] = []
+    for segment in fork.segments:
+        own = segment is fork.segments[-1]
+        of_segment = settings if own else with_recorded(Settings(), segment.settings)
+        if not own:
+            ask = _asking(prefix, fork, emit)
+            used = make_roles(lambda _, ask=ask: ask, of_segment, segment.small)  # type: ignore[misc]
+            segment_roles = replace(
+                roles,
+                code_writer=used[0],
+                test_writer=used[1],
+                critic=used[2],
+                repairs="critic" not in segment.small,
+            )
+        else:
+            segment_roles = roles
+        known = {test.id for test in example_tests(made[-1].spec)} if made else frozenset()
+        tests = [test for test in example_tests(segment.spec) if made and test.id not in known]
+        if segment.tests is not None:
+            tests += split(segment.tests, "user")
+        candidate = None
+        if segment.code is not None:
+            name = f"user{segment.round}-{fingerprint(segment.code)}"
+            candidate = Candidate(name, segment.code, "user", segment.round)
+        made.append(
+            Branch(
+                segment.round,
+                segment_roles,
+                plan(of_segment, segment.spec.limits),
+                segment.spec,
+                tuple(tests),
+                candidate,
+            )
+        )
+    return tuple(made)
+
+
+def _asking(prefix: ReplyStore, fork: Fork, emit: EventHandler) -> Ask:
+    def ask(request: Request) -> Reply:
+        emit(Asked(request))
+        reply = prefix.find(request)
+        if reply is None:
+            raise UsageError(
+                f"{fork.forked_from.run} has no reply to this request of the {request.role} ({request.purpose}) "
+                f"before the end of round {fork.forked_from.round}: it did not run the same way again. Fork it "
+                "earlier (--round)."
+            )
+        emit(Answered(request, reply))
+        return reply
+
+    return ask
+
+
+def _small(parent: RunDirectory, record: RunRecord) -> tuple[Role, ...]:
+    """The roles of a run whose model was small."""
+
+    def small(model: str) -> bool:
+        if is_recorded(model) and parent.replies.is_dir():
+            return any(is_small(folder.name) for folder in parent.replies.iterdir())
+        return is_small(model)
+
+    return tuple(role for role in ROLES if small(record.models[role]))
