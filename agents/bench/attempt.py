@@ -13,7 +13,8 @@ from ..judge.judge import SUCCESSES
 from ..judge.ruling_by_tests import passes_own_tests
 from ..llm_backends.budget import Budget
 from ..loop.plan import plan
-from ..loop.state import LoopState, Roles
+from ..loop.roles import Roles
+from ..loop.state import LoopState
 from ..loop.strategies import run_strategy
 from ..records import RoundRecord, Spec, Test, Usage
 from ..run.role_models import RoleModels, SharedModels

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ..records import Candidate, Spec, Test
 from .plan import Plan
-
-if TYPE_CHECKING:
-    from .state import Roles
+from .roles import Roles
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
@@ -11,24 +11,14 @@ from ..errors import BudgetSpent, Interrupted, ModelError, ReplyError
 from ..events import BoardStarted, EventHandler, Note, Ruled
 from ..judge.judge import SUCCESSES, Situation, failures, unconfirmed
 from ..judge.probes import probes
-from ..records import Board, Candidate, RoundRecord, Ruling, Spec, Test, Verdict
+from ..records import Board, Candidate, RoundRecord, Ruling, Spec, Test
 from ..roles.ask import ask_all
-from ..roles.code_writer import CodeWriter
-from ..roles.critic import Critic
-from ..roles.test_writer import TestWriter
-from ..strength import MutantRunner
 from ..suite import example_tests, split
 from ..syntax.source import program
 from .approvals import Approver, LoopApprovals
 from .branch import Branch
 from .plan import Plan
-
-
-class BoardRunner(MutantRunner, Protocol):
-    """The part of CachedVerifier that the loop uses."""
-
-    def confirm(self, candidate: Candidate, tests: Sequence[Test]) -> Verdict:
-        """Verify a candidate once more, in a fresh cold sandbox."""
+from .roles import Roles
 
 
 class Archive(Protocol):
@@ -42,19 +32,6 @@ class Archive(Protocol):
 
     def save_tests(self, tests: Sequence[Test]) -> None:
         """Save the surviving suite."""
-
-
-@dataclass(frozen=True, slots=True)
-class Roles:
-    """The three roles, the number of requests that may be in flight at once, and the verifier."""
-
-    code_writer: CodeWriter
-    test_writer: TestWriter
-    critic: Critic
-    at_once: int
-    verifier: BoardRunner
-    repairs: bool = True
-    """False where the Critic is never asked: a small model mends less by it than by its next draft."""
 
 
 class LoopState:

@@ -13,7 +13,7 @@ from ..llm_backends.model_names import is_recorded
 from ..llm_backends.recorded import ReplyStore
 from ..loop.branch import Branch
 from ..loop.plan import plan
-from ..loop.state import Roles
+from ..loop.roles import Roles
 from ..records import Candidate, ForkedFrom, Reply, Request, Role, RunRecord, Spec, fingerprint
 from ..roles.ask import Ask
 from ..settings import Settings

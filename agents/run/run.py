@@ -17,7 +17,8 @@ from ..llm_backends.budget import Budget, SharedBudget
 from ..llm_backends.selection import Choice
 from ..loop.branch import Branch
 from ..loop.plan import plan
-from ..loop.state import LoopState, Roles, surviving
+from ..loop.roles import Roles
+from ..loop.state import LoopState, surviving
 from ..loop.strategies import run_strategy
 from ..records import Role, Ruling, RunRecord, RunResult, Spec, Test, UserModule
 from ..records.approvals import Approve

@@ -18,6 +18,8 @@ from .source_text import source_text
 def transcript(record: RunRecord, rounds: Sequence[RoundRecord]) -> Iterator[RenderableType]:
     """Yield the run from its start to its end."""
     yield Text(f"Run {record.id} of {record.created}, {record.status}", style="bold")
+    if (fork := record.forked_from) is not None:
+        yield Text(f"Forked from {fork.run} after round {fork.round}.")
     yield Text(clean(record.spec.text.strip()))
     yield Text(f"Model: {record.models['code_writer']}. {record.model_reason} Sandbox: {record.sandbox}.")
     known: dict[str, Candidate] = {}

@@ -8,7 +8,8 @@ from agents.errors import BudgetSpent
 from agents.events import Event
 from agents.judge.claims import claim_of
 from agents.loop.plan import Plan
-from agents.loop.state import BoardRunner, LoopState, Roles
+from agents.loop.roles import BoardRunner, Roles
+from agents.loop.state import LoopState
 from agents.records import Board, Candidate, Outcome, Reply, Request, RoundRecord, Spec, Test, Verdict, VerdictKind
 from agents.roles.ask import SMALL_MODEL
 from agents.roles.code_writer import CodeWriter
