@@ -98,18 +98,25 @@ class LoopState:
 
         try:
             ask_all([partial(ask, number) for number in numbers], self.roles.at_once)
-        finally:
-            self.pool += [made[number] for number in sorted(made)] if not self.approvals.asks("draft") else ()
-        if self.approvals.asks("draft") and made:
-            self.pool += self.approvals.drafts([made[number] for number in sorted(made)])
-            if not self.pool:
-                raise Interrupted("Every draft was refused; go on with --resume, or change the spec.")
-            self._archive.save_code(self.pool[0].code)
+        except BudgetSpent:
+            self._join([made[number] for number in sorted(made)])
+            raise
+        self._join([made[number] for number in sorted(made)])
         if not self.pool:
             raise ModelError(
                 "unusable_reply",
                 "The model wrote no module that can be used; put its signature in the spec or try another model.",
             )
+
+    def _join(self, drafts: list[Candidate]) -> None:
+        """Take drafts into the pool, those that are approved. Raises Interrupted where all are refused."""
+        asked = self.approvals.asks("draft")
+        first = not self.pool
+        self.pool += self.approvals.drafts(drafts)
+        if asked and drafts and not self.pool:
+            raise Interrupted("Every draft was refused; go on with --resume, or change the spec.")
+        if asked and first and self.pool:
+            self._archive.save_code(self.pool[0].code)
 
     def write_tests(self) -> None:
         """Ask for the blind tests, and for properties where the plan has any."""
