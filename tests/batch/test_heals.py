@@ -70,6 +70,7 @@ def test_heals_end_with_their_grades_and_bad_items_with_a_reason(folder: Path, p
     assert "healthy" in (folder / "out/report.html").read_text()
 
 
+@pytest.mark.thorough
 def test_what_is_done_is_not_done_again_until_its_file_changes(folder: Path, provider: Provider) -> None:
     run(folder, provider, extra={"GREENLOOP_TEST_PLACE": "here"})
     asked = len(provider.requests)
@@ -80,6 +81,7 @@ def test_what_is_done_is_not_done_again_until_its_file_changes(folder: Path, pro
     assert len(provider.requests) > asked
 
 
+@pytest.mark.thorough
 def test_a_variable_that_is_not_set_is_said(folder: Path, provider: Provider) -> None:
     _, document = run(folder, provider)
     (named,) = [each for each in document["results"] if each["title"] == "heal needs.py"]

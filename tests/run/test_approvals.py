@@ -27,10 +27,12 @@ TESTS = """\
 from user_code import double
 
 
+@pytest.mark.thorough
 def test_zero():
     assert double(0) == 0
 
 
+@pytest.mark.thorough
 def test_three():
     assert double(3) == 6
 """
@@ -128,6 +130,7 @@ def test_a_refused_replacement_never_runs_and_is_not_asked_for_again(tmp_path: P
     assert "mended" not in result.code
 
 
+@pytest.mark.thorough
 def test_edited_code_is_the_users_and_has_no_vote(tmp_path: Path, provider: Provider) -> None:
     own = "def double(x: int) -> int:\n    return x + x\n"
     person = Person(Decision("edit", "def double(x:\n"), Decision("edit", own))
@@ -140,6 +143,7 @@ def test_edited_code_is_the_users_and_has_no_vote(tmp_path: Path, provider: Prov
     assert result.grade != "consensus"
 
 
+@pytest.mark.thorough
 def test_a_note_is_in_the_critics_next_prompt(tmp_path: Path, provider: Provider) -> None:
     person = Person(Decision("note", "Multiply, do not add."), "yes")
     result = run(tmp_path, provider, person)
@@ -149,6 +153,7 @@ def test_a_note_is_in_the_critics_next_prompt(tmp_path: Path, provider: Provider
     assert "noted" in result.code
 
 
+@pytest.mark.thorough
 def test_all_asks_of_drafts_and_tests_before_they_run(tmp_path: Path, provider: Provider) -> None:
     person = Person("no", "no", "no", Decision("edit", MENDED))
     result = run(tmp_path, provider, person, "all")
@@ -160,6 +165,7 @@ def test_all_asks_of_drafts_and_tests_before_they_run(tmp_path: Path, provider: 
     assert "test_three" in tests.text
 
 
+@pytest.mark.thorough
 def test_a_round_is_shown_with_its_next_step_and_may_be_the_last(tmp_path: Path, provider: Provider) -> None:
     person = Person("no")
     result = run(tmp_path, provider, person, "round")
@@ -169,6 +175,7 @@ def test_a_round_is_shown_with_its_next_step_and_may_be_the_last(tmp_path: Path,
     assert result.error is None
 
 
+@pytest.mark.thorough
 def test_after_always_nothing_more_is_asked(tmp_path: Path, provider: Provider) -> None:
     person = Person("always")
     result = run(tmp_path, provider, person, "all")
@@ -177,6 +184,7 @@ def test_after_always_nothing_more_is_asked(tmp_path: Path, provider: Provider) 
     assert "mended" in result.code
 
 
+@pytest.mark.thorough
 def test_stopped_and_unanswered_runs_ask_again_and_decided_things_are_not_asked(
     tmp_path: Path, provider: Provider
 ) -> None:
@@ -199,6 +207,7 @@ def test_stopped_and_unanswered_runs_ask_again_and_decided_things_are_not_asked(
     assert [each["answer"] for each in kept.values()] == ["unanswered"]
 
 
+@pytest.mark.thorough
 def test_waiting_is_not_charged_to_the_runs_seconds(tmp_path: Path, provider: Provider) -> None:
     def slow(proposal: Proposal) -> Decision:
         time.sleep(6)
@@ -211,6 +220,7 @@ def test_waiting_is_not_charged_to_the_runs_seconds(tmp_path: Path, provider: Pr
     assert not any("seconds" in note for note in shorter.notes), shorter.notes
 
 
+@pytest.mark.thorough
 def test_cancelling_ends_the_wait(tmp_path: Path, provider: Provider) -> None:
     cancellation = Cancellation()
 

@@ -92,6 +92,7 @@ def test_a_fork_with_another_model_replays_what_it_shares_and_leaves_its_parent_
     assert document["usage"]["calls"] == len(runs.new_requests)
 
 
+@pytest.mark.thorough
 def test_a_fork_is_resumed_without_its_parent(runs: Runs) -> None:
     _, document = runs.run("--fork", runs.parent.name, "--round", "1", "--model", "openai/gpt-4.1")
     asked = len(runs.provider.requests)
@@ -101,6 +102,7 @@ def test_a_fork_is_resumed_without_its_parent(runs: Runs) -> None:
     assert len(runs.provider.requests) == asked
 
 
+@pytest.mark.thorough
 def test_tests_of_the_users_enter_as_trusted_and_decide_the_grade(runs: Runs) -> None:
     _, fine = runs.run("--fork", runs.parent.name, "--round", "1", "--model", "openai/gpt-4.1")
     assert fine["grade"] != "failed"
@@ -112,6 +114,7 @@ def test_tests_of_the_users_enter_as_trusted_and_decide_the_grade(runs: Runs) ->
     assert trusted == ["test_text"]
 
 
+@pytest.mark.thorough
 def test_code_of_the_users_joins_and_has_no_vote(runs: Runs) -> None:
     (runs.folder / "own.py").write_text(OWN)
     _, document = runs.run("--fork", runs.parent.name, "--code", "own.py")
@@ -120,6 +123,7 @@ def test_code_of_the_users_joins_and_has_no_vote(runs: Runs) -> None:
     assert document["grade"] != "consensus"
 
 
+@pytest.mark.thorough
 def test_a_fork_of_a_fork_replays_both(runs: Runs) -> None:
     _, first = runs.run("--fork", runs.parent.name, "--round", "1", "--model", "openai/gpt-4.1")
     asked = len(runs.provider.requests)
@@ -133,6 +137,7 @@ def test_a_fork_of_a_fork_replays_both(runs: Runs) -> None:
     assert {"user", "repair"} <= set(origins(runs, second["run_dir"]))
 
 
+@pytest.mark.thorough
 def test_round_0_shares_nothing(runs: Runs) -> None:
     _, document = runs.run("--fork", runs.parent.name, "--round", "0", "--model", "openai/gpt-4.1")
     assert document["error"] is None
@@ -140,6 +145,7 @@ def test_round_0_shares_nothing(runs: Runs) -> None:
     assert not (runs.folder / document["run_dir"] / "prefix").exists()
 
 
+@pytest.mark.thorough
 def test_a_run_on_recorded_replies_can_be_forked(runs: Runs, tmp_path: Path) -> None:
     replies = runs.path(runs.parent) / "replies"
     _, replayed = runs.run(SPEC, "--effort", "low", "--no-mutation", "--model", f"recorded:{replies}")
@@ -149,6 +155,7 @@ def test_a_run_on_recorded_replies_can_be_forked(runs: Runs, tmp_path: Path) -> 
     assert all("Write the complete corrected" in str(each) or "pytest" in str(each) for each in runs.new_requests)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("arguments", "changes", "said"),
     [
@@ -179,6 +186,7 @@ def test_what_cannot_be_forked_is_one_sentence_and_nothing_is_written(
     assert runs.new_requests == []
 
 
+@pytest.mark.thorough
 def test_a_prefix_that_lacks_a_reply_ends_with_exit_2_and_asks_nobody(runs: Runs) -> None:
     for path in (runs.path(runs.parent) / "replies").rglob("*.json"):
         if '"code_writer"' in path.read_text():
