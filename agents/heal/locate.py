@@ -25,7 +25,8 @@ def places(
         path, name = target
         lines = [frame.line for frame in seen.symptom.frames if frame.path == path]
         return (unit_named(path, files[path], name, lines, longest),)
-    if not seen.symptom.frames and seen.symptom.kind != "tests" and len(files) == 1:
+    told_apart = seen.symptom.kind == "tests" and bool(seen.reached)
+    if not seen.symptom.frames and not told_apart and len(files) == 1:
         path, text = next(iter(files.items()))
         if len(text) <= longest // 2:
             return (whole_file(path, text),)
