@@ -146,14 +146,12 @@ def test_tests_that_failed_before_for_other_reasons_are_not_charged(project: Hea
 def test_a_flaky_test_and_one_that_needs_the_network_ask_no_model(project: Heals) -> None:
     project.replies(FIX)
     project.script(
-        "import os\nfrom shop.prices import price\n\n\ndef test_p():\n    assert os.urandom(1)[0] % 2 or price('₹1')\n",
+        "from shop.prices import price\n\n\ndef test_p():\n    assert hash('green') % 2 or price('₹1')\n",
         "tests/test_flaky.py",
     )
-    outcomes = set()
-    for _ in range(4):
-        project.run(TARGET, "--test", "tests/test_flaky.py", "--max-rounds", "1")
-        outcomes.add(project.document["outcome"])
-    assert "flaky" in outcomes
+    assert project.run(TARGET, "--test", "tests/test_flaky.py") == 1
+    assert project.document["outcome"] == "flaky"
+    assert project.requests == []
     project.script(
         "import urllib.request\n\n\ndef test_n():\n    urllib.request.urlopen('http://example.org')\n",
         "tests/test_net.py",

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from .leader import ProcessLeader
+from .leader import ProcessLeader, end_process
 from .streams import Streams
 
 
@@ -32,23 +33,27 @@ class Command:
         return True
 
     def start(self, streams: Streams) -> ProcessLeader:
-        """Start the program in a session of its own; raises OSError."""
+        """Start the program in a session of its own; raises OSError, and then nothing of it is left."""
         stdin, stdout, stderr = streams.their_streams
-        try:
-            process = subprocess.Popen(  # an argument list, no shell
-                list(self.argv(streams.their_witness)),
-                stdin=stdin,
-                stdout=stdout,
-                stderr=stderr,
-                env=dict(self.environment),
-                pass_fds=(streams.their_witness, *self.inherited, *self.own),
-                start_new_session=True,
-            )
-        finally:
-            streams.close_theirs()
-            for descriptor in self.own:
-                os.close(descriptor)
-        return ProcessLeader(process, namespace=self.namespace)
+        with ExitStack() as undone:
+            try:
+                process = subprocess.Popen(  # an argument list, no shell
+                    list(self.argv(streams.their_witness)),
+                    stdin=stdin,
+                    stdout=stdout,
+                    stderr=stderr,
+                    env=dict(self.environment),
+                    pass_fds=(streams.their_witness, *self.inherited, *self.own),
+                    start_new_session=True,
+                )
+                undone.callback(end_process, process)
+            finally:
+                streams.close_theirs()
+                for descriptor in self.own:
+                    os.close(descriptor)
+            leader = ProcessLeader(process, namespace=self.namespace)
+            undone.pop_all()
+        return leader
 
     def cleanup(self) -> None:
         """Run `when_gone`."""

@@ -134,9 +134,17 @@ class ProcessLeader:
         return self
 
     def __exit__(self, *error: object) -> None:
+        end_process(self._process)
         os.close(self.notice)
         if self._init is not None:
             os.close(self._init)
+
+
+def end_process(process: subprocess.Popen[bytes]) -> None:
+    """Kill and reap a process that was not reaped yet: what should have done so has failed."""
+    if process.poll() is None:
+        process.kill()
+        process.wait(_KILL_SECONDS)
 
 
 def ended(handle: int, seconds: float) -> bool:
