@@ -30,7 +30,7 @@ from agents.syntax.source import parse
 from agents.verifier import Verifier
 
 INSIDE = r"""
-import contextlib, importlib, io, json, os, sys
+import json, os, sys
 order = json.load(sys.stdin)
 answer = os.dup(1)
 os.dup2(2, 1)

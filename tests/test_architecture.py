@@ -17,13 +17,18 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 FLOORS = (
     "__init__",
     "cli",
+    "mcp",
+    "ui",
     "terminal",
+    "jobs",
     "batch",
     "bench",
     "integrations",
     "heal",
     "run",
+    "telemetry",
     "loop",
+    "debugger",
     "roles",
     "strength",
     "judge",
@@ -178,6 +183,27 @@ def test_only_the_sandbox_starts_processes_but_for_pip_and_the_baseline_of_a_mea
     } | in_a_sandbox_already
 
 
+EXTRAS = {
+    "mcp": {"mcp"},
+    "starlette": {"ui"},
+    "uvicorn": {"ui"},
+    "opentelemetry": {"telemetry"},
+    "claude_agent_sdk": {"integrations"},
+    "langchain_core": {"integrations"},
+}
+"""Packages of extras, and the part that imports each."""
+
+
+@pytest.mark.parametrize(("package", "parts"), EXTRAS.items())
+def test_a_package_of_an_extra_is_imported_in_one_part(package: str, parts: set[str]) -> None:
+    users = {
+        name_of(file)
+        for file in FILES
+        if package in {module.split(".")[0] for module, level in imports_of(file) if level == 0}
+    }
+    assert users <= parts
+
+
 @pytest.mark.parametrize("command", [["--help"], ["show"], ["models", "--help"], ["--version"]])
 def test_commands_that_ask_no_model_start_without_the_heavy_libraries(command: list[str], tmp_path: Path) -> None:
     code = (
@@ -190,4 +216,4 @@ def test_commands_that_ask_no_model_start_without_the_heavy_libraries(command: l
         [sys.executable, "-c", code, str(ROOT), *command], capture_output=True, text=True, cwd=tmp_path, check=True
     )
     loaded = set(ast.literal_eval(ended.stderr.splitlines()[-1]))
-    assert not loaded & (MODELS | {"pytest", "_pytest", "jinja2", "httpx"})
+    assert not loaded & (MODELS | {"pytest", "_pytest", "jinja2", "httpx", *EXTRAS})

@@ -67,6 +67,7 @@ def test_the_specs_of_this_test_fall_into_both_shards() -> None:
     assert {parse_shard("1/2").in_shard(name) for name in IDS} == {True, False}
 
 
+@pytest.mark.thorough
 def test_the_github_jobs_build_every_spec_without_a_call(checkout: Path) -> None:
     build, whole = BUILD["jobs"]["build"], BUILD["jobs"]["whole"]
     assert build["strategy"]["matrix"]["shard"] == list(SHARDS)
@@ -101,6 +102,7 @@ def test_a_frozen_build_fails_for_a_spec_that_nobody_asked_the_model_about(check
     assert "--frozen" in ended.stdout + ended.stderr
 
 
+@pytest.mark.thorough
 def test_the_gitlab_jobs_build_every_spec(checkout: Path) -> None:
     modules, ask = GITLAB["modules"], GITLAB["ask"]
     assert modules["parallel"] == len(SHARDS)

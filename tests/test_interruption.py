@@ -72,11 +72,12 @@ def finishes(directory: Path, provider: Provider, grade: str = "consensus") -> d
 
 
 @linux_only
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("spec", "phases", "grade", "calls"),
     [
         (QUICKSORT, ("first draft", "second draft", "tests", "board", "last words"), "consensus", 5),
-        pytest.param(SLUGIFY, ("board", "redraft"), "contested", 6, marks=pytest.mark.thorough),
+        (SLUGIFY, ("board", "redraft"), "contested", 6),
     ],
     ids=["to the first ruling", "in the redrafts"],
 )
@@ -132,6 +133,7 @@ def test_an_interrupt_saves_the_best_and_leaves_nothing_running(tmp_path: Path, 
     assert wait_until(lambda: not processes_with(str(tmp_path)), 10)
 
 
+@pytest.mark.thorough
 @linux_only
 def test_ctrl_c_leaves_the_terminal_as_it_was(tmp_path: Path) -> None:
     import pty
@@ -180,6 +182,7 @@ def _printed_until_the_end(leader: int, process: subprocess.Popen[bytes]) -> byt
     return bytes(printed)
 
 
+@pytest.mark.thorough
 def test_a_providers_fault_is_exit_code_3_and_can_be_resumed(tmp_path: Path) -> None:
     with playing(REPLAYS) as provider:
         provider.script(Fails(401, "Incorrect API key provided", "invalid_api_key"))

@@ -117,6 +117,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.thorough
 def test_a_cancelled_run_leaves_no_process_and_a_record(python: Path, tmp_path: Path) -> None:
     hanging = "```python\ndef f(x: int) -> int:\n    while True:\n        x += 1\n```"
     with serving() as provider:

@@ -104,8 +104,8 @@ def _read(one: _Apart | Fault, ids: Collection[str]) -> _Read:
     try:
         spec = make_spec(replace(one.front, modules=paths), one.body, one.place)
         given = one.front.id is not None
-        if given and (reason := unsafe_reason(spec.id)):
-            raise UsageError(f"the id `{spec.id}` {reason}; give it another.")
+        if given:
+            _check_id(spec.id)
     except UsageError as error:
         return _bad(_fault(one.item, error))
     content = json.dumps(asdict(replace(spec, id="", origin="")), sort_keys=True)
@@ -117,11 +117,19 @@ def _read_heal(item: Item) -> _Read:
     try:
         request = heal_request(item)
         given = Fields(item.keys, item.lines, item.place).identifier()
+        if given is not None:
+            _check_id(given)
     except UsageError as error:
         return _bad(_fault(item, error))
     content = heal_content(request)
     derived = f"heal-{Path(request.path).stem.lower()}-{fingerprint(title_of(request))}"
     return _Read(IdClaim(given or derived, content, given is not None), _line(item.place.whole), heal=request)
+
+
+def _check_id(identifier: str) -> None:
+    """Raise UsageError for a given id that can't be a folder's name everywhere."""
+    if reason := unsafe_reason(identifier):
+        raise UsageError(f"the id `{identifier}` {reason}; give it another.")
 
 
 def _named(front: FrontMatter, ids: Collection[str]) -> tuple[tuple[str, ...], tuple[Path, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -72,9 +73,12 @@ def environment_of(request: HealRequest, environ: Mapping[str, str]) -> dict[str
 
 
 def _bytes_of(name: str) -> str:
+    """Fingerprint a file, or a folder's Python files; what can't be read counts as empty, and the heal says so."""
     path = Path(name)
-    files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
-    texts = [each.read_bytes().decode("latin-1") for each in files if each.is_file()]
+    texts = []
+    for each in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+        with suppress(OSError):
+            texts.append(each.read_bytes().decode("latin-1"))
     return fingerprint("\0".join(texts))
 
 

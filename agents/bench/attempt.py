@@ -13,7 +13,6 @@ from ..judge.judge import SUCCESSES
 from ..judge.ruling_by_tests import passes_own_tests
 from ..llm_backends.budget import Budget
 from ..loop.plan import plan
-from ..loop.roles import Roles
 from ..loop.state import LoopState
 from ..loop.strategies import run_strategy
 from ..records import RoundRecord, Spec, Test, Usage
@@ -70,7 +69,7 @@ class Attempt:
         """
         started = time.monotonic()
         with RoleModels(backends, self._settings, self._budget, replies, ignore_event) as models:
-            roles = Roles(*models.roles(), 1, verifier, repairs=models.repairs)
+            roles = models.roles(verifier, at_once=1)
             state = LoopState(self._spec, self._plan, roles, self, ignore_event)
             try:
                 ruling = run_strategy(self._settings.strategy, state)

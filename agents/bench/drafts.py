@@ -106,7 +106,7 @@ class Drafting:
                 RoleModels(self.backends, settings, budget, self.journal.replies, ignore_event) as models,
                 suppress(ReplyError),
             ):
-                candidate = models.roles()[0].draft(spec, number, 1)
+                candidate = models.code_writer().draft(spec, number, 1)
             made.append((candidate, budget.usage.completion_tokens))
         emit(f"{task.task_id} drafted")
         return made

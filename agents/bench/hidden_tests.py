@@ -8,6 +8,7 @@ wrong, and is `forged` where EvalPlus says that it met one of those.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
@@ -42,7 +43,7 @@ class HiddenTests:
         require_evalplus()
         self._tasks = {task.task_id: task for task in tasks}
         self._sandbox = sandbox
-        self.jobs = jobs or len(os.sched_getaffinity(0))
+        self.jobs = jobs or _processors()
         self._lane = _Lane(self.jobs)
         self._lock = threading.Lock()
         self._findings: dict[tuple[str, str], Future[HiddenFinding]] = {}
@@ -100,6 +101,14 @@ class HiddenTests:
         if control.accepted[0]:
             return HiddenFinding(_NEITHER, "it passes against wrong expectations too", forged=True)
         return HiddenFinding(Hidden(base=True, plus=judged.plus_passed), f"plus tests: {judged.plus}")
+
+
+def _processors() -> int:
+    """Processors that this process may use."""
+    processors = os.cpu_count() or 1
+    if sys.platform == "linux":
+        processors = len(os.sched_getaffinity(0))
+    return processors
 
 
 class _Lane:

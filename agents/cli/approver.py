@@ -12,10 +12,8 @@ if TYPE_CHECKING:
     from ..records.approvals import Approve
 
 
-def approver(settings: Settings, console: Console) -> Approve | None:
-    """Who approves what the settings name. Raises UsageError where nobody can be asked."""
-    if settings.approve == "never":
-        return None
+def approver(settings: Settings, console: Console) -> Approve:
+    """The person at the terminal. Raises UsageError where nobody can be asked."""
     from ..run.approvals import NOBODY_APPROVES
     from ..terminal.approving import TerminalApproval, on_terminal
 

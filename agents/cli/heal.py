@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -145,7 +144,7 @@ def heal(
                 anyway=anyway,
                 values=values,
                 prompt_extra=prompt_extra,
-                approve=approver(replace(settings, approve="all"), console) if ask else None,
+                approve=approver(settings, console) if ask else None,
             )
             if show_prompt:
                 prompt = heals.show_prompt(request, settings, options, os.environ, environment)

@@ -19,11 +19,14 @@ from .batch import batch
 from .batch_status import merge, status
 from .bench import humaneval, mbpp, verifier
 from .bench_repairs import quixbugs, seeded_bugs
+from .debug import debug
 from .heal import heal
+from .mcp import mcp
 from .models import fetch, list_models
 from .run import run
 from .sandbox import check
 from .show import show
+from .ui import ui
 from .verify import verify
 
 app = App(
@@ -44,8 +47,11 @@ app.command(batch_app)
 batch_app.default(batch)
 batch_app.command(status)
 batch_app.command(merge)
+app.command(debug)
 app.command(heal)
+app.command(mcp)
 app.command(show)
+app.command(ui)
 app.command(verify)
 app.command(models_app)
 models_app.default(list_models)
@@ -64,8 +70,9 @@ def main(argv: list[str] | None = None) -> int:
     """Run one command; returns its exit code. Never lets a traceback through for what a user did."""
     from cyclopts import CycloptsError
 
-    load_dotenv_file()
     tokens = sys.argv[1:] if argv is None else argv
+    if tokens[:1] != ["mcp"]:  # clients start a server in whatever folder is open, which may be a stranger's
+        load_dotenv_file()
     try:
         if not tokens and not os.environ.get("GREENLOOP_FILE"):
             tokens = ["--help"]

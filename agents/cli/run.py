@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,7 +21,7 @@ from .json_output import document_alone
 from .signals import handled
 
 if TYPE_CHECKING:
-    from ..records import RunRecord, RunResult, Spec
+    from ..records import RunResult, Spec
     from ..run.fork import Fork
     from ..run.into import Into
     from ..storage.run_directory import RunDirectory
@@ -63,33 +64,39 @@ def run(
     into
         Write the result into this Python file of yours: `FILE.py`, or `FILE.py::Class.method`.
     """
+    return shown_run(
+        settings,
+        lambda: _prepare(settings, spec, file, tests, with_, resume, fork, round_, code),
+        lambda wanted: _open_into(into, wanted),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A run to be done: of the run directory `resumed`, or a new one."""
+
+    spec: Spec
+    settings: Settings
+    fork: Fork | None = None
+    resumed: RunDirectory | None = None
+
+
+def shown_run(
+    settings: Settings, prepare: Callable[[], Prepared], open_into: Callable[[Spec], Into | None] = lambda _: None
+) -> int:
+    """Do the run that `prepare` gives, on the console or as one JSON document; returns its exit code."""
     from ..run.run import RunRequest, run_spec
 
     console = Console(quiet=settings.quiet, color=settings.color)
     with document_alone(settings.json) as stream, handled(dict.fromkeys(("SIGTERM", "SIGHUP"), _interrupt)):
         try:
-            if resume is not None and (spec, file, tests, with_) != (None, None, None, ()):
-                raise UsageError("A resumed run has its spec and tests; give --resume alone, or start a new run.")
-            earlier, forked = _find_run(settings, resume), None
-            if fork is not None:
-                if resume is not None or (spec, file, with_) != (None, None, ()):
-                    raise UsageError(
-                        "A fork has the spec of its run; give --fork RUN without a spec and --resume."
-                    )
-                forked, record = _open_fork(settings, fork, round_, code, tests)
-                wanted, settings = forked.spec, replace(with_recorded(settings, record.settings), answers=None)
-            elif round_ is not None or code is not None:
-                raise UsageError("--round and --code belong to --fork RUN.")
-            elif earlier is not None:
-                record = earlier.read()
-                wanted, settings = record.spec, with_recorded(settings, record.settings)
-            else:
-                wanted = _read_spec(spec, file, tests, with_, settings.packages)
-            approve = approver(settings, console)
-            target = _open_into(into, wanted)
+            prepared = prepare()
+            settings = prepared.settings
+            approve = approver(settings, console) if settings.approve != "never" else None
+            target = open_into(prepared.spec)
             with console.progress():
-                request = RunRequest(wanted, settings, os.environ, fork=forked)
-                result = run_spec(request, console.emit, earlier, approve=approve)
+                request = RunRequest(prepared.spec, settings, os.environ, fork=prepared.fork)
+                result = run_spec(request, console.emit, prepared.resumed, approve=approve)
                 if target is not None:
                     result = target.write(result, settings)
         except KeyboardInterrupt:
@@ -105,22 +112,42 @@ def run(
     return result.exit_code
 
 
+def _prepare(
+    settings: Settings,
+    spec: str | None,
+    file: Path | None,
+    tests: Path | None,
+    paths: tuple[Path, ...],
+    resume: str | None,
+    fork: str | None,
+    number: int | None,
+    code: Path | None,
+) -> Prepared:
+    if resume is not None and (spec, file, tests, paths) != (None, None, None, ()):
+        raise UsageError("A resumed run has its spec and tests; give --resume alone, or start a new run.")
+    if fork is not None:
+        if resume is not None or (spec, file, paths) != (None, None, ()):
+            raise UsageError("A fork has the spec of its run; give --fork RUN without a spec and --resume.")
+        return _open_fork(settings, fork, number, code, tests)
+    if number is not None or code is not None:
+        raise UsageError("--round and --code belong to --fork RUN.")
+    if resume is not None:
+        from ..storage import run_directory as runs
+
+        earlier = runs.find(settings.work_dir, resume)
+        record = earlier.read()
+        return Prepared(record.spec, with_recorded(settings, record.settings), resumed=earlier)
+    return Prepared(_read_spec(spec, file, tests, paths, settings.packages), settings)
+
+
 def _interrupt() -> None:
     """Treat SIGTERM and a closed terminal like Ctrl-C: what was found is saved."""
     raise KeyboardInterrupt
 
 
-def _find_run(settings: Settings, resume: str | None) -> RunDirectory | None:
-    if resume is None:
-        return None
-    from ..storage import run_directory as runs
-
-    return runs.find(settings.work_dir, resume)
-
-
 def _open_fork(
     settings: Settings, name: str, number: int | None, code: Path | None, tests: Path | None
-) -> tuple[Fork, RunRecord]:
+) -> Prepared:
     from ..run.fork import open_fork
     from ..spec import read_tests_file
 
@@ -129,7 +156,8 @@ def _open_fork(
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{code} can't be read ({error}); give a Python file.") from error
     trusted = read_tests_file(tests) if tests is not None else None
-    return open_fork(settings.work_dir, name, number, own, trusted, settings.answers)
+    fork, record = open_fork(settings.work_dir, name, number, code=own, tests=trusted, answers=settings.answers)
+    return Prepared(fork.spec, replace(with_recorded(settings, record.settings), answers=None), fork)
 
 
 def _open_into(path: Path | None, spec: Spec) -> Into | None:

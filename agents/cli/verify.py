@@ -14,11 +14,11 @@ from cyclopts.validators import Number
 from ..errors import GreenloopError, Interrupted, StorageFailed, UsageError
 from ..settings import Count, SandboxName
 from ..terminal.console import Console
+from ..verifier.document import verdict_document
 from .json_output import document_alone
 from .pairs import FORM, Pairs, known_verdicts, opened
 
 if TYPE_CHECKING:
-    from ..records import Verdict
     from ..sandbox import SandboxLimits
     from ..verifier import Verifier
 
@@ -149,31 +149,6 @@ def _read(path: Path) -> str:
         raise UsageError(
             f"{path} can't be read ({error}); give the paths of a module and of its tests."
         ) from error
-
-
-def verdict_document(verdict: Verdict, limits: SandboxLimits) -> dict[str, object]:
-    """The JSON document of a verdict."""
-    return {
-        "schema_version": 1,
-        "verdict": verdict.kind,
-        "reason": verdict.reason,
-        "tests": [
-            {"id": outcome.test_id, "outcome": outcome.status, "detail": outcome.detail}
-            for outcome in verdict.outcomes
-        ],
-        "refused": [{"id": refusal.test_id, "reason": refusal.reason} for refusal in verdict.refused],
-        "strength": [
-            {"id": one.test_id, "noticed": one.noticed, "tried": one.tried, "missed": one.missed}
-            for one in verdict.strength
-        ],
-        "isolation": verdict.isolation,
-        "backend": verdict.backend,
-        "limits": asdict(limits),
-        "stopped": asdict(verdict.stopped) if verdict.stopped else None,
-        "notes": list(verdict.notes),
-        "seconds": verdict.seconds,
-        "error": None,
-    }
 
 
 def failure_document(error: GreenloopError) -> dict[str, object]:

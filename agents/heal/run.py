@@ -25,6 +25,7 @@ from ..sandbox.packages import open_interpreter
 from ..settings import Settings, reaches
 from ..storage import run_directory
 from ..storage.run_directory import RunDirectory
+from ..telemetry import spans
 from .apply import open_targets, write
 from .heal import heal_case, request_text
 from .script_case import script_case
@@ -74,6 +75,7 @@ def run_heal(
     """
     cancellation = cancellation or Cancellation()
     with ExitStack() as held:
+        emit, ended = held.enter_context(spans(emit))
         if resources is None:
             sandbox = open_sandbox(settings.sandbox, open_interpreter(settings.python))
             held.callback(sandbox.close)
@@ -137,6 +139,7 @@ def run_heal(
             run_dir=str(run.path),
         )
         run.write(replace(record, status=status, result=result))
+        ended.append(result)
         return result
 
 

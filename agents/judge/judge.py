@@ -41,6 +41,8 @@ class Situation:
     """The Critic may be asked."""
     repaired: frozenset[str] = frozenset()
     """The candidates that the Critic was shown: it is never asked for the same twice."""
+    may_debug: bool = False
+    """The debugger may be asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,8 +251,9 @@ def _next_step(view: _LeaderView, grade: Grade, situation: Situation, thresholds
     if grade == "failed":
         if situation.may_draft:
             return "redraft"
-        unseen = view.leader.id not in situation.repaired
-        return "repair" if situation.may_repair and view.failed and unseen else "done"
+        if situation.may_repair and view.failed and view.leader.id not in situation.repaired:
+            return "repair"
+        return "debug" if situation.may_debug and view.failed else "done"
     if not situation.tests_written:
         return "test"
     doubtful = view.share < 1 or view.agreeing < thresholds.agreeing_drafts

@@ -88,6 +88,13 @@ class Budget:
         shared = None if self._shared is None else self._shared.seconds_left()
         return min((left for left in (own, shared) if left is not None), default=None)
 
+    def portion(self, share: float) -> Budget:
+        """A budget of its own: a `share` (0 to 1) of the tokens and the seconds that are left of this one."""
+        tokens = None if self.max_tokens is None else (self.max_tokens - self.usage.completion_tokens) * share
+        left = self.seconds_left()
+        seconds = None if left is None else left * share
+        return Budget(max_tokens=None if tokens is None else int(tokens), max_seconds=seconds, clock=self._clock)
+
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Charge the time of the body to nobody: a person is thinking."""

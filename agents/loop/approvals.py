@@ -58,7 +58,7 @@ class LoopApprovals:
         """Whether to take the next step of a ruling, and a candidate of the user's own."""
         if not self.asks("round"):
             return True, None
-        step = {"test": "write tests", "repair": "ask for a replacement"}.get(str(ruling.next_step), "draft more")
+        step = _STEPS.get(ruling.next_step, "draft more")
         facts = (f"{ruling.grade}: {ruling.why}", f"Next: {step}.")
         code = leader.code if leader is not None else ""
         decision, edited = self._decided("round", f"Round {number}", code, code, facts)
@@ -119,6 +119,7 @@ class LoopApprovals:
         return replace(_of_user(code, proposed.round, proposed.parent), parent=proposed.parent)
 
 
+_STEPS = {"test": "write tests", "repair": "ask for a replacement", "debug": "let the debugger look for one"}
 _SAID = {
     "yes": "approved",
     "always": "approved, and all that follows",

@@ -23,5 +23,5 @@ class Branch:
 
     @property
     def brings(self) -> bool:
-        """Return True if there is something new to judge."""
-        return bool(self.tests) or self.candidate is not None
+        """Return True if a ruling that was done is to be made again."""
+        return bool(self.tests) or self.candidate is not None or self.plan.debug

@@ -9,6 +9,7 @@ from ..errors import BudgetSpent
 from ..events import Note
 from ..judge.judge import SUCCESSES, judge
 from ..records import Board, RoundRecord, Ruling, Test
+from .debugging import debug
 from .state import LoopState, surviving
 from .strengthen import killing_tests
 
@@ -71,6 +72,8 @@ def _take_step(state: LoopState, ruling: Ruling, board: Board, settled: tuple[Te
             state.write_tests()
         case "repair":
             state.repair(ruling, board)
+        case "debug":
+            debug(state, ruling, board)
         case _:
             most = state.plan.most_drafts if ruling.grade == "failed" else state.plan.doubtful_drafts
             state.draft(min(state.plan.more_drafts, most - state.drafts_asked))

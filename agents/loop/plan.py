@@ -30,6 +30,8 @@ class Plan:
     """Property tests asked for."""
     killing_calls: int = 0
     """Tests added at the end, for mutants that no test notices; 0 without `--mutation`."""
+    debug: bool = False
+    """The debugger is asked, once, where nothing else is left to do about a failure."""
 
 
 _LOW = Plan(drafts=4, more_drafts=1, doubtful_drafts=4, most_drafts=4, tests=6, probes=16, max_rounds=5)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ..records import Candidate, Test, Verdict
 from ..roles.code_writer import CodeWriter
 from ..roles.critic import Critic
 from ..roles.test_writer import TestWriter
 from ..strength import MutantRunner
+
+if TYPE_CHECKING:
+    from ..debugger.debugger import Debugger
 
 
 class BoardRunner(MutantRunner, Protocol):
@@ -22,7 +25,8 @@ class BoardRunner(MutantRunner, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The three roles, the number of requests that may be in flight at once, and the verifier."""
+    """The three roles, the number of requests that may be in flight at once, the verifier, and the debugger where
+    there is one."""
 
     code_writer: CodeWriter
     test_writer: TestWriter
@@ -31,3 +35,4 @@ class Roles:
     verifier: BoardRunner
     repairs: bool = True
     """False where the Critic is never asked: a small model mends less by it than by its next draft."""
+    debugger: Debugger | None = None

@@ -11,7 +11,7 @@ from ..errors import BudgetSpent, Interrupted, ModelError, ReplyError
 from ..events import BoardStarted, EventHandler, Note, Ruled
 from ..judge.judge import SUCCESSES, Situation, failures, unconfirmed
 from ..judge.probes import probes
-from ..records import Board, Candidate, RoundRecord, Ruling, Spec, Test
+from ..records import Board, Candidate, Outcome, RoundRecord, Ruling, Spec, Test
 from ..roles.ask import ask_all
 from ..suite import example_tests, split
 from ..syntax.source import program
@@ -58,10 +58,11 @@ class LoopState:
             self.suite += split(spec.user_tests, "user")
         self.drafts_asked = 0
         self.strengthened = False
+        self.debugged = False
         self.last_round = plan.max_rounds
         self._branches = {branch.round: branch for branch in branches}
         self._archive = archive
-        self._round = 0
+        self.round = 0
         self._repaired: set[str] = set()
         self._tests_written = False
         self._probes: tuple[Test, ...] | None = None
@@ -88,7 +89,7 @@ class LoopState:
 
         def ask(number: int) -> None:
             try:
-                candidate = self.roles.code_writer.draft(self.spec, number, self._round + 1)
+                candidate = self.roles.code_writer.draft(self.spec, number, self.round + 1)
             except ReplyError as reason:
                 self.emit(Note(f"Draft {number + 1} can't be used: {reason}."))
                 return
@@ -133,30 +134,41 @@ class LoopState:
         except ReplyError as reason:
             self.emit(Note(f"The tests can't be used: {reason}.", warning=True))
 
-    def repair(self, ruling: Ruling, board: Board) -> None:
-        """Ask the Critic for a replacement of the leader; it is never asked twice for the same candidate."""
+    def repair(self, ruling: Ruling, board: Board, trace: str = "", attempts: Sequence[str] = ()) -> bool:
+        """Ask the Critic for a replacement of the leader, told what a `trace` of its failing call shows and what
+        other `attempts` failed with. Return True if there is a replacement that is new."""
         leader = self.leader(ruling)
         self._repaired.add(leader.id)
-        known = frozenset(program(candidate.code) for candidate in self.pool)
+        known = self.programs()
         failing = failures(board, ruling)
         while True:
             note, self.approvals.note = self.approvals.note, ""
             try:
-                replacement = self.roles.critic.replace(self.spec, leader, failing, self._round + 1, known, note)
+                replacement = self.roles.critic.replace(
+                    self.spec, leader, failing, self.round + 1, known, note, trace, attempts
+                )
             except ReplyError as reason:
                 self.emit(Note(f"The Critic's replacement can't be used: {reason}."))
-                return
-            approved = self.approvals.replacement(replacement, leader, failing)
-            if approved is not None:
-                self.pool.append(approved)
+                return False
+            self.propose(replacement, leader, failing)
             if not self.approvals.note:
-                return
+                return True
             known |= {program(replacement.code)}
+
+    def propose(self, replacement: Candidate, leader: Candidate, failing: Sequence[tuple[Test, Outcome]]) -> None:
+        """Take a replacement of `leader` into the pool, if it is approved."""
+        approved = self.approvals.replacement(replacement, leader, failing)
+        if approved is not None:
+            self.pool.append(approved)
+
+    def programs(self) -> frozenset[str]:
+        """The candidates as programs: what repeats one is nothing new."""
+        return frozenset(program(candidate.code) for candidate in self.pool)
 
     def approve_step(self, ruling: Ruling) -> bool:
         """Return False if the user wants no next step; a candidate of theirs joins the pool."""
         leader = self.leader(ruling) if ruling.leader is not None else None
-        goes_on, own = self.approvals.next_step(ruling, self._round, leader)
+        goes_on, own = self.approvals.next_step(ruling, self.round, leader)
         if own is not None:
             self.pool.append(own)
         return goes_on
@@ -168,7 +180,7 @@ class LoopState:
 
     def run_board(self, number: int) -> Board:
         """Run every candidate on every test of the suite, as round `number`."""
-        self._round = number
+        self.round = number
         self.emit(BoardStarted(number, len(self.pool), len(self.suite)))
         return self.roles.verifier.board(self.pool, self.suite)
 
@@ -193,6 +205,7 @@ class LoopState:
             tests_written=self._tests_written,
             may_repair=self.roles.repairs,
             repaired=frozenset(self._repaired),
+            may_debug=self.plan.debug and self.roles.debugger is not None and not self.debugged,
         )
 
     def confirm(self, ruling: Ruling) -> Ruling:
@@ -216,7 +229,7 @@ class LoopState:
         """The candidate that leads. Raises StopIteration where none does."""
         return next(candidate for candidate in self.pool if candidate.id == ruling.leader)
 
-    def within_budget(self, step: Callable[[], None]) -> bool:
+    def within_budget(self, step: Callable[[], object]) -> bool:
         """Do `step`; a spent budget becomes a note. Return True if `step` came to its end."""
         try:
             step()

@@ -32,7 +32,7 @@ class Dispute:
     """The rival answers, as `repr`s; the test's own expectation first."""
 
 
-NextStep = Literal["done", "test", "repair", "redraft", "settle"]
+NextStep = Literal["done", "test", "repair", "redraft", "debug", "settle"]
 """The next step of the loop; `settle` is found in runs of earlier versions alone, which `show` still reads."""
 
 

@@ -31,10 +31,14 @@ class Critic:
         round_number: int,
         known: frozenset[str],
         note: str = "",
+        trace: str = "",
+        attempts: Sequence[str] = (),
     ) -> Candidate:
-        """A replacement for `candidate`; `note` is what the user says to it. `known` holds the
-        earlier candidates as programs: a reply that repeats
-        one is asked for again with that fact. Raises ReplyError when nothing new can be read out of them."""
+        """A replacement for `candidate`; `note` is what the user says to it, `trace` what its failing call does,
+        `attempts` what others failed with.
+
+        `known` holds the earlier candidates as programs: a reply that repeats one is asked for again with that
+        fact. Raises ReplyError when nothing new can be read out of them."""
         request = Request(
             role="critic",
             messages=messages(
@@ -43,6 +47,8 @@ class Critic:
                 code=candidate.code.strip(),
                 failures=[describe(test, outcome) for test, outcome in failures[:SHOWN_FAILURES]],
                 note=note,
+                trace=trace,
+                attempts=attempts,
             ),
             max_tokens=self._lengths.code,
             temperature=0.0,

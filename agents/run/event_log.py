@@ -5,9 +5,11 @@ from __future__ import annotations
 import errno
 import json
 import os
+import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +21,7 @@ from ..records import Grade, NextStep, Reply, Request, Role, RunRecord, RunStatu
 MOST_BYTES = 64_000
 """Of a line, its end included."""
 _STREAM_SECONDS = 0.25
+_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +144,8 @@ class EventLog:
         self._texts: dict[int, tuple[float, str]] = {}
         self._asked = 0
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _FLAGS, 0o644)
+            _lock(self._file)
             there = path.read_bytes()
             self._number = there.count(b"\n")
             os.ftruncate(self._file, there.rfind(b"\n") + 1)
@@ -224,6 +228,30 @@ class EventLog:
         if self._file is not None:
             os.close(self._file)
         self._file = None
+
+
+def _lock(file: int) -> None:
+    """Mark a log as being written, for as long as its process lives; a no-op on Windows."""
+    if sys.platform != "win32":
+        import fcntl
+
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def is_written(path: Path) -> bool:
+    """Return True while a process writes the log at `path`; always on Windows, where it can't be told."""
+    written = True
+    if sys.platform != "win32":
+        import fcntl
+
+        try:
+            with path.open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            written = False
+        except OSError as error:
+            written = isinstance(error, BlockingIOError)
+    return written
 
 
 def _line(fields: dict[str, Any]) -> bytes:

@@ -41,6 +41,8 @@ class Segment:
     spec: Spec
     tests: str | None = None
     code: str | None = None
+    debug: bool = False
+    """The debugger may be asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +77,17 @@ def read_fork(run: RunDirectory) -> Fork | None:
 
 
 def open_fork(
-    work_dir: Path, name: str, number: int | None, code: str | None, tests: str | None, answers: Path | None
+    work_dir: Path,
+    name: str,
+    number: int | None = None,
+    *,
+    code: str | None = None,
+    tests: str | None = None,
+    answers: Path | None = None,
+    debug: bool = False,
 ) -> tuple[Fork, RunRecord]:
-    """Read the run called `name`, to fork it after round `number` (None: its last one that was not done).
+    """Read the run called `name`, to fork it after round `number` (None: its last one that was not done, or its
+    last one where something new is brought: code, tests, answers, or the debugger).
 
     Raises UsageError where there is no such run or round, where it is damaged or not ended, and where nothing is
     left to ask there.
@@ -87,7 +97,7 @@ def open_fork(
     if record.status == "running":
         raise UsageError(f"{parent.path} is running, or was killed; end it by --resume {parent.path.name} first.")
     rounds = parent.rounds()
-    brings = code is not None or tests is not None or answers is not None
+    brings = debug or code is not None or tests is not None or answers is not None
     if number is None:
         open_rounds = [each.number for each in rounds if not each.ruling.done]
         number = max(open_rounds) if open_rounds and not brings else len(rounds)
@@ -108,7 +118,7 @@ def open_fork(
     spec = kept[-1].spec if kept else record.spec
     if answers is not None:
         spec = with_answers(spec, answers, under_way=bool(number))
-    segment = Segment(number, {}, (), spec, tests, code)
+    segment = Segment(number, {}, (), spec, tests, code, debug)
     return Fork(ForkedFrom(parent.path.name, number), (*kept, segment), str(parent.path)), record
 
 
@@ -122,18 +132,17 @@ def branches(
     for segment in fork.segments:
         own = segment is fork.segments[-1]
         of_segment = settings if own else with_recorded(Settings(), segment.settings)
+        segment_roles = roles
         if not own:
             ask = _asking(prefix, fork, emit)
-            used = make_roles(lambda _, ask=ask: ask, of_segment, segment.small)  # type: ignore[misc]
-            segment_roles = replace(
-                roles,
-                code_writer=used[0],
-                test_writer=used[1],
-                critic=used[2],
-                repairs="critic" not in segment.small,
+            segment_roles = make_roles(
+                lambda _, ask=ask: ask,  # type: ignore[misc]
+                of_segment,
+                segment.small,
+                roles.verifier,
+                roles.at_once,
+                None,
             )
-        else:
-            segment_roles = roles
         known = {test.id for test in example_tests(made[-1].spec)} if made else frozenset()
         tests = [test for test in example_tests(segment.spec) if made and test.id not in known]
         if segment.tests is not None:
@@ -146,7 +155,7 @@ def branches(
             Branch(
                 segment.round,
                 segment_roles,
-                plan(of_segment, segment.spec.limits),
+                replace(plan(of_segment, segment.spec.limits), debug=segment.debug),
                 segment.spec,
                 tuple(tests),
                 candidate,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from ..debugger.debugger import Debugger
 from ..errors import UsageError
 from ..events import Answered, Asked, EventHandler, Note
 from ..llm_backends import get_caller, get_model, is_small, recorded_replies
@@ -18,6 +19,7 @@ from ..llm_backends.model_names import is_embedded, is_recorded, known_model_id,
 from ..llm_backends.pacing import Pacer
 from ..llm_backends.recorded import ReplyStore
 from ..llm_backends.selection import FROZEN_WITHOUT_CACHE, FROZEN_WITHOUT_NAME, Choice
+from ..loop.roles import BoardRunner, Roles
 from ..records import Reply, Request, Role
 from ..roles.ask import LARGE_MODEL, SMALL_MODEL, Ask, ReplyLengths
 from ..roles.code_writer import CodeWriter
@@ -109,6 +111,8 @@ class RoleModels:
         self._choices = shared.choices
         self._settings = settings
         self._seed = settings.seed * SEEDS_OF_A_RUN
+        self._budget = budget
+        self._small = frozenset(role for role, choice in self._choices.items() if is_small(choice.model_id))
         self._emit = emit
         self._replies = replies
         self._closers = ExitStack()
@@ -136,14 +140,14 @@ class RoleModels:
             return 1
         return min(caller.parallel for caller in self._callers.values())
 
-    @property
-    def repairs(self) -> bool:
-        """False for a small model, whose next draft mends more than its Critic does (docs/decisions/013)."""
-        return not is_small(self._choices["critic"].model_id)
+    def roles(self, verifier: BoardRunner, at_once: int | None = None) -> Roles:
+        """The roles, each on its model; None: as many requests at the same time as the models answer."""
+        at_once = at_once or self.at_once
+        return make_roles(self.ask, self._settings, self._small, verifier, at_once, self._budget)
 
-    def roles(self) -> tuple[CodeWriter, TestWriter, Critic]:
-        """The roles, each on its model."""
-        return make_roles(self.ask, self._settings, small_roles(self._choices))
+    def code_writer(self) -> CodeWriter:
+        """The role that drafts, alone."""
+        return _code_writer(self.ask("code_writer"), self._settings, small="code_writer" in self._small)
 
     def healer(self, *, python: str, prompt_extra: str = "", values: bool = True) -> Healer:
         """The role that mends what exists."""
@@ -184,29 +188,38 @@ class RoleModels:
         return get_caller(called, store, budget, self._emit, cache=cache, pacer=shared.pacer(choice))
 
 
-def small_roles(choices: Mapping[Role, Choice]) -> frozenset[Role]:
-    """The roles whose model is small."""
-    return frozenset(role for role, choice in choices.items() if is_small(choice.model_id))
-
-
 def make_roles(
-    ask: Callable[[Role], Ask], settings: Settings, small: Collection[Role]
-) -> tuple[CodeWriter, TestWriter, Critic]:
-    """The roles of a run on `ask`; those among `small` have the reply lengths and the prompts of small models."""
+    ask: Callable[[Role], Ask],
+    settings: Settings,
+    small: Collection[Role],
+    verifier: BoardRunner,
+    at_once: int,
+    budget: Budget | None,
+) -> Roles:
+    """The roles of a run on `ask`; those among `small` have the reply lengths and the prompts of small models.
+
+    A small Critic is not asked for repairs: the model's next draft mends more (docs/decisions/013).
+    """
 
     def lengths(role: Role) -> ReplyLengths:
         return SMALL_MODEL if role in small else LARGE_MODEL
 
     seed = settings.seed * SEEDS_OF_A_RUN
-    code_writer = CodeWriter(
-        ask("code_writer"),
-        lengths("code_writer"),
-        temperature=settings.temperature,
-        seed=seed,
-        begin="code_writer" in small,
+    return Roles(
+        _code_writer(ask("code_writer"), settings, small="code_writer" in small),
+        TestWriter(ask("test_writer"), lengths("test_writer"), seed=seed),
+        Critic(ask("critic"), lengths("critic"), seed=seed),
+        at_once,
+        verifier,
+        repairs="critic" not in small,
+        debugger=Debugger(ask("critic"), lengths("critic"), seed, verifier, budget),
     )
-    test_writer = TestWriter(ask("test_writer"), lengths("test_writer"), seed=seed)
-    return code_writer, test_writer, Critic(ask("critic"), lengths("critic"), seed=seed)
+
+
+def _code_writer(ask: Ask, settings: Settings, *, small: bool) -> CodeWriter:
+    seed = settings.seed * SEEDS_OF_A_RUN
+    lengths = SMALL_MODEL if small else LARGE_MODEL
+    return CodeWriter(ask, lengths, temperature=settings.temperature, seed=seed, begin=small)
 
 
 def lengths_of(choice: Choice) -> ReplyLengths:

@@ -17,7 +17,6 @@ from ..llm_backends.budget import Budget, SharedBudget
 from ..llm_backends.selection import Choice
 from ..loop.branch import Branch
 from ..loop.plan import plan
-from ..loop.roles import Roles
 from ..loop.state import LoopState, surviving
 from ..loop.strategies import run_strategy
 from ..records import Role, Ruling, RunRecord, RunResult, Spec, Test, UserModule
@@ -30,6 +29,7 @@ from ..spec.modules import MOST_LEFT_OUT
 from ..storage import run_directory
 from ..storage.run_directory import RunDirectory
 from ..strength import MutantRunner, measure, without_coverage
+from ..telemetry import spans
 from ..verifier.awaiting import in_thread
 from ..verifier.cached_verifier import CachedVerifier
 from ..verifier.importable import Importable
@@ -149,10 +149,15 @@ def run_spec(
     """
     if request.settings.approve != "never" and approve is None:
         raise UsageError(NOBODY_APPROVES)
+    if request.fork is not None and request.settings.strategy != "greenloop":
+        raise UsageError(
+            f"A run by the strategy {request.settings.strategy} can't be forked: it has no rounds to share."
+        )
     if request.settings.answers is not None:
         spec = with_answers(request.spec, request.settings.answers, under_way=resumed is not None)
         request = replace(request, spec=spec)
     with ExitStack() as held:
+        emit, ended = held.enter_context(spans(emit))
         resources = resources or held.enter_context(open_resources(request.settings, request.environ))
         sandbox = resources.sandbox
         request = replace(request, spec=with_installed(request.spec, request.settings, sandbox.interpreter))
@@ -174,7 +179,9 @@ def run_spec(
                 recorder.emit(Note(_left_out(module)))
         approvals = Approvals(approve, request.settings, run, recorder.budget, cancellation)
         work = partial(_run_loop, request, resources, recorder, verifier, cancellation, approvals)
-        return recorder.run_and_record(work, raised)
+        result = recorder.run_and_record(work, raised)
+        ended.append(result)
+        return result
 
 
 def with_installed(spec: Spec, settings: Settings, interpreter: Interpreter) -> Spec:
@@ -254,7 +261,7 @@ def _run_loop(
             RoleModels(shared, settings, recorder.budget, recorder.run.replies, recorder.emit)
         )
         with cancellation.on_cancel(calls.close):
-            roles = Roles(*models.roles(), models.at_once, verifier, models.repairs)
+            roles = models.roles(verifier)
             fork = read_fork(recorder.run)
             first = Branch(0, roles, plan(settings, request.spec.limits), request.spec)
             ways = branches(fork, recorder.run, roles, settings, recorder.emit) if fork is not None else (first,)

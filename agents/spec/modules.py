@@ -18,7 +18,7 @@ MOST_BYTES = 1_000_000
 """Of one module or package."""
 MOST_LEFT_OUT = 5
 _RESERVED = re.compile(
-    r"(test_)?user_code|under_coverage|inside|loaded|conftest|(site|user)customize|_?pytest|py|pluggy|iniconfig"
+    r"(test_)?user_code|under_coverage|under_trace|snippet|inside|loaded|conftest|(site|user)customize|_?pytest|py|pluggy|iniconfig"
     r"|packaging|pygments|hypothesis|sortedcontainers|coverage"
 )
 """Names that the programs have that run inside."""

@@ -78,6 +78,7 @@ def test_a_batch_killed_again_and_again_does_everything_once(tmp_path: Path) -> 
         assert f"def add_{number}" in (tmp_path / f"out/specs/add-{number}/user_code.py").read_text()
 
 
+@pytest.mark.thorough
 @linux_only
 def test_a_second_batch_on_one_directory_is_refused_and_status_is_read_beside_it(tmp_path: Path) -> None:
     write_specs(tmp_path, 2)
@@ -113,6 +114,7 @@ def test_ctrl_c_finishes_what_runs_and_the_next_call_does_the_rest(tmp_path: Pat
         assert batch(tmp_path, provider).returncode == 0
 
 
+@pytest.mark.thorough
 @linux_only
 @pytest.mark.parametrize("signals", [(signal.SIGINT, signal.SIGINT), (signal.SIGTERM,)])
 def test_a_second_ctrl_c_or_a_sigterm_stops_at_once_and_leaves_nothing_running(
@@ -135,6 +137,7 @@ def test_a_second_ctrl_c_or_a_sigterm_stops_at_once_and_leaves_nothing_running(
         assert batch(tmp_path, provider).returncode == 0
 
 
+@pytest.mark.thorough
 def test_a_changed_spec_is_done_again_and_a_bad_one_stops_nothing(tmp_path: Path) -> None:
     folder = write_specs(tmp_path, 2)
     (folder / "empty.md").write_text("")
@@ -152,6 +155,7 @@ def test_a_changed_spec_is_done_again_and_a_bad_one_stops_nothing(tmp_path: Path
     assert len(list((tmp_path / "out/specs/add-1/runs").glob("*/run.json"))) == 2, "the old run stays"
 
 
+@pytest.mark.thorough
 def test_when_the_total_is_spent_the_rest_waits_for_a_higher_one(tmp_path: Path) -> None:
     write_specs(tmp_path, 3)
     writer = Writer()
@@ -165,6 +169,7 @@ def test_when_the_total_is_spent_the_rest_waits_for_a_higher_one(tmp_path: Path)
     assert writer.asked == {0: 1, 1: 1, 2: 1}
 
 
+@pytest.mark.thorough
 def test_a_model_that_is_away_ends_the_batch_with_exit_code_3_and_it_goes_on_later(tmp_path: Path) -> None:
     write_specs(tmp_path, 5)
     with writing(Writer()) as provider:

@@ -35,6 +35,7 @@ def code_of(directory: Path, number: int) -> str:
     return (directory / f"out/specs/link-{number}/user_code.py").read_text()
 
 
+@pytest.mark.thorough
 def test_five_specs_are_done_in_their_order_each_with_the_code_of_those_before(tmp_path: Path) -> None:
     write_chain(tmp_path, 5)
     writer = ChainWriter()
@@ -50,6 +51,7 @@ def test_five_specs_are_done_in_their_order_each_with_the_code_of_those_before(t
     assert code_of(tmp_path, 4).startswith("from link_3 import link_3")
 
 
+@pytest.mark.thorough
 def test_what_needs_a_spec_that_fell_short_is_blocked_until_that_is_mended(tmp_path: Path) -> None:
     folder = write_chain(tmp_path, 4)
     writer = ChainWriter()

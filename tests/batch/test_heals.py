@@ -94,3 +94,10 @@ def test_check_lists_heals_and_asks_nothing(folder: Path, provider: Provider) ->
     assert ended.returncode == 2
     assert "largest (list.yaml:1): heal broken.py" in ended.stderr + ended.stdout
     assert provider.requests == []
+
+
+def test_an_id_that_is_no_folders_name_is_refused_as_of_a_spec(folder: Path) -> None:
+    (folder / "list.yaml").write_text("- heal: broken.py\n  id: con\n")
+    ended = greenloop(folder, "batch", "list.yaml", "--check")
+    assert ended.returncode == 2
+    assert "the id `con` is a reserved name on Windows" in ended.stderr + ended.stdout

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from jsonschema import Draft202012Validator
 
 from ..support.commands import QUICKSORT, REPLAYS, ROOT, greenloop, replayed
@@ -13,6 +14,7 @@ BEFORE = b"\xef\xbb\xbf# mine\r\nX = 1\r\n\r\ndef quicksort(a):\r\n\treturn a\r\
 RECORDED = ("--model", f"recorded:{REPLAYS}")
 
 
+@pytest.mark.thorough
 def test_the_definition_is_written_and_shown_as_a_diff(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_bytes(BEFORE)

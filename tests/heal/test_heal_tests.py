@@ -70,6 +70,7 @@ RUPEES = ("--test", "tests/test_prices.py::test_rupees")
 FAILING = (*RUPEES, "--test", "tests/test_prices.py::TestMany")
 
 
+@pytest.mark.thorough
 def test_a_function_is_mended_for_its_failing_tests(project: Heals) -> None:
     before = digests(project.folder)
     project.replies(FIX)
@@ -261,6 +262,7 @@ def test_bad_input_is_one_sentence(project: Heals, arguments: list[str], reason:
     assert project.requests == []
 
 
+@pytest.mark.thorough
 def test_the_patch_applies_with_git_and_pytest_passes_then(project: Heals) -> None:
     project.replies(FIX)
     assert project.run(TARGET, *FAILING) == 0, project.error

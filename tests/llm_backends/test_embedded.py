@@ -129,6 +129,7 @@ def test_closing_the_model_ends_a_reply_under_way() -> None:
     assert len(pieces) < 500
 
 
+@pytest.mark.thorough
 def test_closing_does_not_wait_for_a_prompt_that_is_still_being_read() -> None:
     reading = ScriptedServer([piece("late")], delay=4.0)
     model = serving(reading)

@@ -279,6 +279,7 @@ def refusals(provider: Provider, pacer: Pacer | None) -> int:
     return closed.refused
 
 
+@pytest.mark.thorough
 def test_callers_that_share_a_pacer_are_refused_far_less_often(provider: Provider) -> None:
     provider.script(Streams(["a"]))
     Caller(hosted_model("m", provider.api_base, environ={}), Budget()).ask(REQUEST)  # imports what LiteLLM needs

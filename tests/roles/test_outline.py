@@ -76,7 +76,7 @@ def test_roles_are_told_what_may_be_imported(task: str) -> None:
         installed=(Package("numpy", "2.4.6", ("numpy",)), Package("pandas", "3.1", ("pandas",))),
         python="3.9",
     )
-    system, user = messages(spec, task, code="", failures=[], note="")
+    system, user = messages(spec, task, code="", failures=[], note="", trace="", attempts=[])
     assert "for Python 3.9, with the standard library, numpy 2.4.6, pandas 3.1, the user's own shapes only" in (
         system.content
     )

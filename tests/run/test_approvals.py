@@ -17,6 +17,7 @@ from agents.records.approvals import Answer
 from agents.settings import ApprovePoints
 
 from ..support.commands import greenloop
+from ..support.provider import Answer as ProviderAnswer
 from ..support.provider import Handler, Provider, Streams, serving
 from ..support.pseudo_terminal import on_terminal
 
@@ -27,12 +28,10 @@ TESTS = """\
 from user_code import double
 
 
-@pytest.mark.thorough
 def test_zero():
     assert double(0) == 0
 
 
-@pytest.mark.thorough
 def test_three():
     assert double(3) == 6
 """
@@ -43,23 +42,29 @@ def fenced(code: str) -> Streams:
     return Streams([f"```python\n{code}```\n"])
 
 
-def answer(handler: Handler) -> None:
-    """Wrong drafts, a right replacement (another after a note), and tests."""
-    asked = handler.body["messages"][-1]["content"]
-    if "Write the complete corrected" in asked:
-        fenced(MENDED.replace("x * 2  # mended", "2 * x  # noted") if "# What the user says" in asked else MENDED)(
-            handler
-        )
-    elif "Write pytest tests" in asked:
-        fenced(TESTS)(handler)
-    else:
-        fenced(WRONG)(handler)
+def answering(replacement: Callable[[Handler], str]) -> ProviderAnswer:
+    """Answer with wrong drafts, the tests, and what `replacement` makes of a request for one."""
+
+    def answer(handler: Handler) -> None:
+        asked = handler.body["messages"][-1]["content"]
+        if "Write the complete corrected" in asked:
+            fenced(replacement(handler))(handler)
+        else:
+            fenced(TESTS if "Write pytest tests" in asked else WRONG)(handler)
+
+    return answer
+
+
+def mended(handler: Handler) -> str:
+    """A right replacement, and another one after a note."""
+    noted = "# What the user says" in handler.body["messages"][-1]["content"]
+    return MENDED.replace("x * 2  # mended", "2 * x  # noted") if noted else MENDED
 
 
 @pytest.fixture
 def provider() -> Iterator[Provider]:
     with serving() as server:
-        server.script(answer)
+        server.script(answering(mended))
         yield server
 
 

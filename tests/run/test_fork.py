@@ -13,28 +13,21 @@ import pytest
 
 from ..support.commands import greenloop
 from ..support.provider import Handler, Provider, serving
-from .test_approvals import MENDED, SPEC, TESTS, WRONG, fenced
+from .test_approvals import MENDED, SPEC, WRONG, answering
 
 STRICTER = "from user_code import double\n\n\ndef test_text():\n    assert double('a') == 'aa!'\n"
 OWN = "def double(x: int) -> int:\n    return x + x  # my own\n"
 
 
-def answer(handler: Handler) -> None:
-    """Wrong drafts; a replacement that is right from the model `gpt-4.1`, and wrong from any other; tests."""
-    asked = handler.body["messages"][-1]["content"]
-    if "Write the complete corrected" in asked:
-        right = handler.body["model"] == "gpt-4.1"
-        fenced(MENDED if right else WRONG.replace("x + 1", "x + 3"))(handler)
-    elif "Write pytest tests" in asked:
-        fenced(TESTS)(handler)
-    else:
-        fenced(WRONG)(handler)
+def replacement(handler: Handler) -> str:
+    """Right from the model `gpt-4.1`, wrong from any other."""
+    return MENDED if handler.body["model"] == "gpt-4.1" else WRONG.replace("x + 1", "x + 3")
 
 
 @pytest.fixture
 def provider() -> Iterator[Provider]:
     with serving() as server:
-        server.script(answer)
+        server.script(answering(replacement))
         yield server
 
 
@@ -168,6 +161,7 @@ def test_a_run_on_recorded_replies_can_be_forked(runs: Runs, tmp_path: Path) -> 
         (("--fork", "RUN"), {"schema_version": 99}, "another version"),
         (("--fork", "RUN"), {"status": "running"}, "end it by --resume"),
         (("--fork", "RUN"), {"models": 7}, "can't be read"),
+        (("--fork", "RUN", "--round", "1", "--strategy", "single"), {}, "can't be forked"),
     ],
 )
 def test_what_cannot_be_forked_is_one_sentence_and_nothing_is_written(

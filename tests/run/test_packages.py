@@ -83,6 +83,7 @@ def run(directory: Path, provider: Provider, *arguments: str) -> tuple[int, Mapp
     return ended.returncode, json.loads(ended.stdout)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("package", "spec", "code", "call"),
     [
@@ -115,6 +116,7 @@ def test_without_the_package_no_model_is_asked(tmp_path: Path, provider: Provide
     assert not (tmp_path / "work_dir").exists()
 
 
+@pytest.mark.thorough
 def test_code_that_imports_what_is_not_named_fails_and_the_critic_is_told(
     tmp_path: Path, provider: Provider
 ) -> None:
@@ -126,6 +128,7 @@ def test_code_that_imports_what_is_not_named_fails_and_the_critic_is_told(
     assert any("yaml may not be imported: the spec allows the standard library" in text for text in criticised)
 
 
+@pytest.mark.thorough
 def test_a_module_of_the_users_is_used_shown_in_outline_and_never_written(
     tmp_path: Path, provider: Provider
 ) -> None:

@@ -45,7 +45,7 @@ class Opened:
         """One draft; the budget that it was charged to."""
         budget, heard = Budget(), [] if told is None else told
         with RoleModels(self.backends, settings, budget, replies, heard.append) as models:
-            models.roles()[0]._ask(REQUEST)
+            models.code_writer()._ask(REQUEST)
         return budget
 
 
@@ -134,9 +134,10 @@ def test_a_small_models_reply_is_begun_and_its_critic_not_asked(
 ) -> None:
     opened = Opened(Choice(model_id, ""))
     with RoleModels(opened.backends, Settings(), Budget(), tmp_path, lambda event: None) as models:
-        assert models.repairs is not small
+        verifier: Any = None
+        assert models.roles(verifier).repairs is not small
         with contextlib.suppress(ReplyError):  # the scripted reply is no module
-            models.roles()[0].draft(read_spec("Implement f(x: int) -> int.", origin="argument"), 0, 1)
+            models.code_writer().draft(read_spec("Implement f(x: int) -> int.", origin="argument"), 0, 1)
     roles = [str(message.role.value) for message in opened.model.calls[0]["messages"]]
     assert (roles[-1] == "assistant") is small
 

@@ -69,6 +69,18 @@ def details(directory: Path, result: EntryResult, most_bytes: int) -> str:
     return short_details(result, "The rest is too long to be shown here.")
 
 
+def run_details(rounds: Sequence[RoundRecord], code: str | None, tests: str | None, spec: str) -> Json:
+    """Make the parts of a run's details, for a page that is served: long texts are cut, little else."""
+    cut = _CUTS[0]
+    return {
+        "rounds": list(_rounds(rounds, cut)),
+        "tests": _tests(rounds[-1], cut) if rounds else [],
+        "code": cut.lines(code or ""),
+        "suite": cut.lines(tests or ""),
+        "spec": cut.lines(spec),
+    }
+
+
 def short_details(result: EntryResult, rest: str = "This batch is too large for more; `show` has its run.") -> str:
     """Make a JSON document like that of `details`, with the reason for the label alone; `rest` says why."""
     facts = [("Run", shortened(result.run or "none", 200))]

@@ -38,7 +38,7 @@ _MOST_WORDS = 160
 def page(directory: Path, results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
     """Yield the page in pieces; the rounds are read from the run directories below `directory`, one at a time."""
     sums = report_totals(results, facts.required)
-    style, script = _part("page.css"), _part("page.js")
+    style, script = _part("page.css"), f"{_part('drawing.js')}\n{_part('page.js')}"
     return _template().generate(
         title=clean(facts.title),
         facts=facts,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,26 +11,15 @@ import pytest
 
 from agents.batch.reports import write_reports
 
+from ...support.chromium import browser, needs_chromium
 from .batches import FACTS, hostile, keep_run, one_of_each, result
+
+__all__ = ["browser"]
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Locator, Page
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-CHROMIUM = next((found for name in NAMES if (found := shutil.which(name))), None)
-FLAGS = [
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-SECONDS = 20_000
-"""Milliseconds that a step may take on a busy machine."""
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine (apt-get install chromium)")
+pytestmark = needs_chromium
 
 
 @dataclass
@@ -51,20 +38,6 @@ class Opened:
         """Open the spec whose id begins with `name`; what is told of it."""
         self.page.locator(".name", has_text=name).first.click()
         return self.page.locator(".panel")
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
-    """Headless, with an empty profile; without Chromium's own sandbox where that can't be had, as root."""
-    flags = [*FLAGS, *(["--no-sandbox"] if os.geteuid() == 0 else [])]
-    profile = tmp_path_factory.mktemp("profile")
-    with playwright.sync_playwright() as driver:
-        context = driver.chromium.launch_persistent_context(
-            profile, executable_path=CHROMIUM, args=flags, timeout=3 * SECONDS
-        )
-        context.set_default_timeout(SECONDS)
-        yield context
-        context.close()
 
 
 @pytest.fixture

@@ -1,0 +1,247 @@
+"""A repair by an agent that may run things: snippets, traces, single tests, in the sandbox; the judge decides.
+
+What a tool shows comes from a process in which the candidate runs, and may be forged: it reaches prompts alone.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..errors import BudgetSpent, ReplyError
+from ..events import EventHandler, Note
+from ..judge.claims import claim_of
+from ..llm_backends.agent_task import AgentTask, AgentTool
+from ..llm_backends.budget import Budget
+from ..records import Board, Candidate, Outcome, Reply, Request, Spec, Test
+from ..roles.ask import Ask, ReplyLengths
+from ..roles.code_writer import read_candidate
+from ..roles.critic import SHOWN_FAILURES, describe
+from ..roles.prompt import render
+from ..sandbox import Job, SandboxLimits
+from ..strength import MutantRunner
+from ..syntax.clean_text import visible
+from ..syntax.source import program
+from .trace_job import trace_job
+
+STEPS = 6
+SHARE = 0.25
+"""Of the tokens and seconds that are left, what the debugger may spend."""
+LONGEST_OBSERVATION = 600
+MOST_CHARACTERS = 7500
+"""Of a prompt, about 2,500 tokens."""
+SHOWN_ATTEMPTS = 6
+SHOWN_TESTS = 12
+_LONGEST_NOTE = 160
+_SNIPPET_LIMITS = SandboxLimits(wall_seconds=5.0, cpu_seconds=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """A board on which `leader` fails the tests `failing`, and the spec that they are of."""
+
+    spec: Spec
+    board: Board
+    leader: Candidate
+    failing: Sequence[tuple[Test, Outcome]]
+
+    def attempts(self) -> list[str]:
+        """The last candidates as facts: the first of the failing tests that each fails, and what it returned."""
+        return [self._attempt(candidate) for candidate in self.board.candidates[-SHOWN_ATTEMPTS:]]
+
+    def _attempt(self, candidate: Candidate) -> str:
+        verdict = self.board.verdict(candidate.id)
+        for test, _ in self.failing:
+            outcome = verdict.outcome(test.id)
+            if outcome.status != "passed":
+                got = f" (it returned {_line(outcome.actual)})" if outcome.actual is not None else ""
+                return f"{candidate.id} {outcome.status} in {test.id}{got}"
+        return f"{candidate.id} passed these tests"
+
+
+@dataclass(frozen=True, slots=True)
+class Debugger:
+    """Looks for a replacement of a failing candidate, at most six steps of one tool call each."""
+
+    ask: Ask
+    lengths: ReplyLengths
+    seed: int
+    runner: MutantRunner
+    budget: Budget | None = None
+    """That of the run, of which a quarter of what is left may be spent; None: no limit but that of steps."""
+
+    def replace(self, failing: Failing, round_number: int, emit: EventHandler) -> Candidate:
+        """A replacement of the leader; each step is a note. Raises ReplyError where there is none that is new and
+        readable, and what asking and the sandbox raise."""
+        from ..llm_backends.tool_agent import run_agent
+
+        steps = _Steps(self.ask, self.budget, emit)
+        found: list[Candidate] = []
+
+        def replacement(code: str) -> str:
+            found[:] = [self._read(code, failing, round_number)]
+            return code
+
+        tools = Tools(failing, self.runner)
+        described = {tool.name: f"{tool.name}({', '.join(tool.inputs)}): {tool.description}" for tool in tools.all}
+        task = AgentTask(
+            instructions=render("debug_system", tools=described.values()),
+            task=_task(failing),
+            steps=STEPS,
+            max_tokens=self.lengths.code,
+            most_characters=MOST_CHARACTERS,
+            seed=self.seed,
+        )
+        run_agent(steps.ask, [steps.noted(tool) for tool in tools.all], replacement, task)
+        if not found:
+            unusable = STEPS - steps.used
+            raise ReplyError(f"its {STEPS} steps ended without one, {unusable} of them in no usable call")
+        return found[0]
+
+    def _read(self, code: str, failing: Failing, round_number: int) -> Candidate:
+        """Raises ValueError, which the model is told."""
+        try:
+            label = f"debug{round_number}"
+            reply = Reply(code, "stop")
+            candidate = read_candidate(reply, failing.spec, "repair", round_number, label, failing.leader.id)
+        except ReplyError as reason:
+            raise ValueError(f"that is no usable user_code.py: {reason}") from reason
+        if program(candidate.code) in {program(each.code) for each in failing.board.candidates}:
+            raise ValueError("that repeats an attempt that failed; change what makes it fail")
+        return candidate
+
+
+class _Steps:
+    """Counts the steps of one debugger, and tells of them."""
+
+    def __init__(self, ask: Ask, budget: Budget | None, emit: EventHandler) -> None:
+        self._ask = ask
+        self._emit = emit
+        self._portion = budget.portion(SHARE) if budget is not None else None
+        self.asked = 0
+        self.used = 0
+        """Steps in which a tool was called."""
+
+    def ask(self, request: Request) -> Reply:
+        """Ask, within the portion of the budget. Raises ReplyError where that is spent."""
+        if self._portion is not None:
+            try:
+                self._portion.check()
+            except BudgetSpent as spent:
+                reason = f"a quarter of what was left is spent ({spent.limit}: {spent.value:g})"
+                raise ReplyError(reason) from spent
+        self.asked += 1
+        reply = self._ask(request)
+        if self._portion is not None:
+            self._portion.charge(reply.usage)
+        return reply
+
+    def noted(self, tool: AgentTool) -> AgentTool:
+        """The tool with its observation cut, and told as a note."""
+
+        def call(**arguments: str) -> str:
+            seen = visible(tool.call(**arguments))
+            if len(seen) > LONGEST_OBSERVATION:
+                half = LONGEST_OBSERVATION // 2 - 2
+                seen = f"{seen[:half]}\n…\n{seen[-half:]}"
+            self.used += 1
+            last = seen.strip().rpartition("\n")[2]
+            given, shown = _line(", ".join(arguments.values())), _line(last if "Traceback" in seen else seen)
+            self._emit(Note(f"Debugger, step {self.asked}: {tool.name}({given}) showed: {shown}"))
+            return seen
+
+        return AgentTool(tool.name, tool.description, tool.inputs, call)
+
+
+class Tools:
+    """The tools on one failing candidate. None writes a file, changes a test or asks a model."""
+
+    def __init__(self, failing: Failing, runner: MutantRunner) -> None:
+        self._leader = failing.leader
+        self._codes = {candidate.id: candidate.code for candidate in failing.board.candidates}
+        self._tests = {test.id: test for test in failing.board.tests}
+        self._runner = runner
+
+    @property
+    def all(self) -> list[AgentTool]:
+        """All of them."""
+        return [
+            AgentTool(
+                "run_snippet",
+                "run Python code that imports user_code, and show what it prints",
+                {"code": "Python code"},
+                self._run_snippet,
+            ),
+            AgentTool(
+                "inspect_function",
+                "trace one call line by line",
+                {"call": "an expression such as f(1, 2)"},
+                lambda call: trace(self._leader.code, call, self._runner),
+            ),
+            AgentTool(
+                "diff_attempts",
+                "show how two attempts differ",
+                {"a": "an attempt's name", "b": "another attempt's name"},
+                self._diff_attempts,
+            ),
+            AgentTool("run_test", "run one test", {"id": "its name"}, self._run_test),
+        ]
+
+    def _run_snippet(self, code: str) -> str:
+        files = {
+            **self._runner.files_beside,
+            "user_code.py": self._leader.code.encode("utf-8", "surrogatepass"),
+            "snippet.py": code.encode("utf-8", "surrogatepass"),
+        }
+        with self._runner.sandbox.launch(Job(["-B", "/src/snippet.py"], files, _SNIPPET_LIMITS)) as running:
+            ended = running.wait()
+        text = (ended.stdout + ended.stderr).decode("utf-8", "replace").strip()
+        how = f" ({ended.stopped})" if ended.stopped is not None else ""
+        return f"{text or 'It printed nothing.'}{how}"
+
+    def _diff_attempts(self, a: str, b: str) -> str:
+        if a not in self._codes or b not in self._codes:
+            raise ValueError(f"the attempts are {', '.join(self._codes)}")
+        lines = difflib.unified_diff(
+            self._codes[a].splitlines(), self._codes[b].splitlines(), a, b, lineterm="", n=1
+        )
+        return "\n".join(lines) or "They are the same."
+
+    def _run_test(self, id: str) -> str:
+        if id not in self._tests:
+            raise ValueError(f"the tests are {', '.join(self._tests)}")
+        outcome = self._runner.board([self._leader], [self._tests[id]]).verdicts[0].outcome(id)
+        return f"{outcome.status}: {outcome.detail}" if outcome.detail else outcome.status
+
+
+def trace(code: str, call: str, runner: MutantRunner) -> str:
+    """What `call` (an expression, statements before it) does in `code`, line by line. Raises SandboxBroken."""
+    made = trace_job(code, call, beside=runner.files_beside)
+    with runner.sandbox.launch(made.job) as running:
+        return made.read(running.wait())
+
+
+def trace_of_failure(leader: Candidate, failing: Sequence[tuple[Test, Outcome]], runner: MutantRunner) -> str:
+    """The trace of the first failing test that makes one call; empty where none does."""
+    claims = (claim_of(test) for test, _ in failing)
+    claim = next((claim for claim in claims if claim is not None and not claim.fixtures), None)
+    return trace(leader.code, "\n".join([*claim.setup, claim.call]), runner) if claim is not None else ""
+
+
+def _task(failing: Failing) -> str:
+    return render(
+        "debug",
+        spec=failing.spec.text.strip(),
+        code=failing.leader.code.strip(),
+        failures=[describe(test, outcome) for test, outcome in failing.failing[:SHOWN_FAILURES]],
+        attempts=failing.attempts(),
+        leader=failing.leader.id,
+        tests=[test.id for test, _ in failing.failing[:SHOWN_TESTS]],
+    )
+
+
+def _line(text: str) -> str:
+    """`text` on one line, cut."""
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_NOTE else line[: _LONGEST_NOTE - 1] + "…"

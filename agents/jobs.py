@@ -1,0 +1,286 @@
+"""Runs and heals of a server, each in a thread of its own."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from .errors import GreenloopError, Interrupted, UsageError
+from .events import Answered, Asked, Event, Note, Ruled, RunStarted, ignore_event
+from .heal.run import HealOptions, run_heal
+from .records import RunRecord, RunResult
+from .records.approvals import Decision, Proposal
+from .records.heal import HealRequest, HealResult
+from .run.cancellation import Cancellation
+from .run.event_log import is_written
+from .run.fork import open_fork
+from .run.recorded_settings import with_recorded
+from .run.recorder import read_result
+from .run.resources import HEAL_ROLES, Resources, open_resources
+from .run.role_models import ROLES
+from .run.run import RunRequest, run_spec
+from .settings import Settings
+from .spec import read_spec
+from .storage.run_directory import RunDirectory, new_id
+
+MOST_AT_ONCE = 4
+ENDING_SECONDS = 5.0
+"""How long a cancelled run may take to end."""
+ANSWERS_FILE = "answers.txt"
+_OF_THE_SERVER = (
+    "sandbox",
+    "model",
+    "code_writer_model",
+    "test_writer_model",
+    "critic_model",
+    "api_base",
+    "weights",
+    "python",
+    "cache",
+    "record",
+)
+"""Settings that no run of a server brings along."""
+
+Outcome = RunResult | HealResult
+
+
+@dataclass(slots=True)
+class Job:
+    """A run under way, or at its end: `said` is its last news, of which there have been `told`."""
+
+    run: str
+    cancellation: Cancellation = field(default_factory=Cancellation)
+    future: Future[Outcome] = field(default_factory=Future)
+    began: bool = False
+    told: int = 0
+    said: str = "waiting for a run before it to end"
+    model: str | None = None
+    model_reason: str = ""
+    proposal: Proposal | None = None
+    """What waits for a person's decision."""
+    _decisions: queue.SimpleQueue[Decision] = field(default_factory=queue.SimpleQueue)
+
+    def approve(self, proposal: Proposal) -> Decision:
+        """Show a proposal until somebody decides."""
+        self.proposal = proposal
+        try:
+            return self._decisions.get()
+        finally:
+            self.proposal = None
+
+    def decide(self, digest: str, decision: Decision) -> None:
+        """Decide on the proposal with that digest. Raises UsageError where it is not the one that waits."""
+        if self.proposal is None or self.proposal.digest != digest:
+            raise UsageError("That is decided already, or no longer asked.")
+        self._decisions.put(decision)
+
+    def emit(self, event: Event) -> None:
+        """Take the news out of an event."""
+        match event:
+            case RunStarted():
+                self.model, self.model_reason = event.model, event.reason
+                self.said = f"begun on {event.model}"
+            case Asked(request):
+                self.said = f"{request.role}: {request.purpose}"
+            case Answered(request, reply):
+                self.said = f"{request.role}: {request.purpose}, {reply.usage.completion_tokens} tokens"
+            case Ruled():
+                self.said = f"round {event.round}: {event.ruling.grade}. {event.ruling.why}"
+            case Note():
+                self.said = event.text
+            case _:
+                return
+        self.told += 1
+
+    def document(self) -> dict[str, Any]:
+        """The state of the run; `result` is as in the document of `--json`, once there is one."""
+        found: dict[str, Any] = {"run": self.run, "model": self.model, "model_reason": self.model_reason}
+        if not self.future.done():
+            return {**found, "state": "running" if self.began else "waiting", "said": self.said, "result": None}
+        error = self.future.exception()
+        if error is not None:
+            kind = error.kind if isinstance(error, GreenloopError) else "error"
+            return {**found, "state": "stopped", "said": str(error), "error": kind, "result": None}
+        result = self.future.result()
+        interrupted = result.error is not None and result.exit_code == Interrupted.exit_code
+        state = "interrupted" if interrupted else "finished"
+        return {**found, "state": state, "said": self.said, "result": asdict(result)}
+
+
+class Jobs:
+    """The runs of one server. Models and sandbox are opened with the first, and shared; calls beyond the model's
+    slots wait."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._jobs: dict[str, Job] = {}
+        self._lock = threading.Lock()
+        self._held = ExitStack()
+        self._opened: tuple[ThreadPoolExecutor, Resources] | None = None
+
+    def generate(self, spec: str, tests: str | None, **changes: Any) -> Job:
+        """Begin a run under the server's settings with `changes`. Raises UsageError, SandboxUnavailable and
+        ModelError."""
+        read = read_spec(spec, origin="argument", tests=tests, packages=self.settings.packages)
+        settings = replace(self.settings, **changes)
+        request = RunRequest(read, settings, os.environ, run_id=new_id(read.id, datetime.now().astimezone()))
+        assert request.run_id is not None
+        return self._begin(request.run_id, lambda job, parts: self._run(request, None, job, parts))
+
+    def heal(self, code: str, tests: str | None, expect: str | None) -> Job:
+        """Begin a heal of a module, user_code.py, in a folder of its own; nothing of the user's is written."""
+        run = new_id("heal-user_code", datetime.now().astimezone())
+        folder = self.settings.work_dir.absolute() / "inputs" / run
+        folder.mkdir(parents=True)
+        module = folder / "user_code.py"
+        module.write_text(code, encoding="utf-8")
+        if tests is None:
+            request = HealRequest(path=str(module), expect=expect)
+        else:
+            (folder / "test_user_code.py").write_text(tests, encoding="utf-8")
+            own = (str(folder / "test_user_code.py"),)
+            request = HealRequest(path=str(folder), tests=own, may_change=("user_code.py",))
+
+        def work(job: Job, parts: Resources) -> HealResult:
+            return run_heal(
+                request,
+                self.settings,
+                HealOptions(),
+                os.environ,
+                {},
+                job.emit,
+                run_id=run,
+                resources=parts,
+                cancellation=job.cancellation,
+            )
+
+        return self._begin(run, work)
+
+    def answer(self, run: str, lines: str) -> Job:
+        """Go on with a run under answers to its open questions. Raises UsageError."""
+        directory = self._ended(run)
+        path = directory.path / ANSWERS_FILE
+        path.write_text(lines, encoding="utf-8")
+        return self._resume(run, directory, path)
+
+    def resume(self, run: str) -> Job:
+        """Go on with a run that was stopped. Raises UsageError."""
+        return self._resume(run, self._ended(run), None)
+
+    def fork(self, run: str, number: int | None, *, debug: bool = False) -> Job:
+        """Begin a fork of a run after round `number`, or for the debugger. Raises UsageError."""
+        parent = self._ended(run)
+        fork, record = open_fork(self.settings.work_dir, str(parent.path), number, debug=debug)
+        settings = self._settings_of(record)
+        name = new_id(record.spec.id, datetime.now().astimezone())
+        request = RunRequest(fork.spec, settings, os.environ, run_id=name, fork=fork)
+        return self._begin(name, lambda job, parts: self._run(request, None, job, parts))
+
+    def _resume(self, run: str, directory: RunDirectory, answers: Path | None) -> Job:
+        record = directory.read()
+        request = RunRequest(record.spec, replace(self._settings_of(record), answers=answers), os.environ)
+        return self._begin(run, lambda job, parts: self._run(request, directory, job, parts))
+
+    def _settings_of(self, record: RunRecord) -> Settings:
+        """The settings that a run goes on with. Raises UsageError for a sandbox, a model or an address that the
+        server was not started with."""
+        settings = replace(with_recorded(self.settings, record.settings), answers=None)
+        for name in _OF_THE_SERVER:
+            if (value := getattr(settings, name)) != getattr(self.settings, name):
+                option = name.replace("_", "-")
+                begun = f"{record.id} was begun with --{option} {value}"
+                raise UsageError(f"{begun}; start the server with it, or go on with --resume.")
+        return settings
+
+    def _ended(self, run: str) -> RunDirectory:
+        """The directory of a run that nobody is at. Raises UsageError."""
+        directory = self.directory(run)
+        job = self._jobs.get(run)
+        at_work = directory.read().status == "running" and is_written(directory.events)
+        if at_work or (job is not None and not job.future.done()):
+            raise UsageError(f"{run} is still running; stop it first, or wait for its end.")
+        return directory
+
+    def find(self, run: str) -> Job | None:
+        """The job of a run of this server; None for another one."""
+        return self._jobs.get(run)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The runs of this server."""
+        return tuple(self._jobs)
+
+    def recorded(self, run: str) -> dict[str, Any]:
+        """The state of a run that this server did not begin. Raises UsageError where there is none."""
+        directory = self.directory(run)
+        result: Outcome | None
+        if directory.kind == "heal":
+            heal = directory.read_heal()
+            state, result = heal.status, heal.result
+            model, reason = (result.model, result.model_reason) if result is not None else (None, "")
+        else:
+            record, rounds = directory.read(), directory.rounds()
+            state, model, reason = record.status, record.models["code_writer"], record.model_reason
+            result = read_result(directory, record, rounds[-1].ruling if rounds else None)
+        known = {"run": run, "model": model, "model_reason": reason, "state": state}
+        if state == "running" or result is None:
+            return {**known, "said": "It runs elsewhere, or was killed.", "result": None}
+        return {**known, "said": "", "result": asdict(result)}
+
+    def close(self) -> None:
+        """Cancel all runs, wait until they are at their end, and close what was opened."""
+        for job in self._jobs.values():
+            job.cancellation.cancel()
+        if self._opened is not None:
+            self._opened[0].shutdown(cancel_futures=True)
+        self._held.close()
+
+    def directory(self, run: str) -> RunDirectory:
+        """The directory of the run of that very name, which is looked up and never joined to a path.
+
+        Raises UsageError where there is none. A run of this server may have none yet.
+        """
+        if run in self._jobs:
+            return RunDirectory(self.settings.work_dir / "runs" / run)
+        for path in (self.settings.work_dir / "runs").glob("*/run.json"):
+            if path.parent.name == run:
+                return RunDirectory(path.parent)
+        raise UsageError(f"There is no run {run[:100]!r}; names of runs are in the results of generate and heal.")
+
+    def _begin(self, run: str, work: Callable[[Job, Resources], Outcome]) -> Job:
+        with self._lock:
+            executor, resources = self._opened = self._opened or self._open()
+            job = Job(run)
+            self._jobs[run] = job
+            executor.submit(_do, job, partial(work, job, resources))
+        return job
+
+    def _open(self) -> tuple[ThreadPoolExecutor, Resources]:
+        roles = (*ROLES, *HEAL_ROLES)
+        opening = open_resources(self.settings, os.environ, ignore_event, MOST_AT_ONCE, roles)
+        resources = self._held.enter_context(opening)
+        assert resources.shared_models is not None
+        slots = min(MOST_AT_ONCE, resources.shared_models.parallel)
+        return ThreadPoolExecutor(slots, thread_name_prefix="run"), resources
+
+    @staticmethod
+    def _run(request: RunRequest, resumed: RunDirectory | None, job: Job, parts: Resources) -> RunResult:
+        approve = None if request.settings.approve == "never" else job.approve
+        return run_spec(request, job.emit, resumed, parts, job.cancellation, approve=approve)
+
+
+def _do(job: Job, work: Callable[[], Outcome]) -> None:
+    job.began, job.said = True, "begun"
+    try:
+        job.future.set_result(work())
+    except BaseException as error:
+        job.future.set_exception(error)

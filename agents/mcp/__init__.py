@@ -1,0 +1,1 @@
+"""The MCP server: verify, generate and heal as tools for agents."""

@@ -1,0 +1,202 @@
+"""The server's tools, on standard input and output. Sandbox, models and directories are no arguments of any."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from concurrent.futures import wait
+from contextlib import asynccontextmanager
+from typing import Annotated, Any, Literal
+
+import anyio
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
+from mcp.types import ToolAnnotations
+from pydantic import ConfigDict, Field
+
+from .. import __version__
+from ..errors import GreenloopError
+from ..jobs import ENDING_SECONDS, Job, Jobs
+from ..sandbox import SandboxLimits
+from ..settings import Settings
+from ..verifier.document import verdict_document
+from ..verifier.verify import averify
+
+MOST_BYTES = 256 * 1024
+PROGRESS_SECONDS = 5.0
+LONGEST_WAIT = 50
+INSTRUCTIONS = (
+    "greenloop turns specs into tested Python modules, mends code, and verifies code with tests. Believe its "
+    "grades: `verified` and `consensus` are successes, `contested` leaves doubts or questions (see disputes), "
+    "`failed` code fails a trusted test. A run that takes longer than the wait goes on: follow it with run_status."
+)
+Wait = Annotated[int, Field(ge=1, le=LONGEST_WAIT, description="Seconds to wait for the result")]
+_READS = ToolAnnotations(read_only_hint=True)
+
+
+class Tools:
+    """The tools of one server, as methods."""
+
+    def __init__(self, jobs: Jobs) -> None:
+        self._jobs = jobs
+
+    async def verify(self, code: str, tests: str) -> dict[str, Any]:
+        """Run pytest `tests` against the Python module `code` in a sandbox. The tests import it as `user_code`.
+
+        Only the verdict `passed` means that every test ran and passed, and that a wrong answer would have failed
+        some. The code can't forge it.
+        """
+        _check_size(code, tests)
+        settings = self._jobs.settings
+        limits = SandboxLimits(wall_seconds=10.0)
+        try:
+            verdict = await averify(
+                code, tests, sandbox=settings.sandbox, seconds=limits.wall_seconds, python=settings.python
+            )
+        except GreenloopError as error:
+            raise ToolError(str(error)) from error
+        return verdict_document(verdict, limits)
+
+    async def generate(
+        self,
+        spec: str,
+        context: Context[Any, Any],
+        examples: str = "",
+        tests: str = "",
+        effort: Literal["low", "medium", "high"] = "medium",
+        wait_seconds: Wait = 45,
+    ) -> dict[str, Any]:
+        """Turn a spec ("Implement name(argument: type) -> type ...") into a tested Python module.
+
+        `examples` are lines such as `name(1) == 2`: trusted, as are pytest `tests` (they import user_code).
+        Returns the result, or `state` running after `wait_seconds`: then call run_status.
+        """
+        _check_size(spec, examples, tests)
+        text = f"{spec.rstrip()}\n\n{examples.strip()}\n" if examples.strip() else spec
+        return await self._waited(
+            lambda: self._jobs.generate(text, tests or None, effort=effort), context, wait_seconds
+        )
+
+    async def heal(
+        self,
+        code: str,
+        context: Context[Any, Any],
+        tests: str = "",
+        expect: str = "",
+        wait_seconds: Wait = 45,
+    ) -> dict[str, Any]:
+        """Mend a Python module that fails its pytest `tests` (they import user_code), or a script that crashes.
+
+        `expect` is a text that a script's output has to hold. Returns a diff and a grade; writes nothing.
+        """
+        _check_size(code, tests, expect)
+        return await self._waited(
+            lambda: self._jobs.heal(code, tests or None, expect or None), context, wait_seconds
+        )
+
+    async def run_status(self, run: str, context: Context[Any, Any], wait_seconds: Wait = 45) -> dict[str, Any]:
+        """Follow a run of `generate` or `heal`: its result, or its state after `wait_seconds`."""
+        _check_size(run)
+        job = self._jobs.find(run)
+        if job is None:
+            return await anyio.to_thread.run_sync(_refusing(lambda: self._jobs.recorded(run)))
+        await self._wait(job, context, wait_seconds)
+        return job.document()
+
+    async def answer(
+        self, run: str, lines: str, context: Context[Any, Any], wait_seconds: Wait = 45
+    ) -> dict[str, Any]:
+        """Answer the open questions of a run, one a line (`f(1) == 2`), and let it go on with them as trusted."""
+        _check_size(run, lines)
+        return await self._waited(lambda: self._jobs.answer(run, lines), context, wait_seconds)
+
+    async def stop_run(self, run: str) -> dict[str, Any]:
+        """Stop a run of this server; what was found is kept, and nothing that was answered is asked again."""
+        _check_size(run)
+        job = self._jobs.find(run)
+        if job is None:
+            return await anyio.to_thread.run_sync(_refusing(lambda: self._jobs.recorded(run)))
+        await _ended(job)
+        return job.document()
+
+    async def _waited(self, begin: Any, context: Context[Any, Any], seconds: int) -> dict[str, Any]:
+        """Begin a run and wait for it. Cancelled, the run is stopped."""
+        job: Job = await anyio.to_thread.run_sync(_refusing(begin))
+        try:
+            await self._wait(job, context, seconds)
+        except anyio.get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True):
+                await _ended(job)
+            raise
+        return job.document()
+
+    @staticmethod
+    async def _wait(job: Job, context: Context[Any, Any], seconds: float) -> None:
+        """Wait for a run, and report progress, which rises."""
+        progress = 0.0
+        end = anyio.current_time() + seconds
+        while not job.future.done() and (left := end - anyio.current_time()) > 0:
+            await context.report_progress(progress := max(progress + 1, float(job.told)), message=job.said)
+            next_report = anyio.current_time() + min(PROGRESS_SECONDS, left)
+            while not job.future.done() and anyio.current_time() < next_report:
+                await anyio.sleep(0.1)
+
+
+async def _ended(job: Job) -> None:
+    """Cancel a run and wait until it has ended."""
+    job.cancellation.cancel()
+    await anyio.to_thread.run_sync(lambda: wait([job.future], ENDING_SECONDS))
+
+
+def _refusing(work: Any) -> Any:
+    """Make of greenloop's errors the tool's."""
+
+    def call() -> Any:
+        try:
+            return work()
+        except GreenloopError as error:
+            raise ToolError(str(error)) from error
+
+    return call
+
+
+def _check_size(*texts: str) -> None:
+    if sum(len(text.encode("utf-8", "surrogatepass")) for text in texts) > MOST_BYTES:
+        raise ToolError(f"The arguments have more than {MOST_BYTES // 1024} KB; give less.")
+
+
+def _strict(tool: Tool) -> Tool:
+    """The tool with a schema that refuses arguments it does not know."""
+    model = tool.fn_metadata.arg_model
+    config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+    strict: Any = type(model.__name__, (model,), {"model_config": config, "__module__": __name__})
+    metadata = tool.fn_metadata.model_copy(update={"arg_model": strict})
+    return tool.model_copy(update={"fn_metadata": metadata, "parameters": strict.model_json_schema(by_alias=True)})
+
+
+def server(settings: Settings) -> MCPServer[Any]:
+    """The server, whose runs end with it."""
+    jobs = Jobs(settings)
+    tools = Tools(jobs)
+
+    @asynccontextmanager
+    async def lifespan(_: MCPServer[Any]) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(jobs.close)
+
+    made = [_strict(Tool.from_function(each, annotations=_READS)) for each in (tools.verify, tools.run_status)]
+    doing = (tools.generate, tools.heal, tools.answer, tools.stop_run)
+    made += [_strict(Tool.from_function(each)) for each in doing]
+    logging.getLogger("mcp").setLevel(logging.ERROR)
+    return MCPServer(
+        "greenloop",
+        version=__version__,
+        instructions=INSTRUCTIONS,
+        tools=made,
+        lifespan=lifespan,
+        log_level="ERROR",
+    )

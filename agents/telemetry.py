@@ -1,0 +1,354 @@
+"""Spans of runs for OpenTelemetry, made from the events of a run; on by the standard variables alone.
+
+Nothing of OpenTelemetry is imported without them. A receiver that is dead or slow costs a run at most three
+seconds in its end, and one warning.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from . import __version__
+from .events import Answered, Asked, BoardStarted, Event, EventHandler, Note, Ruled, RunStarted
+from .records import Grade, Reply, Request
+
+if TYPE_CHECKING:
+    from opentelemetry.context import Context
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SpanExporter
+    from opentelemetry.trace import Span, Tracer
+
+# Names of the GenAI semantic conventions 1.38, which are in development.
+OPERATION = "gen_ai.operation.name"
+CONVERSATION = "gen_ai.conversation.id"
+WORKFLOW = "gen_ai.workflow.name"
+AGENT = "gen_ai.agent.name"
+PROVIDER = "gen_ai.provider.name"
+REQUEST_MODEL = "gen_ai.request.model"
+REQUEST_MAX_TOKENS = "gen_ai.request.max_tokens"
+REQUEST_TEMPERATURE = "gen_ai.request.temperature"
+REQUEST_SEED = "gen_ai.request.seed"
+RESPONSE_MODEL = "gen_ai.response.model"
+FINISH_REASONS = "gen_ai.response.finish_reasons"
+INPUT_TOKENS = "gen_ai.usage.input_tokens"
+OUTPUT_TOKENS = "gen_ai.usage.output_tokens"
+CACHED_TOKENS = "gen_ai.usage.cache_read.input_tokens"
+INPUT_MESSAGES = "gen_ai.input.messages"
+OUTPUT_MESSAGES = "gen_ai.output.messages"
+# Names of greenloop's own.
+GRADE = "greenloop.grade"
+EXIT_CODE = "greenloop.exit_code"
+REPLAYED = "greenloop.replayed"
+PURPOSE = "greenloop.purpose"
+CANDIDATES = "greenloop.candidates"
+TESTS = "greenloop.tests"
+PASSED = "greenloop.passed"
+
+FLUSH_SECONDS = 3.0
+_CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+_ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+NO_PACKAGE = "No spans are sent: OpenTelemetry is not installed; install it with pip install 'greenloop[otel]'."
+
+
+class Ended(Protocol):
+    """The part of a result that a span tells."""
+
+    @property
+    def grade(self) -> Grade | None:
+        """The grade, if there is one."""
+
+    @property
+    def exit_code(self) -> int:
+        """What the command ends with."""
+
+
+class RunSpans:
+    """The spans of one run. `handle` is an event handler, for any thread; `end` closes what is open.
+
+    Calls come from several threads, so no span is ever current: each is made with its parent's context.
+    """
+
+    def __init__(self, tracer: Tracer, parent: Context | None, *, content: bool) -> None:
+        self._tracer = tracer
+        self._parent = parent
+        self._content = content
+        self._lock = threading.Lock()
+        self._run: Span | None = None
+        self._round: Span | None = None
+        self._rounds = 0
+        self._round_from = time.time_ns()
+        self._agents: dict[str, Span] = {}
+        self._verify: tuple[int, BoardStarted] | None = None
+        self._calls: dict[int, tuple[int, Request]] = {}
+        self._model = ""
+
+    def handle(self, event: Event) -> None:
+        """Open and close spans as the run goes on."""
+        with self._lock:
+            match event:
+                case RunStarted():
+                    self._begin(event)
+                case Asked(request):
+                    self._agent(request.role)
+                    self._calls[id(request)] = (time.time_ns(), request)
+                case Answered(request, reply):
+                    self._answered(request, reply)
+                case BoardStarted():
+                    self._verify = (time.time_ns(), event)
+                case Ruled():
+                    self._ruled(event)
+                case _:
+                    return
+
+    def end(self, result: Ended | None) -> None:
+        """Close all spans; None: the run ended by an error."""
+        from opentelemetry.trace import StatusCode
+
+        with self._lock:
+            for _, request in list(self._calls.values()):
+                self._answered(request, None)
+            self._end_round()
+            if self._run is None:
+                return
+            if result is not None:
+                self._run.set_attribute(EXIT_CODE, result.exit_code)
+                if result.grade is not None:
+                    self._run.set_attribute(GRADE, result.grade)
+            if result is None or result.exit_code > 1:
+                self._run.set_status(StatusCode.ERROR)
+            self._run.end()
+            self._run = None
+
+    def _begin(self, event: RunStarted) -> None:
+        self._model = event.model
+        attributes = {
+            OPERATION: "invoke_workflow",
+            WORKFLOW: "greenloop",
+            CONVERSATION: Path(event.run_dir).name,
+        }
+        self._run = self._tracer.start_span(
+            "invoke_workflow greenloop", context=self._parent, attributes=attributes
+        )
+        self._round_from = time.time_ns()
+
+    def _in_round(self) -> Span:
+        """The span of the round under way, begun where none is."""
+        if self._round is None:
+            self._rounds += 1
+            self._round = self._tracer.start_span(
+                f"round {self._rounds}", context=_below(self._run), start_time=self._round_from
+            )
+        return self._round
+
+    def _agent(self, role: str) -> Span:
+        if role not in self._agents:
+            self._agents[role] = self._tracer.start_span(
+                f"invoke_agent {role}",
+                context=_below(self._in_round()),
+                attributes={OPERATION: "invoke_agent", AGENT: role},
+            )
+        return self._agents[role]
+
+    def _answered(self, request: Request, reply: Reply | None) -> None:
+        """Make the span of a call; None: it got no reply."""
+        from opentelemetry.trace import SpanKind, StatusCode
+
+        began, _ = self._calls.pop(id(request), (time.time_ns(), request))
+        model = (reply.model if reply is not None else None) or self._model
+        provider = model.partition("/")[0] if "/" in model else model.partition(":")[0]
+        attributes: dict[str, Any] = {
+            OPERATION: "chat",
+            PROVIDER: provider,
+            REQUEST_MODEL: model,
+            REQUEST_MAX_TOKENS: request.max_tokens,
+            REQUEST_TEMPERATURE: request.temperature,
+            REQUEST_SEED: request.seed,
+            PURPOSE: request.purpose,
+        }
+        if reply is not None:
+            attributes |= {RESPONSE_MODEL: model, FINISH_REASONS: [reply.finish], REPLAYED: reply.replayed}
+            if not reply.replayed:
+                attributes |= {
+                    INPUT_TOKENS: reply.usage.prompt_tokens,
+                    OUTPUT_TOKENS: reply.usage.completion_tokens,
+                    CACHED_TOKENS: reply.usage.cached_prompt_tokens,
+                }
+        if self._content:
+            asked = [_message(message.role, message.content) for message in request.messages]
+            attributes[INPUT_MESSAGES] = json.dumps(asked)
+            if reply is not None:
+                attributes[OUTPUT_MESSAGES] = json.dumps([_message("assistant", reply.text)])
+        span = self._tracer.start_span(
+            f"chat {model}",
+            context=_below(self._agent(request.role)),
+            kind=SpanKind.CLIENT if "/" in model else SpanKind.INTERNAL,
+            attributes=attributes,
+            start_time=began,
+        )
+        if reply is None:
+            span.set_status(StatusCode.ERROR, "no reply")
+        span.end()
+
+    def _ruled(self, event: Ruled) -> None:
+        began, board = self._verify or (time.time_ns(), BoardStarted(event.round, 0, 0))
+        passed = sum(verdict.kind == "passed" for verdict in event.board.verdicts)
+        attributes = {CANDIDATES: board.candidates, TESTS: board.tests, PASSED: passed}
+        self._tracer.start_span(
+            "verify", context=_below(self._in_round()), attributes=attributes, start_time=began
+        ).end()
+        self._in_round().set_attribute(GRADE, event.ruling.grade)
+        self._verify = None
+        self._end_round()
+
+    def _end_round(self) -> None:
+        for agent in self._agents.values():
+            agent.end()
+        self._agents.clear()
+        if self._round is not None:
+            self._round.end()
+            self._round = None
+        self._round_from = time.time_ns()
+
+
+def _below(span: Span | None) -> Context | None:
+    """The context in which a span is the parent."""
+    from opentelemetry.trace import set_span_in_context
+
+    return None if span is None else set_span_in_context(span)
+
+
+def _message(role: str, text: str) -> dict[str, Any]:
+    return {"role": role, "parts": [{"type": "text", "content": text}]}
+
+
+# --- where spans go -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """This process's own provider, shared by its runs, and its exporter."""
+
+    provider: TracerProvider
+    exporter: _WatchedExporter
+
+
+_lock = threading.Lock()
+_own: list[_Own] = []
+_warned = threading.Event()
+
+
+def is_on(environ: Mapping[str, str] = os.environ) -> bool:
+    """Return True if the standard variables ask for spans, or this process has a provider of its own."""
+    if environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+        return False
+    exporters = environ.get("OTEL_TRACES_EXPORTER", "").strip().lower()
+    if exporters:
+        return "otlp" in exporters.split(",")
+    return any(environ.get(name, "").strip() for name in _ENDPOINTS) or _callers_provider()
+
+
+@contextmanager
+def spans(emit: EventHandler) -> Iterator[tuple[EventHandler, list[Ended]]]:
+    """Give a handler that makes spans of what it passes on to `emit`, and a list that takes the run's result."""
+    results: list[Ended] = []
+    if not is_on():
+        yield emit, results
+        return
+    try:
+        from opentelemetry import context, trace
+
+        own = None if _callers_provider() else _own_provider()
+    except ImportError:
+        if not _warned.is_set():
+            _warned.set()
+            emit(Note(NO_PACKAGE))
+        yield emit, results
+        return
+    provider = own.provider if own is not None else trace.get_tracer_provider()
+    content = os.environ.get(_CONTENT, "").strip().lower() == "true"
+    made = RunSpans(provider.get_tracer("greenloop", __version__), context.get_current(), content=content)
+
+    def handle(event: Event) -> None:
+        made.handle(event)
+        emit(event)
+
+    try:
+        yield handle, results
+    finally:
+        made.end(results[0] if results else None)
+        if own is not None and not _flushed(own) and not _warned.is_set():
+            _warned.set()
+            emit(Note("The spans of this run could not be sent to the OpenTelemetry receiver.", warning=True))
+
+
+def _callers_provider() -> bool:
+    """Return True if the program that this process is has set a provider; nothing is imported for it."""
+    api = sys.modules.get("opentelemetry.trace")
+    return api is not None and type(api.get_tracer_provider()).__name__ not in (
+        "ProxyTracerProvider",
+        "NoOpTracerProvider",
+    )
+
+
+def _own_provider() -> _Own:
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    with _lock:
+        if not _own:
+            logging.getLogger("opentelemetry").addHandler(logging.NullHandler())
+            logging.getLogger("opentelemetry").propagate = False  # one warning is enough, and it is ours
+            exporter = _WatchedExporter(OTLPSpanExporter())
+            resource = Resource.create({"service.name": os.environ.get("OTEL_SERVICE_NAME") or "greenloop"})
+            provider = TracerProvider(resource=resource, shutdown_on_exit=False)
+            provider.add_span_processor(BatchSpanProcessor(cast("SpanExporter", exporter)))
+            _own.append(_Own(provider, exporter))
+        return _own[0]
+
+
+class _WatchedExporter:
+    """An exporter that remembers whether it ever failed."""
+
+    def __init__(self, exporter: SpanExporter) -> None:
+        self._exporter = exporter
+        self.failed = False
+
+    def export(self, batch: Sequence[Any]) -> Any:
+        """Send spans on."""
+        from opentelemetry.sdk.trace.export import SpanExportResult
+
+        result = self._exporter.export(batch)
+        self.failed = self.failed or result is not SpanExportResult.SUCCESS
+        return result
+
+    def shutdown(self) -> None:
+        """End the connection."""
+        self._exporter.shutdown()
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        """Do as the exporter does."""
+        return self._exporter.force_flush(timeout_millis)
+
+
+def _flushed(own: _Own) -> bool:
+    """Send what waits, for three seconds at the most; a receiver that failed once is not waited for again."""
+    if own.exporter.failed:
+        return False
+    sending = threading.Thread(target=own.provider.force_flush, name="otel-flush", daemon=True)
+    sending.start()
+    sending.join(FLUSH_SECONDS)
+    if sending.is_alive():
+        own.exporter.failed = True
+    return not own.exporter.failed
