@@ -47,7 +47,7 @@
 
   const path = (name, rest = "") => `/api/runs/${encodeURIComponent(name)}${rest}`;
   const link = (name, text) => make("a", { href: `#run=${encodeURIComponent(name)}`, text });
-  const go = (name) => { location.hash = `#run=${encodeURIComponent(name)}`; if (location.hash === `#run=${encodeURIComponent(name)}`) draw(); };
+  const go = (name) => { const hash = `#run=${encodeURIComponent(name)}`; if (location.hash === hash) draw(); else location.hash = hash; };
   const part = (title, ...children) => make("section", {}, make("h2", { text: title }), ...children);
   const state = (run) => (run.state === "finished" ? run.grade || "finished" : run.state);
 
@@ -112,13 +112,14 @@
   // --- one run ---------------------------------------------------------------------------------------------
 
   async function run(name) {
+    const own = drawn;
     const found = await ask(path(name));
     const now = state(found);
     const top = make("p", { class: "plain" }, chip(now), " ", MEANING[now] || "");
     if (found.kind === "heal") return [found.title, top, ...heal(found)];
     const atWork = found.state === "running" || found.state === "waiting";
     const live = make("section", { class: "live card", "aria-live": "polite" });
-    if (atWork) follow(name, live);
+    if (atWork && own === drawn) follow(name, live);  // a page that another has replaced follows nothing
     const rounds = found.rounds.length;
     const forkAt = make("select", { "aria-label": "Round to fork after" }, ...[...Array(rounds + 1).keys()].map((value) => make("option", { value: String(value), text: value ? `after round ${value}` : "from the start" })));
     return [found.title,

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from ..run.test_approvals import MENDED, answering, fenced
+from ..support import event_loops
 from ..support.commands import QUICKSORT, REPLAYS, ROOT, SLUGIFY, command, environment, processes_with
 from ..support.held import wait_until
 from ..support.provider import Handler, Provider, serving
@@ -48,7 +49,7 @@ def using(
             async with Client(stdio_client(parameters), mode=mode) as client:
                 await work(client)
 
-    anyio.run(main)
+    event_loops.run(main())
 
 
 async def called(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:

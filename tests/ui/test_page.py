@@ -157,6 +157,7 @@ def test_a_run_is_begun_watched_and_compared(browser: BrowserContext, tmp_path: 
         assert SPEC in page.locator("details[open] details[open] pre").first.inner_text()
         page.get_by_role("button", name="Fork").click()
         page.locator("dd", has_text="after round").wait_for()
+        page.get_by_role("button", name="Fork").wait_for()  # the fork has ended
         page.get_by_role("link", name="Runs").click()
         boxes = page.get_by_role("checkbox")
         boxes.nth(1).wait_for()
