@@ -1,13 +1,18 @@
 # What people do daily, one command each.
 PYTHON ?= python
 
-.PHONY: setup check test test-all embedded lock docs
+.PHONY: setup check platforms test test-all embedded lock docs
 
 setup:  ## install everything for development
 	$(PYTHON) -m pip install -r requirements-dev.txt
 
 check:  ## style and types
 	$(PYTHON) -m ruff check . && $(PYTHON) -m ruff format --check . && $(PYTHON) -m mypy
+
+LINUX_ONLY = --exclude 'agents/sandbox/(backends|conformance|host)/' --exclude 'agents/sandbox/container/server.py' --exclude /inside/
+platforms:  ## types of what runs on macOS and Windows too
+	$(PYTHON) -m mypy --platform darwin --follow-imports silent $(LINUX_ONLY) agents main.py
+	$(PYTHON) -m mypy --platform win32 --follow-imports silent $(LINUX_ONLY) agents main.py
 
 test:  ## the offline suite without what takes minutes
 	$(PYTHON) -m pytest

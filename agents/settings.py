@@ -23,7 +23,7 @@ Effort = Literal["low", "medium", "high"]
 ApprovePoints = Literal["never", "replacement", "round", "all"]
 Strategy = Literal["single", "best-of-n", "classic", "greenloop"]
 STRATEGIES: tuple[Strategy, ...] = ("single", "best-of-n", "classic", "greenloop")
-SandboxName = Literal["auto", "bubblewrap", "native", "none"]
+SandboxName = Literal["auto", "bubblewrap", "native", "container", "none"]
 RequiredGrade = Literal["verified", "consensus", "contested"]
 
 GRADES: tuple[Grade, ...] = ("verified", "consensus", "contested", "failed")

@@ -24,14 +24,13 @@ from .driver import BatchDisplay, Driver, Stop
 from .executor import Executor
 from .journal import Journal, title
 from .labels import label_of
-from .outcome import BatchResult, batch_result, exit_code_of, required_of
+from .outcome import LOCK_FILE, BatchResult, batch_result, exit_code_of, required_of
 from .records import Batch, BatchFacts, Entry, EntryResult
 from .reports import write_reports
 from .supply import Supplier
 from .totals import TotalBudget
 from .worker import Worker
 
-LOCK_FILE = "batch.lock"
 MOST_JOBS = 8
 """Specs at once, where the models would take more."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +13,8 @@ from ..settings import RequiredGrade
 from .journal import Journal
 from .labels import has_reached, label_of
 from .records import EntryResult
+
+LOCK_FILE = "batch.lock"
 
 SCHEMA_VERSION = 1
 OF_ALL = (0, UsageError.exit_code, ModelError.exit_code, SandboxBroken.exit_code)
@@ -117,16 +118,21 @@ def batch_status(directory: Path) -> BatchStatus:
         required = (journal.fact("settings") or {}).get("require", "consensus")
         results = required_of(journal.results(), required)
         result = batch_result(str(directory), results, journal.fact("seconds") or 0.0, None)
-        if process is None or not _lives(process):
+        if process is None or not _is_locked(directory):
             return BatchStatus(result, None, ())
         return BatchStatus(result, process, tuple(journal.running()))
 
 
-def _lives(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except PermissionError:
-        return True
-    except OSError:
+def _is_locked(directory: Path) -> bool:
+    """Return True while a batch holds the directory. Its process isn't asked: on Windows signal 0 would end it."""
+    from filelock import FileLock, Timeout
+
+    if not (directory / LOCK_FILE).exists():
         return False
-    return True
+    try:
+        with FileLock(directory / LOCK_FILE, timeout=0):
+            return False
+    except Timeout:
+        return True
+    except OSError:  # read-only: nothing writes there
+        return False

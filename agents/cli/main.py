@@ -24,7 +24,7 @@ from .heal import heal
 from .mcp import mcp
 from .models import fetch, list_models
 from .run import run
-from .sandbox import check
+from .sandbox import build, check
 from .show import show
 from .ui import ui
 from .verify import verify
@@ -64,6 +64,7 @@ bench_app.command(quixbugs)
 bench_app.command(seeded_bugs)
 app.command(sandbox_app)
 sandbox_app.command(check)
+sandbox_app.command(build)
 
 
 def main(argv: list[str] | None = None) -> int:

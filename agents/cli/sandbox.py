@@ -1,4 +1,4 @@
-"""Tries every attack on the sandbox of this machine."""
+"""Tries every attack on the sandbox of this machine; builds the image of the sandbox `container`."""
 
 from __future__ import annotations
 
@@ -28,3 +28,18 @@ def check(*, sandbox: SandboxName = "auto", python: Path | None = None) -> int:
     finally:
         box.close()
     return 0 if all(result.status in ("stopped", "known residual", "unprovable") for result in results) else 1
+
+
+def build(*, packages: str = "") -> int:
+    """Build the image that the sandbox `container` needs, with podman or docker.
+
+    Parameters
+    ----------
+    packages
+        Packages that specs may name, joined by commas: numpy,pandas>=2.
+    """
+    from ..sandbox.container.engine import build_image
+
+    wanted = [each.strip() for each in packages.split(",") if each.strip()]
+    Console().say(f"Built {build_image(wanted)}.")
+    return 0

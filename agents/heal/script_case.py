@@ -10,7 +10,6 @@ from pathlib import Path
 from ..errors import UsageError
 from ..records.heal import HealRequest
 from ..sandbox import Sandbox, SandboxLimits
-from ..sandbox.interpreter import Interpreter
 from ..syntax.encoding import decoded
 from .expectations import read_expectations
 from .script_run import Invocation
@@ -51,7 +50,7 @@ def script_case(
         expectations,
         (script.name, *changeable(tree, script.name, request.may_change)),
         tuple(invocation(_split(text)) for text in request.keep),
-        installed(sandbox.interpreter),
+        sandbox.interpreter.importable,
         cancelled,
     )
 
@@ -125,12 +124,3 @@ def _split(text: str) -> list[str]:
         return shlex.split(text)
     except ValueError as error:
         raise UsageError(f"--keep {text!r} can't be split into arguments ({error}).") from error
-
-
-def installed(interpreter: Interpreter) -> frozenset[str]:
-    """Names that can be imported from the folders of an interpreter."""
-    found: set[str] = set()
-    for folder in map(Path, interpreter.path):
-        if folder.is_dir():
-            found.update(each.name.partition(".")[0] for each in folder.iterdir())
-    return frozenset(name for name in found if name.isidentifier())

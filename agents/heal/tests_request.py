@@ -12,7 +12,7 @@ from ..records.heal import HealRequest
 from ..sandbox import Sandbox, SandboxLimits
 from ..syntax.encoding import decoded
 from ..syntax.units import unit_named
-from .script_case import changeable, installed
+from .script_case import changeable
 from .tests_case import TestsCase
 from .tree import never_changes, read_tree
 
@@ -49,7 +49,7 @@ def tests_case(request: HealRequest, sandbox: Sandbox, cancelled: Callable[[], b
         tree,
         references,
         (*named, *changeable(tree, None, request.may_change)),
-        installed=installed(sandbox.interpreter),
+        installed=sandbox.interpreter.importable,
         cancelled=cancelled,
     )
     if request.name is None:

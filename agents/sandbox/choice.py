@@ -13,7 +13,7 @@ from .interface import Job, Sandbox, SandboxLimits, SandboxName
 from .interpreter import Interpreter, this_interpreter
 from .remedies import remedy
 
-_PREFERRED = ("bubblewrap", "native")
+_PREFERRED = ("bubblewrap", "native", "container")
 _OUTSIDE = "/etc/passwd"  # everybody may read it, and no job needs it; a file made for this could be left behind
 _PROBE = """
 import socket, sys
@@ -32,21 +32,20 @@ def open_sandbox(name: SandboxName = "auto", interpreter: Interpreter | None = N
     `interpreter` runs the jobs (None: the one that runs this). Raises SandboxUnavailable with the reason and the
     remedy for this machine.
     """
-    refuse_other_systems(sys.platform)
-    interpreter = interpreter or this_interpreter()
-    if name == "none":
-        from .backends.none import NoSandbox
-
-        return NoSandbox(interpreter)
-    return choose(_PREFERRED if name == "auto" else (name,), partial(_tried, interpreter))
+    return choose(names(name, sys.platform), partial(_tried, interpreter))
 
 
-def refuse_other_systems(system: str) -> None:
-    """Raise SandboxUnavailable unless `system` (a value of sys.platform) is Linux."""
-    if not system.startswith("linux"):
-        called = {"darwin": "macOS", "win32": "Windows"}.get(system, system)
-        remedy = "use WSL 2, a container or a Linux machine" if system == "win32" else "use a container or Linux"
-        raise SandboxUnavailable(f"greenloop runs untrusted code on Linux only, and this is {called}: {remedy}.")
+def names(name: SandboxName, system: str) -> Sequence[str]:
+    """Return the backends to try in turn for `name` on `system` (a value of sys.platform).
+
+    Raises SandboxUnavailable for one that is not there.
+    """
+    if system.startswith("linux"):
+        return _PREFERRED if name == "auto" else (name,)
+    if name in ("auto", "container"):
+        return ("container",)
+    called = {"darwin": "macOS", "win32": "Windows"}.get(system, system)
+    raise SandboxUnavailable(f"The sandbox `{name}` works on Linux only, and this is {called}: use `container`.")
 
 
 def choose(names: Sequence[str], tried: Callable[[str], Sandbox | str]) -> Sandbox:
@@ -57,32 +56,59 @@ def choose(names: Sequence[str], tried: Callable[[str], Sandbox | str]) -> Sandb
         if not isinstance(found, str):
             return found
         reasons.append(f"{name}: {found.rstrip('.')}")
+    if tuple(names) == ("container",):
+        raise SandboxUnavailable(f"No sandbox works here: {reasons[0].partition(': ')[2]}.")
     raise SandboxUnavailable(f"No sandbox works here ({'; '.join(reasons)}). {remedy()}")
 
 
-@cache
-def _tried(interpreter: Interpreter, name: str) -> Sandbox | str:
-    """Return the backend, or what the probe found against it. Asked once a process for each interpreter."""
+def _tried(interpreter: Interpreter | None, name: str) -> Sandbox | str:
+    """Return the backend, or what the probe found against it."""
     try:
-        sandbox: Sandbox
-        if name == "bubblewrap":
-            from .backends.bubblewrap import Bubblewrap
+        if name == "container":
+            return _container(interpreter)
+        interpreter = interpreter or this_interpreter()
+        if name == "none":
+            from .backends.none import NoSandbox
 
-            sandbox = Bubblewrap(interpreter=interpreter)
-        else:
-            from .backends.native import Native
-
-            sandbox = Native(interpreter=interpreter)
-        return probe(sandbox) or sandbox
+            return NoSandbox(interpreter)
+        return _on_linux(interpreter, name)
     except (SandboxUnavailable, SandboxBroken, OSError) as error:
         return str(error)
 
 
-def probe(sandbox: Sandbox) -> str | None:
-    """Run a program that reads a file and connects to a listener outside; the reason when either worked."""
-    Path(_OUTSIDE).read_bytes()  # raises OSError where it would show nothing
+def _container(interpreter: Interpreter | None) -> Sandbox | str:
+    """Return a new container, its owner's to close, or what the probe found against it."""
+    from .container.sandbox import Container
+
+    if interpreter is not None and not interpreter.is_this:
+        return f"it runs the Python of its image, not {interpreter.executable}; go without --python"
+    sandbox = Container()
+    reason = probe(sandbox, outside=__file__)
+    if reason:
+        sandbox.close()
+    return reason or sandbox
+
+
+@cache
+def _on_linux(interpreter: Interpreter, name: str) -> Sandbox | str:
+    """Return a backend that holds nothing between jobs. Asked once a process for each interpreter."""
+    sandbox: Sandbox
+    if name == "bubblewrap":
+        from .backends.bubblewrap import Bubblewrap
+
+        sandbox = Bubblewrap(interpreter=interpreter)
+    else:
+        from .backends.native import Native
+
+        sandbox = Native(interpreter=interpreter)
+    return probe(sandbox) or sandbox
+
+
+def probe(sandbox: Sandbox, outside: str = _OUTSIDE) -> str | None:
+    """Run a program that reads the file `outside` and connects to a listener; the reason when either worked."""
+    Path(outside).read_bytes()  # raises OSError where it would show nothing
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        arguments = [_OUTSIDE, str(listener.getsockname()[1])]
+        arguments = [outside, str(listener.getsockname()[1])]
         job = Job(["-I", "-c", _PROBE, *arguments], limits=SandboxLimits(wall_seconds=20, cpu_seconds=10))
         with sandbox.launch(job) as running:
             ended = running.wait()

@@ -13,7 +13,7 @@ from typing import Literal, Protocol, Self
 from ..records import Stopped
 from .interpreter import Interpreter
 
-SandboxName = Literal["auto", "bubblewrap", "native", "none"]
+SandboxName = Literal["auto", "bubblewrap", "native", "container", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Sandbox(Protocol):
 
     @property
     def name(self) -> str:
-        """`bubblewrap`, `native` or `none`."""
+        """`bubblewrap`, `native`, `container` or `none`."""
 
     @property
     def interpreter(self) -> Interpreter:

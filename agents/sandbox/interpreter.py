@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import PathFinder
+from importlib.metadata import Distribution
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,17 @@ class Interpreter:
     def is_this(self) -> bool:
         """Return True if it is the Python that greenloop runs under."""
         return self.executable == sys.executable
+
+    @property
+    def importable(self) -> frozenset[str]:
+        """Names that can be imported from its folders."""
+        folders = filter(Path.is_dir, map(Path, self.path))
+        names = (each.name.partition(".")[0] for folder in folders for each in folder.iterdir())
+        return frozenset(filter(str.isidentifier, names))
+
+    def distributions(self, name: str) -> Iterator[Distribution]:
+        """Yield what is installed in it under the name `name`."""
+        yield from Distribution.discover(name=name, path=list(self.path))
 
     def finds(self, module: str) -> bool:
         """Return True if `module` is installed in it, or built in. Imports nothing."""
@@ -128,7 +140,8 @@ def _described(found: Mapping[str, Any]) -> Interpreter:
 
 def parts_for_jobs(trees: list[Path]) -> list[Path]:
     """The parts of `trees` that jobs may read: all, unless they run as another user. Raises SandboxUnavailable."""
-    return [part for tree in trees for part in open_parts(tree)] if os.geteuid() == 0 else trees
+    as_root = sys.platform != "win32" and os.geteuid() == 0
+    return [part for tree in trees for part in open_parts(tree)] if as_root else trees
 
 
 def open_parts(tree: Path) -> list[Path]:

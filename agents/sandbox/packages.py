@@ -52,9 +52,9 @@ def find_packages(requirements: Sequence[str], interpreter: Interpreter) -> tupl
             missing.append(text)
             reasons.append(f"{wanted} is wanted and {installed.version} is installed")
         else:
-            needs = {name for needed in _needed(wanted, interpreter) for name in _imports(needed)}
+            needs = {name for needed in _needed(wanted, interpreter) for name in imports_of(needed)}
             found.append(
-                Package(wanted.name, installed.version, tuple(sorted(_imports(installed))), tuple(sorted(needs)))
+                Package(wanted.name, installed.version, tuple(sorted(imports_of(installed))), tuple(sorted(needs)))
             )
     if missing:
         install = _command(interpreter, missing)
@@ -96,7 +96,7 @@ def _command(interpreter: Interpreter, requirements: Iterable[str]) -> str:
 
 
 def _distribution(name: str, interpreter: Interpreter) -> Distribution | None:
-    return next(iter(Distribution.discover(name=name, path=list(interpreter.path))), None)
+    return next(interpreter.distributions(name), None)
 
 
 def _needed(
@@ -129,7 +129,7 @@ def _needed(
                 pending.append(needed)
 
 
-def _imports(distribution: Distribution | None) -> set[str]:
+def imports_of(distribution: Distribution | None) -> set[str]:
     """Names that a package is imported by: those that it declares, or else of the files that it has."""
     if distribution is None:
         return set()
@@ -142,7 +142,7 @@ def _imports(distribution: Distribution | None) -> set[str]:
 def _places(distribution: Distribution) -> list[Path]:
     """Paths of the packages and modules of a distribution."""
     found = []
-    for name in sorted(_imports(distribution)):
+    for name in sorted(imports_of(distribution)):
         folder = Path(str(distribution.locate_file(name)))
         found += [path for path in (folder, folder.with_suffix(".py")) if path.exists()]
     return found

@@ -81,7 +81,7 @@ class WorkerChoice:
     def _start(self, properties: bool, packages: tuple[str, ...]) -> None:
         """Start a worker for `packages`; one without them where it cannot have them, as when they start threads,
         which no fork takes over."""
-        from ..sandbox.backends.warm import WarmSandbox
+        from ..sandbox.backends.warm import open_warm
 
         interpreter = self.cold.interpreter
         programs = preloaded_programs(interpreter)
@@ -90,7 +90,7 @@ class WorkerChoice:
         self._asked_before = self._asked
         for modules in dict.fromkeys([(*own, *packages), tuple(own)]):
             try:
-                self._warm[packages] = WarmSandbox(self.cold, modules, programs)
+                self._warm[packages] = open_warm(self.cold, modules, programs)
             except (SandboxUnavailable, SandboxBroken):
                 continue
             return

@@ -14,7 +14,7 @@ from agents.sandbox.check import CheckResult, checks
 from agents.sandbox.conformance import ATTACKS, Attack, Bare
 
 from ..support.ordinary_user import told_by_ordinary_user
-from ..support.sandboxes import ISOLATING, BackendName, open_or_skip
+from ..support.sandboxes import CONTAINERS, ISOLATING, BackendName, open_or_skip
 
 pytestmark = pytest.mark.thorough
 
@@ -51,7 +51,7 @@ def accept(result: CheckResult) -> None:
     assert result.status in ("stopped", "known residual"), result
 
 
-@pytest.fixture(scope="module", params=ISOLATING)
+@pytest.fixture(scope="module", params=(*ISOLATING, *CONTAINERS))
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     """Every backend; a warm worker serves all attacks, as it would serve all jobs of a run."""
     opened = open_or_skip(request.param)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agents.errors import SandboxUnavailable
 from agents.records import Verdict
-from agents.sandbox import open_sandbox
 from agents.verifier import Verifier
 
 from ..support.ordinary_user import told_by_ordinary_user
+from ..support.sandboxes import open_or_skip
 
 pytestmark = pytest.mark.thorough
 
@@ -48,14 +48,14 @@ json.dump(found, sys.stdout)
 """
 
 
-@pytest.fixture(scope="module", params=["bubblewrap", "native"])
+@pytest.fixture(scope="module", params=["bubblewrap", "native", "container"])
 def verdicts(request: pytest.FixtureRequest) -> Mapping[str, Verdict]:
     """The verdict on every case, two at a time."""
-    try:
-        sandbox = open_sandbox(request.param)
-    except SandboxUnavailable as unavailable:
-        pytest.skip(f"the cases hold attacks, which want a sandbox: {unavailable}")
-    with Verifier(sandbox) as verifier, ThreadPoolExecutor(2) as pool:
+    with (
+        closing(open_or_skip(request.param)) as sandbox,
+        Verifier(sandbox) as verifier,
+        ThreadPoolExecutor(2) as pool,
+    ):
         found = pool.map(lambda case: verifier.verify(case["user_code"], case["tests"]), _cases)
         return dict(zip((case["id"] for case in _cases), found, strict=True))
 

@@ -6,10 +6,10 @@ import pytest
 
 from agents.sandbox import Sandbox
 
-from ..support.sandboxes import ALL, open_or_skip
+from ..support.sandboxes import WITH_CONTAINERS, open_or_skip
 
 
-@pytest.fixture(params=ALL)
+@pytest.fixture(params=WITH_CONTAINERS)
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     """Every backend that this machine has, `none` included: what holds for all."""
     opened = open_or_skip(request.param)

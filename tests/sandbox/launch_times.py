@@ -16,7 +16,7 @@ from pathlib import Path
 from agents.errors import SandboxUnavailable
 from agents.sandbox import Job, Sandbox
 
-from ..support.sandboxes import ALL, open_backend
+from ..support.sandboxes import ALL, CONTAINERS, open_backend
 
 TESTS = "\n".join(f"def test_{number}():\n    assert sorted([3, 1, {number}])[0] <= 1\n" for number in range(10))
 RUN_TESTS = ["-m", "pytest", "-q", "--disable-plugin-autoload", "-p", "no:cacheprovider", "/src/test_user_code.py"]
@@ -51,7 +51,7 @@ def main() -> None:
     """Measure and print a table."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 30
     ways: dict[str, Callable[[Job], None]] = {"subprocess": plain}
-    for name in ALL:
+    for name in (*ALL, *CONTAINERS):
         try:
             ways[name] = in_sandbox(open_backend(name))
         except SandboxUnavailable as error:

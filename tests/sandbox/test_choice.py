@@ -9,7 +9,7 @@ import pytest
 
 from agents.errors import SandboxUnavailable
 from agents.sandbox import open_sandbox
-from agents.sandbox.choice import choose, probe, refuse_other_systems
+from agents.sandbox.choice import choose, names, probe
 from agents.sandbox.conformance import Bare
 from agents.sandbox.remedies import remedy
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 WITHOUT_UNIX = """
 import sys
 sys.platform = sys.argv[1]
-for name in ("fcntl", "resource", "pwd", "grp", "termios", "_posixsubprocess"):
+for name in ("fcntl", "resource", "pwd", "grp", "termios"):
     sys.modules[name] = None
 from agents.errors import SandboxUnavailable
 from agents.syntax.clean_text import clean
@@ -32,18 +32,28 @@ except SandboxUnavailable as error:
 """
 
 
-@pytest.mark.parametrize(("system", "called"), [("darwin", "macOS"), ("win32", "Windows")])
-def test_other_systems_are_refused_in_one_sentence_and_can_import(system: str, called: str) -> None:
+@pytest.mark.parametrize(("system", "install"), [("darwin", "brew install podman"), ("win32", "Podman Desktop")])
+def test_other_systems_can_import_and_say_what_to_install(system: str, install: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_UNIX, system], cwd=ROOT, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", WITHOUT_UNIX, system],
+        cwd=ROOT,
+        env={"PATH": ""},
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert done.stderr == ""
-    assert called in done.stdout
+    assert install in done.stdout
+    assert "python main.py sandbox build" in done.stdout
     assert done.stdout.count("\n") == 1
 
 
-def test_linux_is_not_refused() -> None:
-    refuse_other_systems("linux")
+def test_each_system_has_its_backends() -> None:
+    assert names("auto", "linux") == ("bubblewrap", "native", "container")
+    assert names("container", "linux") == names("auto", "darwin") == names("container", "win32") == ("container",)
+    for name in ("bubblewrap", "native", "none"):
+        with pytest.raises(SandboxUnavailable, match="works on Linux only, and this is macOS: use `container`"):
+            names(name, "darwin")
 
 
 @pytest.mark.parametrize("name", ISOLATING)

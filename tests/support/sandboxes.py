@@ -9,10 +9,21 @@ import pytest
 from agents.errors import SandboxUnavailable
 from agents.sandbox import Sandbox, open_sandbox
 from agents.sandbox.backends.native import Native
-from agents.sandbox.backends.warm import WarmSandbox
+from agents.sandbox.backends.warm import WarmSandbox, open_warm
+from agents.sandbox.container.sandbox import Container
+
+from .container_image import prepare_image
 
 BackendName = Literal[
-    "bubblewrap", "native", "native without namespaces", "warm bubblewrap", "warm native", "none"
+    "bubblewrap",
+    "native",
+    "native without namespaces",
+    "warm bubblewrap",
+    "warm native",
+    "container",
+    "warm container",
+    "a container a job",
+    "none",
 ]
 ISOLATING: tuple[BackendName, ...] = (
     "bubblewrap",
@@ -21,7 +32,10 @@ ISOLATING: tuple[BackendName, ...] = (
     "warm bubblewrap",
     "warm native",
 )
+CONTAINERS: tuple[BackendName, ...] = ("container", "warm container", "a container a job")
 ALL: tuple[BackendName, ...] = (*ISOLATING, "none")
+WITH_CONTAINERS = (*ALL, *(pytest.param(name, marks=pytest.mark.thorough) for name in CONTAINERS))
+"""Parameters of a test; containers take most of a second to start."""
 
 
 def open_or_skip(name: BackendName) -> Sandbox:
@@ -36,5 +50,25 @@ def open_backend(name: str) -> Sandbox:
     """The backend by that name; raises SandboxUnavailable."""
     if name == "native without namespaces":
         return Native(namespaces=False)
+    if name in CONTAINERS:
+        return _open_container(name)
     sandbox = open_sandbox(name.removeprefix("warm "))  # type: ignore[arg-type]
     return WarmSandbox(sandbox) if name.startswith("warm ") else sandbox
+
+
+def _open_container(name: str) -> Sandbox:
+    prepare_image()
+    container = Container(namespaces=False if name == "a container a job" else None)
+    if name != "warm container":
+        return container
+    return _Owning(container, open_warm(container, ["unittest"], {}))
+
+
+class _Owning:
+    """A warm worker that has its container to itself."""
+
+    def __init__(self, container: Container, worker: Sandbox) -> None:
+        self.name = worker.name
+        self.interpreter = worker.interpreter
+        self.launch = worker.launch
+        self.close = container.close

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import marshal
 import os
-import select
 import signal
 import socket
 import sys
@@ -21,7 +20,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 from ...errors import SandboxUnavailable
 from ..host.descriptors import readable
 from ..host.disk import ScratchMeter
-from ..host.leader import ended
+from ..host.leader import ended, readable_within
 from ..host.limits import MARSHAL_VERSION, resource_limits, scratch
 from ..host.streams import Streams
 from ..host.supervision import Supervised
@@ -52,6 +51,19 @@ class WorkerHost(Protocol):
 
     def launch_worker(self, modules: Sequence[str], programs: Mapping[str, bytes], control: int) -> Supervised:
         """Start a worker that serves the socket `control`. Raises SandboxUnavailable where it cannot."""
+
+
+@runtime_checkable
+class WarmsItself(Protocol):
+    """A backend whose warm workers are elsewhere than on this machine."""
+
+    def warm(self, modules: Sequence[str], programs: Mapping[str, bytes]) -> Sandbox:
+        """Start one. Raises SandboxUnavailable and SandboxBroken."""
+
+
+def open_warm(host: Sandbox, modules: Sequence[str], programs: Mapping[str, bytes]) -> Sandbox:
+    """Start a warm worker of `host` (see `WarmSandbox`). Raises SandboxUnavailable and SandboxBroken."""
+    return host.warm(modules, programs) if isinstance(host, WarmsItself) else WarmSandbox(host, modules, programs)
 
 
 class WarmSandbox:
@@ -184,7 +196,7 @@ class _ForkLeader:
         """Kill the init, and so everything in its namespace; waits until it is gone."""
         deadline = time.monotonic() + _START_SECONDS
         while self._init is None and not self.exited and time.monotonic() < deadline:
-            if select.select([self._witness], [], [], 0.1)[0]:
+            if readable_within(self._witness.fileno(), 0.1):
                 self.listen(self._witness)
         if self._init is not None:
             with suppress(ProcessLookupError):

@@ -149,4 +149,11 @@ def end_process(process: subprocess.Popen[bytes]) -> None:
 
 def ended(handle: int, seconds: float) -> bool:
     """Return True if the process behind a handle has ended, or does so within `seconds`."""
-    return bool(select.select([handle], [], [], seconds)[0])
+    return readable_within(handle, seconds)
+
+
+def readable_within(descriptor: int, seconds: float) -> bool:
+    """Return True if there is something to read, or will be within `seconds`."""
+    poll = select.poll()  # select.select takes no number above 1023
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(seconds * 1000))

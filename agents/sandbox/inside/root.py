@@ -124,7 +124,8 @@ def _mount_nothing(path: str) -> None:
 
 def take_name() -> None:
     """Give this UTS namespace, which starts with the machine's name, one that says nothing."""
-    _socket.sethostname("sandbox")
+    if _socket.gethostname() != "sandbox":  # a container has that name, and its filter may forbid the call
+        _socket.sethostname("sandbox")
 
 
 def raise_loopback() -> None:

@@ -1,0 +1,181 @@
+"""What crosses the pipe between the host and a container: frames, and in them the bytes of jobs' channels."""
+
+from __future__ import annotations
+
+import queue
+import socket
+import struct
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import BinaryIO, Literal
+
+Kind = Literal[b"r", b"o", b"c", b"l", b"k", b"e", b"d", b"t", b"z", b"!", b"h", b"f"]
+FILES: Kind = b"f"
+"""Host, first of all: the modules that serve it in the container; marshal."""
+READY: Kind = b"r"
+"""Container: what it is, as JSON."""
+OPEN: Kind = b"o"
+"""Host: start a warm worker; marshal. The answer is OPEN, empty, or REFUSED."""
+CLOSE: Kind = b"c"
+"""Host: end a warm worker."""
+LAUNCH: Kind = b"l"
+"""Host: run a job; marshal."""
+KILL: Kind = b"k"
+"""Host: end a job now."""
+ENDED: Kind = b"e"
+"""Container: how a job ended, as JSON."""
+REFUSED: Kind = b"!"
+"""Container: why a worker or a job could not be started, or the sandbox broke, as text."""
+DATA: Kind = b"d"
+"""Both: bytes of a channel."""
+TAKEN: Kind = b"t"
+"""Both: so many bytes of a channel have been passed on."""
+END: Kind = b"z"
+"""Both: a channel is closed at this side."""
+ALIVE: Kind = b"h"
+"""Host: it is still there."""
+
+MOST_NUMBER = 8_191
+"""The highest number that a channel's descriptor may have on the host."""
+
+_HEAD = struct.Struct(">cQI")
+_COUNT = struct.Struct(">I")
+_MOST_BYTES = 64 << 20
+_CHUNK = 1 << 16
+_WINDOW = 1 << 20
+"""Bytes of one channel that may be under way in one direction."""
+
+
+class Link:
+    """One end of the pipe; threads may send at once, and one receives."""
+
+    def __init__(self, reader: BinaryIO, writer: BinaryIO) -> None:
+        """`writer` has no buffer: each frame goes out at once."""
+        self._reader = reader
+        self._writer = writer
+        self._sending = threading.Lock()
+
+    def send(self, kind: Kind, number: int, payload: bytes = b"") -> None:
+        """Send a frame about the job, worker or channel `number`. An end that is gone is seen by `receive`."""
+        left = memoryview(_HEAD.pack(kind, number, len(payload)) + payload)
+        with self._sending, suppress(OSError, ValueError):
+            while left:
+                left = left[self._writer.write(left) :]
+
+    def receive(self) -> tuple[bytes, int, bytes]:
+        """Return kind, number and payload of the next frame. Raises EOFError, and ValueError for a long one."""
+        kind, number, length = _HEAD.unpack(self._exactly(_HEAD.size))
+        if length > _MOST_BYTES:
+            raise ValueError("a frame that is too long")
+        return kind, number, self._exactly(length)
+
+    def _exactly(self, size: int) -> bytes:
+        data = self._reader.read(size)
+        if len(data) < size:
+            raise EOFError
+        return data
+
+    def close(self) -> None:
+        """Let the other end read the end."""
+        with self._sending, suppress(OSError):
+            self._writer.close()
+
+
+class Channel:
+    """Carries the bytes of one socket over the link, both ways, at most `_WINDOW` ahead of the reader.
+
+    When one side closes its socket, the other's is closed once it has got everything.
+    """
+
+    def __init__(self, link: Link, number: int, end: socket.socket, when_closed: Callable[[], object]) -> None:
+        """Owns `end` from here on; `when_closed` is called once it is closed."""
+        self._link = link
+        self._number = number
+        self._socket = end
+        self._when_closed = when_closed
+        self._acknowledged = threading.Condition()
+        self._unacknowledged = 0
+        self._passed_on = 0
+        self._arrived: queue.SimpleQueue[bytes] | None = None
+        """What waits to be written, once the socket did not take something at once; empty bytes end it."""
+        self._closed = False
+        threading.Thread(target=self._send, name="channel", daemon=True).start()
+
+    def take(self, kind: bytes, payload: bytes) -> None:
+        """Take a frame that is for this channel; returns at once. Raises ValueError when the other side sends more
+        than it may."""
+        if kind == TAKEN:
+            with self._acknowledged:
+                self._unacknowledged -= _COUNT.unpack(payload)[0]
+                self._acknowledged.notify()
+        elif kind == END:
+            self._write(b"")
+        elif self._arrived is not None and self._arrived.qsize() > _WINDOW:
+            raise ValueError("a channel that is flooded")
+        elif payload:
+            self._write(payload)
+
+    def close(self) -> None:
+        """Close the socket now, whatever is still on its way."""
+        with self._acknowledged:
+            if self._closed:
+                return
+            self._closed = True
+            self._acknowledged.notify()
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)  # wakes whoever reads it
+        self._when_closed()
+
+    def _send(self) -> None:
+        with self._socket:
+            try:
+                while data := self._socket.recv(_CHUNK):
+                    self._link.send(DATA, self._number, data)
+                    with self._acknowledged:
+                        self._unacknowledged += len(data)
+                        self._acknowledged.wait_for(lambda: self._closed or self._unacknowledged < _WINDOW)
+            except OSError:  # reset by the other end: as good as its end
+                pass
+            self._link.send(END, self._number)
+            with self._acknowledged:
+                self._acknowledged.wait_for(lambda: self._closed)
+
+    def _write(self, data: bytes) -> None:
+        """Write what the socket takes at once, which most often is all; a thread writes what is left."""
+        if self._arrived is None:
+            if not data:
+                self.close()
+                return
+            data = self._write_now(data)
+            if not data:
+                return
+            self._arrived = queue.SimpleQueue()
+            threading.Thread(target=self._catch_up, args=[self._arrived], name="channel", daemon=True).start()
+        self._arrived.put(data)
+
+    def _write_now(self, data: bytes) -> bytes:
+        """Write without waiting; what is left. Where sockets can't (Windows): all."""
+        flag = getattr(socket, "MSG_DONTWAIT", None)
+        try:
+            sent = 0 if flag is None else self._socket.send(data, flag)
+        except BlockingIOError:
+            sent = 0
+        except OSError:  # nobody reads there any more: it is dropped
+            sent = len(data)
+        self._acknowledge(sent)
+        return data[sent:]
+
+    def _catch_up(self, arrived: queue.SimpleQueue[bytes]) -> None:
+        while data := arrived.get():
+            with suppress(OSError):
+                self._socket.sendall(data)
+            self._acknowledge(len(data))
+        self.close()
+
+    def _acknowledge(self, count: int) -> None:
+        """Tell the other side, now and then, what it may forget."""
+        self._passed_on += count
+        if self._passed_on >= _WINDOW // 4:
+            self._link.send(TAKEN, self._number, _COUNT.pack(self._passed_on))
+            self._passed_on = 0
