@@ -65,6 +65,23 @@ bench_app.command(seeded_bugs)
 app.command(sandbox_app)
 sandbox_app.command(check)
 sandbox_app.command(build)
+app.register_install_completion_command(help="Install shell completion for bash, zsh or fish.")
+
+
+@app.command(name="help")
+def help_(*topic: str) -> int:
+    """Print the help of a command, such as `batch status`.
+
+    Parameters
+    ----------
+    topic
+        The command's words; without them the commands.
+    """
+    _, _, unknown = app.parse_commands(topic)
+    if unknown:
+        raise UsageError(f"There is no command {unknown[0]!r}; `greenloop help` lists them.")
+    app.help_print(topic)
+    return 0
 
 
 def main(argv: list[str] | None = None) -> int:

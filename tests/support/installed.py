@@ -11,6 +11,7 @@ import sys
 import venv
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -21,9 +22,9 @@ _INSIDE = ("pytest", "hypothesis")
 _OLDEST_SETUPTOOLS = 77
 
 
-def install(directory: Path) -> Path:
-    """Build the wheel and install it below `directory`; the Python that has it. The other libraries are those of
-    this environment. Skips the test where it can't build wheels."""
+def install(directory: Path, form: Literal["wheel", "sdist"] = "wheel") -> Path:
+    """Build the wheel, or the sdist and a wheel of that, and install it below `directory`; the Python that has it.
+    The other libraries are those of this environment. Skips the test where it can't build."""
     if int(importlib.metadata.version("setuptools").split(".")[0]) < _OLDEST_SETUPTOOLS:
         pytest.skip(f"building needs setuptools {_OLDEST_SETUPTOOLS}: pip install -r requirements-dev.txt")
     checkout, environment = directory / "checkout", directory / "environment"
@@ -33,8 +34,13 @@ def install(directory: Path) -> Path:
     venv.create(environment, with_pip=False)
     packages = next(environment.glob("lib/python*/site-packages"))
     offline = ["--quiet", "--no-deps", "--no-index"]
-    _pip("wheel", *offline, "--no-build-isolation", "--wheel-dir", str(directory), str(checkout))
-    _pip("install", *offline, "--target", str(packages), str(next(directory.glob("*.whl"))))
+    source = checkout
+    if form == "sdist":
+        _python("build", "--sdist", "--no-isolation", "--outdir", str(directory), str(checkout))
+        source = next(directory.glob("*.tar.gz"))
+        _python("twine", "check", "--strict", str(source))
+    _python("pip", "wheel", *offline, "--no-build-isolation", "--wheel-dir", str(directory), str(source))
+    _python("pip", "install", *offline, "--target", str(packages), str(next(directory.glob("*.whl"))))
     for each in site.getsitepackages():
         (packages / "others.pth").write_text(each + "\n", encoding="utf-8")
     for name in {each for wanted in _INSIDE for each in _with_requirements(wanted)}:
@@ -42,9 +48,9 @@ def install(directory: Path) -> Path:
     return environment / "bin" / "python"
 
 
-def _pip(*arguments: str) -> None:
-    done = subprocess.run([sys.executable, "-m", "pip", *arguments], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+def _python(module: str, *arguments: str) -> None:
+    done = subprocess.run([sys.executable, "-m", module, *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def _with_requirements(name: str) -> Iterator[str]:
