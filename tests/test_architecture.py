@@ -24,6 +24,7 @@ FLOORS = (
     "batch",
     "bench",
     "integrations",
+    "project",
     "heal",
     "run",
     "telemetry",

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from ..sandbox import SandboxLimits
     from ..verifier import Verifier
 
+_PAIR_SECONDS = 10.0
+_PROJECT_SECONDS = 300.0
+
 
 def verify(
     code: Path | None = None,
@@ -31,8 +34,13 @@ def verify(
     jsonl: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
     out: Path | None = None,
     jobs: Count | None = None,
+    project: Path | None = None,
+    tests_: Annotated[tuple[Path, ...], Parameter(name="--tests", negative="")] = (),
+    base: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
+    junit: Path | None = None,
+    summary: Path | None = None,
     sandbox: SandboxName = "auto",
-    seconds: Annotated[float, Parameter(validator=Number(gt=0))] = 10.0,
+    seconds: Annotated[float | None, Parameter(validator=Number(gt=0))] = None,
     python: Path | None = None,
     packages: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     with_: Annotated[tuple[Path, ...], Parameter(name="--with", negative="")] = (),
@@ -53,10 +61,22 @@ def verify(
         With --jsonl, the file that verdicts are appended to; those that it has already are not made again.
     jobs
         With --jsonl, pairs at once; by default one for each core.
+    project
+        In place of CODE and TESTS the folder of a repository: what its own tests are worth. Exit 0 only if each
+        test passes in three runs and could fail, and, with --base, none is gone or notices less.
+    tests_
+        With --project, the files or folders of tests; by default what pytest finds.
+    base
+        With --project, a git reference to compare with: changes of the code are tried on the lines that differ,
+        and in what the tests call that differ.
+    junit
+        With --project, a file for the report as JUnit XML.
+    summary
+        With --project, a file for the report as Markdown.
     sandbox
         Where it runs.
     seconds
-        Wall time for the whole run of tests.
+        Wall time for the whole run of tests (10); with --project for all of its runs (300).
     python
         The Python (3.9 to 3.14) that runs both; by default the one that runs greenloop.
     packages
@@ -72,13 +92,30 @@ def verify(
     from ..spec import read_modules, requirements
     from ..verifier import Verifier
 
-    limits = SandboxLimits(wall_seconds=seconds)
+    limits = SandboxLimits(wall_seconds=seconds or _PAIR_SECONDS)
     with document_alone(json or jsonl is not None) as stream:
         console = Console()
         if sandbox == "none":
             console.emit(Note("No sandbox: the code and its tests run with all your rights.", warning=True))
         try:
             given = [path for path in (code, tests) if path is not None]
+            if project is not None:
+                if given or jsonl or packages or with_:
+                    raise UsageError("--project takes no CODE, TESTS, --jsonl, --packages or --with beside it.")
+                from .verify_project import verify_project
+
+                return verify_project(
+                    project,
+                    tests_,
+                    base,
+                    sandbox=sandbox,
+                    seconds=seconds or _PROJECT_SECONDS,
+                    python=python,
+                    files=(junit, summary),
+                    stream=stream if json else None,
+                )
+            if tests_ or base is not None or junit is not None or summary is not None:
+                raise UsageError("--tests, --base, --junit and --summary are for --project DIR.")
             if len(given) != (2 if jsonl is None else 0):
                 raise UsageError(
                     "Give the paths of a module and of its tests, or pairs of them with --jsonl FILE."

@@ -1,0 +1,94 @@
+"""A project's report for scripts (JSON), for CI systems (JUnit) and for people (Markdown)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from ..syntax.clean_text import clean
+from .records import BAD, Change, ProjectReport
+
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_MOST_ROWS = 50
+
+
+def document(report: ProjectReport) -> dict[str, Any]:
+    """Return the report as JSON values."""
+    values = asdict(report)
+    return {"schema_version": 1, "passed": report.passed, **values, "error": None}
+
+
+def sentences(report: ProjectReport) -> Iterator[str]:
+    """Yield what was found, a line each: faults first."""
+    for test in report.tests:
+        if test.status in BAD:
+            yield f"{test.id}: {test.status}: {clean(test.why)}"
+    for name in report.gone:
+        yield f"{name}: it passes at {report.base} and is gone or skipped now"
+    for change in report.weakened:
+        yield f"{shown(change)}: {change.noticed_before} noticed it at {report.base}, and no test does now"
+    for change in report.mutation.survivors:
+        if change.noticed_before is None:
+            yield f"{shown(change)}: no test notices it"
+    yield from report.notes
+
+
+def totals(report: ProjectReport) -> str:
+    """Return the figures in one line."""
+    counts = Counter(test.status for test in report.tests)
+    kinds = ", ".join(f"{count} {status}" for status, count in counts.most_common())
+    mutation = report.mutation
+    return (
+        f"{len(report.tests)} tests: {kinds}; {mutation.noticed} of {mutation.tried} changes of the code noticed"
+    )
+
+
+def shown(change: Change) -> str:
+    """Return a change as `path:line: before -> after`."""
+    return f"{change.path}:{change.line}: `{change.before}` -> `{change.after or 'nothing'}`"
+
+
+def summary(report: ProjectReport) -> str:
+    """Return the report as Markdown."""
+    lines = [f"## Tests of {report.root}: {'passed' if report.passed else 'failed'}", ""]
+    lines += [f"{totals(report)}.", ""]
+    found = list(sentences(report))
+    lines += [f"- {_plain(line)}" for line in found[:_MOST_ROWS]]
+    if len(found) > _MOST_ROWS:
+        lines.append(f"- {len(found) - _MOST_ROWS} more in the JSON document")
+    return "\n".join(lines) + "\n"
+
+
+def _plain(text: str) -> str:
+    """`text` without what Markdown or HTML would make of it."""
+    return re.sub(r"([<>|\[\]!*_#])", r"\\\1", " ".join(text.split()))
+
+
+def junit(report: ProjectReport) -> str:
+    """Return the report as a JUnit document: a test case for each test, each one that is gone, each weakening."""
+    cases: list[tuple[str, str, str | None, bool]] = []
+    for test in report.tests:
+        why = f"{test.status}: {test.why}" if test.status in BAD else None
+        cases.append((test.path, test.id.partition("::")[2] or test.id, why, test.status == "skipped"))
+    cases += [("gone", name, f"it passes at {report.base}", False) for name in report.gone]
+    cases += [("weakened", shown(each), f"{each.noticed_before} noticed it", False) for each in report.weakened]
+    failures = sum(why is not None for _, _, why, _ in cases)
+    skipped = sum(skip for *_, skip in cases)
+    counts = {"tests": str(len(cases)), "failures": str(failures), "errors": "0"}
+    whole = ET.Element("testsuites", {"name": "greenloop", **counts, "time": f"{report.seconds:.3f}"})
+    suite = ET.SubElement(whole, "testsuite", {"name": _text(report.root), **counts, "skipped": str(skipped)})
+    for group, name, why, skip in cases:
+        case = ET.SubElement(suite, "testcase", {"classname": _text(group), "name": _text(name)})
+        if why is not None:
+            ET.SubElement(case, "failure", {"message": _text(why[:1000])})
+        elif skip:
+            ET.SubElement(case, "skipped")
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(whole, encoding="unicode") + "\n"
+
+
+def _text(text: str) -> str:
+    return _NO_XML.sub("?", clean(text))

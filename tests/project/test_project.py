@@ -1,0 +1,248 @@
+"""`verify --project` on a repository with a test of each kind, and with tests that a commit has weakened."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from ..support.commands import greenloop, in_background
+
+CODE = """
+class Cart:
+    def __init__(self):
+        self.items = []
+
+    def __eq__(self, other):
+        return self.items == other.items
+
+    def add(self, price, count=1):
+        if count < 1:
+            raise ValueError("count")
+        self.items.append((price, count))
+
+    @property
+    def total(self):
+        return sum(price * count for price, count in self.items)
+
+
+def discount(total):
+    if total > 100:
+        return total * 0.9
+    return total
+
+
+def numbers(most):
+    yield from range(most)
+"""
+TESTS = """
+import os
+import pytest
+from shop import Cart, discount, numbers
+
+def test_total():
+    cart = Cart()
+    cart.add(2, 3)
+    cart.add(1)
+    assert cart.total == 7
+
+def test_bad_count():
+    with pytest.raises(ValueError):
+        Cart().add(1, 0)
+
+def test_equal():
+    assert Cart() == Cart()
+
+def test_numbers():
+    assert list(numbers(2)) == [0, 1]
+
+@pytest.mark.parametrize("total, due", [(200, 180), (100, 100), (101, 90.9)])
+def test_discount(total, due):
+    assert discount(total) == due
+"""
+WORTHLESS = """
+import pytest
+from shop import discount
+
+def test_no_assert():
+    discount(5)
+
+def test_not_none():
+    assert discount(5) is not None
+
+def test_swallowed():
+    try:
+        assert discount(5) == 7
+    except AssertionError:
+        pass
+
+def test_of_nothing():
+    assert 1 + 1 == 2
+
+def test_empty():
+    pass
+
+def test_flaky():
+    assert hash("a") != HASH
+
+def test_wrong():
+    assert discount(5) == 4
+
+@pytest.mark.skip
+def test_skipped():
+    assert discount(1) == 1
+"""
+
+
+def git(folder: Path, *arguments: str) -> None:
+    own = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", *own, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A repository with one commit; its package lies below src, and nothing tells pytest so."""
+    folder = tmp_path / "project"
+    (folder / "src" / "shop").mkdir(parents=True)
+    (folder / "tests").mkdir()
+    (folder / "src" / "shop" / "__init__.py").write_text(CODE)
+    (folder / "tests" / "test_shop.py").write_text(TESTS)
+    git(folder, "init", "--quiet", "--initial-branch", "main")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "first")
+    return folder
+
+
+def verified(project: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
+    done = greenloop(project, "verify", "--project", ".", "--json", *arguments)
+    assert done.stdout, done.stderr
+    return done.returncode, json.loads(done.stdout)
+
+
+def statuses(document: dict[str, Any]) -> dict[str, str]:
+    return {test["id"].rpartition("::")[2]: test["status"] for test in document["tests"]}
+
+
+@pytest.mark.thorough
+def test_tests_that_tell_right_from_wrong_pass_and_what_they_let_pass_is_listed(project: Path) -> None:
+    code, document = verified(project, "--junit", "junit.xml", "--summary", "summary.md")
+    assert (code, document["passed"], set(statuses(document).values())) == (0, True, {"counts"})
+    mutation = document["mutation"]
+    assert mutation["tried"] == mutation["made"] > 15
+    assert mutation["noticed"] + len(mutation["survivors"]) == mutation["tried"]
+    suite = ET.parse(project / "junit.xml").getroot()[0]
+    assert (suite.get("tests"), suite.get("failures")) == ("7", "0")
+    assert (project / "summary.md").read_text().startswith("## Tests of project: passed")
+
+
+@pytest.mark.thorough
+def test_each_kind_of_worthless_test_is_named(project: Path) -> None:
+    asked = [sys.executable, "-c", "print(hash('a'))"]
+    told = subprocess.run(asked, env={"PYTHONHASHSEED": "0"}, capture_output=True, text=True, check=True)
+    (project / "tests" / "test_worthless.py").write_text(WORTHLESS.replace("HASH", told.stdout.strip()))
+    code, document = verified(project, "--tests", "tests/test_worthless.py", "--junit", "junit.xml")
+    assert code == 1
+    assert statuses(document) == {
+        "test_no_assert": "cannot fail",
+        "test_not_none": "cannot fail",
+        "test_swallowed": "cannot fail",
+        "test_of_nothing": "calls no code",
+        "test_empty": "asserts nothing",
+        "test_flaky": "flaky",
+        "test_wrong": "failed",
+        "test_skipped": "skipped",
+    }
+    wrong = next(test for test in document["tests"] if test["status"] == "failed")
+    assert (wrong["path"], wrong["line"]) == ("tests/test_worthless.py", 26)
+    assert ET.parse(project / "junit.xml").getroot()[0].get("skipped") == "1"
+
+
+@pytest.mark.thorough
+def test_tests_that_a_commit_weakens_fail_and_an_honest_commit_passes(project: Path) -> None:
+    tests = project / "tests" / "test_shop.py"
+    code = project / "src" / "shop" / "__init__.py"
+    code.write_text(CODE + "\n\ndef twice(number):\n    return 2 * number\n")
+    honest = TESTS.replace("test_equal", "test_equality")  # a new name is no loss
+    tests.write_text(
+        honest.replace("import Cart", "import twice, Cart") + "\ndef test_twice():\n    assert twice(2) == 4\n"
+    )
+    exit_code, document = verified(project, "--base", "main")
+    assert (exit_code, document["gone"]) == (0, [])
+    # The lines that differ, and what the tests call that do: not all of the code.
+    assert 0 < document["mutation"]["made"] < 10
+    tests.write_text(TESTS.replace("cart.total == 7", "cart.total > 0").replace("def test_bad", "def bad"))
+    exit_code, document = verified(project, "--base", "main")
+    assert exit_code == 1
+    assert document["gone"] == ["tests/test_shop.py::test_bad_count"]
+    weakened = {each["noticed_before"] for each in document["mutation"]["survivors"]}
+    assert {"tests/test_shop.py::test_total", "tests/test_shop.py::test_bad_count"} <= weakened
+    tests.write_text(TESTS.replace("def test_numbers", "@pytest.mark.skip\ndef test_numbers"))
+    exit_code, document = verified(project, "--base", "main")
+    assert (exit_code, document["gone"]) == (1, ["tests/test_shop.py::test_numbers"])
+
+
+@pytest.mark.thorough
+def test_a_conftest_that_turns_failures_into_passes_makes_every_test_one_that_cannot_fail(project: Path) -> None:
+    (project / "conftest.py").write_text(
+        "import pytest\n@pytest.hookimpl(hookwrapper=True, trylast=True)\n"
+        "def pytest_runtest_makereport(item, call):\n"
+        "    report = (yield).get_result()\n    report.outcome = 'passed'\n    report.longrepr = None\n"
+    )
+    code, document = verified(project, "--seconds", "60")
+    assert code == 1
+    assert set(statuses(document).values()) == {"cannot fail"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--project", "nowhere"), "nowhere is no folder"),
+        (("--project", ".", "--tests", "none.py"), "There is no none.py in ."),
+        (("--project", ".", "--base", "no-such"), "There is no commit 'no-such' here"),
+        (("--project", ".", "--base", "--output=x"), "There is no commit '--output=x' here"),
+        (("--project", ".", "--seconds", "0"), "0"),
+        (("--project", ".", "a.py", "b.py"), "--project takes no CODE"),
+        (("a.py", "b.py", "--base", "main"), "are for --project DIR"),
+    ],
+)
+def test_bad_input_gets_one_sentence(project: Path, arguments: tuple[str, ...], said: str) -> None:
+    done = greenloop(project, "verify", *arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") <= 3, done.stderr
+    assert not (project / "x").exists()
+
+
+def test_a_project_without_tests_or_that_pytest_cannot_read_says_so(project: Path) -> None:
+    (project / "tests" / "test_shop.py").unlink()
+    done = greenloop(project, "verify", "--project", ".")
+    assert done.returncode == 2
+    assert "could be run" in done.stderr
+    (project / "tests" / "test_shop.py").write_text("def test_a(:\n")
+    code, document = verified(project)
+    assert code == 1
+    assert set(statuses(document).values()) == {"failed"}
+
+
+def test_options_of_plugins_that_are_not_installed_are_left_out_with_a_note(project: Path) -> None:
+    (project / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\npythonpath = src\n")
+    code, document = verified(project, "--seconds", "5")
+    assert code == 0
+    assert any("addopts" in note for note in document["notes"])
+
+
+def test_an_interrupted_verification_leaves_nothing_and_says_so(project: Path) -> None:
+    (project / "tests" / "test_slow.py").write_text("import time\ndef test_a():\n    time.sleep(60)\n")
+    with in_background(project, "verify", "--project", ".") as process:
+        assert process.stderr is not None
+        assert "the tests as they are" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=20)
+    assert (process.returncode, "Traceback" in err) == (130, False)
+    assert "Interrupted" in err
