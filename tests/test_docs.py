@@ -14,6 +14,7 @@ import pytest
 from agents.batch.totals import Totals
 from agents.cli.batch import batch
 from agents.cli.heal import heal
+from agents.cli.verify import verify
 from agents.llm_backends.providers import PROVIDERS
 from agents.settings import Settings
 
@@ -60,13 +61,14 @@ def test_every_setting_is_an_option_that_the_readme_or_the_help_names() -> None:
     of_other_commands = {
         *inspect.signature(heal).parameters,
         *inspect.signature(batch).parameters,
+        *inspect.signature(verify).parameters,
         *(field.name for field in fields(Totals)),
     }
     for option in re.findall(r"`(--[a-z-]+)", readme):
         name = option.removeprefix("--").removeprefix("no-").replace("-", "_")
         known = (
             {field.name for field in fields(Settings)}
-            | {"tests", "file", "with", "resume", "fork", "round", "code", "into", "help"}
+            | {"tests", "file", "with", "resume", "fork", "round", "code", "into", "help", "install_completion"}
             | of_other_commands
         )
         assert name in known, option

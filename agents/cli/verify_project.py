@@ -36,11 +36,15 @@ def verify_project(
     console = Console()
     cancelled = threading.Event()
     ends = {"SIGINT": cancelled.set, "SIGTERM": cancelled.set}
-    with handled(ends), closing(open_sandbox(sandbox, open_interpreter(python))) as box:
-        with console.counting(None, "steps") as count:
+    with (
+        handled(ends),
+        closing(open_sandbox(sandbox, open_interpreter(python))) as box,
+        console.counting(None, "steps") as count,
+    ):
+        try:
             report = Project(root, paths, box, seconds, cancelled.is_set, count).report(base)
-        if cancelled.is_set():
-            raise Interrupted("Interrupted; run it again.")
+        except Interrupted:
+            raise Interrupted("Interrupted; run it again.") from None
     texts = (junit(report), summary(report))
     for path, text in zip(files, texts, strict=True):
         if path is not None:

@@ -79,7 +79,7 @@ class Project:
         runs = self._base_runs()
         called = _called(runs[0])
         passing = [name for name in runs[0].tests if all(_outcome(run, name) == "passed" for run in runs)]
-        blind = self._blind([name for name in passing if called[name]], called)
+        blind = self._blind([name for name in passing if called[name]], runs[0], called)
         findings = tuple(self._finding(name, runs, called, blind) for name in sorted(runs[0].tests))
         before = self._run({}, base.tests, seed=0, called=True) if base is not None and base.tests else None
         good = [finding.id for finding in findings if finding.status == "counts"]
@@ -137,8 +137,13 @@ class Project:
             return found("calls no code", "it calls no function of the project")
         return found("counts", "")
 
-    def _blind(self, names: Sequence[str], called: Mapping[str, frozenset[str]]) -> frozenset[str]:
-        """Tests that pass while every function that they call returns something else, true or false."""
+    def _blind(
+        self, names: Sequence[str], first: ScriptRun, called: Mapping[str, frozenset[str]]
+    ) -> frozenset[str]:
+        """Tests that pass while every function that they call returns something else, true or false.
+
+        Not those with a function of their own that is called no more: it may be what asserts.
+        """
         self._say("the tests on functions that return something else")
         passing = set(names)
         for value in (True, False):
@@ -148,8 +153,12 @@ class Project:
                 f"{_PLUGIN}/blank.py": _BLANK.read_bytes(),
                 f"{_PLUGIN}/blank.json": json.dumps(told).encode(),
             }
-            run = self._run({}, beside, seed=0, options=["-p", f"{_PLUGIN}.blank"])
-            passing = {name for name in passing if _outcome(run, name) == "passed"}
+            run = self._run({}, beside, seed=0, called=True, options=["-p", f"{_PLUGIN}.blank"])
+            passing = {
+                name
+                for name in passing
+                if _outcome(run, name) == "passed" and _own(first.tests[name]) <= _own(run.tests[name])
+            }
         return frozenset(passing)
 
     # --- the tests on changed code -------------------------------------------------------------------------
@@ -305,6 +314,11 @@ def _called(run: ScriptRun) -> dict[str, frozenset[str]]:
 
 def _of_code(test: TestRun) -> Iterator[str]:
     return (each for each in test.called if not never_changes(each.partition("::")[0]))
+
+
+def _own(test: TestRun) -> frozenset[str]:
+    """The functions of test files that a test called."""
+    return frozenset(each for each in test.called if never_changes(each.partition("::")[0]))
 
 
 def _function_starts(text: str) -> dict[int, int]:

@@ -27,6 +27,8 @@ _cases: list[dict[str, Any]] = [
     for case in json.loads((CASES / name).read_text("utf-8"))
 ]
 
+MOST_IN_A_CONTAINER = 80
+"""The first file's: each call crosses four pipes there."""
 PYTEST = ("pytest", "pluggy", "iniconfig", "packaging", "pygments", "hypothesis", "sortedcontainers")
 RUN_AS_USER = """
 import json, sys
@@ -56,8 +58,9 @@ def verdicts(request: pytest.FixtureRequest) -> Mapping[str, Verdict]:
         Verifier(sandbox) as verifier,
         ThreadPoolExecutor(2) as pool,
     ):
-        found = pool.map(lambda case: verifier.verify(case["user_code"], case["tests"]), _cases)
-        return dict(zip((case["id"] for case in _cases), found, strict=True))
+        cases = _cases if request.param != "container" else _cases[:MOST_IN_A_CONTAINER]
+        found = pool.map(lambda case: verifier.verify(case["user_code"], case["tests"]), cases)
+        return dict(zip((case["id"] for case in cases), found, strict=True))
 
 
 @pytest.mark.skipif(not _cases, reason=f"no verdict cases at {CASES}")
@@ -90,6 +93,8 @@ def accept(case: Mapping[str, Any], verdict: Verdict) -> None:
 
 @pytest.mark.parametrize("case", _cases, ids=[case["id"] for case in _cases])
 def test_a_case_gets_the_verdict_it_deserves(case: dict[str, Any], verdicts: Mapping[str, Verdict]) -> None:
+    if case["id"] not in verdicts:
+        pytest.skip("the cases of the first file alone are run in a container")
     accept(case, verdicts[case["id"]])
 
 

@@ -29,19 +29,20 @@ _LEFT_ALONE = ("__new__", "__hash__", "__class_getitem__")
 
 
 class Blank:
-    """Equal to itself alone."""
+    """Equal to itself alone; each call returns another one."""
 
     def __bool__(self) -> bool:
         return bool(_TOLD["value"])
 
 
 def _code(free: int, value: object) -> types.CodeType:
-    """The code of a function that takes anything and returns `value`; it has `free` free variables."""
+    """The code of a function that takes anything and returns a new object of `value`'s class; it has `free` free
+    variables."""
     names = [f"v{number}" for number in range(free)]
     bound = "".join(f"    {name} = None\n" for name in names)
     used = f"        ({', '.join(names)},)\n" if names else ""
     space: dict[str, Any] = {}
-    inner = f"    def blank(*args, **kwargs):\n{used}        return 'value'\n"
+    inner = f"    def blank(*args, **kwargs):\n{used}        return 'value'.__class__()\n"
     exec(f"def outer():\n{bound}{inner}    return blank\n", space)  # noqa: S102 - text of this module
     code: types.CodeType = space["outer"]().__code__
     return code.replace(co_consts=tuple(value if const == "value" else const for const in code.co_consts))
