@@ -261,7 +261,7 @@ class _Connection:
             thread.start()
         try:
             self.interpreter, self.shared = _read(self._ready.result(_START_SECONDS))
-        except (FutureTimeout, LookupError, TypeError, ValueError) as error:
+        except (FutureTimeout, AttributeError, LookupError, TypeError, ValueError) as error:
             self.close()
             self.wait_closed()
             said = clean(str(error) or type(error).__name__)
@@ -296,10 +296,10 @@ class _Connection:
         with self._lock:
             if not self.alive:
                 raise SandboxBroken(self._gone())
+            ends = [socket.socket(fileno=socket.dup(descriptor)) for descriptor in job.channels]
             self._waiting[number] = running.ended
             self._deadlines[number] = time.monotonic() + job.limits.wall_seconds + _LATE_SECONDS
-        for descriptor, channel in channels:
-            end = socket.socket(fileno=socket.dup(descriptor))
+        for end, (_, channel) in zip(ends, channels, strict=True):
             self._channels[channel] = Channel(self._link, channel, end, partial(self._channels.pop, channel))
         self._link.send(LAUNCH, number, marshal.dumps(order, MARSHAL_VERSION))
         if self._ended.is_set():  # since it was asked above
@@ -342,8 +342,8 @@ class _Connection:
         try:
             while True:
                 self._take(*self._link.receive())
-        except (EOFError, OSError, ValueError, LookupError, TypeError) as error:
-            self._said += b"" if isinstance(error, EOFError) else f" ({error})".encode()
+        except Exception as error:  # whatever a hostile job that owns its container makes the server say
+            self._said += b"" if isinstance(error, EOFError) else f" ({error or type(error).__name__})".encode()
         assert self._process.stdout is not None
         self._process.stdout.close()
         with self._lock:
@@ -358,18 +358,20 @@ class _Connection:
             self._ready.set_exception(SandboxBroken(self._gone()))
 
     def _take(self, kind: bytes, number: int, payload: bytes) -> None:
-        """Take one frame. Raises ValueError, LookupError and TypeError for what no server of ours says."""
+        """Take one frame. Raises an error for what no server of ours says."""
         if kind in (DATA, TAKEN, END):
             if channel := self._channels.get(number):
                 channel.take(kind, payload)
         elif kind == READY:
             self._ready.set_result(json.loads(payload))
-        elif waiting := self._waiting.pop(number, None):
+        elif number in self._waiting:
+            ended = _ended(json.loads(payload)) if kind == ENDED else None
+            waiting = self._waiting.pop(number)
             self._deadlines.pop(number, None)
             if kind == REFUSED:
                 waiting.set_exception(SandboxBroken(clean(payload[:1000])))
             else:
-                waiting.set_result(_ended(json.loads(payload)) if kind == ENDED else None)
+                waiting.set_result(ended)
 
     def _tend(self) -> None:
         """Tell the container that this process is there, end it when a job in it is late, or when it is closed."""

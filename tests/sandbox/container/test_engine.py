@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from agents.errors import SandboxUnavailable, UsageError
+from agents.errors import SandboxBroken, SandboxUnavailable, UsageError
+from agents.sandbox import Job
 from agents.sandbox.container.engine import build_image, find_engine, image_name
+from agents.sandbox.container.sandbox import Container
 
 from ...support.commands import ROOT
 
@@ -67,3 +69,52 @@ def test_building_hands_the_version_and_the_packages_to_the_engine(
     for part in (f"PYTHON={version}", "PACKAGES=numpy pandas>=2", image_name(), "Containerfile"):
         assert part in asked
     assert (ROOT / "agents/sandbox/container/requirements.txt").read_text().count("--hash=sha256:") > 10
+
+
+PLAYED = """
+import json, struct, sys
+if sys.argv[1] != "run":
+    sys.exit()
+def say(kind, number, payload):
+    sys.stdout.buffer.write(struct.pack(">cQI", kind, number, len(payload)) + payload)
+    sys.stdout.buffer.flush()
+def heard():
+    kind, number, length = struct.unpack(">cQI", sys.stdin.buffer.read(13))
+    return kind, number, sys.stdin.buffer.read(length)
+ready = {"executable": "/usr/bin/python3", "version": [3, 11, 7], "magic": "00", "shared": True, "modules": [],
+         "distributions": []}
+heard()
+"""
+HOSTILE = {
+    "no frame": "sys.stdout.buffer.write(b'hello, this is no frame at all')",
+    "a long frame": "sys.stdout.buffer.write(struct.pack('>cQI', b'r', 0, 2**32 - 1))",
+    "no JSON": "say(b'r', 0, b'{')",
+    "other JSON": "say(b'r', 0, b'[1]')",
+    "another interpreter": "say(b'r', 0, json.dumps({**ready, 'version': 'x'}).encode())",
+    "ready twice": "say(b'r', 0, json.dumps(ready).encode()); say(b'r', 0, b'{}')",
+    "an end of other types": "say(b'r', 0, json.dumps(ready).encode()); number = heard()[1]; "
+    "say(b'e', number, json.dumps({'exit_code': 1, 'stdout': 5, 'stderr': 5, 'stopped': None}).encode())",
+    "deep JSON": "say(b'r', 0, json.dumps(ready).encode()); number = heard()[1]; "
+    "say(b'e', number, b'[' * 200_000)",
+    "its end at once": "say(b'r', 0, json.dumps(ready).encode()); sys.exit()",
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_whatever_a_container_says_breaks_at_most_its_jobs(
+    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = tmp_path / "podman"
+    engine.write_text(f"#!{sys.executable}\n{PLAYED}\n{HOSTILE[what]}\nsys.stdin.buffer.read()\n")
+    engine.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SandboxBroken):
+        _run_a_job()
+
+
+def _run_a_job() -> None:
+    container = Container()
+    try:
+        container.launch(Job(["-c", ""])).wait(5)
+    finally:
+        container.close()
