@@ -19,6 +19,7 @@ from agents.errors import SandboxBroken
 from agents.sandbox import Job
 from agents.sandbox.container.engine import find_engine
 from agents.sandbox.container.sandbox import Container
+from agents.verifier import Verifier
 
 from ...support.commands import QUICKSORT, REPLAYS, command, environment
 from ...support.held import wait_until
@@ -100,6 +101,13 @@ def test_a_job_of_a_container_of_its_own_is_not_told_of_the_one_before() -> None
             with sandbox.launch(Job(["-I", "-c", "import os; print(os.listdir()); open('/tmp/x', 'w')"])) as job:
                 assert job.wait().stdout == b"[]\n"
         assert wait_until(lambda: containers() == [], 10)
+
+
+def test_a_pair_is_verified_with_a_container_for_each_process() -> None:
+    with closing(open_or_skip("a container a job")) as sandbox, Verifier(sandbox) as verifier:
+        verdict = verifier.verify(CODE, TESTS)
+        assert verdict.kind == "passed", (verdict.reason, verdict.output)
+        assert verifier.verify(CODE.replace("+ 1", "+ 2"), TESTS).kind == "failed"
 
 
 @pytest.mark.parametrize("after", [0.2, 1.0, 3.0])

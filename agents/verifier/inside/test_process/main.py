@@ -166,8 +166,9 @@ def _test_of(item: str) -> str:
 def _arguments(source: Path, task: Mapping[str, Any]) -> list[str]:
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     os.environ.pop("PYTEST_ADDOPTS", None)
-    arguments = ["-c", os.devnull, "--rootdir", str(source), "--noconftest", "--import-mode=importlib"]
-    arguments += ["--continue-on-collection-errors"]
+    # Without --confcutdir pytest reads the folders above, too, and where a job's root is the machine's it may not.
+    arguments = ["-c", os.devnull, "--rootdir", str(source), "--confcutdir", str(source), "--noconftest"]
+    arguments += ["--import-mode=importlib", "--continue-on-collection-errors"]
     for name in _WITHOUT:
         arguments += ["-p", f"no:{name}"]
     for name in task["plugins"]:
