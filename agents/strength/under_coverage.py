@@ -30,7 +30,8 @@ def main(mark: str) -> None:
     meter.clear_exclude()
     for pattern in NEVER_RUN:
         meter.exclude(pattern)
-    options = ["-q", "-c", os.devnull, f"--rootdir={HERE}", "--assert=plain", "-p", "no:cacheprovider"]
+    options = ["-q", "-c", os.devnull, f"--rootdir={HERE}", f"--confcutdir={HERE}", "--assert=plain"]
+    options += ["-p", "no:cacheprovider"]
     meter.start()
     try:
         ended = pytest.main([*options, TESTS])

@@ -31,7 +31,7 @@ _PACKAGES = (
     "sortedcontainers",
     "coverage",
 )
-_LEFT_OUT = re.compile(r"\.(pyc|a)$|/(__pycache__|site-packages|test|idlelib|tkinter|share|ensurepip)(/|$)")
+_LEFT_OUT = re.compile(r"\.a$|/(site-packages|test|idlelib|tkinter|share|ensurepip)(/|$)")
 # runc: crun asks for cgroups that a container in a virtual machine may lack.
 _CONTAINERS = """[engine]
 cgroup_manager = "cgroupfs"
@@ -95,7 +95,7 @@ def write_root(path: Path) -> None:
             for file in distribution(package).files or ():
                 if file.suffix == ".so":
                     extensions.append(str(file.locate()))
-                if file.suffix != ".pyc" and ".." not in file.parts:
+                if ".." not in file.parts and Path(str(file.locate())).exists():
                     archive.add(str(file.locate()), f"usr/local/{libraries}/site-packages/{file}", filter=_owned)
         linked = subprocess.run(
             ["ldd", str(program), *extensions], capture_output=True, text=True, check=False

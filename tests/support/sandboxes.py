@@ -61,7 +61,7 @@ def _open_container(name: str) -> Sandbox:
     container = Container(namespaces=False if name == "a container a job" else None)
     if name != "warm container":
         return container
-    return _Owning(container, open_warm(container, ["unittest"], {}))
+    return _Owning(container, open_warm(container, ["pytest"], {}))
 
 
 class _Owning:
