@@ -19,17 +19,8 @@ from agents.sandbox import Job, Sandbox
 from ..support.sandboxes import ALL, CONTAINERS, open_backend
 
 TESTS = "\n".join(f"def test_{number}():\n    assert sorted([3, 1, {number}])[0] <= 1\n" for number in range(10))
-RUN_TESTS = [
-    "-m",
-    "pytest",
-    "-q",
-    "--disable-plugin-autoload",
-    "-p",
-    "no:cacheprovider",
-    "--confcutdir",
-    "/src",
-    "/src/test_user_code.py",
-]
+_OPTIONS = ["-q", "--disable-plugin-autoload", "-p", "no:cacheprovider", "--confcutdir", "/src"]
+RUN_TESTS = ["-m", "pytest", *_OPTIONS, "/src/test_user_code.py"]
 PROGRAMS = {
     "an empty program": Job(["-I", "-c", "pass"]),
     "ten tests": Job(["-I", *RUN_TESTS], {"test_user_code.py": TESTS.encode()}),
