@@ -47,7 +47,8 @@ def read_base(tree: Tree, reference: str) -> Base:
     }
     tests: dict[str, bytes] = {}
     lines: dict[str, frozenset[int]] = {}
-    for path in sorted({*before, *tree.files}):
+    differing = git(root, "diff", "--no-ext-diff", "--relative", "-z", "--name-only", commit).split("\0")
+    for path in sorted({*differing, *(set(tree.files) - before)}):
         if not path.endswith(".py"):
             continue
         old = (

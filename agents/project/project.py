@@ -31,7 +31,10 @@ _BLANK = Path(__file__).parent / "inside" / "blank.py"
 _PLUGIN = "greenloop_blank"
 _USAGE_ERROR = 4
 _MOST_SHOWN = 300
+_MOST_NAMED = 10
 _LEAST_SECONDS = 5.0
+_LONGEST_SELECTION = 50_000
+"""Characters in the ids of tests that are named to pytest; an argument of a program has at most 128 KiB."""
 _SETTINGS = ("pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg")
 
 
@@ -66,6 +69,7 @@ class Project:
         self._seconds = seconds
         self._cancelled = cancelled
         self._say = say
+        self._not_compared = 0
         self._options = ["-o", "pythonpath=src ."] if _has_plain_src(self._tree) else []
         if not any(b"hypothesis" in data for data in self._tree.files.values()):
             self._options += ["-p", "no:hypothesispytest"]  # most of a second at the end of each run
@@ -90,7 +94,7 @@ class Project:
             findings,
             _gone(self._tree, base, before, runs[0]) if base is not None and before is not None else (),
             mutation,
-            self._notes(runs[0], mutation),
+            self._notes(mutation, _uncalled(self._tree, base, runs[0]) if base is not None else ()),
             time.monotonic() - self._began,
         )
 
@@ -192,7 +196,7 @@ class Project:
                 self._say(f"change {tried} of {len(made)}: {'no test noticed it' if passed else 'noticed'}")
         if base is not None and before is not None:
             codes = {mutant.change: mutant for mutant in made}
-            survivors = [self._at_base(codes[change], base, before) for change in survivors]
+            survivors = [self._at_base(codes[change], base, before, limit) for change in survivors]
         return Mutation(len(made), tried, noticed, tuple(survivors))
 
     def _mutants(
@@ -232,11 +236,14 @@ class Project:
         run = self._run(changed, {}, seed=0, only=mutant.tests, limits=limit, options=["-x"])
         return run.whole and run.stopped is None and all(_outcome(run, name) == "passed" for name in mutant.tests)
 
-    def _at_base(self, mutant: _Mutant, base: Base, before: ScriptRun) -> Change:
-        """The change, with the test that noticed it at the base, if one did."""
+    def _at_base(self, mutant: _Mutant, base: Base, before: ScriptRun, limit: SandboxLimits) -> Change:
+        """The change, with the test that noticed it at the base, if one did; twice the time is there for that."""
+        if time.monotonic() - self._began > 2 * self._seconds:
+            self._not_compared += 1
+            return mutant.change
         path = mutant.change.path
         changed = {path: encoded(mutant.code, self._tree.files[path])}
-        run = self._run(changed, base.tests, seed=0)
+        run = self._run(changed, base.tests, seed=0, limits=limit)
         for name, test in before.tests.items():
             if test.outcome == "passed" and run.whole and _outcome(run, name) == "failed":
                 return replace(mutant.change, noticed_before=name)
@@ -265,6 +272,8 @@ class Project:
             raise Interrupted("Interrupted; run it again.")
         left = max(_LEAST_SECONDS, self._seconds - (time.monotonic() - self._began))
         limits = limits or SandboxLimits(wall_seconds=left, cpu_seconds=round(2 * left))
+        if sum(map(len, only)) > _LONGEST_SELECTION:
+            only = sorted({name.partition("::")[0] for name in only})
         files = {**self._tree.files, **changed, **beside}
         arguments = (*self._options, *options, *(only or self._paths))
         return run_script(
@@ -278,12 +287,19 @@ class Project:
             cancelled=self._cancelled,
         )
 
-    def _notes(self, run: ScriptRun, mutation: Mutation) -> tuple[str, ...]:
+    def _notes(self, mutation: Mutation, uncalled: Sequence[str]) -> tuple[str, ...]:
         notes = []
+        if uncalled:
+            shown = ", ".join(uncalled[:_MOST_NAMED]) + (", ..." if len(uncalled) > _MOST_NAMED else "")
+            notes.append(f"No test calls these functions, which differ from the base: {shown}")
         if "addopts=" in self._options:
             notes.append("pytest's own `addopts` were left out: a plugin that they name is not installed.")
         if mutation.tried < mutation.made:
             notes.append(f"{mutation.made - mutation.tried} changes were not tried; more --seconds try more.")
+        if self._not_compared:
+            notes.append(
+                f"{self._not_compared} changes were not tried on the tests of the base; more --seconds do."
+            )
         if self._tree.left_out:
             notes.append(f"{len(self._tree.left_out)} files did not fit and were left out.")
         return tuple(notes)
@@ -333,6 +349,21 @@ def _function_starts(text: str) -> dict[int, int]:
 
 def _asserts(dump: str) -> bool:
     return "Assert(" in dump or "raises" in dump or "warns" in dump or "assert" in dump
+
+
+def _uncalled(tree: Tree, base: Base, run: ScriptRun) -> list[str]:
+    """Functions with new or changed lines that no test calls, as path:line."""
+    called = {function for test in run.tests.values() for function in test.called}
+    found: dict[str, None] = {}
+    for path, lines in base.lines.items():
+        try:
+            starts = _function_starts(decoded(tree.files[path]))
+        except (ValueError, SyntaxError):
+            continue
+        for start in sorted({starts[line] for line in lines if line in starts}):
+            if f"{path}::{start}" not in called:
+                found[f"{path}:{start}"] = None
+    return list(found)
 
 
 def _gone(tree: Tree, base: Base, before: ScriptRun, now: ScriptRun) -> tuple[str, ...]:

@@ -167,13 +167,16 @@ def test_each_kind_of_worthless_test_is_named(project: Path) -> None:
 def test_tests_that_a_commit_weakens_fail_and_an_honest_commit_passes(project: Path) -> None:
     tests = project / "tests" / "test_shop.py"
     code = project / "src" / "shop" / "__init__.py"
-    code.write_text(CODE + "\n\ndef twice(number):\n    return 2 * number\n")
+    code.write_text(CODE + "\n\ndef twice(number):\n    return 2 * number\n\n\ndef unused():\n    return 1\n")
     honest = TESTS.replace("test_equal", "test_equality")  # a new name is no loss
     tests.write_text(
         honest.replace("import Cart", "import twice, Cart") + "\ndef test_twice():\n    assert twice(2) == 4\n"
     )
     exit_code, document = verified(project, "--base", "main")
     assert (exit_code, document["gone"]) == (0, [])
+    line = code.read_text().split("\n").index("def unused():") + 1
+    expected = f"No test calls these functions, which differ from the base: src/shop/__init__.py:{line}"
+    assert document["notes"] == [expected]
     # The lines that differ, and what the tests call that do: not all of the code.
     assert 0 < document["mutation"]["made"] < 10
     tests.write_text(TESTS.replace("cart.total == 7", "cart.total > 0").replace("def test_bad", "def bad"))
