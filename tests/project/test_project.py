@@ -222,6 +222,7 @@ def test_bad_input_gets_one_sentence(project: Path, arguments: tuple[str, ...], 
     assert not (project / "x").exists()
 
 
+@pytest.mark.thorough
 def test_a_project_without_tests_or_that_pytest_cannot_read_says_so(project: Path) -> None:
     (project / "tests" / "test_shop.py").unlink()
     done = greenloop(project, "verify", "--project", ".")
@@ -233,6 +234,7 @@ def test_a_project_without_tests_or_that_pytest_cannot_read_says_so(project: Pat
     assert set(statuses(document).values()) == {"failed"}
 
 
+@pytest.mark.thorough
 def test_options_of_plugins_that_are_not_installed_are_left_out_with_a_note(project: Path) -> None:
     (project / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\npythonpath = src\n")
     code, document = verified(project, "--seconds", "5")
