@@ -73,6 +73,8 @@ class Project:
         self._options = ["-o", "pythonpath=src ."] if _has_plain_src(self._tree) else []
         if not any(b"hypothesis" in data for data in self._tree.files.values()):
             self._options += ["-p", "no:hypothesispytest"]  # most of a second at the end of each run
+        if sandbox.interpreter.finds("xdist"):
+            self._options += ["-n", "0"]  # over `addopts`: what is noted of tests is noted in one process
 
     def report(self, reference: str | None = None) -> ProjectReport:
         """Find out what the tests are worth; `reference` names the git commit to compare with.

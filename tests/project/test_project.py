@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import signal
 import subprocess
@@ -232,6 +233,14 @@ def test_a_project_without_tests_or_that_pytest_cannot_read_says_so(project: Pat
     code, document = verified(project)
     assert code == 1
     assert set(statuses(document).values()) == {"failed"}
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(importlib.util.find_spec("xdist") is None, reason="xdist is not installed")
+def test_a_project_that_runs_its_tests_in_several_processes_is_verified_in_one(project: Path) -> None:
+    (project / "pytest.ini").write_text("[pytest]\naddopts = -n 2 --dist loadfile\npythonpath = src\n")
+    code, document = verified(project, "--seconds", "5")
+    assert (code, set(statuses(document).values())) == (0, {"counts"})
 
 
 @pytest.mark.thorough
