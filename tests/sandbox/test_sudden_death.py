@@ -10,11 +10,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from agents.sandbox import Job, Sandbox
+from agents.sandbox import Job
 
 from ..support.held import wait_until
 from ..support.sandboxes import ALL, ISOLATING, BackendName, open_or_skip
@@ -112,8 +113,9 @@ def test_nothing_outlives_a_tool_that_is_killed_while_it_tries_the_sandbox(
         assert list(tmp_path.iterdir()) == []
 
 
-def test_a_job_that_is_under_way_is_seen_by_this_test(sandbox: Sandbox) -> None:
+@pytest.mark.parametrize("name", ALL)
+def test_a_job_that_is_under_way_is_seen_by_this_test(name: BackendName) -> None:
     mark = f"greenloop-death-{secrets.token_hex(8)}"
-    with sandbox.launch(Job(["-I", "-c", STAY, mark])):
+    with closing(open_or_skip(name)) as sandbox, sandbox.launch(Job(["-I", "-c", STAY, mark])):
         assert wait_until(lambda: len(marked(mark)) >= 3, 20)
     assert marked(mark) == []
