@@ -44,6 +44,7 @@ FLOORS = (
     "settings",
     "events",
     "records",
+    "files",
     "errors",
 )
 """Every name in `agents/`, the topmost floor first: imports run down this list only."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from ..errors import UsageError
+from ..files import open_regular
 from .place import Place, place_of
 
 
@@ -15,7 +17,7 @@ from .place import Place, place_of
 def opened(path: Path) -> Iterator[BinaryIO]:
     """The file `path`, to read bytes from. Raises UsageError that names it, also where reading fails later."""
     try:
-        with path.open("rb") as file:
+        with os.fdopen(open_regular(path), "rb") as file:
             yield file
     except FileNotFoundError:
         raise UsageError(f"{path} does not exist; check the path.") from None

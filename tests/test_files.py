@@ -1,0 +1,81 @@
+"""Files of a strange folder: what is opened, and what is refused with a sentence."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agents.errors import UsageError
+from agents.files import contained, open_regular, read_regular
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "secret").write_text("key")
+    found = tmp_path / "folder"
+    found.mkdir()
+    monkeypatch.chdir(found)
+    return found
+
+
+def test_a_file_is_read(folder: Path) -> None:
+    (folder / "a").write_text("12345")
+    assert read_regular(Path("a")) == b"12345"
+    assert read_regular(folder / "a", most=2) == b"12"
+
+
+def test_a_link_that_stays_in_the_folder_is_followed(folder: Path) -> None:
+    (folder / "a").write_text("1")
+    (folder / "b").symlink_to("a")
+    assert read_regular(Path("b")) == b"1"
+
+
+@pytest.mark.parametrize("link", ["../secret", "absolute"])
+def test_a_link_out_of_the_folder_is_refused(folder: Path, link: str) -> None:
+    (folder / "a").symlink_to(folder.parent / "secret" if link == "absolute" else link)
+    assert (folder / "a").read_bytes() == b"key"  # what an ordinary reader gets
+    with pytest.raises(UsageError, match="a link out of"):
+        read_regular(Path("a"))
+    with pytest.raises(UsageError, match="a link out of"):
+        read_regular(folder / "a")
+
+
+def test_a_file_behind_a_linked_folder_is_refused(folder: Path) -> None:
+    (folder / "sub").symlink_to(folder.parent)
+    with pytest.raises(UsageError, match="a link out of"):
+        read_regular(Path("sub/secret"))
+
+
+def test_a_folder_above_the_named_one_may_be_a_link(folder: Path, tmp_path: Path) -> None:
+    (folder / "a").write_text("1")
+    (tmp_path / "linked").symlink_to(folder)
+    os.chdir(tmp_path.anchor)
+    assert read_regular(tmp_path / "linked" / "a") == b"1"
+
+
+def test_a_fifo_is_refused_and_not_waited_for(folder: Path) -> None:
+    os.mkfifo(folder / "pipe")
+    with pytest.raises(UsageError, match="no regular file"):
+        read_regular(Path("pipe"))
+
+
+def test_a_loop_of_links_is_refused(folder: Path) -> None:
+    (folder / "a").symlink_to("b")
+    (folder / "b").symlink_to("a")
+    with pytest.raises((UsageError, OSError)):
+        read_regular(Path("a"))
+
+
+def test_a_folder_and_a_missing_file_are_errors_of_the_system(folder: Path) -> None:
+    with pytest.raises(IsADirectoryError):
+        read_regular(folder)
+    with pytest.raises(FileNotFoundError):
+        read_regular(Path("missing"))
+
+
+def test_a_new_file_is_the_users_alone(folder: Path) -> None:
+    os.close(open_regular(Path("new"), flags=os.O_RDWR | os.O_CREAT))
+    assert (folder / "new").stat().st_mode & 0o077 == 0
+    assert contained(Path("missing")) == folder.resolve() / "missing"
