@@ -19,7 +19,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from ..sandbox import Sandbox
 from ..strength.mutants import mutants, plain_layout
@@ -141,24 +141,21 @@ def _evalplus(tasks: Sequence[BenchTask], jobs: int) -> Iterator[Way]:
     }
     command = [sys.executable, str(_EVALPLUS)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        _tell(process.stdin, {"jobs": jobs, "tasks": given})
-        answers = process.stdout
-        answers.readline()
+        orders, answers = process.stdin, process.stdout
+        assert orders is not None
+        assert answers is not None
+
+        def answer(order: object) -> str:
+            orders.write(json.dumps(order) + "\n")
+            orders.flush()
+            return answers.readline()
 
         def run(pairs: Sequence[Pair]) -> tuple[float, int]:
-            _tell(process.stdin, [[pair.task_id, pair.code] for pair in pairs])
-            seconds, passed = json.loads(answers.readline())
+            seconds, passed = json.loads(answer([[pair.task_id, pair.code] for pair in pairs]))
             return seconds, passed
 
+        answer({"jobs": jobs, "tasks": given})
         yield run
-
-
-def _tell(stream: IO[str] | None, order: object) -> None:
-    assert stream is not None
-    stream.write(json.dumps(order) + "\n")
-    stream.flush()
 
 
 def _timed(run: Callable[[Sequence[Pair]], int]) -> Way:

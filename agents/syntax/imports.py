@@ -113,12 +113,7 @@ def add_missing_imports(code: str) -> tuple[str, tuple[str, ...]]:
     if not missing:
         return code, ()
     added = [_known(name, tree) for name in missing]
-    place = 0
-    for node in tree.body:
-        docstring = not place and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        if not docstring and not (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
-            break
-        place = node.end_lineno or node.lineno
+    place = head_end(tree)
     lines = code.split("\n")
     # Before the other imports: where a star import binds the name after all, it wins.
     head = [*lines[:place], ""] if place else []
@@ -126,6 +121,17 @@ def add_missing_imports(code: str) -> tuple[str, tuple[str, ...]]:
     rest = lines[place:]
     gap = [] if rest and (not rest[0].strip() or rest[0].startswith(("import ", "from "))) else ["", ""]
     return "\n".join([*head, block, *gap, *rest]), tuple(f"added {line}" for line in added)
+
+
+def head_end(tree: ast.Module) -> int:
+    """Return the number of the last line of a module's docstring and `__future__` imports; 0 without any."""
+    end = 0
+    for node in tree.body:
+        docstring = not end and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if not docstring and not (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
+            break
+        end = node.end_lineno or node.lineno
+    return end
 
 
 def _known(name: str, tree: ast.Module) -> str:
