@@ -81,8 +81,8 @@ def _take_step(state: LoopState, ruling: Ruling, board: Board, settled: tuple[Te
 
 
 def _debug(state: LoopState, ruling: Ruling, board: Board) -> None:
-    """Let the debugger look for a replacement of the leader, once a run. Without a usable one ask the Critic, who is
-    told the trace of the failing call, and where that gives nothing new either, for one more draft."""
+    """Let the debugger look for a replacement of the leader, once a run. Without a usable one ask the Critic, who
+    is told the trace of the failing call, and where that gives nothing new either, for one more draft."""
     debugger = state.roles.debugger
     assert debugger is not None
     state.debugged = True
