@@ -180,8 +180,7 @@ def test_only_the_sandbox_starts_processes_but_for_pip_and_the_baseline_of_a_mea
     assert {user for user in users if not user.startswith("sandbox/")} <= {
         "heal/git.py",
         "llm_backends/weights.py",
-        "bench/throughput.py",
-        "bench/verifier_speed.py",
+        "bench/speed.py",
     } | in_a_sandbox_already
 
 

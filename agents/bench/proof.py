@@ -63,7 +63,7 @@ def prove(tasks: Sequence[BenchTask], sandbox: Sandbox, jobs: int | None = None)
     return ProofReport(
         tasks=len(seen),
         broken=len(seen) * len(BROKEN),
-        failing=tuple(name for name, answer in seen.items() if not _reference_passes(answer)),
+        failing=tuple(name for name, it in seen.items() if not (it.judged and it.judged[0].plus_passed)),
         passing=tuple((name, way) for name, answer in seen.items() for way in _passing(answer)),
         unmoved=tuple(name for name, answer in seen.items() if any(answer.accepted)),
         seconds=time.monotonic() - begun,
@@ -73,10 +73,6 @@ def prove(tasks: Sequence[BenchTask], sandbox: Sandbox, jobs: int | None = None)
 def solutions(task: BenchTask) -> list[str]:
     """Return the reference, then the broken ones in their order."""
     return [task.reference, *(broken(task.head) for broken in BROKEN.values())]
-
-
-def _reference_passes(answer: Answer) -> bool:
-    return bool(answer.judged) and answer.judged[0].plus_passed
 
 
 def _passing(answer: Answer) -> list[str]:

@@ -17,13 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ..errors import ModelError
-from .smolagents_import import (
-    ChatMessage,
-    ChatMessageStreamDelta,
-    Model,
-    TokenUsage,
-    agglomerate_stream_deltas,
-)
+from .smolagents_import import ChatMessage, ChatMessageStreamDelta, Model, TokenUsage
 from .streaming_model import FinalDelta
 from .weights import cache_directory
 
@@ -144,12 +138,6 @@ class EmbeddedModel(Model):  # type: ignore[misc]
             self._ended(decoding)
             raise
         yield from decoding.deltas(server)
-
-    def generate(
-        self, messages: list[ChatMessage | dict[str, Any]], stop_sequences: list[str] | None = None, **params: Any
-    ) -> ChatMessage:
-        """One whole reply. Raises ModelError."""
-        return agglomerate_stream_deltas(list(self.generate_stream(messages, stop_sequences, **params)))
 
     def cost_usd(self, prompt_tokens: int, completion_tokens: int, cached_prompt_tokens: int = 0) -> float | None:
         """Nothing: it runs on the user's own machine."""

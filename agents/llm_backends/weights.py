@@ -89,10 +89,12 @@ def fetch(emit: EventHandler, weights: Weights = QWEN_CODER_1_5B) -> Path:
     Raises ModelError("weights") with the way out when no source has them, the disk is full, or the bytes are not
     those expected.
     """
+    from filelock import FileLock
+
     directory = cache_directory() / "weights"
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        with _download_lock(directory):
+        with FileLock(directory / "download.lock"):
             path = directory / weights.file
             if not _is_verified(path, weights):
                 _require_space(directory, weights)
@@ -105,14 +107,6 @@ def fetch(emit: EventHandler, weights: Weights = QWEN_CODER_1_5B) -> Path:
             f"The weights could not be written to {directory} ({error.strerror or error}); free some space there, "
             "or point GREENLOOP_CACHE_DIR at another directory.",
         ) from error
-
-
-@contextmanager
-def _download_lock(directory: Path) -> Iterator[None]:
-    from filelock import FileLock
-
-    with FileLock(directory / "download.lock"):
-        yield
 
 
 def _require_space(directory: Path, weights: Weights) -> None:

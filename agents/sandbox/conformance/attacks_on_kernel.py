@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .attack import Attack, Trial
+from .attack import Attack, prints
 
 USER_NAMESPACE = """
 import ctypes
@@ -30,12 +30,8 @@ for limit in (resource.getrlimit(resource.RLIMIT_CORE)[1], 0):
 """
 
 
-def _made(trial: Trial) -> bool:
-    return "made" in trial.output()
-
-
 ATTACKS = (
-    Attack(30, "make a user namespace", USER_NAMESPACE, _made, "unprivileged user namespaces"),
-    Attack(38, "have the kernel dump a core", CORE, _made, "core dumps (a hard limit of 0)"),
-    Attack(31, "use io_uring", IO_URING, _made, "io_uring (kernel.io_uring_disabled)"),
+    Attack(30, "make a user namespace", USER_NAMESPACE, prints("made"), "unprivileged user namespaces"),
+    Attack(38, "have the kernel dump a core", CORE, prints("made"), "core dumps (a hard limit of 0)"),
+    Attack(31, "use io_uring", IO_URING, prints("made"), "io_uring (kernel.io_uring_disabled)"),
 )
