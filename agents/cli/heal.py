@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ..errors import GreenloopError, Interrupted, UsageError
-from ..run.recorded_settings import with_recorded
+from ..run.recorded_settings import gone_on
 from ..settings import Positive, Settings
 from ..terminal.console import Console
 from .approver import approver
@@ -134,7 +134,8 @@ def heal(
                 )
             else:
                 record = earlier.read_heal()
-                request, settings = record.request, with_recorded(settings, record.settings)
+                request = record.request
+                settings = gone_on(settings, record.settings, earlier.path.name, console.emit)
             from ..heal import run as heals
 
             environment = _environment(env, request.environment)

@@ -13,7 +13,7 @@ from cyclopts import App
 
 from .. import __version__
 from ..errors import GreenloopError, Interrupted, UsageError
-from ..settings import ENVIRONMENT, load_dotenv_file
+from ..settings import Variables
 from ..terminal.console import Console
 from .batch import batch
 from .batch_status import merge, status
@@ -29,12 +29,16 @@ from .show import show
 from .ui import ui
 from .verify import verify
 
+_READ_DOTENV = ((), ("batch",), ("debug",), ("models",))
+"""Commands that take from `.env` what it may set. Others are started in folders of strangers: by an editor (mcp),
+in CI or before a push (verify, heal), or go on for others (ui)."""
+
 app = App(
     name="greenloop",
     help="Spec in, verified Python out: drafts a module and, blind to it, its tests; runs them in a sandbox; "
     "repairs until the judge is satisfied or says that it is not.",
     version=__version__,
-    config=ENVIRONMENT,
+    config=Variables(_READ_DOTENV.__contains__, lambda sentence: Console().error(sentence)),
     help_format="plaintext",
     version_flags=["--version"],
 )
@@ -89,12 +93,10 @@ def main(argv: list[str] | None = None) -> int:
     from cyclopts import CycloptsError
 
     tokens = sys.argv[1:] if argv is None else argv
-    if tokens[:1] != ["mcp"]:  # clients start a server in whatever folder is open, which may be a stranger's
-        load_dotenv_file()
     try:
-        if not tokens and not os.environ.get("GREENLOOP_FILE"):
-            tokens = ["--help"]
-        code = app(_specs_last(tokens), exit_on_error=False, print_error=False, result_action="return_value")
+        code = app(
+            _specs_last(tokens or ["--help"]), exit_on_error=False, print_error=False, result_action="return_value"
+        )
     except CycloptsError as error:
         Console().error(f"{error} See --help.")
         return UsageError.exit_code
