@@ -1,4 +1,4 @@
-"""A project whose environment has greenloop itself installed editable: its modules are out of the sandbox's reach."""
+"""A project beside which greenloop itself is installed editable: its modules are out of the sandbox's reach."""
 
 from __future__ import annotations
 

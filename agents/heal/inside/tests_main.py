@@ -22,7 +22,7 @@ def main() -> None:
     import pytest
 
     class Reporter:
-        """A pytest plugin that notes each test, in place of greenloop's own, of which it knows the names: installed
+        """A pytest plugin that notes each test, in place of greenloop's own, whose names it knows: installed
         editable, that one's modules are out of reach here."""
 
         def pytest_addoption(self, parser: Any) -> None:
