@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import sys
@@ -22,6 +23,7 @@ from .bench_repairs import quixbugs, seeded_bugs
 from .debug import debug
 from .heal import heal
 from .mcp import mcp
+from .mistyped import check_spec
 from .models import fetch, list_models
 from .run import run
 from .sandbox import build, check
@@ -98,7 +100,7 @@ def main(argv: list[str] | None = None) -> int:
             _specs_last(tokens or ["--help"]), exit_on_error=False, print_error=False, result_action="return_value"
         )
     except CycloptsError as error:
-        Console().error(f"{error} See --help.")
+        Console().error(_mistyped(tokens) or f"{error} See --help.")
         return UsageError.exit_code
     except GreenloopError as error:
         Console().error(str(error))
@@ -112,12 +114,28 @@ def main(argv: list[str] | None = None) -> int:
     return code or 0
 
 
+def _mistyped(tokens: list[str]) -> str:
+    """Return a sentence on a first word that was meant as a command or a file; an empty text for another one."""
+    try:
+        check_spec("" if tokens[0].startswith("-") or app.parse_commands(tokens)[0] else tokens[0])
+    except UsageError as error:
+        return str(error)
+    return ""
+
+
 def _specs_last(tokens: list[str]) -> list[str]:
-    """Put specs that begin with a hyphen (`-`, or a Markdown list) behind `--`: they are no options."""
-    specs = [word for word in tokens if re.fullmatch(r"-(?!-[\w-]+=)(.*\s.*)?", word, re.DOTALL)]
-    if not specs or "--" in tokens or "--jsonl" in tokens:
+    """Put specs that begin with a hyphen (`-`, or a Markdown list) behind `--`: else they would be options."""
+    commands, apps, _ = app.parse_commands(tokens)
+    if commands not in ((), ("batch",)) or "--" in tokens:
         return tokens
-    return [*(word for word in tokens if word not in specs), "--", *specs]
+    flags = {name for each in apps[-1].assemble_argument_collection() if each.hint is bool for name in each.names}
+    kept: list[str] = []
+    specs: list[str] = []
+    for before, word in itertools.pairwise(["", *tokens]):
+        is_value = before.startswith("--") and "=" not in before and before not in flags
+        is_spec = re.fullmatch(r"-(?!-[\w-]+=)(.*\s.*)?", word, re.DOTALL) and not is_value
+        (specs if is_spec else kept).append(word)
+    return [*kept, "--", *specs] if specs else tokens
 
 
 def _leave(code: int) -> NoReturn:

@@ -18,6 +18,7 @@ from ..settings import Settings
 from ..terminal.console import Console
 from .approver import approver
 from .json_output import document_alone
+from .mistyped import check_spec
 from .signals import handled
 
 if TYPE_CHECKING:
@@ -188,6 +189,7 @@ def _read_spec(
             return read_spec(sys.stdin.read(), origin="stdin", tests=trusted, modules=modules, packages=packages)
         except UnicodeDecodeError as error:
             raise UsageError("Standard input is no UTF-8 text; give the spec as UTF-8.") from error
+    check_spec(spec or "")
     return read_spec(spec or "", origin="argument", tests=trusted, modules=modules, packages=packages)
 
 
