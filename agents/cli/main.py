@@ -23,7 +23,7 @@ from .bench_repairs import quixbugs, seeded_bugs
 from .debug import debug
 from .heal import heal
 from .mcp import mcp
-from .mistyped import check_spec
+from .mistyped import mistyped
 from .models import fetch, list_models
 from .run import run
 from .sandbox import build, check
@@ -100,7 +100,8 @@ def main(argv: list[str] | None = None) -> int:
             _specs_last(tokens or ["--help"]), exit_on_error=False, print_error=False, result_action="return_value"
         )
     except CycloptsError as error:
-        Console().error(_mistyped(tokens) or f"{error} See --help.")
+        first = "" if app.parse_commands(tokens)[0] or tokens[0].startswith("-") else tokens[0]
+        Console().error(mistyped(first) or f"{error} See --help.")
         return UsageError.exit_code
     except GreenloopError as error:
         Console().error(str(error))
@@ -112,15 +113,6 @@ def main(argv: list[str] | None = None) -> int:
     if code == Interrupted.exit_code or threading.active_count() > 1:
         _leave(code or 0)
     return code or 0
-
-
-def _mistyped(tokens: list[str]) -> str:
-    """Return a sentence on a first word that was meant as a command or a file; an empty text for another one."""
-    try:
-        check_spec("" if tokens[0].startswith("-") or app.parse_commands(tokens)[0] else tokens[0])
-    except UsageError as error:
-        return str(error)
-    return ""
 
 
 def _specs_last(tokens: list[str]) -> list[str]:

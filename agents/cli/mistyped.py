@@ -10,21 +10,28 @@ from ..errors import UsageError
 COMMANDS = ("batch", "bench", "debug", "heal", "help", "mcp", "models", "sandbox", "show", "ui", "verify")
 
 
-def check_spec(text: str) -> None:
-    """Raise UsageError for the path of what exists, and for one or two words that are no sentence.
-
-    A sentence has a third word, a full stop at the end, a signature's parenthesis, or a script that is not ASCII.
-    """
-    words = text.split()
+def mistyped(text: str) -> str:
+    """Return a sentence on the path of what exists, and on one or two words of which the first is almost a command;
+    an empty text for another one."""
     try:
-        exists = Path(text).exists()
-    except (OSError, ValueError):  # it is too long for a path, or holds a null character
-        exists = False
-    if exists and words:
-        way = f"batch {text}" if Path(text).is_dir() else f"--file {text}"
-        raise UsageError(f"{text} is a {'folder' if Path(text).is_dir() else 'file'}; did you mean {way}?")
-    if len(words) not in (1, 2) or "(" in text or not text.isascii() or (len(words) == 2 and text.endswith(".")):
-        return
-    if near := difflib.get_close_matches(words[0].lower(), COMMANDS, 1):
-        raise UsageError(f"There is no command {words[0]}; did you mean {' '.join((*near, *words[1:]))}?")
-    raise UsageError(f"{text!r} is too short for a spec; say in a sentence what to write, or see --help.")
+        path = Path(text)
+        if text.strip() and path.exists():
+            kind, way = ("folder", "batch") if path.is_dir() else ("file", "--file")
+            return f"{text} is a {kind}; did you mean {way} {text}?"
+    except (OSError, ValueError):  # too long for a path, or with a null character
+        return ""
+    first, *rest = text.split() or [""]
+    near = difflib.get_close_matches(first.lower(), COMMANDS, 1) if len(rest) < 2 and "(" not in text else []
+    return f"There is no command {first}; did you mean {' '.join((*near, *rest))}?" if near else ""
+
+
+def check_spec(text: str) -> None:
+    """Raise UsageError for what is `mistyped`, and for one or two words that are no sentence.
+
+    A sentence has a third word, a full stop at its end, a signature's parenthesis, or a letter that is not ASCII.
+    """
+    if fault := mistyped(text):
+        raise UsageError(fault)
+    words = len(text.split())
+    if text.isascii() and "(" not in text and (words == 1 or (words == 2 and not text.rstrip().endswith("."))):
+        raise UsageError(f"{text!r} is too short for a spec; say in a sentence what to write, or see --help.")

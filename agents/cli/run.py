@@ -141,6 +141,10 @@ def _prepare(
         earlier = runs.find(settings.work_dir, resume)
         record = earlier.read()
         return Prepared(record.spec, gone_on(settings, record.settings, record.id, console.emit), resumed=earlier)
+    if settings.model == "embedded":
+        from ..llm_backends.weights import locate
+
+        locate(settings.weights)
     return Prepared(_read_spec(spec, file, tests, paths, settings.packages), settings)
 
 
