@@ -11,8 +11,8 @@ COMMANDS = ("batch", "bench", "debug", "heal", "help", "mcp", "models", "sandbox
 
 
 def mistyped(text: str) -> str:
-    """Return a sentence on the path of what exists, and on one or two words of which the first is almost a command;
-    an empty text for another one."""
+    """Return a sentence on the path of what exists, and on one or two words that begin almost like a command; an
+    empty text for another one."""
     try:
         path = Path(text)
         if text.strip() and path.exists():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import shlex
 import subprocess
@@ -13,7 +14,10 @@ from typing import Any
 
 import pytest
 
+from agents.heal.expectations import FileCheck
+
 from ..support.commands import REPLAYS, ROOT, environment, greenloop
+from ..support.interpreters import interpreters
 from ..support.provider import Streams
 from .conftest import Heals
 
@@ -409,6 +413,17 @@ def test_a_stopped_heal_goes_on_and_asks_nothing_twice(heals: Heals) -> None:
 
 
 @pytest.mark.thorough
+def test_the_prompt_that_is_shown_names_the_python_that_is_chosen(heals: Heals) -> None:
+    heals.script("1 / 0\n")
+    other = next((one for one in interpreters() if one.version[:2] != sys.version_info[:2]), None)
+    if other is None:
+        pytest.skip("no other Python is here (TEST_PYTHONS)")
+    options = ("--show-prompt", "--model", "openai/x", "--python", other.executable)
+    shown = greenloop(heals.folder, "heal", "s.py", *options)
+    assert f"Python {'.'.join(map(str, other.version[:2]))}" in shown.stdout, shown.stderr
+
+
+@pytest.mark.thorough
 def test_the_prompt_is_shown_and_nobody_is_asked(heals: Heals) -> None:
     heals.script("def f(x):\n    secret = 'value of mine'\n    return x / 0\n\n\nf(4)\n")
     shown = greenloop(heals.folder, "heal", "s.py", "--show-prompt", "--model", "openai/x")
@@ -451,6 +466,12 @@ FILE_CHECKS: dict[str, Callable[[bool], str]] = {
     "out.csv:columns=a,b": lambda right: "a,b\n1,2\n" if right else "a\n1\n",
     "out.txt:nonempty": lambda right: "x" if right else "",
 }
+
+
+@pytest.mark.parametrize("check", ["rows>=0", "columns=a,b", "nonempty"])
+@pytest.mark.parametrize("content", [b"", b"\n", codecs.BOM_UTF8, codecs.BOM_UTF8 + b"\n"])
+def test_a_table_without_a_line_is_empty(check: str, content: bytes) -> None:
+    assert FileCheck(f"t.csv:{check}", "t.csv", check).fault(content) == "t.csv is empty"
 
 
 @pytest.mark.thorough
