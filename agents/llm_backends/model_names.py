@@ -80,7 +80,9 @@ def with_provider(model_id: str) -> str:
 def check_known(choice: Choice) -> None:
     """Raise UsageError for a model that is named, and served by no provider that LiteLLM knows."""
     name = choice.model_id or EMBEDDED
-    if choice.api_base or is_embedded(name) or is_recorded(name) or is_ollama(name) or provider_of(name):
+    if choice.api_base or is_embedded(name) or is_recorded(name) or provider_of(name):
+        return
+    if name.partition("/")[0] in USUAL_PREFIXES:
         return
     from .litellm_import import load_litellm
 
