@@ -39,18 +39,13 @@ GRADES: tuple[Grade, ...] = ("verified", "consensus", "contested", "failed")
 """Best first."""
 
 DOTENV = Path(".env")
-_MOST_BYTES = 64 * 1024
+_MOST_BYTES = 16 * 1024  # python-dotenv is quadratic in the blanks of a line: 11 s for four times as many
 KEY_VARIABLES: Mapping[str, tuple[str, ...]] = {
-    "openai": ("OPENAI_API_KEY",),
-    "anthropic": ("ANTHROPIC_API_KEY",),
-    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-    "groq": ("GROQ_API_KEY",),
-    "mistral": ("MISTRAL_API_KEY",),
-    "deepseek": ("DEEPSEEK_API_KEY",),
-    "openrouter": ("OPENROUTER_API_KEY",),
-    "xai": ("XAI_API_KEY",),
+    "openai": ("OPENAI_API_KEY",), "anthropic": ("ANTHROPIC_API_KEY",),
+    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"), "groq": ("GROQ_API_KEY",), "mistral": ("MISTRAL_API_KEY",),
+    "deepseek": ("DEEPSEEK_API_KEY",), "openrouter": ("OPENROUTER_API_KEY",), "xai": ("XAI_API_KEY",),
     "cerebras": ("CEREBRAS_API_KEY",),
-}
+}  # fmt: skip
 """By LiteLLM's name of the provider, the variables that its key may be in, the usual one first."""
 
 Count = Annotated[int, Parameter(validator=Number(gte=1))]
@@ -61,20 +56,13 @@ class Use(Flag):
     """What may set a setting beside its flag, and what it counts in; without `ACT`, its variable may too."""
 
     NONE = 0
-    ACT = auto()
-    """Its flag alone: no variable."""
-    FILE = auto()
-    """`.env` of the working directory."""
-    RECORD = auto()
-    """The record of a run, heal or batch that is gone on with."""
-    AGAIN = auto()
-    """No record; what was begun with it is gone on with only where it is given again."""
-    NOTED = auto()
-    """No record; a sentence says that what was begun with it goes on without."""
-    SERVER = auto()
-    """Opened once by a server for all of its runs, so that no run brings its own."""
-    DIGEST = auto()
-    """Counts in the digest of a batch's entry; models count as they were chosen."""
+    ACT = auto()  # its flag alone: no variable
+    FILE = auto()  # `.env` of the working directory
+    RECORD = auto()  # the record of a run, heal or batch that is gone on with
+    AGAIN = auto()  # no record: what was begun with it is gone on with only where it is given again
+    NOTED = auto()  # no record: a sentence says that what was begun with it goes on without
+    SERVER = auto()  # opened once by a server for all of its runs, so that no run brings its own
+    DIGEST = auto()  # counts in the digest of a batch's entry; models count as they were chosen
 
 
 _MODEL = Use.RECORD | Use.SERVER
@@ -161,9 +149,8 @@ class Settings:
             if wanted := _wanted(hint, value):
                 raise UsageError(f"{name} can't be {value!r}; give {wanted}.")
         if self.api_base is not None and not re.fullmatch(r"https?://[^\s/]\S*", self.api_base):
-            raise UsageError(
-                f"{self.api_base!r} is no address of a server; give one such as http://127.0.0.1:8000/v1."
-            )
+            way = "give one such as http://127.0.0.1:8000/v1"
+            raise UsageError(f"{self.api_base!r} is no address of a server; {way}.")
 
     @classmethod
     def from_environment(cls, *, dotenv: bool = True) -> Self:
@@ -228,12 +215,11 @@ def read_dotenv(reads: bool) -> tuple[dict[str, str], str]:
     allowed = {f"GREENLOOP_{name.upper()}" for name, use in uses().items() if Use.FILE in use}
     allowed = allowed.union(*KEY_VARIABLES.values()) if reads and not in_ci() else set()
     taken = {name: value for name, value in found.items() if value and name in allowed}
-    ignored = [
-        name if name.isascii() and name.isprintable() else ascii(name) for name in found if name not in allowed
-    ]
+    left = [name for name in found if name not in allowed]
+    names = ", ".join(name if name.isascii() and name.isprintable() else ascii(name) for name in left)
     what = "only limits and providers' keys are taken" if allowed else "nothing is taken here"
     way = "ignored, unless you set it in the environment or by an option"
-    return taken, f"Of .env {what}; {way}: {', '.join(ignored)}." if ignored else ""
+    return taken, f"Of .env {what}; {way}: {names}." if left else ""
 
 
 def in_ci() -> bool:
@@ -250,7 +236,7 @@ def _hints() -> Mapping[str, Any]:
 def uses() -> Mapping[str, Use]:
     """Return the `Use` of every setting, by its field's name."""
     return {
-        name: next(each for each in hint.__metadata__ if isinstance(each, Use)) for name, hint in _hints().items()
+        name: next(each for each in get_args(hint) if isinstance(each, Use)) for name, hint in _hints().items()
     }
 
 
@@ -282,9 +268,8 @@ def _wanted(hint: Any, value: Any) -> str:
     if origin is Literal:
         return "" if value in parts else f"one of {', '.join(parts)}"
     if origin is tuple:
-        return (
-            "" if isinstance(value, tuple) and all(isinstance(one, str) for one in value) else "a tuple of texts"
-        )
+        fits = isinstance(value, tuple) and all(isinstance(one, str) for one in value)
+        return "" if fits else "a tuple of texts"
     kinds, name = _KINDS[hint]
     fits = isinstance(value, kinds) and isinstance(value, bool) is (hint is bool) and value == value
     return "" if fits else name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -176,6 +177,15 @@ def test_a_value_is_taken_as_it_stands(folder: Path, monkeypatch: pytest.MonkeyP
     (folder / ".env").write_text("GROQ_API_KEY=${SECRET}\n")
     assert dotenv_values(folder / ".env") == {"GROQ_API_KEY": "hunter2"}  # the control
     assert read_dotenv(True)[0] == {"GROQ_API_KEY": "${SECRET}"}
+
+
+def test_a_long_line_of_blanks_is_no_hang(folder: Path) -> None:
+    (folder / ".env").write_text("A=b" + " " * 16_000 + "c\n")
+    began = time.process_time()
+    assert read_dotenv(True)[1].endswith(": A.")
+    assert time.process_time() - began < 5
+    (folder / ".env").write_text("A=b" + " " * 90_000 + "c\n")
+    assert "more than 16384 bytes" in read_dotenv(True)[1]
 
 
 def test_names_are_shown_escaped(folder: Path) -> None:
