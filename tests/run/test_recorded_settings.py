@@ -54,7 +54,7 @@ def test_what_chooses_interpreter_server_or_weights_has_to_be_given_again(name: 
     recorded = {name: RECORDED[name]}
     with pytest.raises(UsageError, match=f"The run was begun with --{name.replace('_', '-')} {RECORDED[name]}"):
         told(Settings(), recorded)
-    given = Settings(**{name: "http://127.0.0.1:1/v1"})
+    given = Settings(**{name: "http://127.0.0.1:1/v1"})  # type: ignore[arg-type]
     assert told(given, recorded) == (given, "")
 
 
