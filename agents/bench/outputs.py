@@ -1,4 +1,4 @@
-"""What a function returns for inputs, each called in one sandbox job that holds no expected value."""
+"""Call a function on inputs in one sandbox job that holds no expected value."""
 
 from __future__ import annotations
 

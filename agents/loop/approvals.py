@@ -55,7 +55,7 @@ class LoopApprovals:
         return self._candidate(decision, code, proposed)
 
     def next_step(self, ruling: Ruling, number: int, leader: Candidate | None) -> tuple[bool, Candidate | None]:
-        """Whether to take the next step of a ruling, and a candidate of the user's own."""
+        """Return True to take the next step of a ruling, and a candidate of the user's own."""
         if not self.asks("round"):
             return True, None
         step = _STEPS.get(ruling.next_step, "draft more")
