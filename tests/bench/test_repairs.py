@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from agents.bench.outputs import outputs
 from agents.bench.quixbugs import Program, read_programs, split, without_docstring
 from agents.bench.quixbugs_inputs import inputs
 from agents.bench.quixbugs_proof import prove
-from agents.bench.quixbugs_tests import QuixBugsTests
+from agents.bench.quixbugs_tests import QuixBugsTests, outputs
 from agents.bench.repair_tasks import seeded_tasks
 from agents.bench.tasks import read_tasks
 from agents.bench.verified_case import open_verifier
