@@ -1,4 +1,4 @@
-"""What entries need of each other: their order, and the code of one as a module that another is given."""
+"""The needs of entries among each other: their order, and the code of one as a module that another is given."""
 
 from __future__ import annotations
 

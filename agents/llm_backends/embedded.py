@@ -133,7 +133,10 @@ class EmbeddedModel(Model):  # type: ignore[misc]
                 if self._closed:
                     raise ModelError("runtime", "The embedded model was closed; start the run again.")
                 self._under_way.add(decoding)
-                server = self._started()
+                if self._server is None:
+                    self._lock = _machine_lock(self._on_wait)
+                    self._server = self._load(self._weights, usable_cores(), self.parallel)
+                server = self._server
         except BaseException:
             self._ended(decoding)
             raise
@@ -173,12 +176,6 @@ class EmbeddedModel(Model):  # type: ignore[misc]
         """Give the slot of `decoding` to the next request."""
         self._under_way.discard(decoding)
         self._free.release()
-
-    def _started(self) -> Server:
-        if self._server is None:
-            self._lock = _machine_lock(self._on_wait)
-            self._server = self._load(self._weights, usable_cores(), self.parallel)
-        return self._server
 
 
 class _Decoding:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .no_dotenv import no_dotenv
+from .litellm_import import no_dotenv
 
 with no_dotenv():
     from smolagents.models import ChatMessage as ChatMessage

@@ -18,7 +18,7 @@ from typing import Any
 from ..errors import GreenloopError, ReplyError
 from ..records import Message, Reply, Request
 from .agent_task import AgentTask, AgentTool
-from .no_dotenv import no_dotenv
+from .litellm_import import no_dotenv
 from .smolagents_import import ChatMessage, MessageRole, Model, Tool
 
 with no_dotenv():

@@ -124,10 +124,6 @@ def _require_space(directory: Path, weights: Weights) -> None:
 # --- verification ------------------------------------------------------------------------------------------
 
 
-def _marker(path: Path) -> Path:
-    return path.with_name(path.name + ".verified")
-
-
 def _stamp(path: Path, weights: Weights) -> dict[str, str | int]:
     """Size and modification time: a file that keeps them is the one that was hashed."""
     stat = path.stat()
@@ -135,7 +131,7 @@ def _stamp(path: Path, weights: Weights) -> dict[str, str | int]:
 
 
 def _mark(path: Path, weights: Weights) -> None:
-    _marker(path).write_text(json.dumps(_stamp(path, weights)), encoding="utf-8")
+    Path(f"{path}.verified").write_text(json.dumps(_stamp(path, weights)), encoding="utf-8")
 
 
 def _is_verified(path: Path, weights: Weights) -> bool:
@@ -144,7 +140,7 @@ def _is_verified(path: Path, weights: Weights) -> bool:
     if not path.is_file() or path.stat().st_size != weights.size:
         return False
     try:
-        if json.loads(_marker(path).read_text(encoding="utf-8")) == _stamp(path, weights):
+        if json.loads(Path(f"{path}.verified").read_text(encoding="utf-8")) == _stamp(path, weights):
             return True
     except (OSError, ValueError):
         pass  # no marker, or a damaged one: hash the file

@@ -188,14 +188,6 @@ def accepted(parts: dict[str, Part], wrong: dict[str, list[int]], solution: str)
     return count
 
 
-def _found(parts: dict[str, Part], task: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {"judged": [judged(parts, text) for text in task["solutions"]], "accepted": []}
-    if task["controls"]:
-        wrong = falsify(parts)  # the last: the right ones are gone with it
-        found["accepted"] = [accepted(parts, wrong, text) for text in task["controls"]]
-    return found
-
-
 def _deserialized(task_id: str, inputs: Sequence[Any]) -> list[Any]:
     """Make MBPP's inputs of JSON by EvalPlus's function; its module imports what judging does not need."""
     (package,) = importlib.util.find_spec("evalplus").submodule_search_locations  # type: ignore[union-attr, misc]
@@ -233,7 +225,10 @@ def main() -> None:
         os._exit(1)
     try:
         _emit(channel, {"ready": True})
-        found = _found(parts, task)
+        found: dict[str, Any] = {"judged": [judged(parts, text) for text in task["solutions"]], "accepted": []}
+        if task["controls"]:
+            wrong = falsify(parts)  # the last: the right ones are gone with it
+            found["accepted"] = [accepted(parts, wrong, text) for text in task["controls"]]
         _emit(channel, {"nonce": channel.recv(_NONCE_BYTES).decode(), **found})
     finally:
         os._exit(0)

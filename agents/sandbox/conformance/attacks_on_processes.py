@@ -1,4 +1,4 @@
-"""Attacks on other processes, and processes that want to stay."""
+"""Attacks on other processes and on the kernel's larger interfaces, and processes that want to stay."""
 
 from __future__ import annotations
 
@@ -217,6 +217,32 @@ print([os.uname().nodename])
 """
 
 
+USER_NAMESPACE = """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+if libc.unshare(0x10000000) == 0:
+    print("made")
+"""
+
+IO_URING = """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+if libc.syscall(425, 4, ctypes.create_string_buffer(512)) >= 0:
+    print("made")
+"""
+
+
+CORE = """
+import os, resource
+for limit in (resource.getrlimit(resource.RLIMIT_CORE)[1], 0):
+    resource.setrlimit(resource.RLIMIT_CORE, (limit, limit))
+    if (pid := os.fork()) == 0:
+        os.abort()
+    if os.WCOREDUMP(os.waitpid(pid, 0)[1]):
+        print("made")
+"""
+
+
 ATTACKS = (
     Attack(3, "read a key from the inherited environment", READ_ENVIRONMENT, _read_environment),
     Attack(4, "read another process's environment", READ_OTHERS_ENVIRONMENT, _read_others_environment),
@@ -230,4 +256,7 @@ ATTACKS = (
     Attack(39, "lock a file outside", LOCK, _lock),
     Attack(40, "learn the machine's name", MACHINE_NAME, prints(str([os.uname().nodename]))),
     Attack(26, "change another process's limits", LIMIT_OTHER, _limit_other),
+    Attack(30, "make a user namespace", USER_NAMESPACE, prints("made"), "unprivileged user namespaces"),
+    Attack(38, "have the kernel dump a core", CORE, prints("made"), "core dumps (a hard limit of 0)"),
+    Attack(31, "use io_uring", IO_URING, prints("made"), "io_uring (kernel.io_uring_disabled)"),
 )
