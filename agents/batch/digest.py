@@ -27,8 +27,8 @@ _LATER = frozenset({"packages", "modules", "installed", "python"})
 
 
 def digest_of(entry: Entry, settings: Settings, choices: Mapping[Role, Choice]) -> str:
-    """Hash an entry's spec without its name and origin, or its heal with the files that this names, the settings
-    with an effect, and the models.
+    """Hash an entry as `own-work-models`: its spec without name and origin, or its heal with the files that this
+    names; that with the settings with an effect; the models.
 
     A server's address counts only where it alone says which model is meant.
     """
@@ -45,7 +45,8 @@ def digest_of(entry: Entry, settings: Settings, choices: Mapping[Role, Choice]) 
     }
     roles = ROLES if entry.spec is not None else HEAL_ROLES
     models = {role: choice.model_id or choice.api_base for role, choice in choices.items() if role in roles}
-    return fingerprint(json.dumps([work, decisive, models], sort_keys=True))
+    parts = (work, [work, decisive], models)
+    return "-".join(fingerprint(json.dumps(part, sort_keys=True)) for part in parts)
 
 
 def _content(spec: Spec) -> dict[str, object]:

@@ -19,7 +19,7 @@ from ..roles.ask import Ask
 from ..settings import Settings
 from ..spec import with_answers
 from ..storage import run_directory
-from ..storage.atomic import PRIVATE, copy_files
+from ..storage.atomic import copy_files
 from ..storage.json_form import dumped
 from ..storage.run_directory import RunDirectory
 from ..suite import example_tests, split
@@ -64,7 +64,7 @@ class Fork:
         parent = Path(self.parent)
         if self.forked_from.round:
             for folder in (PREFIX, "replies"):
-                copy_files(contained(parent / folder, contained(parent)), run.path / PREFIX, run.path, PRIVATE)
+                copy_files(contained(parent / folder, contained(parent)), run.path / PREFIX, run.path)
             if (decisions := RunDirectory(parent).load(APPROVALS_FILE)) is not None:
                 run.save(APPROVALS_FILE, decisions)
         run.save(FORK_FILE, dumped(self, indent=2) + "\n")

@@ -52,7 +52,7 @@ def replace_atomically(
         raise
 
 
-def copy_files(source: Path, target: Path, root: Path, mode: int | None = None) -> None:
+def copy_files(source: Path, target: Path, root: Path) -> None:
     """Copy the files below the folder `source` to `target`, below `root`; what is there stays, or is replaced.
 
     Raises UsageError for a link out of `source` and for what is neither file nor folder, and OSError.
@@ -62,4 +62,5 @@ def copy_files(source: Path, target: Path, root: Path, mode: int | None = None) 
             if path.is_dir() and not path.is_symlink():
                 continue
             with os.fdopen(open_regular(path, source), "rb") as file:
+                mode = os.fstat(file.fileno()).st_mode & 0o666
                 replace_atomically(target / path.relative_to(source), file, root=root, mode=mode)

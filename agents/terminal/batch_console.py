@@ -155,6 +155,7 @@ def closing_lines(result: BatchResult) -> list[str]:
         f"{len(result.results)} specs: {counts}",
         f"{_duration(result.seconds)}, {usage.calls} calls, {usage.completion_tokens} tokens generated{cost}",
     ]
+    lines += result.notes
     bad = [f"Bad: {each.why}" for each in result.results if each.status == "bad"]
     lines += bad[:SHOWN_ROWS]
     if len(bad) > SHOWN_ROWS:
