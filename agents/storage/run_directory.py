@@ -125,9 +125,18 @@ class RunDirectory:
             ) from error
 
     def rounds(self) -> list[RoundRecord]:
-        """The rounds written so far, in order."""
+        """The rounds written so far, in order. Raises UsageError for a damaged one."""
         found = sorted(self._place("rounds").glob("[0-9]*/round.json"))
-        return [self.load_record(f"rounds/{path.parent.name}/round.json", RoundRecord) for path in found]
+        return [self._round(f"rounds/{path.parent.name}/round.json") for path in found]
+
+    def _round(self, name: str) -> RoundRecord:
+        record: RoundRecord = self.load_record(name, RoundRecord)
+        for board in (record.board, record.probes or record.board):
+            if len(board.candidates) != len(board.verdicts):
+                raise UsageError(f"{self.path / name} has {len(board.verdicts)} verdicts on other candidates.")
+        if record.ruling.leader not in (None, *(each.id for each in record.board.candidates)):
+            raise UsageError(f"{self.path / name} is led by a candidate that it does not have.")
+        return record
 
     def append(self, record: RoundRecord) -> None:
         """Keep one round, before anything else happens."""

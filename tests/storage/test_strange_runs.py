@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 from collections.abc import Callable
@@ -165,6 +166,19 @@ def test_hostile_runs_break_no_list_and_no_other_run(run: RunDirectory, secret: 
         assert shown.returncode == 2, shown.stderr
         assert shown.stderr.startswith("greenloop: ")
         assert SECRET not in shown.stdout + shown.stderr
+
+
+@pytest.mark.parametrize("part", ["verdicts", "leader"])
+def test_a_round_whose_parts_do_not_fit_is_one_sentence(run: RunDirectory, tmp_path: Path, part: str) -> None:
+    path = run.path / "rounds" / "01" / "round.json"
+    document = json.loads(path.read_text())
+    if part == "leader":
+        document["ruling"]["leader"] = "nobody"
+    else:
+        document["board"]["verdicts"] = []
+    path.write_text(json.dumps(document))
+    shown = greenloop(tmp_path, "show")
+    assert (shown.returncode, shown.stderr.count("\n")) == (2, 1)
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe"])
