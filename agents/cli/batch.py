@@ -16,7 +16,7 @@ from cyclopts import Parameter
 
 from ..batch.totals import UNLIMITED, Totals
 from ..errors import GreenloopError, Interrupted, UsageError
-from ..run.recorded_settings import with_recorded
+from ..run.recorded_settings import gone_on
 from ..settings import Count, Settings
 from ..terminal.console import Console
 from .batch_status import show_result
@@ -78,7 +78,7 @@ def batch(
             if check:
                 return _list(_read(specs, shard), console, stream if settings.json else None)
             if resume is not None:
-                wanted = _stored(resume, settings, totals, jobs, given=(*specs, out, shard))
+                wanted = _stored(resume, settings, totals, jobs, (*specs, out, shard), console)
             else:
                 wanted = _new(specs, out, shard, Batch(out or Path(), (), settings, os.environ, totals, jobs))
             wanted = replace(wanted, ray=ray, redo=redo)
@@ -126,7 +126,12 @@ def _new(specs: Sequence[str], out: Path | None, shard: str | None, wanted: Batc
 
 
 def _stored(
-    directory: Path, settings: Settings, totals: Totals, jobs: int | None, given: Sequence[object]
+    directory: Path,
+    settings: Settings,
+    totals: Totals,
+    jobs: int | None,
+    given: Sequence[object],
+    console: Console,
 ) -> Batch:
     """Load the batch in `directory` as it was planned; a flag of this call goes before what is stored."""
     from ..batch.journal import Journal
@@ -137,7 +142,7 @@ def _stored(
     with Journal(directory, read_only=True) as journal:
         given_now = {name: value for name, value in asdict(totals).items() if value is not None}
         totals = replace(journal.fact("totals", Totals) or UNLIMITED, **given_now)
-        settings = with_recorded(settings, journal.fact("settings", dict[str, Any]) or {})
+        settings = gone_on(settings, journal.fact("settings", dict[str, Any]) or {}, str(directory), console.emit)
         jobs = jobs or journal.fact("jobs", int | None)
         return Batch(directory, tuple(journal.entries()), settings, os.environ, totals, jobs)
 

@@ -165,8 +165,10 @@ def show_prompt(
         held.callback(sandbox.close)
         case = open_case(request, sandbox, environment, lambda: False)
         choice = models_by_role(settings, environ, HEAL_ROLES)["healer"]
+        version = ".".join(map(str, sandbox.interpreter.version[:2]))
+        extra, values = options.prompt_extra, options.values
         healer = Healer(
-            _asks_nobody, lengths_of(choice), seed=0, prompt_extra=options.prompt_extra, values=options.values
+            _asks_nobody, lengths_of(choice), seed=0, python=version, prompt_extra=extra, values=values
         )
         return request_text(case, healer)
 

@@ -16,15 +16,15 @@ from ..errors import ModelError, SandboxBroken, UsageError
 from ..events import EventHandler, Note, Ruled, RunStarted, ignore_event
 from ..llm_backends.budget import Budget, SharedBudget
 from ..llm_backends.selection import Choice
-from ..loop.branch import Branch
 from ..loop.plan import plan
+from ..loop.roles import Branch
 from ..loop.state import LoopState, surviving
 from ..loop.strategies import run_strategy
 from ..records import Role, Ruling, RunRecord, RunResult, Spec, Test, UserModule
 from ..records.approvals import Approve
 from ..sandbox.interpreter import Interpreter
 from ..sandbox.packages import find_packages
-from ..settings import Settings, reaches
+from ..settings import Settings, Use, reaches, uses
 from ..spec import read_spec, requirements, with_answers
 from ..spec.modules import MOST_LEFT_OUT
 from ..storage import run_directory
@@ -42,24 +42,6 @@ from .recorder import RunRecorder, read_result
 from .resources import Resources, open_resources
 from .role_models import RoleModels
 
-_WITHOUT_EFFECT = frozenset(
-    {
-        "work_dir",
-        "json",
-        "quiet",
-        "color",
-        "record",
-        "cache",
-        "frozen",
-        "require",
-        "api_base",
-        "answers",
-        "packages",
-    }
-    | {"approve", "approve_seconds"}
-    | {"model", "code_writer_model", "test_writer_model", "critic_model", "healer_model"}
-)
-"""Settings by which a finished run comes to no other result; models, answers and packages count as was read."""
 _RAISED = (UsageError, SandboxBroken, ModelError, KeyboardInterrupt)
 """Of what leaves a run without a grade, the part that `generate` raises."""
 
@@ -285,13 +267,10 @@ def _known_result(
 ) -> RunResult | None:
     """Return the result of a run that has come to its end, where `record` would be of the same again."""
     earlier = run.read()
+    read = ("answers", "packages")  # they are in the spec
+    decisive = [name for name, use in uses().items() if Use.DIGEST in use and name not in read]
     wanted, known = (
-        (
-            each.spec,
-            each.models,
-            {name: value for name, value in each.settings.items() if name not in _WITHOUT_EFFECT},
-        )
-        for each in (record, earlier)
+        (each.spec, each.models, [each.settings.get(name) for name in decisive]) for each in (record, earlier)
     )
     if earlier.status != "finished" or wanted != known:
         return None
