@@ -115,10 +115,11 @@ class Supplier:
     def renew(self, entry_id: str) -> str:
         """Make an entry's digest anew, now that what it needs may have ended."""
         entry = self._entries[entry_id]
-        own, *_ = self._digest(entry).split("-")
-        _, *rest = self._digest(self.supplied(entry_id)).split("-")
+        own, *rest = self._digest(entry).split("-")
         if self.lacking(entry_id):
-            rest[:1] = [fingerprint(f"{rest} needs {' '.join(entry.needs)}")]
+            rest[:1] = [fingerprint(f"{own} {rest} needs {' '.join(entry.needs)}")]
+        else:
+            _, *rest = self._digest(self.supplied(entry_id)).split("-")
         digest = "-".join((own, *rest))
         finished = self._journal.finished(entry_id, digest) or self._finished_by_another(entry_id, digest)
         self.others.pop(entry_id, None)
