@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from ..events import Answered, BoardStarted, Event, Fetching, Note, Ruled, RunStarted
 from ..settings import in_ci
@@ -333,8 +333,3 @@ def summary_lines(result: RunResult) -> list[str]:
     kept = {"user_code.py": result.code, "test_user_code.py": result.tests}
     files = ", ".join([name for name, text in kept.items() if text is not None] or ["run.json"])
     return [*lines, f"Files: {result.run_dir}/ ({files})"]
-
-
-def result_document(result: RunResult) -> dict[str, Any]:
-    """Make the JSON document of a result."""
-    return asdict(result)

@@ -99,16 +99,18 @@ def test_a_kill_at_any_moment_leaves_one_whole_result(tmp_path: Path, armed: str
     assert len(list((run.path / "earlier" / "1" / "rounds").iterdir())) == 2
 
 
+def tell(recorder: RunRecorder, first: int) -> None:
+    for number in range(100):
+        recorder.emit(Note(f"{first} {number}"))
+
+
 def test_no_note_is_lost_between_threads(tmp_path: Path) -> None:
     run = runs.create(tmp_path, record())
     recorder = RunRecorder(run, record(), Settings(), Budget(), lambda event: None)
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
-        told = [
-            threading.Thread(target=lambda first=first: [recorder.emit(Note(f"{first} {n}")) for n in range(100)])
-            for first in range(8)
-        ]
+        told = [threading.Thread(target=tell, args=(recorder, first)) for first in range(8)]
         for thread in told:
             thread.start()
         for thread in told:

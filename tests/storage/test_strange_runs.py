@@ -141,14 +141,12 @@ def test_an_event_log_is_written_into_a_file_of_the_run_alone(run: RunDirectory,
 @pytest.mark.timeout(30)
 def test_hostile_runs_break_no_list_and_no_other_run(run: RunDirectory, secret: Path, tmp_path: Path) -> None:
     work_dir = run.path.parent.parent
-    hostile = {
+    hostile: dict[str, Callable[[Path], object]] = {
         "30000101-pipe": lambda path: os.mkfifo(path),
         "30000102-link": lambda path: path.symlink_to(secret),
         "30000103-deep": lambda path: path.write_text("[" * 200_000),
         "30000104-text": lambda path: path.write_text('"kind"'),
-        "30000105-none": lambda path: path.write_text(
-            runs._text(replace(record("30000105-none"), models={}))  # type: ignore[arg-type]
-        ),
+        "30000105-none": lambda path: path.write_text(runs._text(replace(record("30000105-none"), models={}))),
         "30000106-heal": lambda path: path.write_text('{"kind": "heal"}'),
         "30000107-bytes": lambda path: path.write_bytes(b"\xff\xfe\x00"),
     }
