@@ -107,9 +107,7 @@ def shown_run(
         except GreenloopError as error:
             result = _failed(error)
         if settings.json:
-            from ..terminal.console import result_document
-
-            console.document(result_document(result), stream)
+            console.document(result, stream)
         else:
             console.result(result)
     return result.exit_code

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-from ..storage.atomic import replace_atomically
+from ..errors import UsageError
+from ..files import contained, read_record
+from ..storage.atomic import PRIVATE, write_atomically
 from .call_process import Callee
-
-_LONGEST = 16 << 20
-"""Bytes."""
 
 
 class PatchStore:
@@ -22,20 +21,16 @@ class PatchStore:
 
     def read(self, key: str) -> dict[str, str] | None:
         """The files of a patch; None where there is none that can be read."""
-        path = self._path(key)
         try:
-            if path.stat().st_size > _LONGEST:
-                return None
-            files = json.loads(path.read_text(encoding="utf-8"))["files"]
+            files = json.loads(read_record(self._path(key), contained(self._directory)))["files"]
             return files if all(type(text) is str for text in files.values()) else None
-        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        except (OSError, UsageError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
             return None
 
     def write(self, key: str, callee: Callee, files: Mapping[str, str]) -> None:
-        """Keep a patch. Raises OSError."""
-        self._directory.mkdir(parents=True, exist_ok=True)
+        """Keep a patch. Raises UsageError for a link out of the directory, and OSError."""
         text = json.dumps({"callee": asdict(callee), "files": dict(files)}, indent=1)
-        replace_atomically(self._path(key), [text.encode()])
+        write_atomically(self._path(key), text, contained(self._directory), PRIVATE)
 
     def _path(self, key: str) -> Path:
         return self._directory / f"{key}.json"

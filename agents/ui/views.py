@@ -14,7 +14,7 @@ from ..jobs import Job, Jobs
 from ..records import RunRecord
 from ..run.event_log import is_written
 from ..storage.questions import answer_lines, how_to_answer, question_line
-from ..storage.run_directory import RunDirectory
+from ..storage.run_directory import RunDirectory, runs_in
 from ..syntax.clean_text import clean
 
 Json = dict[str, Any]
@@ -25,7 +25,7 @@ LONGEST_TITLE = 160
 
 def listing(jobs: Jobs) -> list[Json]:
     """The runs, those that work first, then the latest; what can't be read says why."""
-    found = {path.parent.name for path in (jobs.settings.work_dir / "runs").glob("*/run.json")} | set(jobs.names)
+    found = {run.path.name for run in runs_in(jobs.settings.work_dir)} | set(jobs.names)
     rows = [_row(jobs.directory(name), jobs.find(name)) for name in sorted(found, reverse=True)[:MOST_RUNS]]
     return sorted(rows, key=lambda row: row["state"] not in ("running", "waiting"))
 
