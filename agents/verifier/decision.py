@@ -36,7 +36,7 @@ def decide(prepared: PreparedSuite, found: Findings) -> Verdict:
     trusted = {test.id for test in prepared.tests if test.trusted}
     untried = set(found.untried) - trusted
     strengths, reasons = _strengths(prepared, found, untried)
-    reasons |= {refusal.test_id: refusal.reason for refusal in prepared.weak} | dict.fromkeys(untried, _UNTRIED)
+    reasons |= dict.fromkeys(untried, _UNTRIED)
     dropped = {name for name in reasons if name not in trusted}
     skipped = [outcome for outcome in found.outcomes if outcome.status == "missing"]
     reasons |= {belonging(outcome.test_id): outcome.detail for outcome in skipped}

@@ -11,21 +11,20 @@ from ..records import Refusal, Test
 from ..suite import render, split
 from ..syntax.imports import USER_MODULE
 from ..syntax.source import parse
-from .static.gate import Finding, examine
+from .static.gate import examine
 from .static.needs_one_process import why_one_process
-from .static.tampering import HYPOTHESIS
+from .static.uses import HYPOTHESIS
 
 TESTS_FILE = "test_user_code.py"
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedSuite:
-    """`source` is run as one file; `tests` are those that run, `weak` those of them whose pass shows nothing,
-    `refused` those that don't run. `given` says that it is a user's own file, to be run as it stands."""
+    """`source` is run as one file; `tests` are those that run, `refused` those that don't. `given` says that it is a
+    user's own file, to be run as it stands."""
 
     source: str
     tests: tuple[Test, ...]
-    weak: tuple[Refusal, ...]
     refused: tuple[Refusal, ...]
     given: bool = False
 
@@ -80,34 +79,28 @@ def belonging(name: str) -> str:
 
 
 def prepare_suite(tests: Sequence[Test], importable: frozenset[str] = frozenset([HYPOTHESIS])) -> PreparedSuite:
-    """A board's suite: refused tests are left out; a trusted one stays, unless it reaches for the run itself.
+    """A board's suite: refused tests are left out.
 
     `importable` are top-level modules that tests may import beside those that all may."""
     kept: list[Test] = []
     refused: list[Refusal] = []
-    weak: list[Refusal] = []
     for test in tests:
-        finding = examine(test, importable)
-        if finding is not None and (finding.grave or not test.trusted):
-            refused.append(Refusal(test.id, finding.reason))
-            continue
-        kept.append(test)
-        if finding is not None:
-            weak.append(Refusal(test.id, finding.reason))
-    return PreparedSuite(render(kept) if kept else "", tuple(kept), tuple(weak), tuple(refused))
+        if reason := examine(test, importable):
+            refused.append(Refusal(test.id, reason))
+        else:
+            kept.append(test)
+    return PreparedSuite(render(kept) if kept else "", tuple(kept), tuple(refused))
 
 
 def prepare_file(source: str, importable: frozenset[str] = frozenset([HYPOTHESIS])) -> PreparedSuite:
     """A user's own file, run as it stands. Raises ValueError where it isn't Python."""
     tests = split(source, "user")
-    findings = {test.id: examine(test, importable) for test in tests}
-    for name in _defined_twice(parse(source)):
-        findings[name] = Finding("a later test of the same name hides it", grave=True)
-    refused = tuple(Refusal(key, found.reason) for key, found in findings.items() if found and found.grave)
-    weak = tuple(Refusal(key, found.reason) for key, found in findings.items() if found and not found.grave)
+    reasons = {test.id: examine(test, importable) for test in tests}
+    reasons |= dict.fromkeys(_defined_twice(parse(source)), "a later test of the same name hides it")
+    refused = tuple(Refusal(name, reason) for name, reason in reasons.items() if reason)
     gone = {refusal.test_id for refusal in refused}
     kept = tuple(test for test in tests if test.id not in gone)
-    return PreparedSuite(source, kept, weak, refused, given=True)
+    return PreparedSuite(source, kept, refused, given=True)
 
 
 def _defined_twice(tree: ast.Module) -> list[str]:
