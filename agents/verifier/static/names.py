@@ -84,7 +84,9 @@ class Names:
                 self.imports[alias.asname or top].add(alias.name if alias.asname else top)
             elif alias.name == "*":
                 self.everything = self.everything or node.module == USER_MODULE
-                for name in (row := ROWS.get(node.module or "", Row(frozenset(), frozenset()))).isolated | row.shared:
+                for name in (
+                    row := ROWS.get(node.module or "", Row(frozenset(), frozenset()))
+                ).isolated | row.shared:
                     self.imports[name].add(f"{node.module}.{name}")
             elif node.module == USER_MODULE:
                 self.under_test.add(alias.asname or alias.name)
@@ -104,7 +106,11 @@ class Names:
         """Return what `a.b` may stand for: after `import x.y as a` its parts `x`, `y`, `b`; nothing where `a` was
         not imported."""
         root, names = _chain(node)
-        return [[*path.split("."), *names] for path in sorted(self.imports[root.id])] if root and root.id in self.imports else []
+        return (
+            [[*path.split("."), *names] for path in sorted(self.imports[root.id])]
+            if root and root.id in self.imports
+            else []
+        )
 
     def stands_for(self, node: ast.AST, *paths: str) -> bool:
         """Return True if `node` may stand for one of `paths`."""
@@ -165,7 +171,12 @@ class Names:
     def _escapes(self, name: str) -> bool:
         """Return True if `name` may be bound from elsewhere: by an import or from another function."""
         declared = (node.names for node in self.nodes if isinstance(node, ast.Global | ast.Nonlocal))
-        return self.everything or name in self.imports or name in self.under_test or any(name in names for names in declared)
+        return (
+            self.everything
+            or name in self.imports
+            or name in self.under_test
+            or any(name in names for names in declared)
+        )
 
     def _scopes(self, node: ast.AST) -> list[ast.AST]:
         functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -187,9 +198,13 @@ class Names:
         if isinstance(holder, ast.Tuple):
             index, place, holder = holder.elts.index(place), holder, self.parent(holder)  # type: ignore[arg-type]
         match holder:
-            case ast.Assign(value=value) | ast.NamedExpr(value=value) | ast.AnnAssign(value=value) if index is None:
+            case ast.Assign(value=value) | ast.NamedExpr(value=value) | ast.AnnAssign(value=value) if (
+                index is None
+            ):
                 return [value]
-            case ast.For(target=target, iter=each) | ast.comprehension(target=target, iter=each) if target is place:
+            case ast.For(target=target, iter=each) | ast.comprehension(target=target, iter=each) if (
+                target is place
+            ):
                 return self._each(each, index)
         return [None]
 
@@ -203,13 +218,17 @@ class Names:
             case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
                 if index is None:
                     return list(elements)
-                sized = [each for each in elements if isinstance(each, ast.List | ast.Tuple) and len(each.elts) > index]
+                sized = [
+                    each for each in elements if isinstance(each, ast.List | ast.Tuple) and len(each.elts) > index
+                ]
                 return [each.elts[index] for each in sized] if len(sized) == len(elements) else [None]
             case ast.Dict(keys=keys) if index is None:
                 return list(keys)
             case ast.Call(func=ast.Attribute(value=ast.Dict(keys=keys, values=values), attr="items"), args=[]):
                 return [list(keys), list(values)][index] if index in (0, 1) else [None]
-            case ast.Call(func=function, args=[given, *_]) if self.is_builtin(function, "enumerate") and index == 1:
+            case ast.Call(func=function, args=[given, *_]) if (
+                self.is_builtin(function, "enumerate") and index == 1
+            ):
                 return self._each(given, None)
             case ast.Call(func=function, args=given) if self.is_builtin(function, "zip") and index is not None:
                 return self._each(given[index], None) if index < len(given) else [None]
@@ -236,12 +255,16 @@ class Names:
             return [None]
         named = [node for node in self.nodes if last(node) == test.name or text_of(node) == test.name]
         marks = [mark for mark in test.decorator_list if isinstance(mark, ast.Call)]
-        plainly = all(path[:1] == ["pytest"] for mark in test.decorator_list for path in self.paths(_called(mark)) or [[]])
+        plainly = all(
+            path[:1] == ["pytest"] for mark in test.decorator_list for path in self.paths(_called(mark)) or [[]]
+        )
         if named or not plainly or self.used & {"vars", "__dict__"} or self.defined.keys() & _GET_TESTS:
             return [None]
         for mark in marks:
             match mark:
-                case ast.Call(args=[names, cases], keywords=others) if self.stands_for(mark.func, "pytest.mark.parametrize"):
+                case ast.Call(args=[names, cases], keywords=others) if self.stands_for(
+                    mark.func, "pytest.mark.parametrize"
+                ):
                     split = [name.strip() for name in text_of(names).split(",")] if text_of(names) else []
                     split = split or [text_of(name) for name in getattr(names, "elts", [])]
                     if parameter.arg in split and all(other.arg == "ids" for other in others):

@@ -57,7 +57,9 @@ class Tampering:
     def _attribute(self, node: ast.Attribute) -> Iterator[str]:
         if isinstance(node.ctx, ast.Load):
             return
-        if self._names.paths(node) or self._names.is_under_test(node):
+        values = self._names.values_of(node.value) if isinstance(node.value, ast.Name) else []
+        shared = any(value is not None and self._names.paths(value) for value in values)
+        if shared or self._names.paths(node) or self._names.is_under_test(node):
             yield f"it assigns to {ast.unparse(node)}, which is under test or shared"
         elif node.attr in _NOT_SET:
             yield f"it assigns to {node.attr}"
@@ -66,7 +68,7 @@ class Tampering:
         if not isinstance(node.ctx, ast.Load):
             if node.id in self._names.under_test or USER_MODULE in self._names.imports.get(node.id, ()):
                 yield f"it rebinds {node.id}, which is under test"
-            elif node.id in ("__test__", "pytest_plugins", "failureException"):
+            elif node.id in ("__test__", "pytest_plugins", "failureException") or _XUNIT.fullmatch(node.id):
                 yield f"it sets {node.id}, which changes the run"
         elif node.id in ("__file__", "__name__") and not self._is_place(node):
             yield f"it uses {node.id}, which tells which run this is"
@@ -118,7 +120,9 @@ class Tampering:
     def _is_kept(self, path: Path) -> bool:
         """Return True if a fake may not stand at `path`: it is private, or a part of what runs the tests."""
         private = any(name in NEVER or name.startswith("_") for name in path)
-        known = path[0] in sys.stdlib_module_names - _NOT_FAKED and path[-1] not in sys.stdlib_module_names - {*path[:-1]}
+        known = path[0] in sys.stdlib_module_names - _NOT_FAKED and path[-1] not in sys.stdlib_module_names - {
+            *path[:-1]
+        }
         return private or (self._uses.is_refused(path) and not known) or path[0] == "pytest"
 
     def _told(self, text: str) -> Iterator[str]:
@@ -153,21 +157,31 @@ class Tampering:
             yield f"it asks for {name}: a test may not look at its own run"
         nodes = [inner for statement in node.body for inner in ast.walk(statement)]
         uses = sum(isinstance(inner, ast.Name) and inner.id == "request" for inner in nodes)
-        fine = [inner for inner in nodes if isinstance(inner, ast.Attribute) and _OF_REQUEST.fullmatch(ast.unparse(inner))]
+        fine = [
+            inner
+            for inner in nodes
+            if isinstance(inner, ast.Attribute) and _OF_REQUEST.fullmatch(ast.unparse(inner))
+        ]
         if "request" in arguments and uses > len(fine):
             yield "it uses request for more than a fixture's parameter, value or cleanup"
         if _XUNIT.fullmatch(node.name):
             yield from self._with_what_runs(node, nodes)
         cases = [case for case in self._names.nodes if isinstance(case, ast.ClassDef) and node in case.body]
         awaited = any(last(base) == "IsolatedAsyncioTestCase" for case in cases for base in case.bases)
-        if isinstance(node, ast.AsyncFunctionDef) and not awaited and not async_plugins(ast.unparse(self._names.tree)):
+        if (
+            isinstance(node, ast.AsyncFunctionDef)
+            and not awaited
+            and not async_plugins(ast.unparse(self._names.tree))
+        ):
             yield "it is an async function, which plain pytest does not run: call asyncio.run in it"
 
     def _with_what_runs(self, node: Function, nodes: list[ast.AST]) -> Iterator[str]:
         """`setup_module(module)`: through a module or a function all that the file imports would be in reach."""
         given = node.args.args[1:] if isinstance(self._names.parent(node), ast.ClassDef) else node.args.args
         passed = {item.arg for item in given}
-        own = {inner.attr for inner in nodes if isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store)}
+        own = {
+            inner.attr for inner in nodes if isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store)
+        }
         for inner in nodes:
             if isinstance(inner, ast.Name) and inner.id in passed and isinstance(inner.ctx, ast.Load):
                 part = self._names.parent(inner)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from ...syntax.imports import USER_MODULE
 from ...syntax.source import text_of
-from .arguments import CHECKS
+from .arguments import ARGUMENTS, PLACES
 from .kinds import is_kind, is_known
 from .names import ROWS, WHOLE, Function, Names, Path, bound_by, last, parted, words
 
@@ -29,7 +29,7 @@ NEVER = {
     """_exit _os _sys _ctypes _getframe _evaluate _outcome _cleanups _callTestMethod _ShouldStop _Outcome _SubTest
     _item _pyfuncitem _excinfo settrace setprofile SkipTest skipTest expectedFailure failureException doCleanups
     ForwardRef get_field create_subprocess_exec create_subprocess_shell subprocess_exec subprocess_shell load_extension
-    enable_load_extension sysexec pyimport syspath_prepend get_stack inner_test fuzz_one_input is_hypothesis_test
+    enable_load_extension sysexec pyimport syspath_prepend get_stack _module _setattr _setitem inner_test fuzz_one_input is_hypothesis_test
     conjecture_data register_profile load_profile get_profile reproduce_failure"""
 )
 """Attributes of values that lead to frames, to the interpreter, to a program, or from a test to its own run."""
@@ -43,7 +43,15 @@ _NOT_OF_PACKAGES = words(
 _OF_TUPLES = words("_fields _replace _asdict _make _field_defaults")
 _CAPTURES = words("capsys capsysbinary capfd capfdbinary")
 _LOADED = words("__name__ __file__ __doc__ __class__ __debug__")
-_BY_NAME = {"getattr": 1, "setattr": 1, "delattr": 1, "object": 1, "attrgetter": 0, "methodcaller": 0, "getfixturevalue": 0}
+_BY_NAME = {
+    "getattr": 1,
+    "setattr": 1,
+    "delattr": 1,
+    "object": 1,
+    "attrgetter": 0,
+    "methodcaller": 0,
+    "getfixturevalue": 0,
+}
 """Functions that take an attribute's name, or a fixture's, by the position of it."""
 
 
@@ -83,7 +91,11 @@ class Uses:
             for name in getattr(node, "names", []) if isinstance(node, ast.Global | ast.Nonlocal) else []:
                 yield from self._special(name, _SET)
             annotation = getattr(node, "annotation", None) or getattr(node, "returns", None)
-            if hints and isinstance(annotation, ast.expr) and not is_kind(self._names, annotation, in_annotation=True):
+            if (
+                hints
+                and isinstance(annotation, ast.expr)
+                and not is_kind(self._names, annotation, in_annotation=True)
+            ):
                 yield f"the annotation {ast.unparse(annotation)} is made at run time"
 
     def attribute_named(self, name: str) -> Iterator[str]:
@@ -144,6 +156,10 @@ class Uses:
             yield f"it uses {last(node.value)}.{node.attr}"
         if node.attr in ("format", "format_map") and isinstance(node.ctx, ast.Load):
             yield from self._format(node)
+        if node.attr == "__dict__" and not self._is_looked_up(node):
+            yield "it uses __dict__ for more than a look at one name"
+        if node.attr == "target" and self._names.used & {"patch"} and not self._names.is_under_test(node):
+            yield "it uses the target of a patch"
         if node.attr == "getfixturevalue" and self._names.call_of(node) is None:
             yield "it hands getfixturevalue around"
 
@@ -171,7 +187,9 @@ class Uses:
             dotted = ".".join(path)
             if self.is_refused(path) and isinstance(node.ctx, ast.Load):
                 yield f"it uses {dotted}, which tests may not"
-            if dotted in CHECKS and not CHECKS[dotted](self._names, node, self._names.call_of(node)):
+            call = self._names.call_of(node)
+            called = dotted not in ARGUMENTS or (call is not None and ARGUMENTS[dotted](self._names, call))
+            if not called or (dotted in PLACES and not PLACES[dotted](self._names, node)):
                 yield f"it uses {dotted} in a way that tests may not"
             module = path[0] in self._packages and len(path) == 1
             if (module or not parted(path)[1] and path[0] != USER_MODULE or dotted == "pytest.mark") and not (
@@ -184,8 +202,61 @@ class Uses:
         call = self._names.parent(node)
         if not isinstance(call, ast.Call):
             return False
-        patches = self._shared and last(call.func) in ("setattr", "object", "delattr", "multiple")
-        return self._names.is_builtin(call.func, "hasattr", "dir") or (patches and isinstance(call.func, ast.Attribute))
+        if self._names.is_builtin(call.func, "hasattr", "dir"):
+            return True
+        patch = isinstance(call.func, ast.Attribute) and self._names.stands_for(
+            call.func.value, "unittest.mock.patch"
+        )
+        if patch or not (isinstance(call.func, ast.Attribute) and last(call.func) in ("setattr", "delattr")):
+            return patch and last(call.func) in ("object", "multiple")
+        places = self._names.defined.get(last(call.func.value), [])
+        made = [
+            getattr(getattr(self._names.parent(place), "context_expr", None), "func", None) for place in places
+        ]
+        return bool(places) and all(
+            self._is_monkeypatch(place)
+            or (each is not None and self._names.stands_for(each, "pytest.MonkeyPatch.context"))
+            for place, each in zip(places, made, strict=True)
+        )
+
+    def _is_monkeypatch(self, place: ast.AST) -> bool:
+        """Return True for a parameter `monkeypatch` that gets nothing but the fixture."""
+        if not (isinstance(place, ast.arg) and place.arg == "monkeypatch"):
+            return False
+        function = next(
+            (node for node in self._names.above(place) if isinstance(node, Function | ast.Lambda)), None
+        )
+        uses = [
+            node for node in self._names.nodes if isinstance(function, Function) and last(node) == function.name
+        ]
+        calls = [self._names.call_of(use) for use in uses]
+        return isinstance(function, Function) and all(
+            call and "monkeypatch" in map(last, call.args) for call in calls
+        )
+
+    def _is_looked_up(self, node: ast.expr) -> bool:
+        """Return True if of an object's names one is looked up, or all are compared with names written out: the
+        descriptors in a type's lead anywhere."""
+        parent = self._names.parent(node)
+        match parent:
+            case ast.Compare(left=left, comparators=others):
+                return all(other is node or self._are_names(other) for other in (left, *others))
+            case ast.Subscript(value=value, slice=key, ctx=ast.Load()) if value is node:
+                texts = self._names.texts(key)
+                return texts is not None and not any(text.startswith("__") for text in texts)
+            case ast.Call(func=function):
+                return self._names.is_builtin(function, "len", "sorted", "list", "set", "bool")
+            case ast.Attribute(attr="keys"):
+                return True
+        return False
+
+    def _are_names(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Dict):
+            return all(isinstance(key, ast.Constant) and not str(key.value).startswith("__") for key in node.keys)
+        looked = last(node) == "__dict__" or (
+            isinstance(node, ast.Call) and last(node.func) in ("vars", "__dict__")
+        )
+        return isinstance(node, ast.Constant) or looked
 
     def _call(self, node: ast.Call) -> Iterator[str]:
         name = last(node.func)
@@ -193,8 +264,11 @@ class Uses:
             yield from self._special(keyword.arg or "", words("__name__ __qualname__ __doc__"))
             if keyword.arg == "eval_str":
                 yield "it has text run as code"
-        if self._names.is_builtin(node.func, "vars") and (len(node.args) != 1 or isinstance(node.args[0], ast.Starred)):
-            yield "it uses vars of a module"
+        if self._names.is_builtin(node.func, "vars"):
+            if len(node.args) != 1 or isinstance(node.args[0], ast.Starred) or not self._is_looked_up(node):
+                yield "it uses vars for more than a look at one name"
+        if name == "multiple" and any(not word.arg for word in node.keywords):
+            yield "it replaces names made at run time"
         if name in ("query", "eval") and self._packages and isinstance(node.func, ast.Attribute):
             if not node.args or re.search("@|__|^$", text_of(node.args[0])):
                 yield f"it calls {name} with more than a plain text"
@@ -211,7 +285,11 @@ class Uses:
             texts = self._names.texts(item)
             if texts is None and not self._of_the_code(node, item):
                 yield f"it uses {name} with a name made at run time"
-            allowed = _READ if name != "setattr" or attribute else _SET - {"__name__", "__qualname__"}
+            if name == "getfixturevalue" and (texts or set()) & _CAPTURES | {"request"} & (texts or set()):
+                yield f"it asks for {text_of(item)} by name"
+            allowed = (
+                _READ if name in ("getattr", "attrgetter", "methodcaller") else _SET - {"__name__", "__qualname__"}
+            )
             for part in (part for text in texts or () for part in text.split(".")):
                 yield from self._special(part, allowed)
                 yield from self.attribute_named(part)
@@ -222,7 +300,9 @@ class Uses:
         if last(call.func) in ("getattr", "setattr") and isinstance(name, ast.Attribute) and name.attr == "name":
             fields = [self._names.parent(place) for place in self._names.defined[last(name.value)]]
             found = [getattr(getattr(loop, "iter", None), "func", None) for loop in fields]
-            return bool(found) and all(each and self._names.stands_for(each, "dataclasses.fields") for each in found)
+            return bool(found) and all(
+                each and self._names.stands_for(each, "dataclasses.fields") for each in found
+            )
         first = name.values[0] if isinstance(name, ast.JoinedStr) else getattr(name, "left", None)
         return self._names.is_under_test(call.args[0]) and text_of(first)[:1].isalpha()
 
@@ -230,9 +310,13 @@ class Uses:
         """Attributes in the fields of a text that is filled in."""
         texts = self._names.texts(node.value)
         fields = [field for text in texts or () for field in re.findall(r"{([^{}]*)", text)]
-        yield from (fault for field in fields for name in re.findall(r"\w+", field) for fault in self.attribute_named(name))
+        yield from (
+            fault for field in fields for name in re.findall(r"\w+", field) for fault in self.attribute_named(name)
+        )
         call = self._names.call_of(node)
-        plain = call and all(isinstance(item, ast.Constant) for item in [*call.args, *(word.value for word in call.keywords)])
+        plain = call and all(
+            isinstance(item, ast.Constant) for item in [*call.args, *(word.value for word in call.keywords)]
+        )
         if texts is None and not plain and not isinstance(self._names.parent(node), ast.Attribute):
             if not self._names.is_under_test(node):
                 yield "it fills in a text made at run time"
@@ -251,10 +335,13 @@ class Uses:
 
     def _class(self, bases: list[ast.expr], keywords: list[ast.keyword]) -> Iterator[str]:
         for word in keywords:
-            if word.arg == "metaclass" and not self._names.stands_for(word.value, "abc.ABCMeta", "enum.EnumMeta", "enum.EnumType"):
+            if word.arg == "metaclass" and not self._names.stands_for(
+                word.value, "abc.ABCMeta", "enum.EnumMeta", "enum.EnumType"
+            ):
                 if not self._names.is_under_test(word.value):
                     yield "it makes a class with a metaclass"
         for base in bases:
-            if self._names.is_builtin(base, "type") or self._names.stands_for(base, "abc.ABCMeta", "enum.EnumMeta", "enum.EnumType"):
+            if self._names.is_builtin(base, "type") or self._names.stands_for(
+                base, "abc.ABCMeta", "enum.EnumMeta", "enum.EnumType"
+            ):
                 yield "it defines a metaclass"
-
