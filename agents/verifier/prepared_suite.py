@@ -11,7 +11,7 @@ from ..records import Refusal, Test
 from ..suite import render, split
 from ..syntax.imports import USER_MODULE
 from ..syntax.source import parse
-from .static.gate import examine
+from .static.gate import check_encoding, examine
 from .static.needs_one_process import why_one_process
 from .static.uses import HYPOTHESIS
 
@@ -20,8 +20,8 @@ TESTS_FILE = "test_user_code.py"
 
 @dataclass(frozen=True, slots=True)
 class PreparedSuite:
-    """`source` is run as one file; `tests` are those that run, `refused` those that don't. `given` says that it is a
-    user's own file, to be run as it stands."""
+    """`source` is run as one file; `tests` are those that run, `refused` those that don't. `given` says that it is
+    a user's own file, to be run as it stands."""
 
     source: str
     tests: tuple[Test, ...]
@@ -94,6 +94,7 @@ def prepare_suite(tests: Sequence[Test], importable: frozenset[str] = frozenset(
 
 def prepare_file(source: str, importable: frozenset[str] = frozenset([HYPOTHESIS])) -> PreparedSuite:
     """A user's own file, run as it stands. Raises ValueError where it isn't Python."""
+    check_encoding(source)
     tests = split(source, "user")
     reasons = {test.id: examine(test, importable) for test in tests}
     reasons |= dict.fromkeys(_defined_twice(parse(source)), "a later test of the same name hides it")

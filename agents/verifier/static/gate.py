@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import io
+import tokenize
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
@@ -11,7 +13,6 @@ from ...records import Test
 from ...syntax.collection import is_test
 from ...syntax.source import names_bound
 from .names import names_of
-from .needs_one_process import shared_by
 from .tampering import Tampering
 from .uses import HYPOTHESIS, Uses
 
@@ -28,8 +29,20 @@ def _examined(preamble: str, source: str, importable: frozenset[str]) -> str | N
         names = names_of(preamble, source)
     except ValueError as error:
         return f"it is not Python: {error}"
-    uses = Uses(names, importable, shared=any(shared_by(names)))
+    uses = Uses(names, importable)
     return next(chain(uses.found(), Tampering(names, uses).found(), _misread(names.tree)), None)
+
+
+def check_encoding(source: str) -> None:
+    """Raise ValueError where Python reads a file of tests otherwise than it stands: it declares an encoding in
+    which its bytes are another text."""
+    try:
+        encoding = tokenize.detect_encoding(io.BytesIO(source.encode()).readline)[0]
+        same = source.encode().decode(encoding) == source.removeprefix("\ufeff")
+    except (SyntaxError, ValueError, LookupError):
+        same = False
+    if not same:
+        raise ValueError("line 1: it declares an encoding other than UTF-8")
 
 
 def _misread(tree: ast.Module) -> Iterator[str]:

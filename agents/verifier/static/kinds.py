@@ -23,8 +23,8 @@ def is_known(names: Names, node: ast.AST) -> bool:
 
 
 def is_kind(names: Names, node: ast.AST, in_annotation: bool = False, depth: int = 0) -> bool:
-    """Return True if `node` names a kind, and is no text made at run time. Texts in an annotation are read with the
-    rest of the test."""
+    """Return True if `node` names a kind, and is no text made at run time. Texts in an annotation are read with
+    the rest of the test."""
     if depth > 20:
         return False
     match node:

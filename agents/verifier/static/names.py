@@ -1,5 +1,5 @@
-"""The names of one test with its preamble, read once for every rule: what each is imported from, where it is bound,
-and which texts it may hold."""
+"""The names of one test with its preamble, read once for every rule: what each is imported from, where it is
+bound, and which texts it may hold."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def parted(path: Path) -> tuple[str, Path]:
 
 
 class Names:
-    """The names of one test with its preamble. `imports` has the dotted paths that a name may stand for, `under_test`
-    the names that come from the code, `defined` all that is bound in any other way."""
+    """The names of one test with its preamble. `imports` has the dotted paths that a name may stand for,
+    `under_test` the names that come from the code, `defined` all that is bound in another way."""
 
     def __init__(self, text: str) -> None:
         self.tree = plain(parse(text))
@@ -66,7 +66,7 @@ class Names:
         self.under_test: set[str] = set()
         self.defined: dict[str, list[ast.AST]] = defaultdict(list)
         self.everything = False
-        """Whether names of the code are imported with a star."""
+        """True where all names of the code are imported, with a star."""
         for node in self.nodes:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 self._import(node)
@@ -75,6 +75,7 @@ class Names:
             else:
                 for name in bound_by(node):
                     self.defined[name].append(node)
+        self.defined = dict(self.defined)
         self.used = {last(node) for node in self.nodes}
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
@@ -225,15 +226,7 @@ class Names:
             case ast.Dict(keys=keys) if index is None:
                 return list(keys)
             case ast.Call(func=ast.Attribute(value=ast.Dict(keys=keys, values=values), attr="items"), args=[]):
-                return [list(keys), list(values)][index] if index in (0, 1) else [None]
-            case ast.Call(func=function, args=[given, *_]) if (
-                self.is_builtin(function, "enumerate") and index == 1
-            ):
-                return self._each(given, None)
-            case ast.Call(func=function, args=given) if self.is_builtin(function, "zip") and index is not None:
-                return self._each(given[index], None) if index < len(given) else [None]
-            case ast.Call(func=function, args=[given]) if self.is_builtin(function, "sorted", "reversed", "list"):
-                return self._each(given, index)
+                return list(values if index else keys)
         return [None]
 
     def _stays(self, name: ast.Name, literal: ast.expr) -> bool:

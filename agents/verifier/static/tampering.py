@@ -1,5 +1,5 @@
-"""Finds what no honest test does to its run: replacing the code under test, ending or steering the run, looking at it.
-Whether a test could fail is not asked here."""
+"""Finds what no honest test does to its run: replacing the code under test, ending or steering the run, looking at
+it. Whether a test could fail is not asked here."""
 
 from __future__ import annotations
 

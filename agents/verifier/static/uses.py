@@ -21,16 +21,17 @@ _OPERATORS = ROWS["@operators"].isolated
 _READ = _OPERATORS | ROWS["@read"].isolated
 _SET = _OPERATORS | ROWS["@set"].isolated
 _DEFINED = _OPERATORS | ROWS["@define"].isolated
-_FRAMES = (types.FrameType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.TracebackType,
-           types.CodeType, types.CellType)  # fmt: skip
+_FRAMES = (types.FrameType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType,
+           types.TracebackType, types.CodeType, types.CellType)  # fmt: skip
 NEVER = {
     name for kind in _FRAMES for name in dir(kind) if re.fullmatch(r"(f|gi|cr|ag|tb|co|cell)_\w+", name)
 } | words(
     """_exit _os _sys _ctypes _getframe _evaluate _outcome _cleanups _callTestMethod _ShouldStop _Outcome _SubTest
     _item _pyfuncitem _excinfo settrace setprofile SkipTest skipTest expectedFailure failureException doCleanups
-    ForwardRef get_field create_subprocess_exec create_subprocess_shell subprocess_exec subprocess_shell load_extension
-    enable_load_extension sysexec pyimport syspath_prepend get_stack _module _setattr _setitem inner_test fuzz_one_input is_hypothesis_test
-    conjecture_data register_profile load_profile get_profile reproduce_failure"""
+    ForwardRef get_field create_subprocess_exec create_subprocess_shell subprocess_exec subprocess_shell
+    load_extension enable_load_extension sysexec pyimport syspath_prepend get_stack _module _setattr _setitem
+    inner_test fuzz_one_input is_hypothesis_test conjecture_data register_profile load_profile get_profile
+    reproduce_failure"""
 )
 """Attributes of values that lead to frames, to the interpreter, to a program, or from a test to its own run."""
 _WORDS = words("traceback getter xfail ctypes builtins importlib subprocess temp_original")
@@ -43,28 +44,20 @@ _NOT_OF_PACKAGES = words(
 _OF_TUPLES = words("_fields _replace _asdict _make _field_defaults")
 _CAPTURES = words("capsys capsysbinary capfd capfdbinary")
 _LOADED = words("__name__ __file__ __doc__ __class__ __debug__")
-_BY_NAME = {
-    "getattr": 1,
-    "setattr": 1,
-    "delattr": 1,
-    "object": 1,
-    "attrgetter": 0,
-    "methodcaller": 0,
-    "getfixturevalue": 0,
-}
+_METACLASSES = ("abc.ABCMeta", "enum.EnumMeta", "enum.EnumType")
+_FIRST = ("attrgetter", "methodcaller", "getfixturevalue")
+_BY_NAME = {"getattr": 1, "setattr": 1, "delattr": 1, "object": 1} | dict.fromkeys(_FIRST, 0)
 """Functions that take an attribute's name, or a fixture's, by the position of it."""
 
 
 class Uses:
     """Reads what one test uses; `found` yields what it may not."""
 
-    def __init__(self, names: Names, importable: frozenset[str], shared: bool) -> None:
-        """`importable` are packages and modules that tests may import beside the standard library's; `shared` says
-        that the test runs in one process with the code."""
+    def __init__(self, names: Names, importable: frozenset[str]) -> None:
+        """`importable` are packages and modules that tests may import beside the standard library's."""
         self._names = names
         self._importable = importable
         self._packages = importable - {HYPOTHESIS}
-        self._shared = shared
 
     def found(self) -> Iterator[str]:
         """Yield what is wrong, as phrases."""
@@ -91,11 +84,7 @@ class Uses:
             for name in getattr(node, "names", []) if isinstance(node, ast.Global | ast.Nonlocal) else []:
                 yield from self._special(name, _SET)
             annotation = getattr(node, "annotation", None) or getattr(node, "returns", None)
-            if (
-                hints
-                and isinstance(annotation, ast.expr)
-                and not is_kind(self._names, annotation, in_annotation=True)
-            ):
+            if hints and isinstance(annotation, ast.expr) and not is_kind(self._names, annotation, True):
                 yield f"the annotation {ast.unparse(annotation)} is made at run time"
 
     def attribute_named(self, name: str) -> Iterator[str]:
@@ -192,7 +181,8 @@ class Uses:
             if not called or (dotted in PLACES and not PLACES[dotted](self._names, node)):
                 yield f"it uses {dotted} in a way that tests may not"
             module = path[0] in self._packages and len(path) == 1
-            if (module or not parted(path)[1] and path[0] != USER_MODULE or dotted == "pytest.mark") and not (
+            whole = not parted(path)[1] and path[0] != USER_MODULE
+            if (module or whole or dotted == "pytest.mark") and not (
                 isinstance(self._names.parent(node), ast.Attribute) or self._may_take_modules(node)
             ):
                 yield f"it hands {dotted} around"
@@ -200,39 +190,25 @@ class Uses:
     def _may_take_modules(self, node: ast.expr) -> bool:
         """Return True if a module is passed to what looks up or replaces a name in it."""
         call = self._names.parent(node)
-        if not isinstance(call, ast.Call):
-            return False
-        if self._names.is_builtin(call.func, "hasattr", "dir"):
-            return True
-        patch = isinstance(call.func, ast.Attribute) and self._names.stands_for(
-            call.func.value, "unittest.mock.patch"
-        )
-        if patch or not (isinstance(call.func, ast.Attribute) and last(call.func) in ("setattr", "delattr")):
-            return patch and last(call.func) in ("object", "multiple")
-        places = self._names.defined.get(last(call.func.value), [])
-        made = [
-            getattr(getattr(self._names.parent(place), "context_expr", None), "func", None) for place in places
-        ]
-        return bool(places) and all(
-            self._is_monkeypatch(place)
-            or (each is not None and self._names.stands_for(each, "pytest.MonkeyPatch.context"))
-            for place, each in zip(places, made, strict=True)
-        )
+        function = call.func if isinstance(call, ast.Call) else None
+        if isinstance(function, ast.Attribute) and self._names.stands_for(function.value, "unittest.mock.patch"):
+            return function.attr in ("object", "multiple")
+        if isinstance(function, ast.Attribute) and function.attr in ("setattr", "delattr"):
+            places = self._names.defined.get(last(function.value), [])
+            return bool(places) and all(map(self._is_monkeypatch, places))
+        return function is not None and self._names.is_builtin(function, "hasattr", "dir")
 
     def _is_monkeypatch(self, place: ast.AST) -> bool:
-        """Return True for a parameter `monkeypatch` that gets nothing but the fixture."""
-        if not (isinstance(place, ast.arg) and place.arg == "monkeypatch"):
-            return False
-        function = next(
-            (node for node in self._names.above(place) if isinstance(node, Function | ast.Lambda)), None
-        )
-        uses = [
-            node for node in self._names.nodes if isinstance(function, Function) and last(node) == function.name
-        ]
-        calls = [self._names.call_of(use) for use in uses]
-        return isinstance(function, Function) and all(
-            call and "monkeypatch" in map(last, call.args) for call in calls
-        )
+        """Return True for a parameter `monkeypatch` that no call in the file gives another object, and for
+        `with pytest.MonkeyPatch.context() as ...`."""
+        around = next((node for node in self._names.above(place) if not isinstance(node, ast.arguments)), None)
+        if isinstance(place, ast.arg) and isinstance(around, Function):
+            calls = [self._names.call_of(node) for node in self._names.nodes if last(node) == around.name]
+            return place.arg == "monkeypatch" and all(
+                call and "monkeypatch" in map(last, call.args) for call in calls
+            )
+        made = around.context_expr if isinstance(around, ast.withitem) else None
+        return isinstance(made, ast.Call) and self._names.stands_for(made.func, "pytest.MonkeyPatch.context")
 
     def _is_looked_up(self, node: ast.expr) -> bool:
         """Return True if of an object's names one is looked up, or all are compared with names written out: the
@@ -253,10 +229,11 @@ class Uses:
     def _are_names(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Dict):
             return all(isinstance(key, ast.Constant) and not str(key.value).startswith("__") for key in node.keys)
-        looked = last(node) == "__dict__" or (
-            isinstance(node, ast.Call) and last(node.func) in ("vars", "__dict__")
+        return (
+            isinstance(node, ast.Constant)
+            or last(node) == "__dict__"
+            or last(getattr(node, "func", node)) == "vars"
         )
-        return isinstance(node, ast.Constant) or looked
 
     def _call(self, node: ast.Call) -> Iterator[str]:
         name = last(node.func)
@@ -264,14 +241,14 @@ class Uses:
             yield from self._special(keyword.arg or "", words("__name__ __qualname__ __doc__"))
             if keyword.arg == "eval_str":
                 yield "it has text run as code"
-        if self._names.is_builtin(node.func, "vars"):
-            if len(node.args) != 1 or isinstance(node.args[0], ast.Starred) or not self._is_looked_up(node):
-                yield "it uses vars for more than a look at one name"
+        whole = len(node.args) != 1 or isinstance(node.args[0], ast.Starred) or not self._is_looked_up(node)
+        if whole and self._names.is_builtin(node.func, "vars"):
+            yield "it uses vars for more than a look at one name"
         if name == "multiple" and any(not word.arg for word in node.keywords):
             yield "it replaces names made at run time"
-        if name in ("query", "eval") and self._packages and isinstance(node.func, ast.Attribute):
-            if not node.args or re.search("@|__|^$", text_of(node.args[0])):
-                yield f"it calls {name} with more than a plain text"
+        evaluates = name in ("query", "eval") and self._packages and isinstance(node.func, ast.Attribute)
+        if evaluates and re.search("@|__|^$", text_of(node.args[0]) if node.args else ""):
+            yield f"it calls {name} with more than a plain text"
         name = next((path[-1] for path in self._names.paths(node.func)), name)
         if name not in _BY_NAME or (name == "object" and not self._names.paths(node.func)):
             return
@@ -285,11 +262,10 @@ class Uses:
             texts = self._names.texts(item)
             if texts is None and not self._of_the_code(node, item):
                 yield f"it uses {name} with a name made at run time"
-            if name == "getfixturevalue" and (texts or set()) & _CAPTURES | {"request"} & (texts or set()):
-                yield f"it asks for {text_of(item)} by name"
-            allowed = (
-                _READ if name in ("getattr", "attrgetter", "methodcaller") else _SET - {"__name__", "__qualname__"}
-            )
+            if name == "getfixturevalue" and (texts or frozenset()) & (_CAPTURES | {"request"}):
+                yield f"it asks for {ast.unparse(item)} by name"
+            reads = name in ("getattr", "attrgetter", "methodcaller")
+            allowed = _READ if reads else _SET - {"__name__", "__qualname__"}
             for part in (part for text in texts or () for part in text.split(".")):
                 yield from self._special(part, allowed)
                 yield from self.attribute_named(part)
@@ -297,51 +273,36 @@ class Uses:
     def _of_the_code(self, call: ast.Call, name: ast.expr) -> bool:
         """Return True if an attribute of the code under test is asked for, by a name that cannot be special; or a
         field, by `for f in dataclasses.fields(...)`."""
-        if last(call.func) in ("getattr", "setattr") and isinstance(name, ast.Attribute) and name.attr == "name":
-            fields = [self._names.parent(place) for place in self._names.defined[last(name.value)]]
-            found = [getattr(getattr(loop, "iter", None), "func", None) for loop in fields]
-            return bool(found) and all(
-                each and self._names.stands_for(each, "dataclasses.fields") for each in found
-            )
+        if isinstance(name, ast.Attribute) and name.attr == "name":
+            loops = [self._names.parent(place) for place in self._names.defined.get(last(name.value), [])]
+            made = [getattr(getattr(loop, "iter", None), "func", None) for loop in loops]
+            return bool(made) and all(each and self._names.stands_for(each, "dataclasses.fields") for each in made)
         first = name.values[0] if isinstance(name, ast.JoinedStr) else getattr(name, "left", None)
         return self._names.is_under_test(call.args[0]) and text_of(first)[:1].isalpha()
 
     def _format(self, node: ast.Attribute) -> Iterator[str]:
-        """Attributes in the fields of a text that is filled in."""
-        texts = self._names.texts(node.value)
-        fields = [field for text in texts or () for field in re.findall(r"{([^{}]*)", text)]
-        yield from (
-            fault for field in fields for name in re.findall(r"\w+", field) for fault in self.attribute_named(name)
-        )
-        call = self._names.call_of(node)
-        plain = call and all(
-            isinstance(item, ast.Constant) for item in [*call.args, *(word.value for word in call.keywords)]
-        )
-        if texts is None and not plain and not isinstance(self._names.parent(node), ast.Attribute):
-            if not self._names.is_under_test(node):
-                yield "it fills in a text made at run time"
+        """Attributes in the fields of a text that is filled in. What comes of it are texts: no more is asked."""
+        fields = [
+            field for text in self._names.texts(node.value) or () for field in re.findall(r"{([^{}]*)", text)
+        ]
+        for name in (name for field in fields for name in re.findall(r"\w+", field)):
+            yield from self.attribute_named(name)
 
     def _stays_a_capture(self, node: ast.Name) -> bool:
         """Return True if pytest's `capsys` is used for its attributes, kept under its name, or passed on as it."""
         parent = self._names.parent(node)
         if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and node in parent.args:
-            functions = [each for each in self._names.defined[parent.func.id] if isinstance(each, Function)]
-            position = parent.args.index(node)
-            return bool(functions) and all(
-                [arg.arg for arg in each.args.args][position : position + 1] == [node.id] for each in functions
-            )
+            functions = self._names.defined.get(parent.func.id, [])
+            taken = [each.args.args[parent.args.index(node) :] for each in functions if isinstance(each, Function)]
+            return bool(functions) and all(rest and rest[0].arg == node.id for rest in taken)
         kept = isinstance(parent, ast.Assign) and [last(target) for target in parent.targets] == [node.id]
         return kept or isinstance(parent, ast.Attribute)
 
     def _class(self, bases: list[ast.expr], keywords: list[ast.keyword]) -> Iterator[str]:
         for word in keywords:
-            if word.arg == "metaclass" and not self._names.stands_for(
-                word.value, "abc.ABCMeta", "enum.EnumMeta", "enum.EnumType"
-            ):
-                if not self._names.is_under_test(word.value):
-                    yield "it makes a class with a metaclass"
+            known = self._names.stands_for(word.value, *_METACLASSES) or self._names.is_under_test(word.value)
+            if word.arg == "metaclass" and not known:
+                yield "it makes a class with a metaclass"
         for base in bases:
-            if self._names.is_builtin(base, "type") or self._names.stands_for(
-                base, "abc.ABCMeta", "enum.EnumMeta", "enum.EnumType"
-            ):
+            if self._names.is_builtin(base, "type") or self._names.stands_for(base, *_METACLASSES):
                 yield "it defines a metaclass"

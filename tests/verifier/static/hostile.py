@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Preambles of tests that reach the interpreter: each runs TEXT, which makes a file, in the process of the tests.
 
 Each is followed by an honest test of `add`. They are named by the way that they take.

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import builtins
+import importlib
+import types
+
 import pytest
 
 from agents.records import Test
 from agents.suite import split
-from agents.verifier.static.gate import examine
+from agents.verifier.static.gate import check_encoding, examine
+from agents.verifier.static.names import ROWS, WHOLE
 from tests.verifier.static import gate_files
 
 HEAD = "import pytest\nimport user_code\nfrom user_code import add\n"
@@ -128,3 +133,38 @@ def test_no_honest_file_is_taken_for_one_that_tampers(source: str) -> None:
 @pytest.mark.parametrize("source", gate_files.TAMPERING.values(), ids=gate_files.TAMPERING)
 def test_a_file_that_tampers_is_refused(source: str) -> None:
     assert any(examine(test) for test in split(source, "user"))
+
+
+@pytest.mark.parametrize("encoding", ["utf-7", "unicode_escape", "cp037", "nothing"])
+def test_a_file_that_python_reads_otherwise_is_refused(encoding: str) -> None:
+    with pytest.raises(ValueError, match="encoding"):
+        check_encoding(f"# coding: {encoding}\n+AGUAdgBhAGw-('1')  # \\u0041\n")
+
+
+def test_utf_7_hides_a_call() -> None:
+    assert b"# coding: utf-7\n+AGUAdgBhAGw-('1')".decode("utf-7").endswith("eval('1')")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
+def test_a_file_may_declare_an_encoding_that_changes_nothing(encoding: str) -> None:
+    check_encoding(f"# -*- coding: {encoding} -*-\nimport math\n")
+
+
+MODULES = [module for module in ROWS if not module.startswith(("@", "builtins"))]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_no_name_of_the_table_is_a_module_or_runs_text(module: str) -> None:
+    loaded = pytest.importorskip(module)
+    texts = [builtins.exec, builtins.eval, builtins.compile, builtins.__import__, types.CodeType, types.FrameType]
+    for name in ROWS[module].isolated | ROWS[module].shared:
+        value = getattr(loaded, name, None)
+        assert not (isinstance(value, types.ModuleType) and f"{module}.{name}" not in ROWS), name
+        assert not any(value is text for text in texts), name
+
+
+@pytest.mark.parametrize("module", sorted(WHOLE))
+def test_a_star_import_brings_only_what_the_table_has(module: str) -> None:
+    loaded = importlib.import_module(module)
+    exported = getattr(loaded, "__all__", None) or [name for name in dir(loaded) if not name.startswith("_")]
+    assert set(exported) <= ROWS[module].isolated | ROWS[module].shared
