@@ -1,9 +1,9 @@
 """Compares the gate with that of an earlier commit: `python docs/measure_gate.py [COMMIT]` (cda35d0).
 
 Both read every test of the recorded replies (docs/benchmark, tests/replays), of HumanEval+ and MBPP+ as their
-authors wrote them, of the verdict cases (all three in ../shared), of the packages of `measure_refusals.py`, and those
-written out in this repository's own tests. Nothing is run. What is refused now, or needs one process now, and did not
-before, is printed.
+authors wrote them, of the verdict cases (all three in ../shared), of the packages of `measure_refusals.py`, and
+those written out in this repository's own tests. Nothing is run. What is refused now, or needs one process now, and
+did not before, is printed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ for _, name, source, preamble in json.load(sys.stdin):
     test = Test(name, source, "generated", preamble)
     refused = examine(test, importable)
     shared = why_one_process(test) if refused is None else None
-    found.append(["refused", str(refused)] if refused else ["in one process", shared] if shared else ["isolated", ""])
+    kind = "refused" if refused else "in one process" if shared else "isolated"
+    found.append([kind, str(refused or shared or "")])
 json.dump(found, sys.stdout)
 """
 

@@ -36,6 +36,9 @@ def shared_by(names: Names) -> Iterator[str]:
             yield from _shared_class(node, names)
         if isinstance(node, ast.Call) and last(node.func) in _CALLS:
             yield f"it calls {last(node.func)}"
+        if isinstance(node, ast.Call) and last(node.func) == "getfixturevalue":
+            asked = {text for item in node.args for text in names.texts(item) or ()}
+            yield from (f"it asks for the fixture {name}" for name in sorted(asked & _FIXTURES))
 
 
 def _shared_class(node: ast.ClassDef, names: Names) -> Iterator[str]:

@@ -27,18 +27,20 @@ NEVER = {
     name for kind in _FRAMES for name in dir(kind) if re.fullmatch(r"(f|gi|cr|ag|tb|co|cell)_\w+", name)
 } | words(
     """_exit _os _sys _ctypes _getframe _evaluate _outcome _cleanups _callTestMethod _ShouldStop _Outcome _SubTest
-    _item _pyfuncitem _excinfo settrace setprofile SkipTest skipTest expectedFailure failureException doCleanups
-    ForwardRef get_field create_subprocess_exec create_subprocess_shell subprocess_exec subprocess_shell
-    load_extension enable_load_extension sysexec pyimport syspath_prepend get_stack _module _setattr _setitem
-    inner_test fuzz_one_input is_hypothesis_test conjecture_data register_profile load_profile get_profile
-    reproduce_failure"""
+    _item _pyfuncitem _excinfo settrace setprofile SkipTest skipTest expectedFailure failureException
+    doCleanups ForwardRef get_field create_subprocess_exec create_subprocess_shell subprocess_exec
+    subprocess_shell load_extension enable_load_extension sysexec pyimport syspath_prepend get_stack _module
+    _setattr _setitem _peer inner_test fuzz_one_input is_hypothesis_test conjecture_data register_profile
+    load_profile get_profile reproduce_failure"""
 )
 """Attributes of values that lead to frames, to the interpreter, to a program, or from a test to its own run."""
+_PREFIXES = ("_hypothesis", "_greenloop")
 _WORDS = words("traceback getter xfail ctypes builtins importlib subprocess temp_original")
 """The same, but plain words where they stand in a text."""
 _NOT_OF_PACKAGES = words(
     """sys os io builtins gc inspect importlib ctypes subprocess signal threading pickle eval read_pickle to_pickle
-    ctypeslib f2py rundocs runstring measure core lib compat distutils load util"""
+    ctypeslib f2py rundocs runstring measure core lib compat distutils load util
+    memmap fromfile"""
 )
 """Parts of third-party packages that lead to the interpreter, or run texts as code."""
 _OF_TUPLES = words("_fields _replace _asdict _make _field_defaults")
@@ -90,7 +92,7 @@ class Uses:
     def attribute_named(self, name: str) -> Iterator[str]:
         """Yield why tests may not read the attribute `name` of any object."""
         yield from self._special(name, _READ)
-        if name in NEVER | _WORDS or name.startswith("_hypothesis"):
+        if name in NEVER | _WORDS or name.startswith(_PREFIXES):
             yield f"it uses {name}, which tests may not"
 
     def is_refused(self, path: Path) -> bool:
@@ -134,7 +136,7 @@ class Uses:
             yield from self.attribute_named(node.attr)
         else:
             yield from self._special(node.attr, _SET)
-            if node.attr in NEVER or node.attr.startswith("_hypothesis"):
+            if node.attr in NEVER or node.attr.startswith(_PREFIXES):
                 yield f"it sets {node.attr}"
             if node.attr in ("__name__", "__qualname__") and not self._set_to_a_text(node):
                 yield f"it assigns to {node.attr}"
@@ -166,12 +168,12 @@ class Uses:
             yield f"it uses {node.id}, which tests may not"
         if node.id in ("getattr", "setattr", "delattr", "vars") and self._names.call_of(node) is None:
             yield f"it uses {node.id} in a way that tests may not"
-        if node.id in _CAPTURES and not self._stays_a_capture(node):
-            yield f"it hands {node.id} around"
         yield from self._path(node)
 
     def _path(self, node: ast.Name | ast.Attribute) -> Iterator[str]:
         """What is wrong with what a dotted name stands for."""
+        if last(node) in _CAPTURES and isinstance(node.ctx, ast.Load) and not self._stays_a_capture(node):
+            yield f"it hands {last(node)} around"
         for path in self._names.paths(node):
             dotted = ".".join(path)
             if self.is_refused(path) and isinstance(node.ctx, ast.Load):
@@ -288,14 +290,14 @@ class Uses:
         for name in (name for field in fields for name in re.findall(r"\w+", field)):
             yield from self.attribute_named(name)
 
-    def _stays_a_capture(self, node: ast.Name) -> bool:
+    def _stays_a_capture(self, node: ast.expr) -> bool:
         """Return True if pytest's `capsys` is used for its attributes, kept under its name, or passed on as it."""
         parent = self._names.parent(node)
         if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and node in parent.args:
             functions = self._names.defined.get(parent.func.id, [])
             taken = [each.args.args[parent.args.index(node) :] for each in functions if isinstance(each, Function)]
-            return bool(functions) and all(rest and rest[0].arg == node.id for rest in taken)
-        kept = isinstance(parent, ast.Assign) and [last(target) for target in parent.targets] == [node.id]
+            return len(taken) == len(functions) > 0 and all(rest and rest[0].arg == last(node) for rest in taken)
+        kept = isinstance(parent, ast.Assign) and [last(target) for target in parent.targets] == [last(node)]
         return kept or isinstance(parent, ast.Attribute)
 
     def _class(self, bases: list[ast.expr], keywords: list[ast.keyword]) -> Iterator[str]:

@@ -1419,4 +1419,44 @@ import warnings
 c = warnings.catch_warnings()
 c._module.sys.modules['builtins'].exec(TEXT)
 """,
+    "capsys kept by an object": """
+import pytest
+class A:
+    pass
+a = A()
+@pytest.fixture(autouse=True)
+def look(capsys):
+    a.capsys = capsys
+    c = a.capsys
+    c.request.config.pluginmanager.get_plugin('skipping').os.sys.modules['builtins'].exec(TEXT)
+""",
+    "capsys passed to a class": """
+import pytest
+class A:
+    def __init__(self, c):
+        c.request.config.pluginmanager.get_plugin('skipping').os.sys.modules['builtins'].exec(TEXT)
+@pytest.fixture(autouse=True)
+def look(capsys):
+    A(capsys)
+""",
+    "capsys in a list": """
+import pytest
+@pytest.fixture(autouse=True)
+def look(capsys):
+    [capsys][0].request.config.pluginmanager.get_plugin('skipping').os.sys.modules['builtins'].exec(TEXT)
+""",
+    "capsys by a keyword": """
+import pytest
+def run(c):
+    c.request.config.pluginmanager.get_plugin('skipping').os.sys.modules['builtins'].exec(TEXT)
+@pytest.fixture(autouse=True)
+def look(capsys):
+    run(c=capsys)
+""",
+    "capsys by methodcaller": """
+import operator, pytest
+@pytest.fixture(autouse=True)
+def look(capsys):
+    operator.attrgetter('request')(capsys).config.pluginmanager.get_plugin('skipping').os.sys.modules['builtins'].exec(TEXT)
+""",
 }

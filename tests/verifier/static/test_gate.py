@@ -105,6 +105,8 @@ GRAVE = {
     "async": "async def test_a():\n    assert add(1, 2) == 3\n",
     "hook": "def pytest_runtest_makereport():\n    pass\ndef test_a():\n    assert add(1, 2) == 3\n",
     "not collected": "class TestA:\n    __test__ = False\n    def test_a(self):\n        assert add(1, 2) == 3\n",
+    "the proxy's caller": "def test_a():\n    user_code.Box().add._peer._emit('x')\n    assert add(1, 2) == 3\n",
+    "the caller by the module": "def test_a():\n    assert user_code._greenloop_caller and add(1, 2) == 3\n",
     "no Python": "def test_a(:\n",
 }
 
