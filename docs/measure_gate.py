@@ -2,8 +2,8 @@
 
 Both read every test of the recorded replies (docs/benchmark, tests/replays), of HumanEval+ and MBPP+ as their
 authors wrote them, of the verdict cases (all three in ../shared), of the packages of `measure_refusals.py`, and
-those written out in this repository's own tests. Nothing is run. What is refused now, or needs one process now, and
-did not before, is printed.
+those written out in this repository's own tests. Nothing is run. What is refused now, or needs one process now,
+and did not before, is printed.
 """
 
 from __future__ import annotations

@@ -27,10 +27,12 @@ def examine(test: Test, importable: frozenset[str] = frozenset([HYPOTHESIS])) ->
 def _examined(preamble: str, source: str, importable: frozenset[str]) -> str | None:
     try:
         names = names_of(preamble, source)
+        uses = Uses(names, importable)
+        return next(chain(uses.found(), Tampering(names, uses).found(), _misread(names.tree)), None)
     except ValueError as error:
         return f"it is not Python: {error}"
-    uses = Uses(names, importable)
-    return next(chain(uses.found(), Tampering(names, uses).found(), _misread(names.tree)), None)
+    except RecursionError:
+        return "it nests too deeply to be read"
 
 
 def check_encoding(source: str) -> None:

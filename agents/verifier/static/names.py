@@ -85,9 +85,8 @@ class Names:
                 self.imports[alias.asname or top].add(alias.name if alias.asname else top)
             elif alias.name == "*":
                 self.everything = self.everything or node.module == USER_MODULE
-                for name in (
-                    row := ROWS.get(node.module or "", Row(frozenset(), frozenset()))
-                ).isolated | row.shared:
+                row = ROWS.get(node.module or "", Row(frozenset(), frozenset()))
+                for name in row.isolated | row.shared:
                     self.imports[name].add(f"{node.module}.{name}")
             elif node.module == USER_MODULE:
                 self.under_test.add(alias.asname or alias.name)
@@ -170,59 +169,53 @@ class Names:
         return None if None in each else frozenset(text for texts in each for text in texts or ())
 
     def _escapes(self, name: str) -> bool:
-        """Return True if `name` may be bound from elsewhere: by an import or from another function."""
-        declared = (node.names for node in self.nodes if isinstance(node, ast.Global | ast.Nonlocal))
-        return (
-            self.everything
-            or name in self.imports
-            or name in self.under_test
-            or any(name in names for names in declared)
-        )
+        """Return True if `name` may be bound from elsewhere: by an import or a function, or as an attribute."""
+        declared = {
+            name for node in self.nodes if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names
+        }
+        attributes = {node.attr for node in self.nodes if isinstance(node, ast.Attribute)}
+        return self.everything or name in self.imports.keys() | self.under_test | declared | attributes
 
     def _scopes(self, node: ast.AST) -> list[ast.AST]:
         functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
         return [*(around for around in self.above(node) if isinstance(around, functions)), self.tree]
 
-    def values_of(self, node: ast.Name) -> list[ast.expr | None]:
+    def values_of(self, node: ast.Name, loops: bool = True) -> list[ast.expr | None]:
         """Return all that a name is bound to in this function or around it; None for what cannot be told."""
         scopes = {id(scope) for scope in self._scopes(node)}
         places = [place for place in self.defined.get(node.id, []) if id(self._scopes(place)[0]) in scopes]
-        values = [value for place in places for value in self._values(place)]
+        values = [value for place in places for value in self._values(place, loops)]
         return values if values and not self._escapes(node.id) else [None]
 
-    def _values(self, place: ast.AST) -> list[ast.expr | None]:
+    def _values(self, place: ast.AST, loops: bool) -> list[ast.expr | None]:
         """Return what is bound at `place`."""
         if isinstance(place, ast.arg):
-            return self._cases(place)
+            return self._cases(place) if loops else [None]
         holder = self.parent(place)
         index: int | None = None
-        if isinstance(holder, ast.Tuple):
+        if isinstance(holder, ast.Tuple) and not any(isinstance(each, ast.Starred) for each in holder.elts):
             index, place, holder = holder.elts.index(place), holder, self.parent(holder)  # type: ignore[arg-type]
         match holder:
-            case ast.Assign(value=value) | ast.NamedExpr(value=value) | ast.AnnAssign(value=value) if (
-                index is None
-            ):
+            case ast.Assign(targets=[_], value=value) | ast.AnnAssign(value=value) if index is None:
                 return [value]
-            case ast.For(target=target, iter=each) | ast.comprehension(target=target, iter=each) if (
-                target is place
-            ):
-                return self._each(each, index)
+            case ast.For(target=target, iter=each) | ast.comprehension(target=target, iter=each):
+                return self._each(each, index) if loops and target is place else [None]
         return [None]
 
     def _each(self, node: ast.expr, index: int | None) -> list[ast.expr | None]:
         """Return the elements of a literal that is gone through, or of each of them the one at `index`."""
+        if isinstance(node, ast.Name):
+            (literal, *others) = self.values_of(node, loops=False)
+            if literal is None or others or not self._stays(node, literal):
+                return [None]
+            node = literal
         match node:
-            case ast.Name():
-                values = self.values_of(node)
-                if len(values) == 1 and values[0] is not None and self._stays(node, values[0]):
-                    return self._each(values[0], index)
             case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
                 if index is None:
                     return list(elements)
-                sized = [
-                    each for each in elements if isinstance(each, ast.List | ast.Tuple) and len(each.elts) > index
-                ]
-                return [each.elts[index] for each in sized] if len(sized) == len(elements) else [None]
+                rows = [each.elts if isinstance(each, ast.List | ast.Tuple) else [] for each in elements]
+                starred = any(isinstance(each, ast.Starred) for row in rows for each in row)
+                return [None if starred or len(row) <= index else row[index] for row in rows]
             case ast.Dict(keys=keys) if index is None:
                 return list(keys)
             case ast.Call(func=ast.Attribute(value=ast.Dict(keys=keys, values=values), attr="items"), args=[]):

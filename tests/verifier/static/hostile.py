@@ -1459,4 +1459,88 @@ import operator, pytest
 def look(capsys):
     operator.attrgetter('request')(capsys).config.pluginmanager.get_plugin('skipping').os.sys.modules['builtins'].exec(TEXT)
 """,
+    "getattr from two literals in one": """
+def f():
+    pass
+names = others = []
+others.append(chr(95) * 2 + 'builtins' + chr(95) * 2)
+for name in names:
+    getattr(f, name)['exec'](TEXT)
+""",
+    "getattr from a literal of a class": """
+def f():
+    pass
+class A:
+    names = ['__doc__']
+    def grow():
+        A.names[0] = chr(95) * 2 + 'builtins' + chr(95) * 2
+    def look():
+        for name in A.names:
+            getattr(f, name)['exec'](TEXT)
+A.grow()
+A.look()
+""",
+    "getattr from a starred row": """
+def f():
+    pass
+two = ('a', chr(95) * 2 + 'builtins' + chr(95) * 2)
+for a, name, b in [(*two, '__doc__')]:
+    getattr(f, name)['exec'](TEXT)
+""",
+    "getattr by a starred target": """
+def f():
+    pass
+for *a, name in [('x', '__doc__', chr(95) * 2 + 'builtins' + chr(95) * 2)]:
+    getattr(f, name)['exec'](TEXT)
+""",
+    "getattr by a module's attribute": """
+import pytest
+def f():
+    pass
+WANTED = '__doc__'
+def setup_module(module):
+    module.WANTED = chr(95) * 2 + 'builtins' + chr(95) * 2
+@pytest.fixture(autouse=True)
+def look():
+    getattr(f, WANTED)['exec'](TEXT)
+""",
+    "getattr by walrus": """
+def f():
+    pass
+with_names = (names := ['__doc__'])
+with_names[0] = chr(95) * 2 + 'builtins' + chr(95) * 2
+for name in names:
+    getattr(f, name)['exec'](TEXT)
+""",
+    "getattr by a parameter that another fixture gives": """
+import pytest
+def f():
+    pass
+@pytest.fixture
+def name(request):
+    return chr(95) * 2 + 'builtins' + chr(95) * 2
+@pytest.mark.parametrize('name', ['__doc__'], indirect=True)
+def test_b(name):
+    getattr(f, name)['exec'](TEXT)
+""",
+    "getattr by a parameter that setup_method passes": """
+import pytest
+def f():
+    pass
+class TestB:
+    def setup_method(self, method):
+        method( chr(95) * 2 + 'builtins' + chr(95) * 2)
+    @pytest.mark.parametrize('name', ['__doc__'])
+    def test_b(self, name):
+        found = getattr(f, name)
+        if found:
+            found['exec'](TEXT)
+""",
+    "getattr by a loop in a loop": """
+def f():
+    pass
+for name in ['__doc__']:
+    for name in [chr(95) * 2 + 'builtins' + chr(95) * 2]:
+        getattr(f, name)['exec'](TEXT)
+""",
 }

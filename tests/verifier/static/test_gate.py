@@ -53,6 +53,15 @@ HONEST = {
         "import os, sys\nsys.path.insert(0, os.path.dirname(__file__))\ndef test_a():\n    assert add(1, 2) == 3\n"
     ),
     "a method called kill": "def test_a():\n    p = user_code.Player()\n    p.kill()\n    assert not p.alive\n",
+    "getattr of parameters": (
+        "@pytest.mark.parametrize('name, want', [('size', 0), ('count', 1)])\ndef test_a(name, want):\n"
+        "    assert getattr(user_code.Box(), name) == want\n"
+    ),
+    "getattr of names above": (
+        "NAMES = ('size', 'count')\ndef test_a():\n    for name in NAMES:\n"
+        "        assert getattr(user_code.Box(), f'get_{name}')() == 0\n"
+    ),
+    "getattr of the code's names": "def test_a(n=1):\n    assert getattr(user_code, f'solve_{n}')(1) == 1\n",
     "getattr in a loop": (
         "def test_a():\n    box = user_code.Box()\n    for name in ['size', 'count']:\n"
         "        assert getattr(box, name) == 0\n"
@@ -107,6 +116,10 @@ GRAVE = {
     "not collected": "class TestA:\n    __test__ = False\n    def test_a(self):\n        assert add(1, 2) == 3\n",
     "the proxy's caller": "def test_a():\n    user_code.Box().add._peer._emit('x')\n    assert add(1, 2) == 3\n",
     "the caller by the module": "def test_a():\n    assert user_code._greenloop_caller and add(1, 2) == 3\n",
+    "loops in a circle": (
+        "for a in b:\n    pass\nfor b in a:\n    getattr(add, a)\ndef test_a():\n    assert add(1, 2) == 3\n"
+    ),
+    "too deep": f"def test_a():\n    assert getattr(add, {'a + ' * 900}'b')(1, 2) == 3\n",
     "no Python": "def test_a(:\n",
 }
 
