@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatch
@@ -60,17 +61,20 @@ def script_case(
 def _data(root: Path, data: Sequence[str]) -> tuple[list[str], dict[str, Path]]:
     """Return the files that `--data` names, themselves or by their folder: those below `root`, and those from
     elsewhere, which lie beside the script under their own names. Raises UsageError."""
+    root = Path(os.path.abspath(root))  # noqa: PTH100
     named: list[str] = []
     elsewhere: dict[str, Path] = {}
-    for path in map(Path, data):
-        found = [path / inner for inner in files_below(path)] if path.is_dir() else [path]
+    for path in (Path(os.path.abspath(each)) for each in data):  # noqa: PTH100 (`..` goes, and links stay)
+        folder, found = path.parent, [path]
+        if path.is_dir():
+            folder, found = path, [path / inner for inner in files_below(path)]
         files = [each for each in found if each.is_file()]
         if not files:
             raise UsageError(f"--data {path}: there is no file.")
         if path.is_relative_to(root):
             named += [each.relative_to(root).as_posix() for each in files]
         else:
-            elsewhere |= {each.relative_to(path.parent).as_posix(): contained(each, path.parent) for each in files}
+            elsewhere |= {each.relative_to(path.parent).as_posix(): contained(each, folder) for each in files}
     return named, elsewhere
 
 
