@@ -123,7 +123,7 @@ def heal(
                     arguments=arguments,
                     stdin=_absolute(stdin),
                     environment=tuple(each.partition("=")[0] for each in env),
-                    data=tuple(str(path.resolve()) for path in data),
+                    data=tuple(str(path.absolute()) for path in data),
                     may_change=may_change,
                     keep=keep,
                     expect=expect,

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..batch.reports.details import run_details
 from ..errors import GreenloopError
+from ..files import read_regular
 from ..jobs import Job, Jobs
 from ..records import RunRecord
 from ..run.event_log import is_written
@@ -118,7 +119,7 @@ def calls_document(jobs: Jobs, name: str) -> Json:
 
 def _call(path: Path) -> Json | None:
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(read_regular(path))
         request, reply = document["request"], document["reply"]
         return {
             "title": clean(f"{request['role']}: {request['purpose']}"),
@@ -127,7 +128,7 @@ def _call(path: Path) -> Json | None:
             ),
             "reply": clean(reply["text"]),
         }
-    except (OSError, ValueError, KeyError, TypeError):
+    except (GreenloopError, OSError, ValueError, KeyError, TypeError):
         return None  # it is being written
 
 
