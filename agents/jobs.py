@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
@@ -17,7 +17,7 @@ from typing import Any
 from .errors import GreenloopError, Interrupted, UsageError
 from .events import Answered, Asked, Event, Note, Ruled, RunStarted, ignore_event
 from .heal.run import HealOptions, run_heal
-from .records import RunRecord, RunResult
+from .records import RunRecord, RunResult, Spec, SpecLimits
 from .records.approvals import Decision, Proposal
 from .records.heal import HealRequest, HealResult
 from .run.cancellation import Cancellation
@@ -29,7 +29,9 @@ from .run.resources import HEAL_ROLES, Resources, open_resources
 from .run.role_models import ROLES
 from .run.run import RunRequest, run_spec
 from .settings import Settings
-from .spec import read_spec
+from .spec.answers import statements
+from .spec.place import place_of
+from .spec.reading import make_spec, take_apart
 from .storage.atomic import PRIVATE, write_atomically
 from .storage.run_directory import RunDirectory, make_work_dir, new_id, runs_in
 
@@ -37,6 +39,9 @@ MOST_AT_ONCE = 4
 ENDING_SECONDS = 5.0
 """How long a cancelled run may take to end."""
 ANSWERS_FILE = "answers.txt"
+_LIMITS = tuple(asdict(SpecLimits()))
+_IN_FRONT_MATTER = ("id", "signature", "examples", "limits", *_LIMITS)
+"""Keys of a spec that came over a server's door: none names a file."""
 
 Outcome = RunResult | HealResult
 
@@ -115,14 +120,39 @@ class Jobs:
         self._held = ExitStack()
         self._opened: tuple[ThreadPoolExecutor, Resources] | None = None
 
-    def generate(self, spec: str, tests: str | None, **changes: Any) -> Job:
-        """Begin a run under the server's settings with `changes`. Raises UsageError, SandboxUnavailable and
-        ModelError."""
-        read = read_spec(spec, origin="argument", tests=tests, packages=self.settings.packages)
+    def generate(self, spec: str, examples: str, tests: str, **changes: Any) -> Job:
+        """Begin a run under the server's settings with `changes`. `examples` stand one a line, as in a file of
+        answers. Raises UsageError, SandboxUnavailable and ModelError."""
+        read = self._read(spec, examples, tests if tests.strip() else None)
         settings = replace(self.settings, **changes)
+        own = {name: value for name, value in asdict(read.limits).items() if value}
+        self._check_limits({**asdict(settings), **own})
         request = RunRequest(read, settings, os.environ, run_id=new_id(read.id, datetime.now().astimezone()))
         assert request.run_id is not None
         return self._begin(request.run_id, lambda job, parts: self._run(request, None, job, parts))
+
+    def _read(self, text: str, examples: str, tests: str | None) -> Spec:
+        """Read a spec that came without a folder: what names a file or a package is refused."""
+        place = place_of("argument")
+        front, body = take_apart(text, place)
+        for key, where in front.places.items():
+            if key not in _IN_FRONT_MATTER:
+                known = ", ".join(_IN_FRONT_MATTER)
+                raise UsageError(f"{where}: `{key}` can't be given to a server; here it may be {known}.")
+        lines = tuple(line for line, _ in statements(examples, "The examples"))
+        places = {**front.places, **({"examples": "The examples"} if lines else {})}
+        front = replace(
+            front, examples=(*front.examples, *lines), places=places, source=front.source + "\n".join(lines)
+        )
+        return make_spec(front, body, place, tests, packages=self.settings.packages)
+
+    def _check_limits(self, wanted: Mapping[str, Any]) -> None:
+        """Raise UsageError for a limit above one that the server was started with."""
+        for name in _LIMITS:
+            most = getattr(self.settings, name)
+            if most is not None and wanted[name] > most:
+                option = name.replace("_", "-")
+                raise UsageError(f"{name} is at most {most} here; give less, or start the server with --{option}.")
 
     def heal(self, code: str, tests: str | None, expect: str | None) -> Job:
         """Begin a heal of a module, user_code.py, in a folder of its own; nothing of the user's is written."""

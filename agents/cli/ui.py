@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import secrets
+import shutil
 import socket
+import sys
 import webbrowser
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -13,6 +14,7 @@ from cyclopts.validators import Number
 from ..errors import UsageError
 from ..settings import Settings
 from ..terminal.console import Console
+from .signals import handled
 
 
 def ui(
@@ -36,6 +38,7 @@ def ui(
         raise UsageError("On the page each run says whether it waits for approvals; leave out --approve.")
     try:
         from ..ui.server import serve
+        from ..ui.session import Sessions, redirect_file
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn", "anyio", "h11"):
             raise
@@ -44,18 +47,35 @@ def ui(
 
     from ..jobs import Jobs
 
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening, handled({"SIGTERM": _interrupt}):
+        if sys.platform != "win32":  # where it would let another program have the same port
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind(("127.0.0.1", port))
         except OSError as error:
             raise UsageError(f"Port {port} can't be had ({error.strerror}); give another with --port.") from error
-        number = listening.getsockname()[1]
-        token = secrets.token_urlsafe(32)
-        address = f"http://127.0.0.1:{number}/?token={token}"
-        Console(quiet=settings.quiet, color=settings.color).lines([f"The page: {address}", "Ctrl-C ends it."])
-        if browser:
-            webbrowser.open(address)
-        with closing(Jobs(settings)) as jobs:
-            serve(jobs, listening, token)
+        sessions = Sessions(f"http://127.0.0.1:{listening.getsockname()[1]}/")
+        address = sessions.new_address()
+        console = Console(quiet=settings.quiet, color=settings.color)
+        try:
+            page = redirect_file(address, settings.work_dir) if browser else None
+        except OSError as error:
+            place = settings.work_dir
+            raise UsageError(f"{place} can't be written ({error}); give another --work-dir.") from error
+
+        def ready() -> None:
+            console.lines([f"The page: {address}", "It opens once, in one browser. Ctrl-C ends it."])
+            if page is not None:
+                webbrowser.open(page.absolute().as_uri())
+
+        try:
+            with closing(Jobs(settings)) as jobs:
+                serve(jobs, listening, sessions, lambda told: console.lines([told]), ready)
+        finally:
+            if page is not None:
+                shutil.rmtree(page.parent, ignore_errors=True)
     return 0
+
+
+def _interrupt() -> NoReturn:
+    raise KeyboardInterrupt

@@ -69,13 +69,13 @@ class Tools:
     ) -> dict[str, Any]:
         """Turn a spec ("Implement name(argument: type) -> type ...") into a tested Python module.
 
-        `examples` are lines such as `name(1) == 2`: trusted, as are pytest `tests` (they import user_code).
+        `examples` are lines such as `name(1) == 2`: trusted, as are pytest `tests` (they import user_code); one
+        that can't be read is refused. The spec may have front matter, which names no file.
         Returns the result, or `state` running after `wait_seconds`: then call run_status.
         """
         _check_size(spec, examples, tests)
-        text = f"{spec.rstrip()}\n\n{examples.strip()}\n" if examples.strip() else spec
         return await self._waited(
-            lambda: self._jobs.generate(text, tests or None, effort=effort), context, wait_seconds
+            lambda: self._jobs.generate(spec, examples, tests, effort=effort), context, wait_seconds
         )
 
     async def heal(

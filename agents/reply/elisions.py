@@ -11,9 +11,9 @@ from ..syntax.headers import is_stub, says_nothing
 from ..syntax.source import names_used, parse
 
 _ELISION = re.compile(
-    r"""\#\s*(?:
+    r"""\#\s*+(?:
         (?:\.\.\.|…)\s*\(?(?:the\s+)?(?:rest|remaining|existing|previous|other|same|unchanged|implementation)\b.*
-        | (?:\[|<|\.\.\.|…|\()?\s*(?:the\s+)?(?:rest|remainder)\s+of\s+(?:the\s+|your\s+|this\s+)?
+        | (?:\[|<|\.\.\.|…|\()?\s*+(?:the\s+)?(?:rest|remainder)\s+of\s+(?:the\s+|your\s+|this\s+)?
           (?:code|file|function|functions|class|methods|implementation|module|program)
           (?:\s+(?:here|goes|remains|stays|is|as|unchanged|same|follows|omitted)\b.*)?[\s.\])>]*
         | (?:add\s+|put\s+|write\s+|insert\s+)?(?:your|the|actual)\s+(?:code|implementation|solution|logic)\s+

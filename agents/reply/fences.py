@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..syntax.source import parses
 
 _FENCE = re.compile(r"^[ \t]*(?P<mark>`{3,}|~{3,})[ \t]*(?P<language>[\w+#.-]*)")
-_THOUGHT = r"(?:think|thinking|thought|reasoning|scratchpad)"
+_TAG = re.compile("<(?P<closing>/?)(?:think|thinking|thought|reasoning|scratchpad)>", re.IGNORECASE)
 _NOT_PYTHON = re.compile(
     "bash|sh|shell|zsh|console|terminal|text|txt|plaintext|output|ya?ml|toml|html|css|javascript|js|java|c|cpp|rust|go"
     "|sql|ini|json|markdown|md"
@@ -34,7 +34,7 @@ def blocks(text: str, *, truncated: bool) -> tuple[Block, ...]:
     fenced = [] if _DEFINES.search(answer) and parses(answer) else _fenced(answer)
     if not fenced and not _DEFINES.search(answer) and answer != text:
         # Nothing follows the thinking: what code there is, is in it.
-        answer = re.sub(rf"</?{_THOUGHT}>", "\n", text, flags=re.IGNORECASE)
+        answer = _TAG.sub("\n", text)
         fenced = _fenced(answer)
     if fenced:
         python = [block for block in fenced if not _NOT_PYTHON.fullmatch(block.language)]
@@ -45,10 +45,20 @@ def blocks(text: str, *, truncated: bool) -> tuple[Block, ...]:
 def _without_thoughts(text: str) -> str:
     if parses(text):
         return text
-    text = re.sub(rf"^\s*<{_THOUGHT}>.*?</{_THOUGHT}>", "", text, flags=re.DOTALL | re.IGNORECASE | re.MULTILINE)
-    # Chat templates put the opening tag into the prompt, so that a reply may hold the closing one alone.
-    text = re.sub(rf"\A.*</{_THOUGHT}>", "", text, flags=re.DOTALL | re.IGNORECASE)
-    return re.sub(rf"^\s*<{_THOUGHT}>.*\Z", "", text, flags=re.DOTALL | re.IGNORECASE | re.MULTILINE)
+    kept: list[str] = []
+    start, seen, begun = 0, 0, False
+    for tag in _TAG.finditer(text):
+        if tag["closing"]:
+            if not begun:  # chat templates put the opening tag into the prompt: all above is thought
+                kept.clear()
+            start, begun = tag.end(), False
+        elif not begun:
+            _, newline, line = text[seen : tag.start()].rpartition("\n")
+            begun = not line.strip() and bool(newline or (seen == start and not kept))
+            if begun and (before := text[start : tag.start()].rstrip()):
+                kept.append(before + "\n")
+        seen = tag.end()
+    return "".join(kept) if begun else "".join(kept) + text[start:]
 
 
 def _fenced(text: str) -> list[Block]:

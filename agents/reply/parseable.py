@@ -31,6 +31,7 @@ _TYPOGRAPHY = str.maketrans(
     }
 )
 _TRIES = 40
+"""Repairs and cuts that are tried: each costs a parse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +107,10 @@ def _begun(code: str, name: str) -> str:
     lines = code.split("\n")[:-1]
     starts = [number for number, line in enumerate(lines) if re.match(rf"def {name}\(", line)]
     first = starts[-1] if starts else 0
-    if not starts or lines[first - 1].startswith("@"):
+    if not starts or (first and lines[first - 1].startswith("@")):
         return ""
-    cuts = ("\n".join(lines[first:end]) + "\n" for end in range(len(lines), first + 1, -1))
+    ends = range(len(lines), max(first + 1, len(lines) - _TRIES), -1)
+    cuts = ("\n".join(lines[first:end]) + "\n" for end in ends)
     return next((cut for cut in cuts if parses(cut)), "")
 
 

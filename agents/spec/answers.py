@@ -35,7 +35,7 @@ def with_answers(spec: Spec, path: Path, *, under_way: bool) -> Spec:
     """
     text = read_text(path, LONGEST_ANSWERS).replace("\r\n", "\n").replace("\r", "\n")
     found: dict[str, tuple[Example, int]] = {}
-    for statement, line in _statements(text, str(path)):
+    for statement, line in statements(text, str(path)):
         answer = replace(_answer(statement, spec, f"{path}, line {line}"), answer=True, told=not under_way)
         _check_rivals(answer, f"{path}, line {line}", spec, found)
         found.setdefault(_meaning(answer), (answer, line))
@@ -51,8 +51,8 @@ def with_answers(spec: Spec, path: Path, *, under_way: bool) -> Spec:
     return replace(spec, examples=(*kept, *(answer for answer in answers if _meaning(answer) not in known)))
 
 
-def _statements(text: str, origin: str) -> Sequence[tuple[str, int]]:
-    """Return the answers in `text` and the line of each."""
+def statements(text: str, origin: str) -> Sequence[tuple[str, int]]:
+    """Return the examples in `text`, one a line or a YAML list, and the line of each. Raises UsageError."""
     if _YAML.match(text):
         return listed(text, "examples", origin)
     lines = ((_BULLET.sub("", line.strip()), number) for number, line in enumerate(text.split("\n"), 1))

@@ -11,7 +11,9 @@ from ..syntax.collection import last_name
 from ..syntax.literals import expression, value
 from ..syntax.source import indented, names_bound, names_used, parse, source_of
 
-_PROMPT = re.compile(r"^(?P<indent>[ \t]*(?:[*-] |\d+[.)] )?[ \t]*`?)>>> ?(?P<code>.*)$")
+_PROMPT = re.compile(r"^(?P<indent>[ \t]*+(?:(?:[*-]|\d+[.)]) [ \t]*+)?`?)>>> ?(?P<code>.*)$")
+_MOST_SETUP = 100
+"""Statements that an example may need before it."""
 _RAISED = re.compile(r"^(?:\w+\.)*(?P<name>[A-Z]\w*)(?::|\s*$)")
 
 
@@ -69,7 +71,7 @@ def checks(session: Sequence[Shown], optional: bool, prints: bool) -> list[tuple
     that what is shown below a call was printed by it.
     """
     found: list[tuple[str, str, int]] = []
-    before: list[ast.stmt] = []
+    before = Before()
     texts: dict[ast.stmt, str] = {}
     for item in session:
         try:
@@ -80,15 +82,20 @@ def checks(session: Sequence[Shown], optional: bool, prints: bool) -> list[tuple
             continue
         texts.update({node: source_of(item.code.split("\n"), node) for node in body})
         check = _check(body[-1], texts[body[-1]], item.result, optional, prints)
+        before.add(body[:-1])
         if check:
-            setup = [texts[node] for node in needed([*before, *body[:-1]], names_used(body[-1]))]
+            try:
+                setup = [texts[node] for node in before.needed(names_used(body[-1]))]
+            except ValueError:
+                return found
             if setup and "capsys" in check:
                 setup.append("capsys.readouterr()")
             found.append(("\n".join([*setup, check]), item.text, item.line))
+        last = body[-1:]
         if item.result.startswith("Traceback"):
-            body = parse(check).body if check else []  # what it did before it raised may matter
-            texts.update(dict.fromkeys(body, check or ""))
-        before.extend(body)
+            last = parse(check).body if check else []  # what it did before it raised may matter
+            texts.update(dict.fromkeys(last, check or ""))
+        before.add(last)
     return found
 
 
@@ -121,15 +128,39 @@ def _is_comparison(node: ast.expr) -> bool:
     return isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq | ast.Is)
 
 
-def needed(before: Sequence[ast.stmt], names: frozenset[str]) -> list[ast.stmt]:
-    """Return the statements that bind, or act on, what `names` stand for; later ones may need earlier ones."""
-    own = {name for node in before for name in names_bound(node)}
-    wanted = set(names) & own
-    chosen: list[ast.stmt] = []
-    for _ in before:
-        grown = [node for node in before if (names_bound(node) | names_used(node)) & wanted]
-        if len(grown) == len(chosen):
-            break
-        chosen = grown
-        wanted |= {name for node in chosen for name in names_used(node)} & own
-    return chosen
+class Before:
+    """Statements in order, of which later ones may need some."""
+
+    def __init__(self) -> None:
+        self._nodes: list[ast.stmt] = []
+        self._used: list[frozenset[str]] = []
+        self._about: dict[str, list[int]] = {}
+        self._own: set[str] = set()
+
+    def add(self, nodes: Sequence[ast.stmt]) -> None:
+        """Go on with `nodes`."""
+        for node in nodes:
+            bound, used = names_bound(node), names_used(node)
+            for name in bound | used:
+                self._about.setdefault(name, []).append(len(self._nodes))
+            self._nodes.append(node)
+            self._used.append(used)
+            self._own |= bound
+
+    def needed(self, names: frozenset[str]) -> list[ast.stmt]:
+        """Return the statements that bind, or act on, what `names` stand for; those may need others.
+
+        Raises ValueError where they are more than an example may need.
+        """
+        chosen: set[int] = set()
+        seen: set[str] = set()
+        open_names = list(names & self._own)
+        while open_names:
+            name = open_names.pop()
+            for number in self._about[name] if name not in seen else ():
+                chosen.add(number)
+                if len(chosen) > _MOST_SETUP:
+                    raise ValueError(f"it needs more than {_MOST_SETUP} statements before it")
+                open_names += self._used[number] & self._own
+            seen.add(name)
+        return [self._nodes[number] for number in sorted(chosen)]

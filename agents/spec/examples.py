@@ -16,15 +16,15 @@ from ..syntax.collection import FIXTURES
 from ..syntax.imports import KNOWN
 from ..syntax.literals import MAKERS, exception, expression, is_value, value
 from ..syntax.source import compile_error, names_bound, names_unbound, names_used, parse, parses, unparse
-from .doctests import checks, needed, shown
+from .doctests import Before, checks, shown
 from .pairs import stated_pairs
 from .plain_calls import compares_generator, stated_plainly
 from .shell import shell_examples
 from .signature import closing, names
 
 _ARROW = re.compile(
-    r"\s*`?\s*(?:#\s*)?(?P<sign>==>|=+>|--?>|➞|→|⇒|⟶|↦|===?|=(?!=)|"
-    r"(?:should\s+|must\s+|would\s+|will\s+)?(?:returns?|gives?|yields?|equals?|evaluates?\s+to|raises?|throws?)\b:?)\s*`?\s*"
+    r"\s*+`?\s*+(?:#\s*+)?(?P<sign>==>|=+>|--?>|➞|→|⇒|⟶|↦|===?|=(?!=)|"
+    r"(?:should\s+|must\s+|would\s+|will\s+)?(?:returns?|gives?|yields?|equals?|evaluates?\s+to|raises?|throws?)\b:?)\s*+`?\s*+"
 )
 _DOUBT = re.compile(
     r"\b(?:not|never|cannot|currently|wrong|wrongly|incorrect|incorrectly|bug|buggy|instead|unless|if|when|rather|invalid"
@@ -47,6 +47,11 @@ _STANDARD = {name for name in KNOWN if name[0].isupper()} | {
 }  # fmt: skip
 """Names of the standard library that are no words for a parameter."""
 _LONGEST = 30
+"""Lines of an example."""
+_BREAK = re.compile(r"(?P<open>[(\[{])|(?P<quoted>'[^'\n]*+'|\"[^\"\n]*+\")|[`.,;)]|(?<!\s)\s++(?:and\b|#|//|\()")
+_LONGEST_VALUE = 5000
+_MOST_BREAKS = 40
+"""Places that are tried as the end of a value: each costs a parse."""
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _Call = tuple[str, str, str]
 
@@ -57,21 +62,22 @@ def examples(text: str, signature: Signature | None, importable: Container[str] 
     They may use names that are `importable` beside the code.
     """
     lines = _readable(text)
+    doubtful = _in_doubt(lines)
     found: list[tuple[int, str, str, bool]] = []
     optional = signature is not None and re.search(r"None|Optional", signature.text.partition("->")[2]) is not None
     prints = signature is not None and signature.text.endswith("-> None") and signature.kind == "function"
     prompted: set[int] = set()
     for session in shown(lines):
         prompted.update(range(session[0].line, session[-1].line + session[-1].text.count("\n") + 1))
-        if not _in_doubt(lines, session[0].line):
+        if not doubtful[session[0].line]:
             found.extend((line, code, source, True) for code, source, line in checks(session, optional, prints))
     for index, line in enumerate(lines):
-        if index not in prompted and not _in_doubt(lines, index):
+        if index not in prompted and not doubtful[index]:
             logical = _logical(lines, index, signature)
             found.extend((index, code, line.strip(), sure) for code, sure in _in_line(logical, signature))
     found.extend((line, code, source, True) for code, source, line in stated_pairs(lines, signature))
-    found.extend((line, code, source, True) for code, source, line in _set_up(lines, signature))
-    runs = [run for run in shell_examples(lines) if not _in_doubt(lines, run[2])]
+    found.extend((line, code, source, True) for code, source, line in _set_up(lines, doubtful, signature))
+    runs = [run for run in shell_examples(lines) if not doubtful[run[2]]]
     found.extend((line, code, source, True) for code, source, line in runs)
     # Two backslashes in Markdown may stand for one, as in a docstring: what is meant is not certain.
     plain = [item for item in found if "\\\\" not in item[1] or parses(text)]
@@ -118,9 +124,9 @@ def _stated(text: str, signature: Signature | None) -> Example:
 
 def _raising(source: str) -> str | None:
     """The check that `statements; call raises Name` makes; None where `source` is nothing like that."""
-    match = re.fullmatch(r"(?P<before>.+)\s+raises\s+(?P<name>[A-Z]\w*)", source, re.DOTALL)
+    match = re.search(r"\sraises\s++(?P<name>[A-Z]\w*+)\Z", source)
     try:
-        *setup, last = parse(match["before"]).body if match else []
+        *setup, last = parse(source[: match.start()].rstrip()).body if match else []
     except ValueError:
         return None
     if match is None or not isinstance(last, ast.Expr):
@@ -139,11 +145,16 @@ def _readable(text: str) -> list[str]:
     return [line.replace("\\\\", "\\") for line in text.split("\n")]
 
 
-def _in_doubt(lines: Sequence[str], index: int) -> bool:
-    """Return True if the heading above a line says that what follows is wrong."""
-    above = (line for line in reversed(lines[:index]) if line.strip() and not _EXAMPLE_LINE.search(line))
-    heading = next(above, "").rstrip().rstrip("*_")
-    return (heading.endswith(":") or heading.startswith("#")) and _BAD_NEWS.search(heading) is not None
+def _in_doubt(lines: Sequence[str]) -> list[bool]:
+    """Return for each line True if the heading above it says that what follows is wrong."""
+    found, doubtful = [], False
+    for line in lines:
+        found.append(doubtful)
+        if line.strip() and not _EXAMPLE_LINE.search(line):
+            heading = line.rstrip().rstrip("*_")
+            marked = heading.endswith(":") or heading.startswith("#")
+            doubtful = marked and _BAD_NEWS.search(heading) is not None
+    return found
 
 
 def _logical(lines: Sequence[str], index: int, signature: Signature | None) -> str:
@@ -216,7 +227,7 @@ def _calls(line: str, signature: Signature | None) -> Iterator[_Call]:
     starts = [match.start() for match in re.finditer(rf"(?<![\w.]){re.escape(signature.name)}\(", line)]
     for number, start in enumerate(starts):
         end = closing(line, start + len(signature.name))
-        before = line[:start].rstrip()
+        before = line[max(0, start - 100) : start].rstrip()
         # A part of a larger expression states nothing of its own.
         if end is None or (before and before[-1] in "([{=+-*/<>%@|&^~"):
             continue
@@ -247,12 +258,25 @@ def _leading_value(rest: str) -> str | None:
     first = rest.strip()
     if value(first):
         return first
-    breaks = {match.start() for match in re.finditer(r"[`.,;)]|\s+(?:and\b|#|//|\()", first)}
-    for end in sorted(breaks, reverse=True):
+    for end in reversed(_breaks(first)):
         head, tail = first[:end].rstrip(), first[end:].strip()
         if head and value(head) and _ends(tail):
             return head
     return None
+
+
+def _breaks(text: str) -> list[int]:
+    """Return the places where a value that `text` begins with may end: the first ones outside of brackets."""
+    found: list[int] = []
+    place = 0
+    for match in _BREAK.finditer(text, 0, _LONGEST_VALUE):
+        if match.start() < place:
+            continue
+        if match["open"]:
+            place = (closing(text, match.start()) or len(text)) + 1
+        elif not match["quoted"] and len(found) < _MOST_BREAKS:
+            found.append(match.start())
+    return found
 
 
 def _ends(tail: str) -> bool:
@@ -260,7 +284,7 @@ def _ends(tail: str) -> bool:
     if re.match(r"\.\w|\)\S*\w|,\s*[\d'\"\[({-]", tail):
         return False
     return (
-        re.fullmatch(r"[`.,;)\s]*(?:and|or)?[`\s]*|(?:#|//).*|\([^()]*\)[`.,;\s]*|[`).,;]+\s+[^=<>]*", tail)
+        re.fullmatch(r"[`.,;)\s]*+(?:and|or)?[`\s]*+|(?:#|//).*|\([^()]*\)[`.,;\s]*|[`).,;]++\s[^=<>]*+", tail)
         is not None
     )
 
@@ -272,7 +296,9 @@ def _leading_exception(rest: str) -> str | None:
     return exception(match[1]) if match else None
 
 
-def _set_up(lines: Sequence[str], signature: Signature | None) -> list[tuple[str, str, int]]:
+def _set_up(
+    lines: Sequence[str], doubtful: Sequence[bool], signature: Signature | None
+) -> list[tuple[str, str, int]]:
     """Return asserts in fenced code that stand on statements above them."""
     found: list[tuple[str, str, int]] = []
     fences = [index for index, line in enumerate(lines) if re.match(r"\s*(?:```|~~~)", line)]
@@ -282,17 +308,20 @@ def _set_up(lines: Sequence[str], signature: Signature | None) -> list[tuple[str
         except ValueError:
             continue
         own = {name for node in body if isinstance(node, _Definition) for name in names_bound(node)}
-        if _in_doubt(lines, start) or (own and (signature is None or signature.name in own)):
+        if doubtful[start] or (own and (signature is None or signature.name in own)):
             continue
-        before: list[ast.stmt] = []
+        before = Before()
         for node in body:
-            setup = needed(before, names_used(node))
+            try:
+                setup = before.needed(names_used(node))
+            except ValueError:
+                break
             check = ast.Assert(node.value) if isinstance(node, ast.Expr) and _states(node.value) else node
             whole = isinstance(check, ast.With) and any(isinstance(inner, ast.Assert) for inner in ast.walk(check))
             if whole or (isinstance(check, ast.Assert) and setup):
                 code = "\n".join(unparse(statement) for statement in [*setup, check])
                 found.append((code, lines[start + node.lineno].strip(), start + node.lineno))
-            before += _effects(node)
+            before.add(_effects(node))
     return found
 
 

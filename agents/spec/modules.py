@@ -23,6 +23,8 @@ _RESERVED = re.compile(
     r"|packaging|pygments|hypothesis|sortedcontainers|coverage"
 )
 """Names that the programs have that run inside."""
+_REQUIREMENT = re.compile(r"(?:\[[^\[\]]*+\]|[^,]|,(?!\s*[A-Za-z]))+")
+"""A comma within one stands before an operator, or in brackets."""
 _SKIPPED = re.compile(r"__pycache__|\..*|.*\.py[co]")
 
 
@@ -33,8 +35,7 @@ def is_reserved(name: str) -> bool:
 
 def requirements(texts: Sequence[str]) -> tuple[str, ...]:
     """The requirements in `texts`, each of which may list several: `numpy, pandas>=2,<3` are two."""
-    # A comma within one stands before an operator, or in brackets.
-    parts = [part.strip(" ,") for text in texts for part in re.split(r",(?=\s*[A-Za-z])(?![^\[]*\])", text)]
+    parts = [part.strip(" ,") for text in texts for part in _REQUIREMENT.findall(text)]
     return tuple(dict.fromkeys(part for part in parts if part))
 
 

@@ -12,13 +12,13 @@ from ..syntax.literals import is_value, value
 from ..syntax.source import parse
 
 _SENTENCE = re.compile(
-    r"^\s*[-*]?\s*(?:for|with|given)\s+`?(?P<given>[A-Za-z_]\w*\s*=.*?)`?,?\s+(?:the\s+)?"
+    r"[-*]?\s*+(?:for|with|given)\s++`?(?P<given>[A-Za-z_]\w*\s*+=.*?)`?,?(?<!\s)\s++(?:the\s++)?"
     r"(?:function\s+should\s+return|output\s+(?:should\s+be|is)|result\s+(?:should\s+be|is)|return(?:s|\s+value\s+is)?)"
-    r"\s*:?\s*`?(?P<stated>.+?)`?\s*$",
+    r"\s*+:?\s*+`?(?P<stated>.+)",
     re.IGNORECASE,
 )
-_INPUT = re.compile(r"^\s*[-*]?\s*\**inputs?\**\s*:\**\s*`?(?P<given>.+?)`?\s*$", re.IGNORECASE)
-_OUTPUT = re.compile(r"^\s*[-*]?\s*\**(?:outputs?|returns?)\**\s*:\**\s*`?(?P<stated>.+?)`?\s*$", re.IGNORECASE)
+_INPUT = re.compile(r"[-*]?\s*+\**inputs?\**\s*+:\**\s*+`?(?P<given>.+)", re.IGNORECASE)
+_OUTPUT = re.compile(r"[-*]?\s*+\**(?:outputs?|returns?)\**\s*+:\**\s*+`?(?P<stated>.+)", re.IGNORECASE)
 
 
 def stated_pairs(lines: Sequence[str], signature: Signature | None) -> list[tuple[str, str, int]]:
@@ -28,12 +28,13 @@ def stated_pairs(lines: Sequence[str], signature: Signature | None) -> list[tupl
         return []
     names = [parameter.arg for parameter in [*wanted.posonlyargs, *wanted.args]]
     found: list[tuple[str, str, int]] = []
+    lines = [line.strip().removesuffix("`") for line in lines]
     for index, line in enumerate(lines):
-        following = next((other for other in lines[index + 1 : index + 3] if other.strip()), "")
+        following = next((other for other in lines[index + 1 : index + 3] if other), "")
         if match := _SENTENCE.match(line):
-            given, stated, source = match["given"], match["stated"], line.strip()
+            given, stated, source = match["given"], match["stated"], line
         elif (match := _INPUT.match(line)) and (output := _OUTPUT.match(following)):
-            given, stated, source = match["given"], output["stated"], f"{line.strip()} {following.strip()}"
+            given, stated, source = match["given"], output["stated"], f"{line} {following}"
         else:
             continue
         arguments = _arguments(given, names)

@@ -23,7 +23,7 @@ _OF_A_PROGRAM = re.compile(
     r"\b(?:standard\s+input|stdin|command[- ]line|arguments?|exit\s+(?:code|status))\b", re.I
 )
 _FENCED = re.compile(
-    r"^[ \t]*(`{3,}|~{3,})[ \t]*(?:python|py)?[ \t]*\n(.*?)^[ \t]*\1", re.DOTALL | re.MULTILINE | re.I
+    r"^[ \t]*+(`{3,}|~{3,})[ \t]*+(?:python|py)?[ \t]*+\n(.*?)^[ \t]*+\1", re.DOTALL | re.MULTILINE | re.I
 )
 _DEEPEST = 40
 """Brackets within brackets that are still read; without a bound, brackets that never close cost quadratic time."""
@@ -131,7 +131,7 @@ def _sentence(text: str) -> Signature | None:
 
 
 def _is_asked(text: str, place: int) -> bool:
-    sentence = re.split(r"[.!?](?:\s|$)|\n\s*\n", text[:place])[-1]
+    sentence = re.split(r"[.!?](?:\s|$)|\n\s*\n", text[max(0, place - 200) : place])[-1]
     return re.search(_ASKED, sentence[-120:], re.IGNORECASE) is not None
 
 
@@ -141,7 +141,7 @@ def _read(text: str, match: re.Match[str]) -> Signature | None:
     if end is None or match["name"] in {"print", "main"}:
         return None
     parameters = text[match.end() : end]
-    returns = _annotation(text[end + 1 :])
+    returns = _annotation(text, end + 1)
     word = "async def" if (match["kind"] or "").startswith("async") else "def"
     header = f"{word} {match['name']}({parameters}){f' -> {returns}' if returns else ''}"
     if not parameters.strip() and not returns and not match["kind"]:
@@ -181,9 +181,9 @@ def closing(text: str, start: int) -> int | None:
     return None
 
 
-def _annotation(rest: str) -> str:
-    """Return the type that follows an arrow, as far as it is one."""
-    arrow = _ANNOTATION.match(rest)
+def _annotation(rest: str, start: int) -> str:
+    """Return the type that follows an arrow at `start`, as far as it is one."""
+    arrow = _ANNOTATION.match(rest, start)
     if not arrow:
         return ""
     place = arrow.end()
@@ -197,7 +197,7 @@ def _annotation(rest: str) -> str:
             if end is None:
                 return ""
             place = end + 1
-        union = re.compile(r"\s*\|\s*(?=[A-Za-z_'\"])").match(rest, place)
+        union = re.compile(r"\s*+\|\s*+(?=[A-Za-z_'\"])").match(rest, place)
         if not union:
             return rest[arrow.end() : place].rstrip(".")
         place = union.end()

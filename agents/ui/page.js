@@ -16,12 +16,22 @@
     interrupted: "It was stopped before its end. Resume goes on; nothing that was answered is asked again.",
     stopped: "An error or a limit ended it.",
   };
+  const KEY = "greenloop";
   let source = null;
   let shown = 0;
   let drawn = 0;
 
+  // The key is kept by origin, so that no other port gets it as it would a cookie; all tabs of this one share it.
+  const headers = () => ({ Authorization: `Bearer ${localStorage.getItem(KEY) || ""}` });
+
+  async function enter(code) {
+    history.replaceState(null, "", "/");
+    if (localStorage.getItem(KEY) && (await fetch("/api/runs", { headers: headers() })).ok) return;  // opened twice here
+    localStorage.setItem(KEY, (await ask("/api/session", { code })).key);
+  }
+
   async function ask(path, body) {
-    const options = body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+    const options = body === undefined ? { headers: headers() } : { method: "POST", headers: { ...headers(), "Content-Type": "application/json" }, body: JSON.stringify(body) };
     let answer, found;
     try {
       answer = await fetch(path, options);
@@ -73,7 +83,7 @@
     const head = ["", "Run", "Grade", "Model", "Tokens", "Seconds", "USD"].map((text) => make("th", { scope: "col", text, class: ["Tokens", "Seconds", "USD"].includes(text) ? "figure" : text === "Model" ? "model" : "words" }));
     head[0].append(make("span", { class: "muted", text: "Pick" }));
     return ["Runs",
-      make("p", { class: "muted" }, `${plural(rows.length, "run")}. Model: ${model}.`, report ? " They belong to a batch: " : "", report ? make("a", { href: "/report", text: "its report" }) : ""),
+      make("p", { class: "muted" }, `${plural(rows.length, "run")}. Model: ${model}.`, report ? " They belong to a batch: " : "", report ? make("a", { href: report, text: "its report" }) : ""),
       rows.length ? make("table", { class: "runs" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...lines)) : make("p", {}, "Nothing has run yet. ", make("a", { href: "#new", text: "Begin a run." })),
       make("div", { class: "acts" }, compare)];
   }
@@ -193,13 +203,11 @@
     const area = make("div", {});
     live.replaceChildren(make("h2", { text: "Now" }), said, area);
     let again = null;
-    const stream = new EventSource(path(name, "/events"));
+    const stream = new AbortController();
     const drawHere = () => { if (source === stream) draw(); };  // not over another page
     const redraw = () => { clearTimeout(again); again = setTimeout(drawHere, 500); };
     source = stream;
-    stream.addEventListener("end", () => { stream.close(); redraw(); });
-    stream.onmessage = ({ data }) => {
-      const event = JSON.parse(data);
+    const heard = (event) => {
       const call = texts.get(event.call);
       if (event.event === "asked") {
         const written = make("code", {});
@@ -221,11 +229,24 @@
         if (Number(event.number) > shown) { shown = Number(event.number); redraw(); }
       }
     };
+    listen(path(name, "/events"), stream.signal, heard).then(redraw, () => {});
     const watch = setInterval(async () => {
       if (source !== stream) { clearInterval(watch); return; }
       const found = await ask(path(name)).catch(() => null);
       if (found && (found.proposal || !["running", "waiting"].includes(found.state)) && !document.querySelector(".proposal")) drawHere();
     }, 1500);
+  }
+
+  // Hear the lines of a run until it has ended.
+  async function listen(address, signal, heard) {
+    const answer = await fetch(address, { headers: headers(), signal });
+    if (!answer.ok) throw new Error(`The server says ${answer.status}.`);
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    for (let rest = "", part = await reader.read(); !part.done; part = await reader.read()) {
+      const lines = (rest + part.value).split("\n");
+      rest = lines.pop();
+      for (const line of lines) heard(JSON.parse(line));
+    }
   }
 
   // --- two runs --------------------------------------------------------------------------------------------
@@ -238,12 +259,13 @@
   }
 
   async function draw() {
-    if (source !== null) { source.close(); source = null; }
+    if (source !== null) { source.abort(); source = null; }
     drawn += 1;
     const own = drawn;
     const [kind, value = ""] = location.hash.slice(1).split("=");
     let title, parts;
     try {
+      if (kind === "code") await enter(value);
       if (kind === "new") [title, ...parts] = begin();
       else if (kind === "run") [title, ...parts] = await run(decodeURIComponent(value));
       else if (kind === "compare") [title, ...parts] = await compare(value.split(",").map(decodeURIComponent));

@@ -1,47 +1,52 @@
 """Serves the page on 127.0.0.1: who may ask, what is answered, and what a request may start.
 
-Who asks is known by a token that only the printed address has: it becomes a cookie that no script reads. A request
-with another Host (DNS rebinding), a change from another Origin, without JSON or of more than 256 KB is refused.
+Who asks is known by the key of a session, in a header (`session.py`). A request with another Host (DNS rebinding),
+a change from another Origin, without JSON or of more than 256 KB is refused. Every answer has a policy: what does
+not bring one of its own may do nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
-import base64
-import hashlib
-import hmac
 import json
+import os
 import socket
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import (
-    FileResponse,
-    HTMLResponse,
-    JSONResponse,
-    RedirectResponse,
-    Response,
-    StreamingResponse,
-)
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ..batch.reports.page import part, policy, report_policy, template
 from ..errors import GreenloopError, UsageError
+from ..files import open_regular, read_regular
 from ..jobs import Jobs
 from ..records.approvals import ANSWERS, Decision
+from .session import Sessions, report_key
 from .views import calls_document, listing, run_document
 
 MOST_BYTES = 256 * 1024
 REPORT_FILE = "report.html"
-COOKIE = "greenloop"
+POLICY = {
+    "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+"""Of every answer; one that is to be shown has a content security policy of its own."""
 POLL_SECONDS = 0.3
 MOST_LINES = 500
 """Of a log, sent at once; the rest follows with the next look."""
@@ -49,11 +54,11 @@ Json = dict[str, Any]
 
 
 class Guard:
-    """Refuses what does not come from the page itself."""
+    """Refuses what does not come from the page itself, and puts every answer under a policy."""
 
-    def __init__(self, app: ASGIApp, *, token: str, port: int) -> None:
+    def __init__(self, app: ASGIApp, *, sessions: Sessions, port: int) -> None:
         self._app = app
-        self._token = token
+        self._sessions = sessions
         self._hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -61,22 +66,29 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request = Request(scope)
-        status, reason = self._refusal(request)
+
+        async def under_policy(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in POLICY.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        status, reason = self._refusal(Request(scope))
         if status:
-            await JSONResponse({"error": reason}, status)(scope, receive, send)
+            await JSONResponse({"error": reason}, status)(scope, receive, under_policy)
         else:
-            await self._app(scope, _bounded(receive), send)
+            await self._app(scope, _bounded(receive), under_policy)
 
     def _refusal(self, request: Request) -> tuple[int, str]:
         host = request.headers.get("host", "")
         if host not in self._hosts:
             return 403, "This page is served for 127.0.0.1 alone."
-        given = request.cookies.get(COOKIE, "")
-        if request.url.path == "/" and request.method == "GET":
-            given = request.query_params.get("token", given)
-        if not hmac.compare_digest(given.encode(), self._token.encode()):
-            return 403, "Open the address that `greenloop ui` printed: it holds the key to this page."
+        if not self._may(request):
+            return (
+                403,
+                "Open the address that `greenloop ui` shows in its terminal; it opens this page once.",
+            )
         if request.method == "GET":
             return 0, ""
         if request.headers.get("origin") != f"http://{host}":
@@ -87,6 +99,20 @@ class Guard:
         if not length.isdigit() or int(length) > MOST_BYTES:
             return 413, f"More than {MOST_BYTES // 1024} KB can't be taken."
         return 0, ""
+
+    def _may(self, request: Request) -> bool:
+        """Return True for the key of a session; the empty page and the exchange of an address need none."""
+        match request.method, request.url.path:
+            case ("GET", "/") | ("POST", "/api/session"):
+                return True
+            case "GET", "/report":
+                return self._sessions.knows_report_key(request.query_params.get("key", ""))
+        return self._sessions.knows(key_of(request))
+
+
+def key_of(request: Request) -> str:
+    """Return the key that a request brings."""
+    return request.headers.get("authorization", "").removeprefix("Bearer ")
 
 
 def _bounded(receive: Receive) -> Receive:
@@ -107,14 +133,16 @@ def _bounded(receive: Receive) -> Receive:
 class Page:
     """The routes of the page."""
 
-    def __init__(self, jobs: Jobs, token: str) -> None:
+    def __init__(self, jobs: Jobs, sessions: Sessions, tell: Callable[[str], None]) -> None:
         self._jobs = jobs
-        self._token = token
+        self._sessions = sessions
+        self._tell = tell
 
     def app(self, port: int) -> Starlette:
         """The application that answers on `port`."""
         routes = [
             Route("/", self.index),
+            Route("/api/session", self.session, methods=["POST"]),
             Route("/api/runs", self.runs, methods=["GET"]),
             Route("/api/runs", self.change(self.start), methods=["POST"]),
             Route("/report", self.report),
@@ -124,32 +152,40 @@ class Page:
         ]
         for name in ("stop", "resume", "answer", "fork", "debug", "decide"):
             routes.append(Route(f"/api/runs/{{name}}/{name}", self.change(getattr(self, name)), methods=["POST"]))
-        return Starlette(routes=routes, middleware=[Middleware(Guard, token=self._token, port=port)])
+        return Starlette(routes=routes, middleware=[Middleware(Guard, sessions=self._sessions, port=port)])
 
     async def index(self, request: Request) -> Response:
-        """The page itself; the token of its address goes into a cookie."""
-        if "token" in request.query_params:
-            answer: Response = RedirectResponse("/", 303)
-            answer.set_cookie(COOKIE, self._token, httponly=True, samesite="strict", path="/")
-        else:
-            text, policy = _page()
-            headers = {"Content-Security-Policy": policy, "Referrer-Policy": "no-referrer"}
-            answer = HTMLResponse(text, headers=headers)
-        answer.headers["Cache-Control"] = "no-store"
-        return answer
+        """The page itself, without anything of a run."""
+        text, policy = _page()
+        return HTMLResponse(text, headers={"Content-Security-Policy": policy})
+
+    async def session(self, request: Request) -> Response:
+        """Exchange the code of an address for the key of a session."""
+        code = (await _json_object(request) or {}).get("code")
+        key, refused, told = self._sessions.begin(code if isinstance(code, str) else "")
+        said = BackgroundTask(self._tell, told) if told else None
+        return JSONResponse({"key": key} if key else {"error": refused}, 200 if key else 403, background=said)
 
     async def runs(self, request: Request) -> Response:
         """The runs, and what the server was started with."""
         settings = self._jobs.settings
         rows = await run_in_threadpool(listing, self._jobs)
-        report = (settings.work_dir / REPORT_FILE).is_file()
+        there = (settings.work_dir / REPORT_FILE).is_file()
+        report = f"/report?key={report_key(key_of(request))}" if there else ""
         model = settings.model or "chosen when a run begins"
         return JSONResponse({"runs": rows, "model": model, "report": report})
 
     async def report(self, request: Request) -> Response:
-        """The report of the batch that the work directory belongs to; it has a policy of its own."""
-        path = self._jobs.settings.work_dir / REPORT_FILE
-        return FileResponse(path) if path.is_file() else JSONResponse({"error": "There is no batch here."}, 404)
+        """The report of the batch that the work directory belongs to: of its scripts, those that greenloop writes.
+
+        Sandboxed, it has an origin of its own, and no way to the page's key or to the server.
+        """
+        root = self._jobs.settings.work_dir
+        try:
+            text = await run_in_threadpool(read_regular, root / REPORT_FILE, root)
+        except (OSError, UsageError) as error:
+            return JSONResponse({"error": f"There is no report of a batch to be read here ({error})."}, 404)
+        return HTMLResponse(text, headers={"Content-Security-Policy": f"sandbox allow-scripts; {report_policy()}"})
 
     async def run(self, request: Request) -> Response:
         """One run."""
@@ -160,25 +196,32 @@ class Page:
         return await _answered(lambda: calls_document(self._jobs, request.path_params["name"]))
 
     async def events(self, request: Request) -> Response:
-        """The lines of a run's events.jsonl as server-sent events, from Last-Event-ID on."""
+        """The lines of a run's events.jsonl, as they are written."""
         try:
             run = await run_in_threadpool(self._jobs.directory, request.path_params["name"])
         except GreenloopError as error:
             return JSONResponse({"error": str(error)}, 404)
-        last = request.headers.get("last-event-id", request.query_params.get("from", "0"))
-        number = int(last) if last.isdigit() else 0
-        return StreamingResponse(_followed(run.events, number, request), media_type="text/event-stream")
+        return StreamingResponse(self._followed(run.events, request), media_type="application/x-ndjson")
+
+    async def _followed(self, path: Path, request: Request) -> AsyncIterator[str]:
+        """Yield the lines of a file, until the run or the session ends or the reader is gone."""
+        place = 0
+        while self._sessions.knows(key_of(request)) and not await request.is_disconnected():
+            lines, place = await run_in_threadpool(_lines_from, path, place)
+            for line in lines:
+                yield line + "\n"
+            if lines and '"event": "ended"' in lines[-1] and not lines[MOST_LINES - 1 :]:
+                return
+            if not lines:
+                await asyncio.sleep(POLL_SECONDS)
 
     @staticmethod
     def change(act: Callable[[str, Json], Json]) -> Callable[[Request], Awaitable[Response]]:
         """A route that does `act` with the run's name and the JSON body, in a thread."""
 
         async def changed(request: Request) -> Response:
-            try:
-                body = await request.json()
-            except (ValueError, RecursionError):
-                body = None
-            if not isinstance(body, dict):
+            body = await _json_object(request)
+            if body is None:
                 return JSONResponse({"error": "A JSON object is wanted."}, 400)
             return await _answered(lambda: act(request.path_params.get("name", ""), body))
 
@@ -199,8 +242,7 @@ class Page:
                 changes[field] = value
         if body.get("approve") is True:
             changes["approve"] = "replacement"
-        text = f"{spec.rstrip()}\n\n{examples.strip()}\n" if examples.strip() else spec
-        return {"run": self._jobs.generate(text, tests if tests.strip() else None, **changes).run}
+        return {"run": self._jobs.generate(spec, examples, tests, **changes).run}
 
     def stop(self, name: str, _: Json) -> Json:
         """Stop a run of this server."""
@@ -256,36 +298,44 @@ async def _answered(work: Callable[[], Json]) -> Response:
         return JSONResponse({"error": str(error)}, 500)
 
 
-def serve(jobs: Jobs, listening: socket.socket, token: str) -> None:
-    """Answer on a socket until Ctrl-C or SIGTERM."""
-    app = Page(jobs, token).app(listening.getsockname()[1])
+class _Server(uvicorn.Server):
+    """A server that says when it answers."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], object]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to answer; `ready` may take its time, as a browser that is waited for does."""
+        await super().startup(sockets)
+        threading.Thread(target=self._ready, daemon=True).start()
+
+
+def serve(
+    jobs: Jobs,
+    listening: socket.socket,
+    sessions: Sessions,
+    tell: Callable[[str], None],
+    ready: Callable[[], object],
+) -> None:
+    """Answer on a socket until Ctrl-C or SIGTERM: call `ready` once it does, `tell` with news for the terminal."""
+    app = Page(jobs, sessions, tell).app(listening.getsockname()[1])
     config = uvicorn.Config(app, log_level="error", lifespan="off", timeout_graceful_shutdown=2)
-    uvicorn.Server(config).run(sockets=[listening])
+    _Server(config, ready).run(sockets=[listening])
 
 
-async def _followed(path: Path, number: int, request: Request) -> AsyncIterator[str]:
-    """Yield the lines after `number`, as they are written, until the run ends or the reader is gone."""
-    place, seen = 0, 0
-    yield ": begun\n\n"
-    while not await request.is_disconnected():
-        lines, place = await run_in_threadpool(_lines_from, path, place)
-        ended = False
-        for line in lines:
-            seen += 1
-            if seen > number:
-                yield f"id: {seen}\ndata: {line}\n\n"
-            ended = '"event": "ended"' in line
-        if ended and not lines[MOST_LINES - 1 :]:
-            yield "event: end\ndata: {}\n\n"
-            return
-        if not lines:
-            await asyncio.sleep(POLL_SECONDS)
+async def _json_object(request: Request) -> Json | None:
+    try:
+        body = await request.json()
+    except (ValueError, RecursionError):
+        return None
+    return body if isinstance(body, dict) else None
 
 
 def _lines_from(path: Path, place: int) -> tuple[list[str], int]:
     """Whole lines of a file from a byte on, and the byte after them."""
     try:
-        with path.open("rb") as file:
+        with os.fdopen(open_regular(path, path.parent), "rb") as file:
             file.seek(place)
             lines = []
             for _ in range(MOST_LINES):
@@ -295,30 +345,14 @@ def _lines_from(path: Path, place: int) -> tuple[list[str], int]:
                 place += len(line)
                 lines.append(json.dumps(json.loads(line)))
             return lines, place
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError, UsageError):
         return [], place
 
 
 @cache
 def _page() -> tuple[str, str]:
     """The page and its content security policy: its own script, style and server alone."""
-    from jinja2 import Environment, StrictUndefined
-
-    style = _part("batch.reports", "page.css") + "\n" + _part("ui", "page.css")
-    script = _part("batch.reports", "drawing.js") + "\n" + _part("ui", "page.js")
-    environment = Environment(undefined=StrictUndefined, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    text = environment.from_string(_part("ui", "page.html.j2")).render(style=style, script=script)
-    policy = (
-        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
-        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    )
-    return text, policy
-
-
-def _part(package: str, name: str) -> str:
-    root = __package__.rpartition(".")[0]
-    return resources.files(f"{root}.{package}").joinpath(name).read_text(encoding="utf-8").strip()
-
-
-def _hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    style = f"{part('page.css')}\n{part('page.css', __package__)}"
+    script = f"{part('drawing.js')}\n{part('page.js', __package__)}"
+    text = template(part("page.html.j2", __package__)).render(style=style, script=script)
+    return text, f"{policy(style, script)}; connect-src 'self'; frame-ancestors 'none'"

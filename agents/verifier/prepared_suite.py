@@ -129,7 +129,6 @@ def in_files(tests: Sequence[Test]) -> tuple[TestFile, ...]:
 def prepare_file(source: str, importable: frozenset[str] = frozenset([HYPOTHESIS])) -> PreparedSuite:
     """A user's own file, run as it stands. Raises ValueError where it isn't Python."""
     check_encoding(source)
-    check_encoding(source)
     tests = split(source, "user")
     reasons = {test.id: examine(test, importable) for test in tests}
     reasons |= dict.fromkeys(_defined_twice(parse(source)), "a later test of the same name hides it")

@@ -39,20 +39,36 @@ class Server:
 
     process: subprocess.Popen[str]
     address: str
+    key: str = ""
 
     @property
     def port(self) -> int:
         return int(re.findall(r":(\d+)/", self.address)[0])
 
-    @property
-    def token(self) -> str:
-        return self.address.rpartition("=")[2]
+    def begin(self) -> int:
+        """Use the address, as the page does; return the status."""
+        body = json.dumps({"code": self.address.rpartition("=")[2]}).encode()
+        status, answer = self.ask("POST", "/api/session", body)
+        self.key = answer.get("key", self.key)
+        return status
+
+    def said(self) -> str:
+        """The next line of the terminal."""
+        assert self.process.stdout is not None
+        return self.process.stdout.readline()
+
+    def new_address(self) -> str:
+        """Read the terminal up to an address."""
+        while not (found := re.findall(r"http://\S+", self.said())):
+            continue
+        self.address = found[0]
+        return self.address
 
     def ask(
         self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
     ) -> tuple[int, Any]:
         own = {
-            "Cookie": f"greenloop={self.token}",
+            "Authorization": f"Bearer {self.key}",
             "Origin": f"http://127.0.0.1:{self.port}",
             "Content-Type": "application/json",
         }
@@ -83,9 +99,10 @@ def served(
     )
     assert process.stdout is not None
     try:
-        address = process.stdout.readline().removeprefix("The page: ").strip()
-        server = Server(process, address)
-        assert wait_until(lambda: _is_up(server), 20)
+        server = Server(process, "")
+        server.new_address()
+        assert server.begin() == 200
+        server.new_address()
         yield server
     finally:
         if process.poll() is None:
@@ -93,13 +110,6 @@ def served(
         process.wait(15)
         process.stdout.close()
     assert wait_until(lambda: not processes_with(str(folder)), 10)
-
-
-def _is_up(server: Server) -> bool:
-    try:
-        return server.ask("GET", "/api/runs")[0] == 200
-    except OSError:
-        return False
 
 
 @pytest.fixture
@@ -149,8 +159,7 @@ def test_a_run_is_begun_watched_and_compared(browser: BrowserContext, tmp_path: 
         page = seen.page
         begin(page)
         page.locator("#begin").click()
-        page.get_by_role("heading", name="Code").wait_for()
-        assert "return x * 2" in page.locator("pre").first.inner_text()
+        page.locator("pre", has_text="return x * 2").first.wait_for()
         assert "# mended" in page.content()
         page.get_by_text("Prompts and replies").click()
         page.get_by_text("code_writer: draft 1").click()
@@ -245,8 +254,7 @@ def test_a_run_is_stopped_reloaded_and_resumed(
         page.get_by_role("button", name="Resume").wait_for()
         goes_on.set()
         page.get_by_role("button", name="Resume").click()
-        page.get_by_role("heading", name="Code").wait_for()
-        assert "return x * 2" in page.content()
+        page.locator("pre", has_text="return x * 2").first.wait_for()
 
 
 @pytest.mark.thorough
@@ -331,7 +339,7 @@ def test_what_specs_and_replies_hold_is_shown_as_text(
         begin(page, spec=f"{SPEC} {mark}")
         page.locator("#begin").click()
         page.get_by_role("heading", name="Facts").wait_for()
-        page.get_by_role("heading", name="Code").wait_for()
+        page.locator("pre", has_text="return x * 2").first.wait_for()
         assert mark in page.locator("pre").first.inner_text()
         assert page.locator("main img, main script, main a[href^=javascript]").count() == 0
 
@@ -342,10 +350,13 @@ def test_requests_that_do_not_come_from_the_page_are_refused(tmp_path: Path, pro
         for status, method, path, headers in (
             (403, "GET", "/api/runs", {"Host": "evil.example"}),
             (403, "GET", "/api/runs", {"Host": f"evil.example:{server.port}"}),
-            (403, "GET", "/api/runs", {"Cookie": ""}),
-            (403, "GET", "/", {"Cookie": "greenloop=wrong"}),
-            (403, "GET", "/?token=wrong", {"Cookie": ""}),
-            (403, "POST", "/api/runs", {"Cookie": ""}),
+            (403, "GET", "/", {"Host": "evil.example"}),
+            (403, "GET", "/api/runs", {"Authorization": ""}),
+            (403, "GET", "/api/runs", {"Authorization": "Bearer "}),
+            (403, "GET", "/api/runs", {"Authorization": "Bearer wrong"}),
+            (403, "GET", "/api/runs/x/events", {"Authorization": ""}),
+            (403, "POST", "/api/runs", {"Authorization": ""}),
+            (403, "POST", "/api/session", {"Origin": "http://evil.example"}),
             (403, "POST", "/api/runs", {"Origin": "http://evil.example"}),
             (403, "POST", "/api/runs", {"Origin": ""}),
             (415, "POST", "/api/runs", {"Content-Type": "text/plain"}),
@@ -361,12 +372,17 @@ def test_requests_that_do_not_come_from_the_page_are_refused(tmp_path: Path, pro
         for name in ("..%2F..", "%2e%2e", "nothing", "..%2f..%2frun.json"):
             assert server.ask("GET", f"/api/runs/{name}")[0] in (400, 404)
             assert server.ask("POST", f"/api/runs/{name}/resume", b"{}")[0] in (400, 404)
-        assert server.ask("GET", "/api/runs")[1] == {"runs": [], "model": "openai/gpt-4o", "report": False}
-        assert server.ask("GET", "/report")[0] == 404
+        assert server.ask("GET", "/api/runs")[1] == {"runs": [], "model": "openai/gpt-4o", "report": ""}
+        assert server.ask("GET", "/report")[0] == 403
         (tmp_path / "work_dir").mkdir(exist_ok=True)
-        (tmp_path / "work_dir/report.html").write_text("<p>a batch</p>")
-        assert server.ask("GET", "/report") == (200, b"<p>a batch</p>")
-        assert server.ask("GET", "/report", headers={"Cookie": ""})[0] == 403
+        report = tmp_path / "work_dir/report.html"
+        report.write_text("<p>a batch</p>")
+        address = server.ask("GET", "/api/runs")[1]["report"]
+        assert server.ask("GET", address, headers={"Authorization": ""}) == (200, b"<p>a batch</p>")
+        assert server.ask("GET", "/report?key=wrong")[0] == 403
+        assert server.ask("GET", f"/report?key={server.key}")[0] == 403
+        report.unlink()
+        assert server.ask("GET", address)[0] == 404
         assert provider.requests == []
         with pytest.raises(OSError, match="refused"):
             http.client.HTTPConnection(_other_address(), server.port, timeout=3).connect()

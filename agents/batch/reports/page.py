@@ -11,7 +11,6 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,8 +37,8 @@ _MOST_WORDS = 160
 def page(directory: Path, results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
     """Yield the page in pieces; the rounds are read from the run directories below `directory`, one at a time."""
     sums = report_totals(results, facts.required)
-    style, script = _part("page.css"), f"{_part('drawing.js')}\n{_part('page.js')}"
-    return _template().generate(
+    style, script = _style_and_script()
+    return template(part("page.html.j2")).generate(
         title=clean(facts.title),
         facts=facts,
         sums=sums,
@@ -50,8 +49,7 @@ def page(directory: Path, results: Sequence[EntryResult], facts: BatchFacts) -> 
         details=_details(directory, results, facts),
         style=style,
         script=script,
-        style_hash=_hash(style),
-        script_hash=_hash(script),
+        policy=policy(style, script),
     )
 
 
@@ -124,17 +122,34 @@ def _json(document: Any) -> str:
     return json.dumps(document, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+def _style_and_script() -> tuple[str, str]:
+    return part("page.css"), f"{part('drawing.js')}\n{part('page.js')}"
 
 
-def _part(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8").strip()
+def report_policy() -> str:
+    """Return the content security policy of a report of this version."""
+    return policy(*_style_and_script())
 
 
-@cache
-def _template() -> Template:
+def policy(style: str, script: str) -> str:
+    """Return a content security policy under which a page has this style and script, and nothing else."""
+    style_hash, script_hash = (
+        base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)
+    )
+    return (
+        f"default-src 'none'; script-src 'sha256-{script_hash}'; style-src 'sha256-{style_hash}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def part(name: str, package: str = __package__) -> str:
+    """Return a file of a package's pages, without the blanks around it."""
+    return resources.files(package).joinpath(name).read_text(encoding="utf-8").strip()
+
+
+def template(source: str) -> Template:
+    """Return a template that escapes all that it is given, unless it says that it is safe."""
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(undefined=StrictUndefined, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(_part("page.html.j2"))
+    return environment.from_string(source)
