@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from ..errors import UsageError
+from ..records.heal import HealRequest
 
 
 def read_target(
@@ -29,3 +30,20 @@ def read_target(
 def _absolute(reference: str, folder: Path) -> str:
     path, colons, rest = reference.partition("::")
     return f"{(folder / path).absolute()}{colons}{rest}"
+
+
+def check_recorded(request: HealRequest, roots: Sequence[Path], environment: Collection[str]) -> None:
+    """Raise UsageError unless all files of a request lie below `roots`, and its variables are in `environment`.
+
+    A record may be anybody's: what it has a script read, and tells of in prompts, is named by the user once more.
+    """
+    tests = [each.partition("::")[0] for each in request.tests]
+    for path in (request.path, *tests, *request.data, *filter(None, [request.stdin])):
+        if not any(Path(path).resolve().is_relative_to(root.resolve()) for root in roots):
+            raise UsageError(
+                f"The record of this heal names {path}, which lies outside of {roots[0].resolve()}; go on with it "
+                "from there, or name that too: heal FOLDER --resume RUN, --data, --stdin."
+            )
+    for name in request.environment:
+        if name not in environment:
+            raise UsageError(f"The record of this heal names the variable {name}; give it again: --env {name}")

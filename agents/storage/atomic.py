@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -32,3 +33,13 @@ def replace_atomically(path: Path, pieces: Iterable[bytes], *, mode: int = 0o644
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def make_names_last(folder: Path) -> None:
+    """Have the names in `folder` outlast a power loss; Windows has no way to ask for it."""
+    if sys.platform != "win32":
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
