@@ -180,7 +180,7 @@ def _confirm(search: _Search) -> None:
         trial = search.trials[index]
         for seed in range(1, COLD_RUNS):
             again = search.case.observe(trial.patch.files, seed=seed)
-            if again.symptom is not None or again.broken or again.environment is not None:
+            if not again.healed:
                 search.trials[index] = replace(trial, observation=again)
                 break
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import threading
@@ -14,15 +15,16 @@ from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import TYPE_CHECKING
 
-from ..errors import GreenloopError
-from ..sandbox import SandboxLimits, open_sandbox
+from ..errors import GreenloopError, SandboxBroken
+from ..sandbox import Sandbox, SandboxLimits, open_sandbox
 from ..syntax.encoding import decoded
 from ..syntax.source import program
 from .call_process import CallStopped
+from .call_tests import call_tests
 from .calls import CallCase
 from .captured_call import CapturedCall, NotRepeatable, located, project_files, unhealable
 from .install import install
-from .patch_store import PatchStore
+from .patch_store import keep_patch, read_kept
 from .repair_options import RepairAttempt, RepairEvent, RepairOptions, RepairResult, Runs
 
 if TYPE_CHECKING:
@@ -35,8 +37,34 @@ _EXPECTED = (GreenloopError, NotRepeatable, CallStopped, OSError, ValueError, Sy
 Files = Mapping[str, str]
 Search = Callable[[CallCase, RepairOptions, Callable[[RepairEvent], None], "Stop"], "HealResult"]
 """Looks for a patch. Raises GreenloopError."""
-Judge = Callable[[CallCase, Files], bool]
-"""Runs a patch that was verified before, and says whether it is still to be believed."""
+
+
+class SharedSandbox:
+    """The sandbox of all heals of this process: opened with the first, closed at the end; a fork opens its own."""
+
+    def __init__(self, opened: Callable[[], Sandbox] = open_sandbox) -> None:
+        self._open = opened
+        self._lock = threading.Lock()
+        self._sandbox: Sandbox | None = None
+        self._pid = 0
+
+    def get(self) -> Sandbox:
+        """Return it, open. Raises SandboxUnavailable."""
+        with self._lock:
+            if self._sandbox is None or self._pid != os.getpid():
+                self._sandbox, self._pid = self._open(), os.getpid()
+            return self._sandbox
+
+    def close(self) -> None:
+        """Close it, where this process has opened it."""
+        with self._lock:
+            sandbox, self._sandbox = self._sandbox, None
+        if sandbox is not None and self._pid == os.getpid():
+            sandbox.close()
+
+
+SHARED_SANDBOX = SharedSandbox()
+atexit.register(SHARED_SANDBOX.close)
 
 
 class Stop:
@@ -87,12 +115,14 @@ class _Found:
 class Repairs:
     """Heals the failing calls of `function`; threads may share it."""
 
-    def __init__(self, function: FunctionType, options: RepairOptions, search: Search, judge: Judge) -> None:
+    def __init__(
+        self, function: FunctionType, options: RepairOptions, search: Search, sandbox: SharedSandbox
+    ) -> None:
         self.function = function
         self.options = options
         self.unhealable = unhealable(function)
         self._search = search
-        self._judge = judge
+        self._sandbox = sandbox
         self.tests_fail: bool | None = None
         self._lock = threading.Lock()
         self._lock_of_tests = threading.Lock()
@@ -127,6 +157,9 @@ class Repairs:
                 return None
             self._emit(RepairEvent("attempt_failed", error=failure.shown))
             result = self._healed(failure, runs, stop)
+        except SandboxBroken as error:
+            self._sandbox.close()  # the next heal opens another
+            result = RepairResult(False, str(error))
         except _EXPECTED as error:
             result = RepairResult(False, str(error) or type(error).__name__)
         except Exception as error:
@@ -155,13 +188,15 @@ class Repairs:
     def _case(self, failure: Failure, stop: Stop) -> CallCase:
         callee, path = located(self.function)
         call = failure.call if isinstance(failure.call, CapturedCall) else None
+        sandbox, files = self._sandbox.get(), self.options.test_files
         return CallCase(
-            open_sandbox(),
+            sandbox,
             callee,
             project_files(path, callee),
             call,
             self.function,
             tests=self.options.test_functions,
+            pytest=call_tests(path, files, sandbox, max(0.1, stop.left), stop) if files else None,
             verify=self.options.verify,
             raised=type(failure.error) if failure.error is not None and not failure.returned else None,
             line=failure.line,
@@ -193,7 +228,7 @@ class Repairs:
             if known is None:
                 return found
         assert known is not None
-        if not self._judge(case, known):
+        if not case.observe(known).healed:
             return _Found(None, "the patch that is known does not mend this call")
         self._emit(RepairEvent("cache_hit"))
         return _Found(known)
@@ -216,12 +251,15 @@ class Repairs:
         return found
 
     def _found(self, key: str, case: CallCase, stop: Stop) -> _Found:
-        store = PatchStore(self.options.cache) if self.options.cache is not None else None
-        if store is not None:
-            kept = store.read(key)
-            if kept is not None and kept.keys() == case.files.keys() and self._judge(case, kept):
-                self._emit(RepairEvent("cache_hit"))
-                return _Found(kept)
+        cache = self.options.cache
+        if cache is not None:
+            kept = read_kept(cache, key, case.callee)
+            if kept is not None:
+                proposed = replace(self.options, proposer=kept, max_attempts=1)
+                heal = self._search(case, proposed, lambda _: None, stop)
+                if heal.grade == "verified":
+                    self._emit(RepairEvent("cache_hit"))
+                    return _Found(heal.files, heal.why, heal)
             self._emit(RepairEvent("cache_miss"))
         now = time.monotonic()
         with self._lock:
@@ -231,11 +269,11 @@ class Repairs:
                 return _Found(None, f"{self.options.max_heals} heals were begun within an hour")
             self._begun.append(now)
         heal = self._search(case, self.options, self._emit, stop)
-        if heal.outcome != "healed" or heal.grade != "verified":
+        if heal.grade != "verified":
             return _Found(None, heal.why, heal)
         self._emit(RepairEvent("verify_success"))
-        if store is not None:
-            store.write(key, case.callee, heal.files)
+        if cache is not None:
+            keep_patch(cache, key, case.callee, heal.files)
         return _Found(heal.files, heal.why, heal)
 
     def _key(self, case: CallCase, failure: Failure) -> str:
