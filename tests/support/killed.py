@@ -1,4 +1,4 @@
-"""Does something in forks of this process, each killed at another of its audit events, as files opened, renamed."""
+"""Does something in forks of this process, each killed at another of its audit events (files opened, ...)."""
 
 from __future__ import annotations
 
