@@ -9,8 +9,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as NotInTime
 from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import TYPE_CHECKING
@@ -127,7 +125,7 @@ class Repairs:
         self._lock = threading.Lock()
         self._lock_of_tests = threading.Lock()
         self._pid = os.getpid()
-        self._under_way: dict[str, Future[_Found]] = {}
+        self._under_way: dict[str, threading.Lock] = {}
         self._given_up: set[str] = set()
         self._patches: dict[str, Files] = {}
         self._begun: deque[float] = deque()
@@ -205,49 +203,36 @@ class Repairs:
         )
 
     def _once(self, case: CallCase, failure: Failure, stop: Stop) -> _Found:
-        """The patch for a failure: a known one, that of the heal under way, or that of a heal of its own."""
+        """The patch for a failure: a known one, or that of a heal, one at a time for each failure."""
         key = self._key(case, failure)
         with self._lock:
             if self._pid != os.getpid():  # a fork has none of the threads that its parent's heals run in
                 self._pid = os.getpid()
                 self._under_way.clear()
+            own = self._under_way.setdefault(key, threading.Lock())
+        if not own.acquire(timeout=max(0.0, stop.left)):
+            return _Found(None, "another thread's heal of it took too long")
+        try:
             if key in self._given_up:
                 return _Found(None, "the same failure was not healed before")
-            known = self._patches.get(key)
-            waited_for = self._under_way.get(key)
-            if known is None and waited_for is None:
-                own = self._under_way[key] = Future[_Found]()
-        if known is None and waited_for is None:
-            return self._lead(key, own, case, stop)
-        if known is None and waited_for is not None:
-            try:
-                found = waited_for.result(max(0.0, stop.left))
-            except NotInTime:
-                return _Found(None, "another thread's heal of it took too long")
-            known = found.files
-            if known is None:
-                return found
-        assert known is not None
+            if (known := self._patches.get(key)) is None:
+                return self._lead(key, case, stop)
+        finally:
+            own.release()
         if not case.observe(known).healed:
             return _Found(None, "the patch that is known does not mend this call")
         self._emit(RepairEvent("cache_hit"))
         return _Found(known)
 
-    def _lead(self, key: str, own: Future[_Found], case: CallCase, stop: Stop) -> _Found:
-        found = _Found(None, "the heal was interrupted")
+    def _lead(self, key: str, case: CallCase, stop: Stop) -> _Found:
+        found = _Found(None)
         try:
             found = self._found(key, case, stop)
-        except _EXPECTED as error:
-            found = _Found(None, str(error))
-            raise
         finally:
-            with self._lock:
-                if found.files is not None:
-                    self._patches[key] = found.files
-                elif not stop():
-                    self._given_up.add(key)
-                del self._under_way[key]
-            own.set_result(found)
+            if found.files is not None:
+                self._patches[key] = found.files
+            elif not stop():
+                self._given_up.add(key)
         return found
 
     def _found(self, key: str, case: CallCase, stop: Stop) -> _Found:
