@@ -88,17 +88,6 @@ def heal_case(
     return _result(search, require)
 
 
-def request_text(case: Case, healer: Healer) -> str | HealResult:
-    """The first request of a heal, as text; its result where nothing would be asked."""
-    ended, seen = _reproduce(case, anyway=False)
-    if ended is not None:
-        return ended
-    place = places(case.files, seen, healer.longest, case.target)[0]
-    assert seen.symptom is not None
-    request = healer.request(case.files, case.task, place, _shown(seen.symptom), (), 1)
-    return "\n\n".join(message.content for message in request.messages)
-
-
 def _reproduce(case: Case, *, anyway: bool) -> tuple[HealResult | None, Observation]:
     """Run a case as it is. A result where that already says how it ends."""
     first = case.observe({}, seed=0)

@@ -28,7 +28,7 @@ from ..storage.run_directory import RunDirectory
 from ..storage.user_file import UserFile
 from ..telemetry import spans
 from .apply import open_targets, patched, write
-from .heal import heal_case, request_text
+from .heal import heal_case
 from .script_case import script_case
 from .scripts import ScriptCase
 from .tests_case import TestsCase
@@ -188,6 +188,13 @@ def open_case(
     return script_case(request, sandbox, environment, cancelled)
 
 
+class _Shown(Exception):
+    """A request that is shown and sent to nobody."""
+
+    def __init__(self, request: Request) -> None:
+        self.text = "\n\n".join(message.content for message in request.messages)
+
+
 def show_prompt(
     request: HealRequest, settings: Settings, options: HealOptions, environ: Mapping[str, str],
     environment: Mapping[str, str],
@@ -196,19 +203,19 @@ def show_prompt(
     from ..roles.healer import Healer
     from ..run.role_models import lengths_of
 
+    def ask(request: Request) -> Reply:
+        raise _Shown(request)
+
     with ExitStack() as held:
         sandbox = open_sandbox(settings.sandbox, open_interpreter(settings.python))
         held.callback(sandbox.close)
         case = open_case(request, sandbox, environment, lambda: False)
-        choice = models_by_role(settings, environ, HEAL_ROLES)["healer"]
-        healer = Healer(
-            _asks_nobody, lengths_of(choice), seed=0, prompt_extra=options.prompt_extra, values=options.values
-        )
-        return request_text(case, healer)
-
-
-def _asks_nobody(_: Request) -> Reply:
-    raise AssertionError("a prompt that is shown is not sent")
+        lengths = lengths_of(models_by_role(settings, environ, HEAL_ROLES)["healer"])
+        healer = Healer(ask, lengths, seed=0, prompt_extra=options.prompt_extra, values=options.values)
+        try:
+            return heal_case(case, healer, max_rounds=1, anyway=options.anyway)
+        except _Shown as shown:
+            return shown.text
 
 
 def _first_record(
