@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import resource
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.errors import UsageError
+from agents.errors import StorageFailed, UsageError
 from agents.heal.apply import open_targets, undo, write
 from agents.records.heal import WrittenFile
 
@@ -86,6 +87,47 @@ def test_of_two_files_none_is_lost_wherever_it_is_killed(tmp_path: Path) -> None
         undo(kept_in(each), each, "")
         assert {name: (each / name).read_text() for name in NEW} == {"a.py": "A = 1\n", "b.py": "B = 1\n"}
     assert [True, False] in patched
+
+
+def full(folder: Path) -> None:
+    """Apply where the disk has no room for the second file."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def keep(written: tuple[WrittenFile, ...]) -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))
+        print("kept", len(written))  # noqa: T201
+
+    new = {"a.py": "A = 2\n", "b.py": "B = 2  # longer\n"}
+    try:
+        write(open_targets(folder, list(new), force=True), new, keep)
+    except StorageFailed as error:
+        print(error)  # noqa: T201
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_full_disk_leaves_both_files_as_they_were(tmp_path: Path) -> None:
+    folder = two_files(tmp_path / "two")
+    said, ended = killed(folder, lambda: full(folder))
+    assert ended
+    first, last, error = said.splitlines()
+    assert (first, last) == ("kept 2", "kept 0")
+    assert "b.py can't be written (File too large)" in error
+    assert {name: (folder / name).read_text() for name in NEW} == {"a.py": "A = 1\n", "b.py": "B = 1\n"}
+
+
+def test_a_file_that_is_edited_between_two_writes_stays_and_the_other_is_taken_back(tmp_path: Path) -> None:
+    folder = two_files(tmp_path / "two")
+    told: list[int] = []
+
+    def keep(written: tuple[WrittenFile, ...]) -> None:
+        told.append(len(written))
+        (folder / "b.py").write_text("B = 7\n")
+
+    with pytest.raises(UsageError, match="was changed"):
+        write(open_targets(folder, list(NEW), force=True), NEW, keep)
+    assert {name: (folder / name).read_text() for name in NEW} == {"a.py": "A = 1\n", "b.py": "B = 7\n"}
+    assert told == [2, 0]
 
 
 def digest(data: bytes) -> str:
