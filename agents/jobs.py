@@ -23,7 +23,7 @@ from .records.heal import HealRequest, HealResult
 from .run.cancellation import Cancellation
 from .run.event_log import is_written
 from .run.fork import open_fork
-from .run.recorded_settings import with_recorded
+from .run.recorded_settings import check_server, with_recorded
 from .run.recorder import read_result
 from .run.resources import HEAL_ROLES, Resources, open_resources
 from .run.role_models import ROLES
@@ -36,19 +36,6 @@ MOST_AT_ONCE = 4
 ENDING_SECONDS = 5.0
 """How long a cancelled run may take to end."""
 ANSWERS_FILE = "answers.txt"
-_OF_THE_SERVER = (
-    "sandbox",
-    "model",
-    "code_writer_model",
-    "test_writer_model",
-    "critic_model",
-    "api_base",
-    "weights",
-    "python",
-    "cache",
-    "record",
-)
-"""Settings that no run of a server brings along."""
 
 Outcome = RunResult | HealResult
 
@@ -193,13 +180,8 @@ class Jobs:
     def _settings_of(self, record: RunRecord) -> Settings:
         """The settings that a run goes on with. Raises UsageError for a sandbox, a model or an address that the
         server was not started with."""
-        settings = replace(with_recorded(self.settings, record.settings), answers=None)
-        for name in _OF_THE_SERVER:
-            if (value := getattr(settings, name)) != getattr(self.settings, name):
-                option = name.replace("_", "-")
-                begun = f"{record.id} was begun with --{option} {value}"
-                raise UsageError(f"{begun}; start the server with it, or go on with --resume.")
-        return settings
+        check_server(self.settings, record.settings, record.id)
+        return replace(with_recorded(self.settings, record.settings), answers=None)
 
     def _ended(self, run: str) -> RunDirectory:
         """The directory of a run that nobody is at. Raises UsageError."""

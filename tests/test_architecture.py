@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -57,9 +58,15 @@ def name_of(file: Path) -> str:
     return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
+@cache
+def nodes_of(file: Path) -> list[ast.AST]:
+    """Every node of a file."""
+    return list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+
+
 def imports_of(file: Path) -> Iterator[tuple[str, int]]:
     """Every imported module, wherever the import stands, as a dotted name and its level (0: absolute)."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in nodes_of(file):
         if isinstance(node, ast.Import):
             yield from ((alias.name, 0) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -74,7 +81,7 @@ def files_that_call(function: str, but: set[Path]) -> set[str]:
     return {
         file.relative_to(ROOT).as_posix()
         for file in set(FILES) - but
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for node in nodes_of(file)
         if isinstance(node, ast.Attribute) and ast.unparse(node) == f"ast.{function}"
     }
 
@@ -90,7 +97,7 @@ MODULES = {module_of(file) for file in FILES}
 def own_modules_used(file: Path) -> set[str]:
     """The modules of the package that a file imports, those for type checking included, the version excepted."""
     used = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in nodes_of(file):
         if isinstance(node, ast.ImportFrom) and node.level:
             parts = file.relative_to(PACKAGE).parts
             base = [*parts[: len(parts) - node.level], *(node.module or "").split(".")]
@@ -180,8 +187,7 @@ def test_only_the_sandbox_starts_processes_but_for_pip_and_the_baseline_of_a_mea
     assert {user for user in users if not user.startswith("sandbox/")} <= {
         "heal/git.py",
         "llm_backends/weights.py",
-        "bench/throughput.py",
-        "bench/verifier_speed.py",
+        "bench/speed.py",
     } | in_a_sandbox_already
 
 

@@ -11,16 +11,9 @@ from ..records import Role, Spec, fingerprint
 from ..run.resources import HEAL_ROLES
 from ..run.role_models import ROLES
 from ..run.run import settings_as_json
-from ..settings import Settings
+from ..settings import Settings, Use, uses
 from .heals import heal_content
 from .records import Entry
-
-WITHOUT_EFFECT = frozenset(
-    {"work_dir", "json", "quiet", "color", "record", "cache", "frozen", "require", "api_base"}
-    | {"approve", "approve_seconds"}
-    | {"model", "code_writer_model", "test_writer_model", "critic_model", "healer_model"}
-)
-"""Settings that don't change the result; models count as they were chosen, `require` only judges the grade."""
 
 _LATER = frozenset({"packages", "modules", "installed", "python"})
 """What specs and settings of earlier versions did not have: where it is empty, a digest is as it was."""
@@ -41,7 +34,7 @@ def digest_of(entry: Entry, settings: Settings, choices: Mapping[Role, Choice]) 
     decisive = {
         name: value
         for name, value in settings_as_json(settings).items()
-        if name not in WITHOUT_EFFECT and (value or name not in _LATER)
+        if Use.DIGEST in uses()[name] and (value or name not in _LATER)
     }
     roles = ROLES if entry.spec is not None else HEAL_ROLES
     models = {role: choice.model_id or choice.api_base for role, choice in choices.items() if role in roles}

@@ -76,7 +76,8 @@ def with_imports(source: str, moved: Mapping[str, str]) -> str:
     """Return `source` with its imports of modules that have `moved`, such as `shapes` to `mine.shapes`."""
     laid_out = LaidOut(source.replace("\r\n", "\n"))
     text = laid_out.text
-    for node in sorted(_imports(laid_out.tree), key=lambda node: -laid_out.start(node)):
+    imports = [node for node in ast.walk(laid_out.tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    for node in sorted(imports, key=lambda node: -laid_out.start(node)):
         entries = split_imports(node)
         if not any(entry.level == 0 and entry.module.split(".")[0] in moved for entry in entries):
             continue
@@ -90,10 +91,6 @@ def with_imports(source: str, moved: Mapping[str, str]) -> str:
             new = "; ".join(_plain(alias, moved) for alias in node.names)
         text = text[:start] + new + text[end:]
     return text
-
-
-def _imports(tree: ast.Module) -> list[ast.Import | ast.ImportFrom]:
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
 def _plain(alias: ast.alias, moved: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""What entries need of each other: their order, and the code of one as a module that another is given."""
+"""The needs of entries among each other: their order, and the code of one as a module that another is given."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..spec.modules import is_reserved
 from ..storage.run_directory import RunDirectory
 from .journal import Journal, Task
 from .labels import has_reached, label_of
-from .records import Entry, EntryResult
+from .records import Entry
 
 
 def module_name(entry_id: str) -> str:
@@ -119,7 +119,7 @@ class Supplier:
     def lacking(self, entry_id: str) -> str:
         """Return why an entry can't begin, as a sentence; empty where all that it needs has reached enough."""
         for need in self.needs(entry_id):
-            result = self._result(need)
+            result = self._journal.result(need, self._digests[need]) if need in self._digests else None
             if result is None:
                 ended = "could not be read" if need not in self._entries else "has no result"
             elif has_reached(result, self._required) and self._code(need) is not None:
@@ -144,10 +144,6 @@ class Supplier:
             own = self._entries[need].spec
             modules.extend(module for module in (own.modules if own else ()) if module not in modules)
         return replace(entry, spec=replace(entry.spec, modules=tuple(modules)))
-
-    def _result(self, entry_id: str) -> EntryResult | None:
-        digest = self._digests.get(entry_id)
-        return self._journal.result(entry_id, digest) if digest is not None else None
 
     def _code(self, entry_id: str) -> str | None:
         """The code of an entry's run: what a user did to the copy in its folder does not count."""

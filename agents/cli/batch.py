@@ -16,7 +16,7 @@ from cyclopts import Parameter
 
 from ..batch.totals import UNLIMITED, Totals
 from ..errors import GreenloopError, Interrupted, UsageError
-from ..run.recorded_settings import with_recorded
+from ..run.recorded_settings import gone_on
 from ..settings import Count, Settings
 from ..terminal.console import Console
 from .batch_status import show_result
@@ -75,7 +75,7 @@ def batch(
             if check:
                 return _list(_read(specs, shard), console, stream if settings.json else None)
             if resume is not None:
-                wanted = _stored(resume, settings, totals, jobs, given=(*specs, out, shard))
+                wanted = _stored(resume, settings, totals, jobs, (*specs, out, shard), console)
             else:
                 wanted = _new(specs, out, shard, Batch(out or Path(), (), settings, os.environ, totals, jobs))
             wanted = replace(wanted, ray=ray)
@@ -123,7 +123,12 @@ def _new(specs: Sequence[str], out: Path | None, shard: str | None, wanted: Batc
 
 
 def _stored(
-    directory: Path, settings: Settings, totals: Totals, jobs: int | None, given: Sequence[object]
+    directory: Path,
+    settings: Settings,
+    totals: Totals,
+    jobs: int | None,
+    given: Sequence[object],
+    console: Console,
 ) -> Batch:
     """Load the batch in `directory` as it was planned; a flag of this call goes before what is stored."""
     from ..batch.journal import Journal
@@ -134,7 +139,7 @@ def _stored(
     with Journal(directory, read_only=True) as journal:
         limits = journal.fact("totals") or {}
         limits |= {name: value for name, value in asdict(totals).items() if value is not None}
-        settings = with_recorded(settings, journal.fact("settings") or {})
+        settings = gone_on(settings, journal.fact("settings") or {}, str(directory), console.emit)
         jobs = jobs or journal.fact("jobs")
         return Batch(directory, tuple(journal.entries()), settings, os.environ, Totals(**limits), jobs)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ..errors import GreenloopError, Interrupted, UsageError
-from ..run.recorded_settings import with_recorded
+from ..run.recorded_settings import gone_on
 from ..settings import Positive, Settings
 from ..terminal.console import Console
 from .approver import approver
@@ -137,12 +137,16 @@ def heal(
                 from ..heal.target import check_recorded
 
                 record = earlier.read_heal()
-                roots = (Path(target or "."), *data, *filter(None, [stdin]))
-                check_recorded(record.request, roots, [each.partition("=")[0] for each in env])
-                request, settings = record.request, with_recorded(settings, record.settings)
+                request = record.request
+                check_recorded(request, (Path(target or "."), *data, *filter(None, [stdin])))
+                settings = gone_on(settings, record.settings, earlier.path.name, console.emit)
             from ..heal import run as heals
 
-            environment = _environment(env, request.environment)
+            environment = _environment(env)
+            if left := set(request.environment) - environment.keys():
+                raise UsageError(
+                    f"{resume} was begun with --env {min(left)}; give that again: no record decides it."
+                )
             options = heals.HealOptions(
                 apply=apply or apply_force or ask,
                 force=apply_force,
@@ -191,12 +195,11 @@ def _found(settings: Settings, target: str | None, resume: str | None) -> RunDir
     return runs.find(settings.work_dir, resume)
 
 
-def _environment(given: tuple[str, ...], names: tuple[str, ...]) -> dict[str, str]:
-    """The values of `names`: those that are given, else this process's own. Raises UsageError."""
+def _environment(given: tuple[str, ...]) -> dict[str, str]:
+    """The values that are given, or where a name alone is, this process's own. Raises UsageError."""
     values = {}
-    told = {name: value for name, equals, value in (each.partition("=") for each in given) if equals}
-    for name in dict.fromkeys((*names, *(each.partition("=")[0] for each in given))):
-        value = told.get(name, os.environ.get(name))
+    for name, equals, told in (each.partition("=") for each in given):
+        value = told if equals else os.environ.get(name)
         if value is None:
             raise UsageError(f"The variable {name} is not set here; give it with --env {name}=VALUE.")
         values[name] = value

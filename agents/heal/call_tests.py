@@ -38,4 +38,4 @@ def call_tests(
     own = {file.partition("/")[0] for file in case.tree.files}
     stand_ins = {f"{name}/__init__.py": inert for name in STAND_INS if name not in own}
     tree = replace(case.tree, files={**case.tree.files, **stand_ins})
-    return replace(case, tree=tree, arguments=("-p", "no:greenloop", *case.wanted))
+    return replace(case, tree=tree, arguments=case.wanted)

@@ -211,7 +211,9 @@ def show_prompt(
         held.callback(sandbox.close)
         case = open_case(request, sandbox, environment, lambda: False)
         lengths = lengths_of(models_by_role(settings, environ, HEAL_ROLES)["healer"])
-        healer = Healer(ask, lengths, seed=0, prompt_extra=options.prompt_extra, values=options.values)
+        version = ".".join(map(str, sandbox.interpreter.version[:2]))
+        extra, values = options.prompt_extra, options.values
+        healer = Healer(ask, lengths, seed=0, python=version, prompt_extra=extra, values=values)
         try:
             return heal_case(case, healer, max_rounds=1, anyway=options.anyway)
         except _Shown as shown:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import UsageError
@@ -32,8 +32,8 @@ def _absolute(reference: str, folder: Path) -> str:
     return f"{(folder / path).absolute()}{colons}{rest}"
 
 
-def check_recorded(request: HealRequest, roots: Sequence[Path], environment: Collection[str]) -> None:
-    """Raise UsageError unless all files of a request lie below `roots`, and its variables are in `environment`.
+def check_recorded(request: HealRequest, roots: Sequence[Path]) -> None:
+    """Raise UsageError unless all files that a request names lie below `roots`.
 
     A record may be anybody's: what it has a script read, and tells of in prompts, is named by the user once more.
     """
@@ -44,6 +44,3 @@ def check_recorded(request: HealRequest, roots: Sequence[Path], environment: Col
                 f"The record of this heal names {path}, which lies outside of {roots[0].resolve()}; go on with it "
                 "from there, or name that too: heal FOLDER --resume RUN, --data, --stdin."
             )
-    for name in request.environment:
-        if name not in environment:
-            raise UsageError(f"The record of this heal names the variable {name}; give it again: --env {name}")

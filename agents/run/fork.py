@@ -11,9 +11,8 @@ from ..events import Answered, Asked, EventHandler
 from ..llm_backends import is_small
 from ..llm_backends.model_names import is_recorded
 from ..llm_backends.recorded import ReplyStore
-from ..loop.branch import Branch
 from ..loop.plan import plan
-from ..loop.roles import Roles
+from ..loop.roles import Branch, Roles
 from ..records import Candidate, ForkedFrom, Reply, Request, Role, RunRecord, Spec, fingerprint
 from ..roles.ask import Ask
 from ..settings import Settings

@@ -15,8 +15,8 @@ from ..errors import ModelError, SandboxBroken, UsageError
 from ..events import EventHandler, Note, RunStarted, ignore_event
 from ..llm_backends.budget import Budget, SharedBudget
 from ..llm_backends.selection import Choice
-from ..loop.branch import Branch
 from ..loop.plan import plan
+from ..loop.roles import Branch
 from ..loop.state import LoopState, surviving
 from ..loop.strategies import run_strategy
 from ..records import Role, Ruling, RunRecord, RunResult, Spec, Test, UserModule

@@ -40,7 +40,11 @@ def parse_expression(text: str) -> ast.expr:
 
 def _tree(text: str, mode: Literal["exec", "eval"]) -> ast.AST:
     with _parser():
-        return ast.parse(text.removeprefix("\ufeff"), mode=mode)
+        return ast.parse(text.removeprefix("\ufeff"), _NO_FILE, mode)
+
+
+_NO_FILE = ""
+"""The parser opens the file that a faulty text is said to be from, `<unknown>` by default, to quote its line."""
 
 
 @contextmanager
@@ -88,7 +92,7 @@ def compiled(text: str) -> CodeType:
     tree = parse(text)
     with _parser():
         try:
-            code: CodeType = compile(tree, "<reply>", "exec", dont_inherit=True)
+            code: CodeType = compile(tree, _NO_FILE, "exec", dont_inherit=True)
         except (RecursionError, MemoryError, OverflowError) as error:
             raise ValueError(str(error) or "the code is too deep to be compiled") from error
     return code

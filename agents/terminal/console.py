@@ -12,6 +12,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..events import Answered, BoardStarted, Event, Fetching, Note, Ruled, RunStarted
+from ..settings import in_ci
 from ..syntax.clean_text import clean
 
 if TYPE_CHECKING:
@@ -23,12 +24,6 @@ if TYPE_CHECKING:
     from ..records.heal import HealResult
     from ..sandbox.check import CheckResult
     from .live import LiveView
-
-
-def in_ci() -> bool:
-    """Return True in a CI job: no colours, nothing drawn in place."""
-    return os.environ.get("CI", "").lower() not in ("", "0", "false")
-
 
 GRADE_STYLES = {
     "verified": "bold green",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import shlex
 import subprocess
@@ -13,7 +14,10 @@ from typing import Any
 
 import pytest
 
+from agents.heal.expectations import FileCheck
+
 from ..support.commands import REPLAYS, ROOT, environment, greenloop
+from ..support.interpreters import interpreters
 from ..support.provider import Streams
 from .conftest import Heals
 
@@ -426,6 +430,34 @@ def test_a_stopped_heal_goes_on_and_asks_nothing_twice(heals: Heals) -> None:
     assert "healed, verified" in shown.stdout
 
 
+def test_the_record_of_a_heal_takes_no_variable_and_lowers_no_grade(heals: Heals) -> None:
+    heals.script(OFF_BY_ONE)
+    heals.replies(RIGHT)
+    assert heals.run("s.py", "--expect", "total: 6") == 0
+    run_dir = heals.document["run_dir"]
+    file = heals.folder / run_dir / "run.json"
+    record = json.loads(file.read_text())
+    record["settings"] |= {"sandbox": "none", "require": "contested"}
+    record["request"]["environment"] = ["SECRET"]
+    file.write_text(json.dumps(record))
+    assert heals.run("--resume", run_dir) == 2
+    assert "begun with --env SECRET; give that again" in heals.document["error"]["message"]
+    heals.run("--resume", run_dir, "--env", "SECRET=1")  # the control: what the user gives is taken
+    assert "begun with --require contested and --sandbox none; this goes on without" in heals.error
+    assert heals.document["outcome"] == "healed"
+
+
+@pytest.mark.thorough
+def test_the_prompt_that_is_shown_names_the_python_that_is_chosen(heals: Heals) -> None:
+    heals.script("1 / 0\n")
+    other = next((one for one in interpreters() if one.version[:2] != sys.version_info[:2]), None)
+    if other is None:
+        pytest.skip("no other Python is here (TEST_PYTHONS)")
+    options = ("--show-prompt", "--model", "openai/x", "--python", other.executable)
+    shown = greenloop(heals.folder, "heal", "s.py", *options)
+    assert f"Python {'.'.join(map(str, other.version[:2]))}" in shown.stdout, shown.stderr
+
+
 @pytest.mark.thorough
 def test_the_prompt_is_shown_and_nobody_is_asked(heals: Heals) -> None:
     heals.script("def f(x):\n    secret = 'value of mine'\n    return x / 0\n\n\nf(4)\n")
@@ -469,6 +501,12 @@ FILE_CHECKS: dict[str, Callable[[bool], str]] = {
     "out.csv:columns=a,b": lambda right: "a,b\n1,2\n" if right else "a\n1\n",
     "out.txt:nonempty": lambda right: "x" if right else "",
 }
+
+
+@pytest.mark.parametrize("check", ["rows>=0", "columns=a,b", "nonempty"])
+@pytest.mark.parametrize("content", [b"", b"\n", codecs.BOM_UTF8, codecs.BOM_UTF8 + b"\n"])
+def test_a_table_without_a_line_is_empty(check: str, content: bytes) -> None:
+    assert FileCheck(f"t.csv:{check}", "t.csv", check).fault(content) == "t.csv is empty"
 
 
 @pytest.mark.thorough

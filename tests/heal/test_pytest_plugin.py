@@ -36,7 +36,7 @@ def ran(project: Heals, *arguments: str, plugin: bool = True) -> subprocess.Comp
         "GREENLOOP_MODEL": "openai/tiny-1b",
         "GREENLOOP_API_BASE": project.provider.api_base,
     }
-    with_plugin = ["-p", "agents.heal.pytest_plugin"] if plugin else []
+    with_plugin = ["-p", "no:greenloop", "-p", "agents.heal.pytest_plugin"] if plugin else []
     command = [sys.executable, "-m", "pytest", *with_plugin, *arguments]
     ended = subprocess.run(
         command, cwd=project.folder, env=environment(project.folder, extra), capture_output=True, text=True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 from ...records import Test
@@ -14,36 +13,24 @@ from .hypothesis_rules import loosening
 from .tampering import HYPOTHESIS, Tampering
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A fault of a test. Grave: it reaches for the run itself and is not run; else it runs, but its pass shows
-    nothing."""
-
-    reason: str
-    grave: bool
-
-
 def refuse(test: Test) -> str | None:
     """Return why `test` is refused, as a phrase about it; None where it is accepted."""
-    finding = examine(test)
-    return finding.reason if finding else None
+    return examine(test)
 
 
-def examine(test: Test, importable: frozenset[str] = frozenset([HYPOTHESIS])) -> Finding | None:
-    """Find the first fault of `test`, which may import the top-level modules `importable`, too; None where it has
-    none."""
+def examine(test: Test, importable: frozenset[str] = frozenset([HYPOTHESIS])) -> str | None:
+    """Return the first fault of `test`, which may import the top-level modules `importable`, too; None where it
+    has none."""
     return _examine(test.preamble, test.source, importable)
 
 
 @lru_cache(maxsize=1024)
-def _examine(preamble: str, source: str, importable: frozenset[str]) -> Finding | None:
+def _examine(preamble: str, source: str, importable: frozenset[str]) -> str | None:
     try:
         tree = parse(f"{preamble}\n{source}\n")
     except ValueError as error:
-        return Finding(f"it is not Python: {error}", grave=True)
-    if reason := Tampering(tree, importable).reason or loosening(tree) or next(_misread(tree), None):
-        return Finding(reason, grave=True)
-    return None
+        return f"it is not Python: {error}"
+    return Tampering(tree, importable).reason or loosening(tree) or next(_misread(tree), None)
 
 
 def _misread(tree: ast.Module) -> Iterator[str]:

@@ -116,18 +116,16 @@ def test_an_honest_test_is_accepted(source: str) -> None:
 
 @pytest.mark.parametrize("source", GRAVE.values(), ids=GRAVE)
 def test_a_test_that_reaches_for_the_run_is_refused_gravely(source: str) -> None:
-    finding = examine(one(source))
-    assert finding is not None
-    assert finding.grave
+    assert examine(one(source)) is not None
 
 
 @pytest.mark.parametrize("source", gate_files.HONEST.values(), ids=gate_files.HONEST)
 def test_no_honest_file_is_taken_for_one_that_tampers(source: str) -> None:
     found = [examine(test) for test in split(source, "user")]
     assert found
-    assert [finding.reason for finding in found if finding and finding.grave] == []
+    assert [reason for reason in found if reason is not None] == []
 
 
 @pytest.mark.parametrize("source", gate_files.TAMPERING.values(), ids=gate_files.TAMPERING)
 def test_a_file_that_tampers_is_refused(source: str) -> None:
-    assert any(finding.grave for test in split(source, "user") if (finding := examine(test)))
+    assert any(examine(test) is not None for test in split(source, "user"))
