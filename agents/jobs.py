@@ -30,7 +30,8 @@ from .run.role_models import ROLES
 from .run.run import RunRequest, run_spec
 from .settings import Settings
 from .spec import read_spec
-from .storage.run_directory import RunDirectory, new_id
+from .storage.atomic import PRIVATE, write_atomically
+from .storage.run_directory import RunDirectory, make_work_dir, new_id, runs_in
 
 MOST_AT_ONCE = 4
 ENDING_SECONDS = 5.0
@@ -126,14 +127,14 @@ class Jobs:
     def heal(self, code: str, tests: str | None, expect: str | None) -> Job:
         """Begin a heal of a module, user_code.py, in a folder of its own; nothing of the user's is written."""
         run = new_id("heal-user_code", datetime.now().astimezone())
+        make_work_dir(self.settings.work_dir)
         folder = self.settings.work_dir.absolute() / "inputs" / run
-        folder.mkdir(parents=True)
         module = folder / "user_code.py"
-        module.write_text(code, encoding="utf-8")
+        write_atomically(module, code, self.settings.work_dir, PRIVATE)
         if tests is None:
             request = HealRequest(path=str(module), expect=expect)
         else:
-            (folder / "test_user_code.py").write_text(tests, encoding="utf-8")
+            write_atomically(folder / "test_user_code.py", tests, self.settings.work_dir, PRIVATE)
             own = (str(folder / "test_user_code.py"),)
             request = HealRequest(path=str(folder), tests=own, may_change=("user_code.py",))
 
@@ -155,9 +156,8 @@ class Jobs:
     def answer(self, run: str, lines: str) -> Job:
         """Go on with a run under answers to its open questions. Raises UsageError."""
         directory = self._ended(run)
-        path = directory.path / ANSWERS_FILE
-        path.write_text(lines, encoding="utf-8")
-        return self._resume(run, directory, path)
+        directory.save(ANSWERS_FILE, lines)
+        return self._resume(run, directory, directory.path / ANSWERS_FILE)
 
     def resume(self, run: str) -> Job:
         """Go on with a run that was stopped. Raises UsageError."""
@@ -187,7 +187,8 @@ class Jobs:
         """The directory of a run that nobody is at. Raises UsageError."""
         directory = self.directory(run)
         job = self._jobs.get(run)
-        at_work = directory.read().status == "running" and is_written(directory.events)
+        begun = directory.attempt.exists or directory.read().status == "running"
+        at_work = begun and is_written(directory.events)
         if at_work or (job is not None and not job.future.done()):
             raise UsageError(f"{run} is still running; stop it first, or wait for its end.")
         return directory
@@ -227,16 +228,20 @@ class Jobs:
         self._held.close()
 
     def directory(self, run: str) -> RunDirectory:
-        """The directory of the run of that very name, which is looked up and never joined to a path.
+        """The directory of the run of that very name, which is looked up and never joined to a path; while a new
+        attempt at it is under way here, the attempt's.
 
         Raises UsageError where there is none. A run of this server may have none yet.
         """
-        if run in self._jobs:
-            return RunDirectory(self.settings.work_dir / "runs" / run)
-        for path in (self.settings.work_dir / "runs").glob("*/run.json"):
-            if path.parent.name == run:
-                return RunDirectory(path.parent)
-        raise UsageError(f"There is no run {run[:100]!r}; names of runs are in the results of generate and heal.")
+        found = [each for each in runs_in(self.settings.work_dir) if each.path.name == run]
+        if not found and run not in self._jobs:
+            raise UsageError(
+                f"There is no run {run[:100]!r}; names of runs are in the results of generate and heal."
+            )
+        directory = found[0] if found else RunDirectory(self.settings.work_dir / "runs" / run)
+        job = self._jobs.get(run)
+        under_way = job is not None and not job.future.done() and directory.attempt.exists
+        return directory.attempt if under_way else directory
 
     def _begin(self, run: str, work: Callable[[Job, Resources], Outcome]) -> Job:
         with self._lock:

@@ -17,7 +17,7 @@ from ..spec.modules import is_reserved
 from ..storage.run_directory import RunDirectory
 from .journal import Journal, Task
 from .labels import has_reached, label_of
-from .records import Entry
+from .records import Entry, EntryResult
 
 
 def module_name(entry_id: str) -> str:
@@ -78,7 +78,8 @@ def group_keys(entries: Collection[Entry]) -> dict[str, str]:
 
 class Supplier:
     """Supplies the `entries` of the batch in `directory` with the code of those that they need, once these have
-    reached `required`. `digest` makes the digest of a supplied entry."""
+    reached `required`. `digest` makes the digest of a supplied entry; what another model finished has that model's
+    digest, unless it is to be done again (`redo`)."""
 
     def __init__(
         self,
@@ -87,13 +88,18 @@ class Supplier:
         journal: Journal,
         digest: Callable[[Entry], str],
         required: RequiredGrade,
+        *,
+        redo: bool = False,
     ) -> None:
         self._directory = directory
         self._entries = {entry.id: entry for entry in entries}
         self._journal = journal
         self._digest = digest
         self._required = required
+        self._redo = redo
         self._digests: dict[str, str] = {}
+        self.others: dict[str, EntryResult] = {}
+        """Results of other models that stay, by the ids of their entries."""
         for entry in in_order(entries):
             self.renew(entry.id)
 
@@ -108,13 +114,24 @@ class Supplier:
 
     def renew(self, entry_id: str) -> str:
         """Make an entry's digest anew, now that what it needs may have ended."""
+        entry = self._entries[entry_id]
+        own, *rest = self._digest(entry).split("-")
         if self.lacking(entry_id):
-            entry = self._entries[entry_id]
-            digest = fingerprint(f"{self._digest(entry)} needs {' '.join(entry.needs)}")
+            rest[:1] = [fingerprint(f"{own} {rest} needs {' '.join(entry.needs)}")]
         else:
-            digest = self._digest(self.supplied(entry_id))
+            _, *rest = self._digest(self.supplied(entry_id)).split("-")
+        digest = "-".join((own, *rest))
+        finished = self._journal.finished(entry_id, digest) or self._finished_by_another(entry_id, digest)
+        self.others.pop(entry_id, None)
+        if finished is not None and finished.digest != digest:
+            self.others[entry_id] = finished
+            digest = finished.digest
         self._digests[entry_id] = digest
         return digest
+
+    def _finished_by_another(self, entry_id: str, digest: str) -> EntryResult | None:
+        work, dash, _ = digest.rpartition("-")
+        return self._journal.finished(entry_id, work + dash) if "-" in work and not self._redo else None
 
     def lacking(self, entry_id: str) -> str:
         """Return why an entry can't begin, as a sentence; empty where all that it needs has reached enough."""

@@ -40,12 +40,11 @@ def debug(run: str, /, *, settings: Settings = Settings()) -> int:
 
 def _nothing_to_debug(run: RunDirectory, ruling: Ruling, settings: Settings) -> None:
     from ..run.recorder import read_result
-    from ..terminal.console import result_document
 
     console = Console(quiet=settings.quiet, color=settings.color)
     if settings.json:
         with document_alone(True) as stream:
-            console.document(result_document(read_result(run, run.read(), ruling)), stream)
+            console.document(read_result(run, run.read(), ruling), stream)
     else:
         console.lines([f"Nothing to debug: {run.path.name} ended {ruling.grade}."])
 

@@ -124,7 +124,7 @@ def heal(
                     arguments=arguments,
                     stdin=_absolute(stdin),
                     environment=tuple(each.partition("=")[0] for each in env),
-                    data=tuple(str(path.resolve()) for path in data),
+                    data=tuple(str(path.absolute()) for path in data),
                     may_change=may_change,
                     keep=keep,
                     expect=expect,
@@ -142,11 +142,7 @@ def heal(
                 settings = gone_on(settings, record.settings, earlier.path.name, console.emit)
             from ..heal import run as heals
 
-            environment = _environment(env)
-            if left := set(request.environment) - environment.keys():
-                raise UsageError(
-                    f"{resume} was begun with --env {min(left)}; give that again: no record decides it."
-                )
+            environment = _environment(env, request.environment)
             options = heals.HealOptions(
                 apply=apply or apply_force or ask,
                 force=apply_force,
@@ -195,11 +191,12 @@ def _found(settings: Settings, target: str | None, resume: str | None) -> RunDir
     return runs.find(settings.work_dir, resume)
 
 
-def _environment(given: tuple[str, ...]) -> dict[str, str]:
-    """The values that are given, or where a name alone is, this process's own. Raises UsageError."""
+def _environment(given: tuple[str, ...], names: tuple[str, ...]) -> dict[str, str]:
+    """The values of `names`: those that are given, else this process's own. Raises UsageError."""
     values = {}
-    for name, equals, told in (each.partition("=") for each in given):
-        value = told if equals else os.environ.get(name)
+    told = {name: value for name, equals, value in (each.partition("=") for each in given) if equals}
+    for name in dict.fromkeys((*names, *(each.partition("=")[0] for each in given))):
+        value = told.get(name, os.environ.get(name))
         if value is None:
             raise UsageError(f"The variable {name} is not set here; give it with --env {name}=VALUE.")
         values[name] = value

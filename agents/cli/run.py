@@ -107,9 +107,7 @@ def shown_run(
         except GreenloopError as error:
             result = _failed(error)
         if settings.json:
-            from ..terminal.console import result_document
-
-            console.document(result_document(result), stream)
+            console.document(result, stream)
         else:
             console.result(result)
     return result.exit_code
@@ -158,11 +156,10 @@ def _open_fork(
 ) -> Prepared:
     from ..run.fork import open_fork
     from ..spec import read_tests_file
+    from ..spec.source_file import read_text
+    from ..storage.user_file import LONGEST
 
-    try:
-        own = code.read_text(encoding="utf-8") if code is not None else None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{code} can't be read ({error}); give a Python file.") from error
+    own = read_text(code, LONGEST) if code is not None else None
     trusted = read_tests_file(tests) if tests is not None else None
     fork, record = open_fork(settings.work_dir, name, number, code=own, tests=trusted, answers=settings.answers)
     settings = gone_on(settings, record.settings, record.id, console.emit)

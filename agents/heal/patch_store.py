@@ -9,12 +9,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ..errors import UsageError
-from ..files import read_regular
-from ..storage.atomic import replace_atomically
+from ..files import contained, read_record
+from ..storage.atomic import PRIVATE, write_atomically
 from .call_process import Callee
 
-_LONGEST = 16 << 20
-"""Bytes."""
 _FENCE = "`" * 40
 
 
@@ -32,13 +30,13 @@ class KeptPatch:
 def read_kept(directory: Path, key: str, callee: Callee) -> KeptPatch | None:
     """Return the patch of a key; None where there is none that can be read."""
     try:
-        data = read_regular(directory / f"{key}.json", directory, _LONGEST)
+        data = read_record(directory / f"{key}.json", contained(directory))
         return KeptPatch(str(json.loads(data)["files"][callee.path]))
     except (OSError, UsageError, ValueError, LookupError, TypeError, RecursionError):
         return None
 
 
 def keep_patch(directory: Path, key: str, callee: Callee, files: Mapping[str, str]) -> None:
-    """Keep a patch. Raises OSError."""
+    """Keep a patch. Raises UsageError for a link out of the directory, and OSError."""
     text = json.dumps({"callee": asdict(callee), "files": dict(files)}, indent=1)
-    replace_atomically(directory / f"{key}.json", [text.encode()])
+    write_atomically(directory / f"{key}.json", text, contained(directory), PRIVATE)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import StorageFailed, UsageError
+from ..files import read_regular
 from ..syntax.source import parse
 from .atomic import replace_atomically
 
@@ -71,8 +72,8 @@ class UserFile:
     def check_unchanged(self) -> None:
         """Raise UsageError where the file is not as it was read."""
         try:
-            same = not self.path.is_symlink() and self.path.read_bytes() == self.data
-        except OSError:
+            same = not self.path.is_symlink() and read_regular(self.path, most=LONGEST + 1) == self.data
+        except (OSError, UsageError):
             same = False
         if not same:
             raise UsageError(f"{self.path} was changed while the run was under way.")
@@ -92,7 +93,7 @@ def read_user_file(path: Path, *, broken: bool = False) -> UserFile:
             raise UsageError(f"{path} has several names (hard links), which it would lose; copy it.")
         if found.st_size > LONGEST:
             raise UsageError(f"{path} is longer than {LONGEST // 1_000_000} MB; name a shorter file.")
-        data = path.read_bytes()
+        data = read_regular(path)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UsageError(f"{path} can't be read ({reason}); name a Python file that exists.") from error

@@ -248,9 +248,17 @@ class _Plain(ast.NodeTransformer):
         return node
 
 
-def quoted(tree: ast.Module) -> Iterator[ast.AST]:
-    """Nodes of the annotations in quotes: some functions run them."""
+def quoted(tree: ast.AST) -> Iterator[ast.AST]:
+    """Nodes of the annotations in quotes, in other quotes too: some functions run them."""
     for node in ast.walk(tree):
-        text = text_of(getattr(node, "annotation", None)) or text_of(getattr(node, "returns", None))
-        if text and parses(f"({text})"):
-            yield from ast.walk(parse_expression(f"({text})"))
+        for part in (getattr(node, "annotation", None), getattr(node, "returns", None)):
+            if isinstance(part, ast.AST):
+                yield from _quoted_in(part)
+
+
+def _quoted_in(annotation: ast.AST) -> Iterator[ast.AST]:
+    for text in filter(None, map(text_of, ast.walk(annotation))):
+        if parses(f"({text})"):
+            expression = parse_expression(f"({text})")
+            yield from ast.walk(expression)
+            yield from _quoted_in(expression)

@@ -11,9 +11,9 @@ from ..records import Refusal, Test, TestOrigin
 from ..suite import render, split
 from ..syntax.imports import USER_MODULE
 from ..syntax.source import parse
-from .static.gate import examine
+from .static.gate import check_encoding, examine
 from .static.needs_one_process import why_one_process
-from .static.tampering import HYPOTHESIS
+from .static.uses import HYPOTHESIS
 
 TESTS_FILE = "test_user_code.py"
 
@@ -128,6 +128,8 @@ def in_files(tests: Sequence[Test]) -> tuple[TestFile, ...]:
 
 def prepare_file(source: str, importable: frozenset[str] = frozenset([HYPOTHESIS])) -> PreparedSuite:
     """A user's own file, run as it stands. Raises ValueError where it isn't Python."""
+    check_encoding(source)
+    check_encoding(source)
     tests = split(source, "user")
     reasons = {test.id: examine(test, importable) for test in tests}
     reasons |= dict.fromkeys(_defined_twice(parse(source)), "a later test of the same name hides it")

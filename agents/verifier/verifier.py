@@ -26,7 +26,7 @@ from .importable import Importable
 from .prepared_suite import PreparedSuite, prepare_file, prepare_suite
 from .sensitivity import SensitivityCache
 from .session import Cancelled, Terms
-from .static.tampering import HYPOTHESIS
+from .static.uses import HYPOTHESIS
 from .verification import Verification
 from .workers import Workers
 

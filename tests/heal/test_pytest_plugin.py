@@ -54,6 +54,15 @@ def test_patches_are_shown_and_nothing_changes(project: Heals) -> None:
     assert (project.folder / "prices.py").read_text() == CODE
 
 
+def test_a_dotenv_file_of_the_project_sets_nothing_and_is_named(project: Heals) -> None:
+    lines = ("GREENLOOP_MAX_SECONDS=0.001", "GREENLOOP_SANDBOX=none", "GROQ_API_KEY=k")
+    (project.folder / ".env").write_text("\n".join(lines))
+    ended = ran(project, "--heal")
+    assert "healed, verified" in ended.stdout
+    said = "nothing is taken here; ignored, unless you set it in the environment or by an option: "
+    assert f"{said}GREENLOOP_MAX_SECONDS, GREENLOOP_SANDBOX, GROQ_API_KEY." in ended.stdout
+
+
 def test_patches_are_written_and_pytest_passes_the_next_time(project: Heals) -> None:
     assert ran(project, "--heal-apply").returncode == 1
     assert (project.folder / "prices.py.heal-backup").read_text() == CODE
