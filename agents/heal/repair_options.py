@@ -126,6 +126,11 @@ class RepairOptions:
         """Those of the tests that are functions."""
         return tuple(test for test in self.tests if not isinstance(test, (str, Path)))
 
+    @property
+    def test_files(self) -> tuple[Path, ...]:
+        """Those that are pytest files."""
+        return tuple(Path(test) for test in self.tests if isinstance(test, (str, Path)))
+
     def allowed(self, environ: Mapping[str, str]) -> Runs:
         """What the environment leaves of `runs`. Raises UsageError where it says something unknown."""
         switch = environ.get(SWITCH, self.runs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -50,6 +51,16 @@ def replace_atomically(
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def make_names_last(folder: Path) -> None:
+    """Have the names in `folder` outlast a power loss; Windows has no way to ask for it."""
+    if sys.platform != "win32":
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def copy_files(source: Path, target: Path, root: Path) -> None:

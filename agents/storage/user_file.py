@@ -33,25 +33,41 @@ class UserFile:
         where they are. Raises UsageError where the file is not as it was read, or can't hold the text, and
         StorageFailed; then it stays as it is.
         """
+        data = self.encoded(text)
+        kept = self.back_up(backup)
+        self.write(data)
+        return kept
+
+    def encoded(self, text: str) -> bytes:
+        """Return `text` as the bytes of this file. Raises UsageError where its encoding can't hold it."""
         try:
-            data = text.encode(self.encoding)
+            return text.encode(self.encoding)
         except UnicodeEncodeError as error:
             character = error.object[error.start]
             raise UsageError(
                 f"{self.path} is {self.encoding}, which can't hold {character!r}; save it as UTF-8."
             ) from error
+
+    def back_up(self, backup: Path) -> Path:
+        """Keep the bytes that were read as `backup`, or beside it, where that exists. Raises StorageFailed."""
         number = 1
         kept = backup
         while kept.exists():
             number += 1
             kept = backup.with_name(f"{backup.name}.{number}")
-        try:
-            replace_atomically(kept, [self.data], mode=self.mode)
-            self.check_unchanged()
-            replace_atomically(self.path, [data], mode=self.mode)
-        except OSError as error:
-            raise StorageFailed(f"{self.path} can't be written ({error.strerror or error}).") from error
+        self._replace(kept, self.data)
         return kept
+
+    def write(self, data: bytes) -> None:
+        """Replace its bytes. Raises UsageError where it is not as it was read, and StorageFailed."""
+        self.check_unchanged()
+        self._replace(self.path, data)
+
+    def _replace(self, path: Path, data: bytes) -> None:
+        try:
+            replace_atomically(path, [data], mode=self.mode)
+        except OSError as error:
+            raise StorageFailed(f"{path} can't be written ({error.strerror or error}).") from error
 
     def check_unchanged(self) -> None:
         """Raise UsageError where the file is not as it was read."""

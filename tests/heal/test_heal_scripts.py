@@ -261,6 +261,24 @@ def test_arguments_input_variables_and_data_arrive_and_no_value_of_a_variable_is
 
 
 @pytest.mark.thorough
+def test_no_part_of_a_long_or_quoted_variable_is_told(heals: Heals) -> None:
+    heals.script(
+        "import os\n\n\ndef f(token, quoted):\n    print(quoted, '.' * 2990, token)\n"
+        "    raise ValueError('x' * 280 + token)\n\n\nf(os.environ['TOKEN'], os.environ['QUOTED'])\n"
+    )
+    heals.replies("def f(token, quoted):\n    print(quoted, token)\n")
+    token, quoted = "sk-" + "".join(f"{number:03d}" for number in range(50)), 'pä"ss\\word'
+    options = ("--env", f"TOKEN={token}", "--env", f"QUOTED={quoted}", "--max-rounds", "1")
+    heals.run("s.py", *options, "--expect", "nothing")
+    run = Path(heals.folder, heals.document["run_dir"])
+    told = json.dumps(heals.requests) + heals.error + json.dumps(heals.document)
+    told += "".join(path.read_text() for path in run.rglob("*") if path.is_file())
+    assert "<TOKEN>" in told
+    assert "<QUOTED>" in told
+    assert not [piece for piece in (token[:12], token[-12:], "word") if piece in told.replace("keyword", "")]
+
+
+@pytest.mark.thorough
 def test_a_fault_in_another_file_is_named_and_mended_where_it_may_change(heals: Heals) -> None:
     heals.script("from helper import load\nprint('n =', load([4]))\n")
     helper = heals.script("def load(values):\n    return values[1]\n", "helper.py")
