@@ -1,4 +1,4 @@
-"""What a project was at a git reference: its test files, and the lines that have changed since."""
+"""What a project was at a git reference: its test files, the lines that have changed since, and what is lost."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 
 from ..errors import UsageError
 from ..heal.git import open_repository
+from ..heal.script_run import ScriptRun
 from ..heal.tree import Tree, never_changes
 from ..syntax.collection import is_test
 from ..syntax.encoding import decoded
@@ -108,3 +109,39 @@ def texts_of(files: Mapping[str, bytes]) -> dict[str, str]:
         if never_changes(path)
         for name, (_, text) in test_places(path, data).items()
     }
+
+
+def function_starts(text: str) -> dict[int, int]:
+    """For each line in a function the first line of the innermost one, its decorators included."""
+    found: dict[int, int] = {}
+    for node in ast.walk(parse(text)):  # outer functions come first
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            start = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            found.update(dict.fromkeys(range(start, (node.end_lineno or node.lineno) + 1), start))
+    return found
+
+
+def uncalled(tree: Tree, base: Base, run: ScriptRun) -> list[str]:
+    """Functions with new or changed lines that no test calls, as path:line."""
+    called = {function for test in run.tests.values() for function in test.called}
+    found: dict[str, None] = {}
+    for path, lines in base.lines.items():
+        try:
+            starts = function_starts(decoded(tree.files[path]))
+        except (ValueError, SyntaxError):
+            continue
+        for start in sorted({starts[line] for line in lines if line in starts}):
+            if f"{path}::{start}" not in called:
+                found[f"{path}:{start}"] = None
+    return list(found)
+
+
+def gone(tree: Tree, base: Base, before: ScriptRun, now: ScriptRun) -> tuple[str, ...]:
+    """Tests that pass at the base, on the code of now, and are not there any more or skipped; a test that was only
+    renamed or moved is still there."""
+    there = {name.partition("[")[0] for name in now.tests}
+    run = {name.partition("[")[0] for name, test in now.tests.items() if test.outcome != "skipped"}
+    old, texts = texts_of(base.tests), set(texts_of(tree.files).values())
+    passed = (name.partition("[")[0] for name, test in before.tests.items() if test.outcome == "passed")
+    lost = dict.fromkeys(name for name in passed if name not in run)
+    return tuple(name for name in lost if name in there or old.get(name) not in texts)

@@ -6,7 +6,6 @@ may be weak, not about code that sets out to deceive them (for that there is `ve
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import time
@@ -20,9 +19,9 @@ from ..heal.script_run import Invocation, ScriptRun, TestRun, run_script
 from ..heal.tree import Tree, never_changes, read_tree
 from ..sandbox import Sandbox, SandboxLimits
 from ..strength.mutants import mutants
+from ..syntax.clean_text import clean
 from ..syntax.encoding import decoded, encoded
-from ..syntax.source import parse
-from .base import Base, read_base, test_places, texts_of
+from .base import Base, function_starts, gone, read_base, test_places, texts_of, uncalled
 from .records import Change, Mutation, ProjectReport, TestFinding
 
 RUNS = 3
@@ -94,9 +93,9 @@ class Project:
             self._tree.root.resolve().name,
             reference,
             findings,
-            _gone(self._tree, base, before, runs[0]) if base is not None and before is not None else (),
+            gone(self._tree, base, before, runs[0]) if base is not None and before is not None else (),
             mutation,
-            self._notes(mutation, _uncalled(self._tree, base, runs[0]) if base is not None else ()),
+            self._notes(mutation, uncalled(self._tree, base, runs[0]) if base is not None else ()),
             time.monotonic() - self._began,
         )
 
@@ -215,7 +214,7 @@ class Project:
         for path in sorted({function.partition("::")[0] for function in {*callers, *of_changed}}):
             text = decoded(self._tree.files[path])
             try:
-                starts = _function_starts(text)
+                starts = function_starts(text)
                 made = mutants(text, MOST_MUTANTS)
             except (ValueError, SyntaxError):
                 continue
@@ -289,10 +288,10 @@ class Project:
             cancelled=self._cancelled,
         )
 
-    def _notes(self, mutation: Mutation, uncalled: Sequence[str]) -> tuple[str, ...]:
+    def _notes(self, mutation: Mutation, unreached: Sequence[str]) -> tuple[str, ...]:
         notes = []
-        if uncalled:
-            shown = ", ".join(uncalled[:_MOST_NAMED]) + (", ..." if len(uncalled) > _MOST_NAMED else "")
+        if unreached:
+            shown = ", ".join(unreached[:_MOST_NAMED]) + (", ..." if len(unreached) > _MOST_NAMED else "")
             notes.append(f"No test calls these functions, which differ from the base: {shown}")
         if "addopts=" in self._options:
             notes.append("pytest's own `addopts` were left out: a plugin that they name is not installed.")
@@ -303,7 +302,11 @@ class Project:
                 f"{self._not_compared} changes were not tried on the tests of the base; more --seconds do."
             )
         if self._tree.left_out:
-            notes.append(f"{len(self._tree.left_out)} files did not fit and were left out.")
+            shown = clean(", ".join(sorted(self._tree.left_out)[:_MOST_NAMED]))
+            notes.append(
+                f"{len(self._tree.left_out)} files were left out (too large, links out of the folder, or no "
+                f"regular files): {shown}{', ...' if len(self._tree.left_out) > _MOST_NAMED else ''}"
+            )
         return tuple(notes)
 
 
@@ -339,41 +342,5 @@ def _own(test: TestRun) -> frozenset[str]:
     return frozenset(each for each in test.called if never_changes(each.partition("::")[0]))
 
 
-def _function_starts(text: str) -> dict[int, int]:
-    """For each line in a function the first line of the innermost one, its decorators included."""
-    found: dict[int, int] = {}
-    for node in ast.walk(parse(text)):  # outer functions come first
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            start = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-            found.update(dict.fromkeys(range(start, (node.end_lineno or node.lineno) + 1), start))
-    return found
-
-
 def _asserts(dump: str) -> bool:
     return "Assert(" in dump or "raises" in dump or "warns" in dump or "assert" in dump
-
-
-def _uncalled(tree: Tree, base: Base, run: ScriptRun) -> list[str]:
-    """Functions with new or changed lines that no test calls, as path:line."""
-    called = {function for test in run.tests.values() for function in test.called}
-    found: dict[str, None] = {}
-    for path, lines in base.lines.items():
-        try:
-            starts = _function_starts(decoded(tree.files[path]))
-        except (ValueError, SyntaxError):
-            continue
-        for start in sorted({starts[line] for line in lines if line in starts}):
-            if f"{path}::{start}" not in called:
-                found[f"{path}:{start}"] = None
-    return list(found)
-
-
-def _gone(tree: Tree, base: Base, before: ScriptRun, now: ScriptRun) -> tuple[str, ...]:
-    """Tests that pass at the base, on the code of now, and are not there any more or skipped; a test that was only
-    renamed or moved is still there."""
-    there = {name.partition("[")[0] for name in now.tests}
-    run = {name.partition("[")[0] for name, test in now.tests.items() if test.outcome != "skipped"}
-    old, texts = texts_of(base.tests), set(texts_of(tree.files).values())
-    passed = (name.partition("[")[0] for name, test in before.tests.items() if test.outcome == "passed")
-    lost = dict.fromkeys(name for name in passed if name not in run)
-    return tuple(name for name in lost if name in there or old.get(name) not in texts)
