@@ -1,7 +1,7 @@
 # What people do daily, one command each.
 PYTHON ?= python
 
-.PHONY: setup check platforms test test-all embedded lock docs
+.PHONY: setup check platforms test test-all test-rest embedded lock docs
 
 setup:  ## install everything for development
 	$(PYTHON) -m pip install -r requirements-dev.txt
@@ -17,8 +17,13 @@ platforms:  ## types of what runs on macOS and Windows too
 test:  ## the offline suite without what takes minutes
 	$(PYTHON) -m pytest
 
-test-all:  ## the offline suite with attacks, verdict cases and faults, as CI runs it
+test-all:  ## the offline suite with attacks, verdict cases and faults
 	$(PYTHON) -m pytest -n 0 -m "not embedded and not slow"
+
+OPTIONAL = tests/bench tests/cli/test_bench.py tests/batch/reports tests/conformance tests/sandbox tests/ui tests/verifier
+test-rest:  ## what `make test` leaves out, and what it skips without bubblewrap, chromium, podman, EvalPlus and axe
+	$(PYTHON) -m pytest $(OPTIONAL)
+	$(PYTHON) -m pytest -n 0 -m "thorough and not slow"
 
 embedded:  ## the README's specs, end to end, on the embedded model
 	$(PYTHON) -m pytest -n 0 -m embedded

@@ -13,6 +13,9 @@ from pathlib import Path
 
 from .errors import UsageError
 
+LONGEST_RECORD = 64 << 20
+"""Bytes of one file of a run or a batch."""
+
 
 def contained(path: Path, root: Path | None = None) -> Path:
     """Return `path` with its links resolved, all of which have to stay below `root`.
@@ -54,3 +57,11 @@ def read_regular(path: Path, root: Path | None = None, most: int = -1) -> bytes:
     """Return at most `most` bytes (-1: all) of the regular file `path` below `root`. Raises as `open_regular`."""
     with os.fdopen(open_regular(path, root), "rb") as file:
         return file.read(most)
+
+
+def read_record(path: Path, root: Path | None = None) -> bytes:
+    """Return the bytes of a file of greenloop's. Raises as `open_regular`, and UsageError for one too long."""
+    data = read_regular(path, root, LONGEST_RECORD + 1)
+    if len(data) > LONGEST_RECORD:
+        raise UsageError(f"{path} is longer than {LONGEST_RECORD >> 20} MiB: greenloop did not write it.")
+    return data

@@ -23,7 +23,7 @@ from .records.heal import HealRequest, HealResult
 from .run.cancellation import Cancellation
 from .run.event_log import is_written
 from .run.fork import open_fork
-from .run.recorded_settings import with_recorded
+from .run.recorded_settings import check_server, with_recorded
 from .run.recorder import read_result
 from .run.resources import HEAL_ROLES, Resources, open_resources
 from .run.role_models import ROLES
@@ -32,8 +32,8 @@ from .settings import Settings
 from .spec.answers import statements
 from .spec.place import place_of
 from .spec.reading import make_spec, take_apart
-from .storage.atomic import write_atomically
-from .storage.run_directory import RunDirectory, new_id
+from .storage.atomic import PRIVATE, write_atomically
+from .storage.run_directory import RunDirectory, make_work_dir, new_id, runs_in
 
 MOST_AT_ONCE = 4
 ENDING_SECONDS = 5.0
@@ -42,19 +42,6 @@ ANSWERS_FILE = "answers.txt"
 _LIMITS = tuple(asdict(SpecLimits()))
 _IN_FRONT_MATTER = ("id", "signature", "examples", "limits", *_LIMITS)
 """Keys of a spec that came over a server's door: none names a file."""
-_OF_THE_SERVER = (
-    "sandbox",
-    "model",
-    "code_writer_model",
-    "test_writer_model",
-    "critic_model",
-    "api_base",
-    "weights",
-    "python",
-    "cache",
-    "record",
-)
-"""Settings that no run of a server brings along."""
 
 Outcome = RunResult | HealResult
 
@@ -170,14 +157,14 @@ class Jobs:
     def heal(self, code: str, tests: str | None, expect: str | None) -> Job:
         """Begin a heal of a module, user_code.py, in a folder of its own; nothing of the user's is written."""
         run = new_id("heal-user_code", datetime.now().astimezone())
+        make_work_dir(self.settings.work_dir)
         folder = self.settings.work_dir.absolute() / "inputs" / run
-        folder.mkdir(parents=True)
         module = folder / "user_code.py"
-        module.write_text(code, encoding="utf-8")
+        write_atomically(module, code, self.settings.work_dir, PRIVATE)
         if tests is None:
             request = HealRequest(path=str(module), expect=expect)
         else:
-            (folder / "test_user_code.py").write_text(tests, encoding="utf-8")
+            write_atomically(folder / "test_user_code.py", tests, self.settings.work_dir, PRIVATE)
             own = (str(folder / "test_user_code.py"),)
             request = HealRequest(path=str(folder), tests=own, may_change=("user_code.py",))
 
@@ -199,9 +186,8 @@ class Jobs:
     def answer(self, run: str, lines: str) -> Job:
         """Go on with a run under answers to its open questions. Raises UsageError."""
         directory = self._ended(run)
-        path = directory.path / ANSWERS_FILE
-        write_atomically(path, lines)
-        return self._resume(run, directory, path)
+        directory.save(ANSWERS_FILE, lines)
+        return self._resume(run, directory, directory.path / ANSWERS_FILE)
 
     def resume(self, run: str) -> Job:
         """Go on with a run that was stopped. Raises UsageError."""
@@ -224,19 +210,15 @@ class Jobs:
     def _settings_of(self, record: RunRecord) -> Settings:
         """The settings that a run goes on with. Raises UsageError for a sandbox, a model or an address that the
         server was not started with."""
-        settings = replace(with_recorded(self.settings, record.settings), answers=None)
-        for name in _OF_THE_SERVER:
-            if (value := getattr(settings, name)) != getattr(self.settings, name):
-                option = name.replace("_", "-")
-                begun = f"{record.id} was begun with --{option} {value}"
-                raise UsageError(f"{begun}; start the server with it, or go on with --resume.")
-        return settings
+        check_server(self.settings, record.settings, record.id)
+        return replace(with_recorded(self.settings, record.settings), answers=None)
 
     def _ended(self, run: str) -> RunDirectory:
         """The directory of a run that nobody is at. Raises UsageError."""
         directory = self.directory(run)
         job = self._jobs.get(run)
-        at_work = directory.read().status == "running" and is_written(directory.events)
+        begun = directory.attempt.exists or directory.read().status == "running"
+        at_work = begun and is_written(directory.events)
         if at_work or (job is not None and not job.future.done()):
             raise UsageError(f"{run} is still running; stop it first, or wait for its end.")
         return directory
@@ -276,16 +258,20 @@ class Jobs:
         self._held.close()
 
     def directory(self, run: str) -> RunDirectory:
-        """The directory of the run of that very name, which is looked up and never joined to a path.
+        """The directory of the run of that very name, which is looked up and never joined to a path; while a new
+        attempt at it is under way here, the attempt's.
 
         Raises UsageError where there is none. A run of this server may have none yet.
         """
-        if run in self._jobs:
-            return RunDirectory(self.settings.work_dir / "runs" / run)
-        for path in (self.settings.work_dir / "runs").glob("*/run.json"):
-            if path.parent.name == run:
-                return RunDirectory(path.parent)
-        raise UsageError(f"There is no run {run[:100]!r}; names of runs are in the results of generate and heal.")
+        found = [each for each in runs_in(self.settings.work_dir) if each.path.name == run]
+        if not found and run not in self._jobs:
+            raise UsageError(
+                f"There is no run {run[:100]!r}; names of runs are in the results of generate and heal."
+            )
+        directory = found[0] if found else RunDirectory(self.settings.work_dir / "runs" / run)
+        job = self._jobs.get(run)
+        under_way = job is not None and not job.future.done() and directory.attempt.exists
+        return directory.attempt if under_way else directory
 
     def _begin(self, run: str, work: Callable[[Job, Resources], Outcome]) -> Job:
         with self._lock:

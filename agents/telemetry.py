@@ -16,11 +16,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from . import __version__
 from .events import Answered, Asked, BoardStarted, Event, EventHandler, Note, Ruled, RunStarted
-from .records import Grade, Reply, Request
+from .records import Reply, Request, RunResult
+from .records.heal import HealResult
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
@@ -28,54 +29,20 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
     from opentelemetry.trace import Span, Tracer
 
-# Names of the GenAI semantic conventions 1.38, which are in development.
-OPERATION = "gen_ai.operation.name"
-CONVERSATION = "gen_ai.conversation.id"
-WORKFLOW = "gen_ai.workflow.name"
-AGENT = "gen_ai.agent.name"
-PROVIDER = "gen_ai.provider.name"
-REQUEST_MODEL = "gen_ai.request.model"
-REQUEST_MAX_TOKENS = "gen_ai.request.max_tokens"
-REQUEST_TEMPERATURE = "gen_ai.request.temperature"
-REQUEST_SEED = "gen_ai.request.seed"
-RESPONSE_MODEL = "gen_ai.response.model"
-FINISH_REASONS = "gen_ai.response.finish_reasons"
-INPUT_TOKENS = "gen_ai.usage.input_tokens"
-OUTPUT_TOKENS = "gen_ai.usage.output_tokens"
-CACHED_TOKENS = "gen_ai.usage.cache_read.input_tokens"
-INPUT_MESSAGES = "gen_ai.input.messages"
-OUTPUT_MESSAGES = "gen_ai.output.messages"
-# Names of greenloop's own.
-GRADE = "greenloop.grade"
-EXIT_CODE = "greenloop.exit_code"
-REPLAYED = "greenloop.replayed"
-PURPOSE = "greenloop.purpose"
-CANDIDATES = "greenloop.candidates"
-TESTS = "greenloop.tests"
-PASSED = "greenloop.passed"
-
 FLUSH_SECONDS = 3.0
 _CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 NO_PACKAGE = "No spans are sent: OpenTelemetry is not installed; install it with pip install 'greenloop[otel]'."
 
 
-class Ended(Protocol):
-    """The part of a result that a span tells."""
-
-    @property
-    def grade(self) -> Grade | None:
-        """The grade, if there is one."""
-
-    @property
-    def exit_code(self) -> int:
-        """What the command ends with."""
+Ended = HealResult | RunResult
 
 
 class RunSpans:
     """The spans of one run. `handle` is an event handler, for any thread; `end` closes what is open.
 
-    Calls come from several threads, so no span is ever current: each is made with its parent's context.
+    Calls come from several threads, so no span is ever current: each is made with its parent's context. Attributes
+    have the names of the GenAI semantic conventions 1.38, which are in development, or names of greenloop's own.
     """
 
     def __init__(self, tracer: Tracer, parent: Context | None, *, content: bool) -> None:
@@ -121,9 +88,9 @@ class RunSpans:
             if self._run is None:
                 return
             if result is not None:
-                self._run.set_attribute(EXIT_CODE, result.exit_code)
+                self._run.set_attribute("greenloop.exit_code", result.exit_code)
                 if result.grade is not None:
-                    self._run.set_attribute(GRADE, result.grade)
+                    self._run.set_attribute("greenloop.grade", result.grade)
             if result is None or result.exit_code > 1:
                 self._run.set_status(StatusCode.ERROR)
             self._run.end()
@@ -132,9 +99,9 @@ class RunSpans:
     def _begin(self, event: RunStarted) -> None:
         self._model = event.model
         attributes = {
-            OPERATION: "invoke_workflow",
-            WORKFLOW: "greenloop",
-            CONVERSATION: Path(event.run_dir).name,
+            "gen_ai.operation.name": "invoke_workflow",
+            "gen_ai.workflow.name": "greenloop",
+            "gen_ai.conversation.id": Path(event.run_dir).name,
         }
         self._run = self._tracer.start_span(
             "invoke_workflow greenloop", context=self._parent, attributes=attributes
@@ -155,7 +122,7 @@ class RunSpans:
             self._agents[role] = self._tracer.start_span(
                 f"invoke_agent {role}",
                 context=_below(self._in_round()),
-                attributes={OPERATION: "invoke_agent", AGENT: role},
+                attributes={"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": role},
             )
         return self._agents[role]
 
@@ -167,27 +134,31 @@ class RunSpans:
         model = (reply.model if reply is not None else None) or self._model
         provider = model.partition("/")[0] if "/" in model else model.partition(":")[0]
         attributes: dict[str, Any] = {
-            OPERATION: "chat",
-            PROVIDER: provider,
-            REQUEST_MODEL: model,
-            REQUEST_MAX_TOKENS: request.max_tokens,
-            REQUEST_TEMPERATURE: request.temperature,
-            REQUEST_SEED: request.seed,
-            PURPOSE: request.purpose,
+            "gen_ai.operation.name": "chat",
+            "gen_ai.provider.name": provider,
+            "gen_ai.request.model": model,
+            "gen_ai.request.max_tokens": request.max_tokens,
+            "gen_ai.request.temperature": request.temperature,
+            "gen_ai.request.seed": request.seed,
+            "greenloop.purpose": request.purpose,
         }
         if reply is not None:
-            attributes |= {RESPONSE_MODEL: model, FINISH_REASONS: [reply.finish], REPLAYED: reply.replayed}
+            attributes |= {
+                "gen_ai.response.model": model,
+                "gen_ai.response.finish_reasons": [reply.finish],
+                "greenloop.replayed": reply.replayed,
+            }
             if not reply.replayed:
                 attributes |= {
-                    INPUT_TOKENS: reply.usage.prompt_tokens,
-                    OUTPUT_TOKENS: reply.usage.completion_tokens,
-                    CACHED_TOKENS: reply.usage.cached_prompt_tokens,
+                    "gen_ai.usage.input_tokens": reply.usage.prompt_tokens,
+                    "gen_ai.usage.output_tokens": reply.usage.completion_tokens,
+                    "gen_ai.usage.cache_read.input_tokens": reply.usage.cached_prompt_tokens,
                 }
         if self._content:
             asked = [_message(message.role, message.content) for message in request.messages]
-            attributes[INPUT_MESSAGES] = json.dumps(asked)
+            attributes["gen_ai.input.messages"] = json.dumps(asked)
             if reply is not None:
-                attributes[OUTPUT_MESSAGES] = json.dumps([_message("assistant", reply.text)])
+                attributes["gen_ai.output.messages"] = json.dumps([_message("assistant", reply.text)])
         span = self._tracer.start_span(
             f"chat {model}",
             context=_below(self._agent(request.role)),
@@ -202,11 +173,15 @@ class RunSpans:
     def _ruled(self, event: Ruled) -> None:
         began, board = self._verify or (time.time_ns(), BoardStarted(event.round, 0, 0))
         passed = sum(verdict.kind == "passed" for verdict in event.board.verdicts)
-        attributes = {CANDIDATES: board.candidates, TESTS: board.tests, PASSED: passed}
+        attributes = {
+            "greenloop.candidates": board.candidates,
+            "greenloop.tests": board.tests,
+            "greenloop.passed": passed,
+        }
         self._tracer.start_span(
             "verify", context=_below(self._in_round()), attributes=attributes, start_time=began
         ).end()
-        self._in_round().set_attribute(GRADE, event.ruling.grade)
+        self._in_round().set_attribute("greenloop.grade", event.ruling.grade)
         self._verify = None
         self._end_round()
 

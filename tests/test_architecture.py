@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -57,9 +58,15 @@ def name_of(file: Path) -> str:
     return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
+@cache
+def nodes_of(file: Path) -> list[ast.AST]:
+    """Every node of a file."""
+    return list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+
+
 def imports_of(file: Path) -> Iterator[tuple[str, int]]:
     """Every imported module, wherever the import stands, as a dotted name and its level (0: absolute)."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in nodes_of(file):
         if isinstance(node, ast.Import):
             yield from ((alias.name, 0) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -74,7 +81,7 @@ def files_that_call(function: str, but: set[Path]) -> set[str]:
     return {
         file.relative_to(ROOT).as_posix()
         for file in set(FILES) - but
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for node in nodes_of(file)
         if isinstance(node, ast.Attribute) and ast.unparse(node) == f"ast.{function}"
     }
 
@@ -90,7 +97,7 @@ MODULES = {module_of(file) for file in FILES}
 def own_modules_used(file: Path) -> set[str]:
     """The modules of the package that a file imports, those for type checking included, the version excepted."""
     used = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in nodes_of(file):
         if isinstance(node, ast.ImportFrom) and node.level:
             parts = file.relative_to(PACKAGE).parts
             base = [*parts[: len(parts) - node.level], *(node.module or "").split(".")]
@@ -180,9 +187,68 @@ def test_only_the_sandbox_starts_processes_but_for_pip_and_the_baseline_of_a_mea
     assert {user for user in users if not user.startswith("sandbox/")} <= {
         "heal/git.py",
         "llm_backends/weights.py",
-        "bench/throughput.py",
-        "bench/verifier_speed.py",
+        "bench/speed.py",
     } | in_a_sandbox_already
+
+
+READERS = {
+    "files.py": "the place for it",
+    "sandbox/": "programs of greenloop's own, /proc, and files inside a container",
+    "bench/": "benchmarks' data and results, which the user names",
+    "batch/ray/archive.py": "new files below a folder of its own",
+    "batch/reports/page.py": "greenloop's own files",
+    "cli/bench.py": "benchmarks' data, which the user names",
+    "cli/bench_repairs.py": "benchmarks' data, which the user names",
+    "debugger/trace_job.py": "greenloop's own files",
+    "batch/package.py": "files of greenloop's runs",
+    "heal/call_tests.py": "greenloop's own files",
+    "llm_backends/recorded.py": "files of greenloop's runs",
+    "run/event_log.py": "files of greenloop's runs",
+    "storage/run_directory.py": "files of greenloop's runs",
+    "heal/captured_call.py": "modules that this process has imported already",
+    "heal/script_run.py": "greenloop's own files",
+    "judge/track_record.py": "greenloop's own files",
+    "llm_backends/weights.py": "the user's cache of weights",
+    "project/project.py": "greenloop's own files",
+    "roles/prompt.py": "greenloop's own files",
+    "strength/coverage_job.py": "greenloop's own files",
+    "ui/server.py": "greenloop's own files",
+    "storage/atomic.py": "new files and folders that are written",
+    "verifier/inside_bytecode.py": "greenloop's own files",
+    "verifier/static/names.py": "greenloop's own files",
+}
+"""Where files are opened otherwise than by `agents/files.py`, which follows no link out of a folder and waits for
+no FIFO; and why that does no harm there. `inside` folders run in the sandbox."""
+_NO_FILES = {"webbrowser", "tarfile", "archive", "model", "direct", "bench"}
+"""Names before `.open` that are no files."""
+
+
+def opens_files(source: str) -> bool:
+    """Return True for a module that opens files for reading by itself."""
+    called = [node.func for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    return any(
+        (isinstance(each, ast.Name) and each.id == "open")
+        or (isinstance(each, ast.Attribute) and each.attr in ("read_text", "read_bytes"))
+        or (isinstance(each, ast.Attribute) and each.attr == "open" and ast.unparse(each.value) not in _NO_FILES)
+        for each in called
+    )
+
+
+def test_files_of_strange_folders_are_opened_in_one_place() -> None:
+    users = {
+        file.relative_to(PACKAGE).as_posix()
+        for file in FILES
+        if "inside" not in file.parts and opens_files(file.read_text(encoding="utf-8"))
+    }
+    assert {user for user in users if not user.startswith(tuple(READERS))} == set()
+
+
+@pytest.mark.parametrize(
+    "source", ["path.read_text()", "Path(a).read_bytes()", "open(path)", "(a / b).open('rb')", "os.open(path, 0)"]
+)
+def test_a_file_that_is_opened_elsewhere_would_be_seen(source: str) -> None:
+    assert opens_files(source)
+    assert not opens_files("read_regular(path); tarfile.open(fileobj=io)")
 
 
 EXTRAS = {

@@ -16,7 +16,7 @@ from agents.cli.batch import batch
 from agents.cli.heal import heal
 from agents.cli.verify import verify
 from agents.llm_backends.providers import PROVIDERS
-from agents.settings import Settings
+from agents.settings import Settings, Use, uses
 
 ROOT = Path(__file__).parent.parent
 
@@ -45,9 +45,13 @@ def test_the_exact_interval_is_that_of_other_software(count: int, trials: int, l
 
 
 @pytest.mark.parametrize("field", [field.name for field in fields(Settings)])
-def test_every_setting_is_in_the_example_environment(field: str) -> None:
+def test_every_setting_is_in_the_example_environment_where_it_counts(field: str) -> None:
+    """In the part for a file, in that for the environment alone, or, where it is no variable, in none."""
     example = (ROOT / ".env.example").read_text(encoding="utf-8")
-    assert f"GREENLOOP_{field.upper()}=" in example
+    of_a_file, _, of_the_environment = example.partition("=====")
+    use, line = uses()[field], f"\n# GREENLOOP_{field.upper()}="
+    assert (line in of_a_file) == (Use.FILE in use)
+    assert (line in of_the_environment) == (use & (Use.FILE | Use.ACT) == Use.NONE)
 
 
 def test_every_providers_key_is_in_the_example_environment() -> None:

@@ -81,7 +81,7 @@ def _text(node: ast.expr, known: dict[str, Any]) -> str | None:
         return str(known[node.id])
     if isinstance(node, ast.JoinedStr):
         return "".join(
-            each.value if isinstance(each, ast.Constant) else str(known.get(ast.unparse(each.value), "word"))
+            str(each.value) if isinstance(each, ast.Constant) else str(known.get(ast.unparse(each.value), "word"))
             for each in node.values
             if isinstance(each, ast.Constant | ast.FormattedValue)
         )

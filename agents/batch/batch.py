@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import asdict
 from datetime import datetime
@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from ..errors import GreenloopError, StorageFailed, UsageError
+from ..files import contained
 from ..records import Role
 from ..run.cancellation import Cancellation
 from ..run.resources import HEAL_ROLES, models_by_role, open_resources
@@ -22,7 +23,7 @@ from ..settings import RequiredGrade
 from .digest import digest_of
 from .driver import BatchDisplay, Driver, Stop
 from .executor import Executor
-from .journal import Journal, title
+from .journal import Journal, file_in, title
 from .labels import label_of
 from .outcome import LOCK_FILE, BatchResult, batch_result, exit_code_of, required_of
 from .records import Batch, BatchFacts, Entry, EntryResult
@@ -33,6 +34,8 @@ from .worker import Worker
 
 MOST_JOBS = 8
 """Specs at once, where the models would take more."""
+MOST_NAMED = 12
+"""Specs named in one sentence."""
 
 
 Showing = Callable[[int, Counter[str]], AbstractContextManager[BatchDisplay]]
@@ -51,13 +54,14 @@ def run_batch(batch: Batch, showing: Showing, interruptible: Interruptible) -> B
     with lock_directory(batch.directory), Journal(batch.directory) as journal:
         choices = models_by_role(batch.settings, batch.environ, _roles(batch))
         digest = partial(digest_of, settings=batch.settings, choices=choices)
-        supplier = Supplier(batch.directory, batch.entries, journal, digest, batch.settings.require)
+        required = batch.settings.require
+        supplier = Supplier(batch.directory, batch.entries, journal, digest, required, redo=batch.redo)
         journal.plan([(entry, supplier.digests[entry.id]) for entry in batch.entries], _bad)
         _keep_facts(journal, batch)
         pending = len(journal.pending())
         stopped_by = _run_pending(batch, journal, supplier, pending, showing, interruptible) if pending else None
         seconds = time.monotonic() - started
-        return conclude(batch.directory, journal, batch.settings.require, stopped_by, seconds)
+        return conclude(batch.directory, journal, required, stopped_by, seconds, _others(supplier))
 
 
 @contextmanager
@@ -66,8 +70,8 @@ def lock_directory(directory: Path) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
     try:
-        directory.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(directory / LOCK_FILE)
+        contained(directory).mkdir(parents=True, exist_ok=True)
+        lock = FileLock(file_in(directory, LOCK_FILE))
         lock.acquire(timeout=0)
     except Timeout as error:
         raise UsageError(
@@ -93,7 +97,7 @@ def _bad(entry: Entry, digest: str) -> EntryResult:
 
 
 def _keep_facts(journal: Journal, batch: Batch) -> None:
-    if journal.fact("created") is None:
+    if journal.fact("created", str) is None:
         journal.keep_fact("created", datetime.now().astimezone().isoformat(timespec="seconds"))
     facts = {"settings": settings_as_json(batch.settings), "totals": asdict(batch.totals), "jobs": batch.jobs}
     for name, value in (facts | {"process": os.getpid()}).items():
@@ -109,11 +113,12 @@ def _run_pending(
     interruptible: Interruptible,
 ) -> GreenloopError | None:
     """Run the `pending` entries, and return what stopped the batch early, if anything did."""
-    earlier: Counter[str] = Counter(
-        label_of(each) for each in journal.results() if each.final or each.status == "bad"
-    )
+    waiting = frozenset(journal.pending())
+    earlier: Counter[str] = Counter(label_of(each) for each in journal.results() if each.id not in waiting)
     total = TotalBudget(batch.totals, journal.spent())
     with showing(pending, earlier) as display, _open_executor(batch, pending, total, display) as executor:
+        for note in _others(supplier):
+            display.note(note)
         driver = Driver(journal, executor, total.check, display, supplier)
         with interruptible(driver.stop):
             return driver.run()
@@ -144,14 +149,29 @@ def _local_executor(batch: Batch, pending: int, total: TotalBudget, display: Bat
             yield executor
 
 
+def _others(supplier: Supplier) -> list[str]:
+    """Say which results another model has made, which stay; nothing where there is none."""
+    ids, models = list(supplier.others), {result.model or "another one" for result in supplier.others.values()}
+    if not ids:
+        return []
+    more = f" and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""
+    made = f"{len(ids)} finished results were made by another model ({', '.join(sorted(models))}) and stay"
+    return [f"{made}: {', '.join(ids[:MOST_NAMED])}{more}; --redo does them again."]
+
+
 def conclude(
-    directory: Path, journal: Journal, required: RequiredGrade, stopped_by: GreenloopError | None, seconds: float
+    directory: Path,
+    journal: Journal,
+    required: RequiredGrade,
+    stopped_by: GreenloopError | None,
+    seconds: float,
+    notes: Sequence[str] = (),
 ) -> BatchResult:
     """Write the reports, and make the batch's result after `seconds` more of it; a full disk costs the reports."""
     results = required_of(journal.results(), required)
-    seconds += journal.fact("seconds") or 0.0
+    seconds += journal.fact("seconds", float) or 0.0
     exit_code = exit_code_of(results, stopped_by)
-    facts = BatchFacts(required, exit_code, seconds, created=journal.fact("created") or "")
+    facts = BatchFacts(required, exit_code, seconds, created=journal.fact("created", str) or "")
     reports: list[Path] = []
     try:
         journal.keep_fact("seconds", seconds)
@@ -163,4 +183,4 @@ def conclude(
         )
     except StorageFailed as error:
         stopped_by = stopped_by or error
-    return batch_result(str(directory), results, seconds, stopped_by, [str(path) for path in reports])
+    return batch_result(str(directory), results, seconds, stopped_by, [str(path) for path in reports], notes)

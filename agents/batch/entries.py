@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -122,7 +123,8 @@ def _read_heal(item: Item) -> _Read:
     except UsageError as error:
         return _bad(_fault(item, error))
     content = heal_content(request)
-    derived = f"heal-{Path(request.path).stem.lower()}-{fingerprint(title_of(request))}"
+    stem = re.sub(r"[^\w-]+", "-", Path(request.path).stem.lower())[:80]
+    derived = f"heal-{stem}-{fingerprint(title_of(request))}"
     return _Read(IdClaim(given or derived, content, given is not None), _line(item.place.whole), heal=request)
 
 

@@ -9,7 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ..errors import UsageError
+from ..files import read_regular
 from ..heal.target import read_target
+from ..heal.tree import MOST_BYTES, files_below
 from ..records import fingerprint
 from ..records.heal import HealRequest
 from ..spec.front_matter import Fields
@@ -75,10 +77,15 @@ def environment_of(request: HealRequest, environ: Mapping[str, str]) -> dict[str
 def _bytes_of(name: str) -> str:
     """Fingerprint a file, or a folder's Python files; what can't be read counts as empty, and the heal says so."""
     path = Path(name)
-    texts = []
-    for each in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
-        with suppress(OSError):
-            texts.append(each.read_bytes().decode("latin-1"))
+    folder, files = path.parent, [path.name]
+    if path.is_dir():
+        folder, files = path, sorted(each for each in files_below(path) if each.endswith(".py"))
+    texts: list[str] = []
+    room = MOST_BYTES
+    for each in files:
+        with suppress(OSError, UsageError):
+            texts.append(read_regular(folder / each, folder, room).decode("latin-1"))
+            room -= len(texts[-1])
     return fingerprint("\0".join(texts))
 
 

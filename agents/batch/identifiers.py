@@ -23,6 +23,14 @@ class IdClaim:
     given: bool = False
 
 
+_ID = re.compile(rf"\w[\w.-]{{0,{LONGEST_ID - 1}}}")
+
+
+def is_id(identifier: str) -> bool:
+    """Return True if `identifier` can be the id of an entry: the name of one folder, and no way out of it."""
+    return _ID.fullmatch(identifier) is not None and not unsafe_reason(identifier)
+
+
 def fold_id(identifier: str) -> str:
     """Normalize an id so that two that name one folder on some system (case, Unicode composition) are equal."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", identifier).casefold())

@@ -2,28 +2,56 @@
 
 SQLite in WAL mode, flushed to the disk at every commit (https://www.sqlite.org/wal.html): a kill or a power loss
 at any moment leaves what was committed. One thread of one process writes; others may read meanwhile.
+
+The folder may be a stranger's: its tables must be those below to the letter (no view, no trigger), and what a row
+names is the folder of its own entry and nothing else.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
 from ..errors import StorageFailed, UsageError
-from ..records import Usage
+from ..files import contained
+from ..records import Failure, Usage
 from ..storage.json_form import dumped, loaded
 from .heals import title_of
-from .migrations import MIGRATIONS
+from .identifiers import is_id
 from .records import Entry, EntryResult, EntryStatus
 
 JOURNAL_FILE = "journal.sqlite3"
 _BUSY_SECONDS = 10.0
+_DIGEST = re.compile(r"[0-9a-z]+(?:-[0-9a-z]+)*")
+TABLES = (
+    "CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
+    # `place` is the entry's number in the batch, NULL once its spec is no longer part of it.
+    """CREATE TABLE entries (
+        id TEXT PRIMARY KEY,
+        place INTEGER,
+        entry TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('waiting', 'running', 'ended')),
+        tries INTEGER NOT NULL DEFAULT 0
+    ) STRICT""",
+    "CREATE INDEX entries_by_place ON entries (place)",
+    # Results of earlier digests stay: what they cost was spent, and they count until a newer one is finished.
+    """CREATE TABLE results (
+        id TEXT NOT NULL REFERENCES entries (id),
+        digest TEXT NOT NULL,
+        final INTEGER NOT NULL,
+        result TEXT NOT NULL,
+        tokens INTEGER NOT NULL,
+        cost REAL NOT NULL,
+        PRIMARY KEY (id, digest)
+    ) STRICT""",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +83,13 @@ class Journal:
     """The journal in `directory`. A context manager that closes it; for the thread that opened it alone."""
 
     def __init__(self, directory: Path, *, read_only: bool = False) -> None:
-        """Open the journal; unless `read_only`, make it or bring its tables up to date.
+        """Open the journal, or make it unless `read_only`.
 
-        Raises UsageError where there is none to read, or it is damaged or of a newer greenloop, and StorageFailed.
+        Raises UsageError where there is none to read, or it is damaged or of another greenloop, and StorageFailed.
         """
-        self.path = directory / JOURNAL_FILE
+        self.path = file_in(directory, JOURNAL_FILE)
+        for more in ("-wal", "-shm", "-journal"):
+            file_in(directory, JOURNAL_FILE + more)
         if read_only and not self.path.is_file():
             raise UsageError(f"There is no batch in {directory} ({JOURNAL_FILE} is missing); give its --out.")
         try:
@@ -70,7 +100,7 @@ class Journal:
             raise UsageError(f"{self.path} can't be read ({error}); choose another --out.") from error
         try:
             with self._faults():
-                self._migrate(read_only)
+                self._check_tables(read_only)
         except BaseException:
             self._database.close()
             raise
@@ -83,10 +113,10 @@ class Journal:
 
     # --- the plan ----------------------------------------------------------------------------------------------
 
-    def fact(self, name: str) -> Any:
-        """Return the JSON value kept as `name`; None where there is none."""
+    def fact(self, name: str, kind: Any) -> Any:
+        """Return the value of `kind` kept as `name`; None where there is none. Raises UsageError for another."""
         rows = self._read("SELECT value FROM facts WHERE name = ?", name)
-        return next((json.loads(value) for (value,) in rows), None)
+        return next((self._loaded(kind, value) for (value,) in rows), None)
 
     def keep_fact(self, name: str, value: object) -> None:
         """Keep a JSON value. Raises StorageFailed."""
@@ -130,7 +160,16 @@ class Journal:
     def result(self, entry_id: str, digest: str) -> EntryResult | None:
         """Return the result of an entry with this digest; None where there is none."""
         rows = self._read("SELECT result FROM results WHERE id = ? AND digest = ?", entry_id, digest)
-        return next((loaded(EntryResult, text) for (text,) in rows), None)
+        return next((self._result(text) for (text,) in rows), None)
+
+    def finished(self, entry_id: str, prefix: str) -> EntryResult | None:
+        """Return the last finished result of an entry whose digest begins with `prefix`; None without one."""
+        rows = self._read(
+            "SELECT result FROM results WHERE id = ?1 AND substr(digest, 1, length(?2)) = ?2 "
+            "AND json_extract(result, '$.status') = 'finished' ORDER BY rowid DESC LIMIT 1",
+            *(entry_id, prefix),
+        )
+        return next((self._result(text) for (text,) in rows), None)
 
     def renew(self, entry_id: str, digest: str) -> None:
         """Give an entry the digest that follows what it is given. Raises StorageFailed."""
@@ -151,7 +190,7 @@ class Journal:
         ((text, digest, tries),) = self._read("SELECT entry, digest, tries FROM entries WHERE id = ?", entry_id)
         earlier = self._read("SELECT tokens, cost FROM results WHERE id = ? AND digest = ?", entry_id, digest)
         spent = next((Usage(completion_tokens=tokens, cost_usd=cost) for tokens, cost in earlier), Usage())
-        return Task(loaded(Entry, text), digest, tries, spent)
+        return Task(self._entry(text, digest), digest, tries, spent)
 
     def end(self, result: EntryResult) -> None:
         """Keep the result of an entry. Raises StorageFailed."""
@@ -187,16 +226,24 @@ class Journal:
             "WHERE e.place IS NOT NULL ORDER BY e.place"
         )
         for entry, digest, tries, text in found:
-            result = None if text is None else loaded(EntryResult, text)
-            yield Row(loaded(Entry, entry), digest, tries, result)
+            yield Row(self._entry(entry, digest), digest, tries, None if text is None else self._result(text))
 
     def results(self) -> Iterator[EntryResult]:
-        """Yield each entry's result so far, in order; without one `not started`, or `interrupted` if begun."""
+        """Yield each entry's result so far, in order; without one `not started`, or `interrupted` if begun.
+
+        One that is not finished does not take the place of a finished one of the same spec or heal.
+        """
         for row in self.rows():
-            entry = row.entry
+            entry, newest = row.entry, row.result
             begun: EntryStatus = "interrupted" if row.tries else "not started"
             none = EntryResult(entry.id, entry.where, row.digest, begun, 1, title=title(entry), tries=row.tries)
-            yield row.result or none
+            own, dash, _ = row.digest.partition("-")
+            stands = self.finished(entry.id, own + dash) if dash else None
+            if stands is None or (newest is not None and newest.status == "finished"):
+                yield newest or none
+            else:
+                failure = (newest.error or Failure(newest.status, newest.why)) if newest is not None else None
+                yield replace(stands, where=entry.where, attempt=failure)
 
     def running(self) -> list[str]:
         """Return the ids of the entries that have begun and not ended."""
@@ -210,21 +257,43 @@ class Journal:
 
     # --- SQLite ------------------------------------------------------------------------------------------------
 
-    def _migrate(self, read_only: bool) -> None:
-        known = [name for name, _ in MIGRATIONS]
-        there = self._read("SELECT name FROM sqlite_master WHERE name = 'migrations'")
-        done = [name for (name,) in self._read("SELECT name FROM migrations ORDER BY name")] if there else []
-        if set(done) - set(known):
-            raise UsageError(f"{self.path} was written by a newer greenloop; go on with that one.")
-        if read_only and len(done) < len(known):
-            raise UsageError(f"{self.path} was written by an older greenloop; run its batch once to update it.")
-        for name, statements in MIGRATIONS[len(done) :]:
+    def _check_tables(self, read_only: bool) -> None:
+        there = [
+            sql for (sql,) in self._read("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")
+        ]
+        if not there and not read_only:
             with self._transaction():
-                self._write("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied TEXT) STRICT")
-                for statement in statements:
+                for statement in TABLES:
                     self._write(statement)
-                now = datetime.now().astimezone().isoformat(timespec="seconds")
-                self._write("INSERT INTO migrations VALUES (?, ?)", name, now)
+        elif there != list(TABLES):
+            raise UsageError(f"{self.path} is no journal of this version of greenloop; choose another --out.")
+
+    def _entry(self, text: str, digest: str) -> Entry:
+        entry: Entry = self._loaded(Entry, text)
+        if not is_id(entry.id) or not _DIGEST.fullmatch(digest):
+            raise self._damaged(f"an entry is called {entry.id!r}, {digest!r}")
+        return entry
+
+    def _result(self, text: str) -> EntryResult:
+        result: EntryResult = self._loaded(EntryResult, text)
+        folder = f"specs/{result.id}"
+        if (
+            not is_id(result.id)
+            or not _DIGEST.fullmatch(result.digest)
+            or result.folder not in (None, folder)
+            or result.run not in (None, f"{folder}/runs/{result.digest}")
+        ):
+            raise self._damaged(f"a result of {result.id!r} lies in {result.folder!r} and {result.run!r}")
+        return result
+
+    def _loaded(self, kind: Any, text: str) -> Any:
+        try:
+            return loaded(kind, text)
+        except ValueError as error:
+            raise self._damaged(str(error).split("\n", 1)[0]) from error
+
+    def _damaged(self, reason: str) -> UsageError:
+        return UsageError(f"{self.path} is damaged ({reason}); choose another --out.")
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -255,6 +324,14 @@ class Journal:
     def _read(self, statement: str, *values: object) -> Sequence[tuple[Any, ...]]:
         with self._faults():
             return self._database.execute(statement, values).fetchall()
+
+
+def file_in(directory: Path, name: str) -> Path:
+    """Return the path of a file of a batch. Raises UsageError for a link out of `directory`, and for no file."""
+    place = contained(directory / name, contained(directory))
+    if place.exists() and not place.is_file():
+        raise UsageError(f"{directory / name} is no regular file; choose another --out.")
+    return directory / name
 
 
 def title(entry: Entry) -> str:

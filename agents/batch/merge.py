@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from ..errors import StorageFailed, UsageError
+from ..files import contained
 from ..settings import RequiredGrade
+from ..storage.atomic import copy_files
 from .batch import conclude, lock_directory
 from .journal import JOURNAL_FILE, Journal, Row
-from .outcome import BatchResult
+from .outcome import BatchResult, required_grade
 
 
 def merge(directories: Sequence[Path], out: Path, required: RequiredGrade | None = None) -> BatchResult:
@@ -25,9 +27,10 @@ def merge(directories: Sequence[Path], out: Path, required: RequiredGrade | None
     settings, created, seconds = None, [], 0.0
     for directory in directories:
         with Journal(directory, read_only=True) as journal:
-            settings = settings or journal.fact("settings")
-            created.append(journal.fact("created") or "")
-            seconds += journal.fact("seconds") or 0.0
+            settings = settings or journal.fact("settings", dict[str, Any])
+            required = required or required_grade(journal)
+            created.append(journal.fact("created", str) or "")
+            seconds += journal.fact("seconds", float) or 0.0
             for row in journal.rows():
                 found[row.entry.id] = _furthest(found.get(row.entry.id), (directory, row))
     with lock_directory(out), Journal(out) as journal:
@@ -35,8 +38,7 @@ def merge(directories: Sequence[Path], out: Path, required: RequiredGrade | None
         journal.adopt(row for _, row in found.values())
         journal.keep_fact("settings", settings or {})
         journal.keep_fact("created", min(created, default=""))
-        required = required or (settings or {}).get("require", "consensus")
-        return conclude(out, journal, required, None, seconds)
+        return conclude(out, journal, required or "consensus", None, seconds)
 
 
 def _furthest(known: tuple[Path, Row] | None, other: tuple[Path, Row]) -> tuple[Path, Row]:
@@ -58,8 +60,7 @@ def _progress(row: Row) -> int:
 def _copy_folders(found: dict[str, tuple[Path, Row]], out: Path) -> None:
     for directory, row in found.values():
         folder = row.entry.folder
-        if (directory / folder).is_dir():
-            try:
-                shutil.copytree(directory / folder, out / folder, dirs_exist_ok=True)
-            except (OSError, shutil.Error) as error:
-                raise StorageFailed(f"{directory / folder} can't be copied to {out} ({error}).") from error
+        try:
+            copy_files(contained(directory / folder, contained(directory)), out / folder, out)
+        except OSError as error:
+            raise StorageFailed(f"{directory / folder} can't be copied to {out} ({error}).") from error

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..errors import GreenloopError, ModelError, SandboxBroken, UsageError
 from ..records import Failure, Usage
 from ..settings import RequiredGrade
-from .journal import Journal
+from .journal import Journal, file_in
 from .labels import has_reached, label_of
 from .records import EntryResult
 
@@ -54,12 +54,16 @@ class BatchResult:
     """Why the batch ended before every entry did; None where that was not so."""
     package: Packaged | None = None
     """What `--package` wrote; None where it was not given, or could not be done."""
+    notes: tuple[str, ...] = ()
+    """What was left as it was, and why."""
 
 
 def required_of(results: Iterable[EntryResult], required: RequiredGrade) -> list[EntryResult]:
     """Set the exit codes of finished results by what is required now; a stored grade stays when that changes."""
     return [
-        each if each.status != "finished" else replace(each, exit_code=0 if has_reached(each, required) else 1)
+        each
+        if each.status != "finished"
+        else replace(each, exit_code=0 if has_reached(each, required) and each.attempt is None else 1)
         for each in results
     ]
 
@@ -82,6 +86,7 @@ def batch_result(
     seconds: float,
     stopped_by: GreenloopError | None,
     reports: Sequence[str] = (),
+    notes: Sequence[str] = (),
 ) -> BatchResult:
     """Make the batch's result of those of its entries."""
     return BatchResult(
@@ -94,7 +99,15 @@ def batch_result(
         tuple(results),
         tuple(reports),
         Failure(stopped_by.kind, str(stopped_by)) if stopped_by is not None else None,
+        notes=(*notes, *_stopped_attempts(results)),
     )
+
+
+def _stopped_attempts(results: Sequence[EntryResult]) -> Iterator[str]:
+    found = [(each.id, each.attempt.message) for each in results if each.attempt is not None]
+    if found:
+        (first, why), more = found[0], f" and {len(found) - 1} more" if len(found) > 1 else ""
+        yield f"A new attempt at {first}{more} came to no end, so the earlier results stay: {why}"
 
 
 def failed_batch(error: GreenloopError) -> BatchResult:
@@ -114,23 +127,33 @@ class BatchStatus:
 def batch_status(directory: Path) -> BatchStatus:
     """Read the status of the batch in `directory`. Raises UsageError where there is none."""
     with Journal(directory, read_only=True) as journal:
-        process = journal.fact("process")
-        required = (journal.fact("settings") or {}).get("require", "consensus")
-        results = required_of(journal.results(), required)
-        result = batch_result(str(directory), results, journal.fact("seconds") or 0.0, None)
+        process = journal.fact("process", int)
+        results = required_of(journal.results(), required_grade(journal))
+        result = batch_result(str(directory), results, journal.fact("seconds", float) or 0.0, None)
         if process is None or not _is_locked(directory):
             return BatchStatus(result, None, ())
         return BatchStatus(result, process, tuple(journal.running()))
+
+
+def required_grade(journal: Journal) -> RequiredGrade:
+    """The lowest grade that a batch was told to require. Raises UsageError where its journal is damaged."""
+    grade: RequiredGrade = (journal.fact("settings", _Required) or _Required()).require
+    return grade
+
+
+@dataclass(frozen=True, slots=True)
+class _Required:
+    require: RequiredGrade = "consensus"
 
 
 def _is_locked(directory: Path) -> bool:
     """Return True while a batch holds the directory. Its process isn't asked: on Windows signal 0 would end it."""
     from filelock import FileLock, Timeout
 
-    if not (directory / LOCK_FILE).exists():
+    if not (lock := file_in(directory, LOCK_FILE)).exists():
         return False
     try:
-        with FileLock(directory / LOCK_FILE, timeout=0):
+        with FileLock(lock, timeout=0):
             return False
     except Timeout:
         return True

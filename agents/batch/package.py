@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..errors import GreenloopError, StorageFailed, UsageError
+from ..files import read_record
 from ..records import Failure, Spec, UserModule, fingerprint
 from ..settings import Settings
 from ..storage.atomic import write_atomically
@@ -40,7 +41,7 @@ def check_package(directory: Path) -> None:
         return
     for name, digests in _manifest(directory).items():
         path = directory / name
-        if path.exists() and fingerprint(path.read_text(encoding="utf-8", errors="replace")) not in digests:
+        if path.exists() and fingerprint(read_record(path, directory).decode("utf-8", "replace")) not in digests:
             raise UsageError(f"{path} was edited since; move it away, or choose another --package.")
 
 
@@ -76,7 +77,8 @@ def with_imports(source: str, moved: Mapping[str, str]) -> str:
     """Return `source` with its imports of modules that have `moved`, such as `shapes` to `mine.shapes`."""
     laid_out = LaidOut(source.replace("\r\n", "\n"))
     text = laid_out.text
-    for node in sorted(_imports(laid_out.tree), key=lambda node: -laid_out.start(node)):
+    imports = [node for node in ast.walk(laid_out.tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    for node in sorted(imports, key=lambda node: -laid_out.start(node)):
         entries = split_imports(node)
         if not any(entry.level == 0 and entry.module.split(".")[0] in moved for entry in entries):
             continue
@@ -90,10 +92,6 @@ def with_imports(source: str, moved: Mapping[str, str]) -> str:
             new = "; ".join(_plain(alias, moved) for alias in node.names)
         text = text[:start] + new + text[end:]
     return text
-
-
-def _imports(tree: ast.Module) -> list[ast.Import | ast.ImportFrom]:
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
 def _plain(alias: ast.alias, moved: Mapping[str, str]) -> str:
@@ -170,7 +168,7 @@ def _failing(
 def _manifest(directory: Path) -> dict[str, list[str]]:
     """Return the fingerprints that each file of greenloop's may have. Raises UsageError."""
     try:
-        kept = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))["files"]
+        kept = json.loads(read_record(directory / MANIFEST, directory))["files"]
         files = {str(name): [str(each) for each in digests] for name, digests in kept.items()}
         if any(Path(name).is_absolute() or ".." in Path(name).parts for name in files):
             raise ValueError("it leads out of the folder")
@@ -192,7 +190,7 @@ def _write(directory: Path, files: Mapping[str, str]) -> None:
         # Of each file the text before and the new one: a kill in between leaves a folder to go on with.
         write_atomically(directory / MANIFEST, json.dumps({"files": manifest}, indent=2) + "\n")
         for name, text in files.items():
-            write_atomically(directory / name, text)
+            write_atomically(directory / name, text, directory)
         for name in earlier.keys() - files.keys():
             (directory / name).unlink(missing_ok=True)
     except OSError as error:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ..records import Dispute, Outcome, RunOutcome, Spec
+from ..records import Dispute, Failure, Outcome, RunOutcome, Spec
 from ..records.heal import HealOutcome, HealRequest
 from .totals import UNLIMITED, Totals
 
@@ -42,7 +42,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class EntryResult(RunOutcome):
-    """The result of one entry. `digest` is the fingerprint of all that it depends on (spec, settings)."""
+    """The result of one entry. `digest` is the fingerprint of all that it depends on (spec, settings, models)."""
 
     id: str
     where: str
@@ -66,6 +66,8 @@ class EntryResult(RunOutcome):
     """How a heal ended; None for a spec."""
     tries: int = 1
     """How often it was begun: more than once where a worker was lost or the batch was killed."""
+    attempt: Failure | None = None
+    """Why a newer attempt, with another model or other settings, came to no end; None where there was none."""
 
     @property
     def final(self) -> bool:
@@ -85,6 +87,8 @@ class Batch:
     jobs: int | None = None
     ray: str | None = None
     """The address of a Ray cluster to run it on; None: this process."""
+    redo: bool = False
+    """Do again what another model has finished."""
 
 
 @dataclass(frozen=True, slots=True)

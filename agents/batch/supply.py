@@ -1,4 +1,4 @@
-"""What entries need of each other: their order, and the code of one as a module that another is given."""
+"""The needs of entries among each other: their order, and the code of one as a module that another is given."""
 
 from __future__ import annotations
 
@@ -78,7 +78,8 @@ def group_keys(entries: Collection[Entry]) -> dict[str, str]:
 
 class Supplier:
     """Supplies the `entries` of the batch in `directory` with the code of those that they need, once these have
-    reached `required`. `digest` makes the digest of a supplied entry."""
+    reached `required`. `digest` makes the digest of a supplied entry; what another model finished has that model's
+    digest, unless it is to be done again (`redo`)."""
 
     def __init__(
         self,
@@ -87,13 +88,18 @@ class Supplier:
         journal: Journal,
         digest: Callable[[Entry], str],
         required: RequiredGrade,
+        *,
+        redo: bool = False,
     ) -> None:
         self._directory = directory
         self._entries = {entry.id: entry for entry in entries}
         self._journal = journal
         self._digest = digest
         self._required = required
+        self._redo = redo
         self._digests: dict[str, str] = {}
+        self.others: dict[str, EntryResult] = {}
+        """Results of other models that stay, by the ids of their entries."""
         for entry in in_order(entries):
             self.renew(entry.id)
 
@@ -108,18 +114,29 @@ class Supplier:
 
     def renew(self, entry_id: str) -> str:
         """Make an entry's digest anew, now that what it needs may have ended."""
+        entry = self._entries[entry_id]
+        own, *rest = self._digest(entry).split("-")
         if self.lacking(entry_id):
-            entry = self._entries[entry_id]
-            digest = fingerprint(f"{self._digest(entry)} needs {' '.join(entry.needs)}")
+            rest[:1] = [fingerprint(f"{own} {rest} needs {' '.join(entry.needs)}")]
         else:
-            digest = self._digest(self.supplied(entry_id))
+            _, *rest = self._digest(self.supplied(entry_id)).split("-")
+        digest = "-".join((own, *rest))
+        finished = self._journal.finished(entry_id, digest) or self._finished_by_another(entry_id, digest)
+        self.others.pop(entry_id, None)
+        if finished is not None and finished.digest != digest:
+            self.others[entry_id] = finished
+            digest = finished.digest
         self._digests[entry_id] = digest
         return digest
+
+    def _finished_by_another(self, entry_id: str, digest: str) -> EntryResult | None:
+        work, dash, _ = digest.rpartition("-")
+        return self._journal.finished(entry_id, work + dash) if "-" in work and not self._redo else None
 
     def lacking(self, entry_id: str) -> str:
         """Return why an entry can't begin, as a sentence; empty where all that it needs has reached enough."""
         for need in self.needs(entry_id):
-            result = self._result(need)
+            result = self._journal.result(need, self._digests[need]) if need in self._digests else None
             if result is None:
                 ended = "could not be read" if need not in self._entries else "has no result"
             elif has_reached(result, self._required) and self._code(need) is not None:
@@ -144,10 +161,6 @@ class Supplier:
             own = self._entries[need].spec
             modules.extend(module for module in (own.modules if own else ()) if module not in modules)
         return replace(entry, spec=replace(entry.spec, modules=tuple(modules)))
-
-    def _result(self, entry_id: str) -> EntryResult | None:
-        digest = self._digests.get(entry_id)
-        return self._journal.result(entry_id, digest) if digest is not None else None
 
     def _code(self, entry_id: str) -> str | None:
         """The code of an entry's run: what a user did to the copy in its folder does not count."""

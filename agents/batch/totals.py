@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from cyclopts import Parameter
 
 from ..errors import TotalSpent
+from ..llm_backends.budget import Budget
 from ..records import Usage
 from ..settings import Count, Positive
 
@@ -30,50 +31,24 @@ class Totals:
 UNLIMITED = Totals()
 
 
-class TotalBudget:
+class TotalBudget(Budget):
     """Counts what is spent against `limits`, beginning with what the journal has; for many threads."""
+
+    error = TotalSpent
 
     def __init__(self, limits: Totals, spent: Usage, clock: Callable[[], float] = time.monotonic) -> None:
         self.limits = limits
-        self._tokens = float(spent.completion_tokens)
-        self._cost = spent.cost_usd or 0.0
-        self._clock = clock
-        self._started = clock()
-        self._lock = threading.Lock()
-
-    def check(self, wait: float = 0.0) -> None:
-        """Raise TotalSpent if a limit is reached, or would be after waiting `wait` seconds."""
-        limits = self.limits
-        with self._lock:
-            spent = (
-                ("seconds", self._clock() - self._started + wait, limits.total_seconds),
-                ("tokens", self._tokens, limits.total_tokens),
-                ("cost", self._cost, limits.total_cost),
-            )
-        for limit, value, allowed in spent:
-            if allowed is not None and value >= allowed:
-                raise TotalSpent(limit, value, allowed)
-
-    def seconds_left(self) -> float | None:
-        """Return the seconds until `total_seconds`, at least 0; None without that limit."""
-        limit = self.limits.total_seconds
-        return None if limit is None else max(0.0, limit - (self._clock() - self._started))
+        super().__init__(limits.total_tokens, limits.total_seconds, limits.total_cost, clock)
+        self.charge(spent)
 
     def left(self) -> Totals:
         """Return what may still be spent, at least 0 of each; None where nothing limits it."""
-        limits = self.limits
-        with self._lock:
-            return Totals(
-                None if limits.total_cost is None else max(0.0, limits.total_cost - self._cost),
-                None if limits.total_tokens is None else max(0, limits.total_tokens - int(self._tokens)),
-                self.seconds_left(),
-            )
-
-    def add(self, tokens: float, cost: float) -> None:
-        """Add `tokens` and `cost` (USD) to what is spent."""
-        with self._lock:
-            self._tokens += tokens
-            self._cost += cost
+        spent, tokens, cost = self.usage, self.max_tokens, self.max_cost
+        return Totals(
+            None if cost is None else max(0.0, cost - (spent.cost_usd or 0.0)),
+            None if tokens is None else max(0, tokens - spent.completion_tokens),
+            self.seconds_left(),
+        )
 
 
 class RunBudget:
@@ -85,7 +60,7 @@ class RunBudget:
     def __init__(self, total: TotalBudget, known: Usage) -> None:
         self.check = total.check
         self.seconds_left = total.seconds_left
-        self._add = total.add
+        self._total = total
         self._known = known
         self._usage = Usage()
         self._lock = threading.Lock()
@@ -96,9 +71,9 @@ class RunBudget:
             tokens, cost = self._beyond_known()
             self._usage += usage
             new_tokens, new_cost = self._beyond_known()
-        self._add(new_tokens - tokens, new_cost - cost)
+        self._total.charge(Usage(completion_tokens=new_tokens - tokens, cost_usd=new_cost - cost))
 
-    def _beyond_known(self) -> tuple[float, float]:
+    def _beyond_known(self) -> tuple[int, float]:
         tokens = self._usage.completion_tokens - self._known.completion_tokens
         cost = (self._usage.cost_usd or 0.0) - (self._known.cost_usd or 0.0)
         return max(0, tokens), max(0.0, cost)

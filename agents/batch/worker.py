@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..errors import GreenloopError, StorageFailed
+from ..errors import GreenloopError, StorageFailed, UsageError
 from ..events import Event, Ruled
+from ..files import contained
 from ..heal.run import HealOptions, run_heal
 from ..judge.judge import failures
 from ..records import Failure, RunResult
@@ -62,6 +63,7 @@ class Worker:
             self.on_event(entry.id, event)
 
         try:
+            self._make_folder(task)
             result = run_spec(request, emit, run if run.exists else None, self.resources, self.cancellation)
         except GreenloopError as error:
             # A run directory that can't be written is no fault of the spec.
@@ -69,10 +71,19 @@ class Worker:
             return stopped(unfinished(task), StorageFailed(str(error)) if storage else error)
         return _ended(task, result, last)
 
+    def _make_folder(self, task: Task) -> None:
+        """Make the folder of an entry: it is no work_dir that git should leave alone. Raises UsageError."""
+        try:
+            folder = contained(self.directory / task.entry.folder, contained(self.directory))
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"{self.directory} can't be written ({error.strerror}).") from error
+
     def _healed(self, task: Task, request: HealRequest) -> EntryResult:
         entry, run = task.entry, RunDirectory(self.directory / task.run)
         most = self.settings.max_cost or self.total.limits.total_cost
         try:
+            self._make_folder(task)
             healed = run_heal(
                 request,
                 replace(self.settings, work_dir=self.directory / entry.folder, max_cost=most),

@@ -17,7 +17,7 @@ from ..loop.state import LoopState
 from ..loop.strategies import run_strategy
 from ..records import RoundRecord, Spec, Test, Usage
 from ..run.role_models import RoleModels, SharedModels
-from ..settings import Settings, Strategy
+from ..settings import Settings
 from ..verifier.cached_verifier import CachedVerifier
 
 _MOST_DRAFTS = 100
@@ -39,6 +39,7 @@ class Attempt:
         self.first_code = ""
         self.rounds: list[RoundRecord] = []
         self.claimed = False
+        """True if the strategy says that it is right: by its own tests (classic), else by its grade."""
         self.repaired = False
         """True if a repair leads in the end."""
         self.drafts = 0
@@ -73,7 +74,9 @@ class Attempt:
             state = LoopState(self._spec, self._plan, roles, self, ignore_event)
             try:
                 ruling = run_strategy(self._settings.strategy, state)
-                self.claimed = _claims_success(self._settings.strategy, self.rounds[-1])
+                last = self.rounds[-1]
+                classic = self._settings.strategy == "classic"
+                self.claimed = passes_own_tests(last.board, last.ruling) if classic else ruling.grade in SUCCESSES
                 self.repaired = ruling.leader is not None and state.leader(ruling).origin == "repair"
             except BudgetSpent as error:
                 self.error = str(error)
@@ -83,10 +86,3 @@ class Attempt:
                 self.error = str(error)
             self.drafts = state.drafts_asked
         self.seconds = time.monotonic() - started
-
-
-def _claims_success(strategy: Strategy, last: RoundRecord) -> bool:
-    """Return True if `strategy` says that its leader is right: by its own tests (classic), else by its grade."""
-    if strategy == "classic":
-        return passes_own_tests(last.board, last.ruling)
-    return last.ruling.grade in SUCCESSES

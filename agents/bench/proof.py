@@ -1,4 +1,4 @@
-"""Proves that the hidden tests can be relied on here and now: right solutions pass, broken ones fail."""
+"""Proves that a benchmark can be judged here and now: right solutions pass, broken ones fail."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from ..sandbox import Sandbox
 from .evalplus_job import Answer
 from .hidden_tests import HiddenTests
+from .quixbugs import Program, Split
+from .quixbugs_tests import QuixBugsTests, each
 from .tasks import BenchTask
 
 BROKEN: Mapping[str, Callable[[str], str]] = {
@@ -63,7 +65,7 @@ def prove(tasks: Sequence[BenchTask], sandbox: Sandbox, jobs: int | None = None)
     return ProofReport(
         tasks=len(seen),
         broken=len(seen) * len(BROKEN),
-        failing=tuple(name for name, answer in seen.items() if not _reference_passes(answer)),
+        failing=tuple(name for name, it in seen.items() if not (it.judged and it.judged[0].plus_passed)),
         passing=tuple((name, way) for name, answer in seen.items() for way in _passing(answer)),
         unmoved=tuple(name for name, answer in seen.items() if any(answer.accepted)),
         seconds=time.monotonic() - begun,
@@ -75,12 +77,70 @@ def solutions(task: BenchTask) -> list[str]:
     return [task.reference, *(broken(task.head) for broken in BROKEN.values())]
 
 
-def _reference_passes(answer: Answer) -> bool:
-    return bool(answer.judged) and answer.judged[0].plus_passed
-
-
 def _passing(answer: Answer) -> list[str]:
     """List the ways to be broken that the base tests let through; without an answer nothing is shown to fail."""
     if not answer.judged:
         return list(BROKEN)
     return [way for way, judged in zip(BROKEN, answer.judged[1:], strict=True) if judged.base_passed]
+
+
+# --- QuixBugs -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class QuixBugsProof:
+    """Programs whose reference fails an item or an input, whose bug no visible item shows, and broken programs
+    that are taken for correct (program and way). All are empty where the harness can be relied on."""
+
+    programs: int
+    failing: tuple[str, ...]
+    unseen: tuple[str, ...]
+    passing: tuple[tuple[str, str], ...]
+    seconds: float
+
+    @property
+    def holds(self) -> bool:
+        """Return True if every reference passed, and every buggy and broken program failed."""
+        return not (self.failing or self.unseen or self.passing)
+
+    def __str__(self) -> str:
+        if self.holds:
+            return (
+                f"{self.programs} references pass all items and inputs, {self.programs} buggy programs fail a "
+                f"visible item, {self.programs * len(BROKEN)} broken ones fail ({self.seconds:.0f} s)."
+            )
+        wrong = [f"{name}: its reference fails" for name in self.failing]
+        wrong += [f"{name}: no visible item shows its bug" for name in self.unseen]
+        wrong += [f"{name}: a program that {way} is taken for correct" for name, way in self.passing]
+        return f"QuixBugs can't be judged here ({'; '.join(wrong)}): check the checkout and the machine's load."
+
+
+def prove_quixbugs(
+    programs: Sequence[Program], splits: Mapping[str, Split], tests: QuixBugsTests
+) -> QuixBugsProof:
+    """Judge references, buggy programs and broken ones. Raises SandboxBroken."""
+    begun = time.monotonic()
+
+    def names(holds: Callable[[Program], bool]) -> tuple[str, ...]:
+        return tuple(one.name for one, held in zip(programs, each(holds, programs), strict=True) if held)
+
+    def reference_fails(one: Program) -> bool:
+        return not tests.judge(one.name, one.reference, tuple(one.items)).plus
+
+    def bug_unseen(one: Program) -> bool:
+        return tests.verdict(one, one.buggy, splits[one.name].visible).kind not in ("failed", "stopped")
+
+    def taken_for_correct(one: Program, code: str) -> bool:
+        return tests.judge(one.name, code, splits[one.name].held_out).plus
+
+    return QuixBugsProof(
+        programs=len(programs),
+        failing=names(reference_fails),
+        unseen=names(bug_unseen),
+        passing=tuple(
+            (name, way)
+            for way, broken in BROKEN.items()
+            for name in names(lambda one, make=broken: taken_for_correct(one, make(one.head)))  # type: ignore[misc]
+        ),
+        seconds=time.monotonic() - begun,
+    )

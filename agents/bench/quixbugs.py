@@ -7,10 +7,10 @@ that its pytest files skip as slow left out.
 from __future__ import annotations
 
 import ast
-import hashlib
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +20,7 @@ from .quixbugs_inputs import GENERATORS
 
 COMMIT = "4257f44b0ff1181dedaedee6a447e133219fcebf"
 _MODULE = "user_code"
-_SLOW = {
-    ("levenshtein", "amanaplanacanalpanama"),
-    ("knapsack", 6404180),
-}
+_SLOW = [("levenshtein", "amanaplanacanalpanama"), ("knapsack", 6404180)]
 """Programs and the first argument of the item that QuixBugs skips unless told `--runslow`."""
 _GENERATORS = ("flatten", "kheapsort")
 
@@ -72,7 +69,8 @@ def read_programs(checkout: Path) -> tuple[Program, ...]:
 def split(program: Program, failing: Collection[str]) -> Split:
     """Show half of the items (the larger one), chosen by a hash, with one at least of those on which the program
     fails: if need be in the place of the last one chosen."""
-    order = sorted(program.items, key=lambda name: _digest(program, name))
+    items = program.items
+    order = sorted(items, key=lambda name: sha256(f"{program.name}\0{items[name]}".encode()).digest())
     shown = (len(order) + 1) // 2
     if not any(name in failing for name in order[:shown]):
         first = next((place for place, name in enumerate(order) if name in failing), shown - 1)
@@ -89,10 +87,6 @@ def without_docstring(code: str) -> str:
     last = parse(code).body[-1]
     is_text = isinstance(last, ast.Expr) and isinstance(last.value, ast.Constant)
     return "\n".join(code.split("\n")[: last.lineno - 1]).rstrip() + "\n" if is_text else code
-
-
-def _digest(program: Program, name: str) -> str:
-    return hashlib.sha256(f"{program.name}\0{program.items[name]}".encode()).hexdigest()
 
 
 def _program(checkout: Path, name: str) -> Program:
@@ -119,15 +113,11 @@ def _text(path: Path) -> str:
 
 def _items_of_data(name: str, text: str) -> dict[str, str]:
     rows = [json.loads(line) for line in text.splitlines() if line.strip()]
-    kept = [(given, value) for given, value in rows if (name, _first(given)) not in _SLOW]
+    kept = [(given, value) for given, value in rows if (name, given[0]) not in _SLOW]
     return {
         f"test_{number}": f"def test_{number}():\n    assert {_comparison(name, given, value)}"
         for number, (given, value) in enumerate(kept, 1)
     }
-
-
-def _first(given: list[Any]) -> Any:
-    return given[0] if isinstance(given[0], str | int) else None
 
 
 def _comparison(name: str, given: list[Any], value: Any) -> str:

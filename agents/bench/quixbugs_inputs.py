@@ -19,11 +19,8 @@ _Edges = list[tuple[int, int]]
 def inputs(name: str) -> tuple[str, ...]:
     """Make the inputs of the program `name`, always the same ones."""
     random = Random(name)
-    return tuple(GENERATORS[name](random) for _ in range(COUNT))
-
-
-def _written(make: Callable[[Random], tuple[Any, ...]]) -> Callable[[Random], str]:
-    return lambda random: repr(make(random))
+    made = (GENERATORS[name](random) for _ in range(COUNT))
+    return tuple(each if isinstance(each, str) else repr(each) for each in made)
 
 
 def _ints(random: Random, most: int = 12, low: int = -50, high: int = 50) -> list[int]:
@@ -90,10 +87,6 @@ def _next_permutation(random: Random) -> tuple[Any, ...]:
     return (values if values != sorted(values, reverse=True) else sorted(values),)
 
 
-def _possible_change(random: Random) -> tuple[Any, ...]:
-    return random.sample(range(1, 20), random.randint(0, 4)), random.randint(-5, 40)
-
-
 def _rpn_eval(random: Random) -> tuple[Any, ...]:
     """No divisor is 0: dividends may be anything, divisors are plain numbers."""
 
@@ -114,10 +107,6 @@ def _shunting_yard(random: Random) -> tuple[Any, ...]:
     return (tokens,)
 
 
-def _sqrt(random: Random) -> tuple[Any, ...]:
-    return round(random.uniform(1, 500), 2), random.choice((0.5, 0.1, 0.01, 0.001))
-
-
 def _subsequences(random: Random) -> tuple[Any, ...]:
     start = random.randint(-5, 5)
     return start, start + random.randint(-2, 7), random.randint(1, 4)
@@ -130,10 +119,6 @@ def _wrap(random: Random) -> tuple[Any, ...]:
 
 
 # --- graphs and linked lists --------------------------------------------------------------------------------
-
-
-def _linked(random: Random) -> str:
-    return f"(linked({_ints(random)}),)"
 
 
 def _cyclic(random: Random) -> str:
@@ -213,46 +198,46 @@ def _length(random: Random) -> str:
     return f"(lambda nodes: ({keyed}, nodes[{start}], nodes[{goal}]))(graph({count}, {edges}))"
 
 
-GENERATORS: dict[str, Callable[[Random], str]] = {
-    "bitcount": _written(lambda random: (random.randint(0, 10**6),)),
+GENERATORS: dict[str, Callable[[Random], str | tuple[Any, ...]]] = {
+    "bitcount": lambda random: (random.randint(0, 10**6),),
     "breadth_first_search": _search,
-    "bucketsort": _written(_bucketsort),
+    "bucketsort": _bucketsort,
     "depth_first_search": _search,
     "detect_cycle": _cyclic,
-    "find_first_in_sorted": _written(lambda random: _found_or_not(random, _ints(random, 12, -5, 5))),
-    "find_in_sorted": _written(lambda random: _found_or_not(random, _unique(random))),
-    "flatten": _written(lambda random: (_nested(random),)),
-    "gcd": _written(lambda random: (random.randint(0, 500), random.randint(0, 500))),
-    "get_factors": _written(lambda random: (random.randint(1, 2000),)),
-    "hanoi": _written(_hanoi),
-    "is_valid_parenthesization": _written(lambda random: (_word(random, "()", 8),)),
-    "kheapsort": _written(_kheapsort),
-    "knapsack": _written(_knapsack),
-    "kth": _written(_kth),
-    "lcs_length": _written(lambda random: (_word(random), _word(random))),
-    "levenshtein": _written(lambda random: (_word(random), _word(random))),
-    "lis": _written(lambda random: (_unique(random),)),
-    "longest_common_subsequence": _written(lambda random: (_word(random), _word(random))),
-    "max_sublist_sum": _written(lambda random: (_ints(random),)),
-    "mergesort": _written(lambda random: (_ints(random),)),
-    "minimum_spanning_tree": _written(_spanning),
-    "next_palindrome": _written(_next_palindrome),
-    "next_permutation": _written(_next_permutation),
-    "pascal": _written(lambda random: (random.randint(1, 15),)),
-    "possible_change": _written(_possible_change),
-    "powerset": _written(lambda random: (_unique(random, 0, 6),)),
-    "quicksort": _written(lambda random: (_ints(random, 12, -5, 5),)),
-    "reverse_linked_list": _linked,
-    "rpn_eval": _written(_rpn_eval),
+    "find_first_in_sorted": lambda random: _found_or_not(random, _ints(random, 12, -5, 5)),
+    "find_in_sorted": lambda random: _found_or_not(random, _unique(random)),
+    "flatten": lambda random: (_nested(random),),
+    "gcd": lambda random: (random.randint(0, 500), random.randint(0, 500)),
+    "get_factors": lambda random: (random.randint(1, 2000),),
+    "hanoi": _hanoi,
+    "is_valid_parenthesization": lambda random: (_word(random, "()", 8),),
+    "kheapsort": _kheapsort,
+    "knapsack": _knapsack,
+    "kth": _kth,
+    "lcs_length": lambda random: (_word(random), _word(random)),
+    "levenshtein": lambda random: (_word(random), _word(random)),
+    "lis": lambda random: (_unique(random),),
+    "longest_common_subsequence": lambda random: (_word(random), _word(random)),
+    "max_sublist_sum": lambda random: (_ints(random),),
+    "mergesort": lambda random: (_ints(random),),
+    "minimum_spanning_tree": _spanning,
+    "next_palindrome": _next_palindrome,
+    "next_permutation": _next_permutation,
+    "pascal": lambda random: (random.randint(1, 15),),
+    "possible_change": lambda random: (random.sample(range(1, 20), random.randint(0, 4)), random.randint(-5, 40)),
+    "powerset": lambda random: (_unique(random, 0, 6),),
+    "quicksort": lambda random: (_ints(random, 12, -5, 5),),
+    "reverse_linked_list": lambda random: f"(linked({_ints(random)}),)",
+    "rpn_eval": _rpn_eval,
     "shortest_path_length": _length,
-    "shortest_path_lengths": _written(_all_lengths),
-    "shortest_paths": _written(_lengths_from),
-    "shunting_yard": _written(_shunting_yard),
-    "sieve": _written(lambda random: (random.randint(1, 200),)),
-    "sqrt": _written(_sqrt),
-    "subsequences": _written(_subsequences),
-    "to_base": _written(lambda random: (random.randint(1, 10**6), random.randint(2, 36))),
+    "shortest_path_lengths": _all_lengths,
+    "shortest_paths": _lengths_from,
+    "shunting_yard": _shunting_yard,
+    "sieve": lambda random: (random.randint(1, 200),),
+    "sqrt": lambda random: (round(random.uniform(1, 500), 2), random.choice((0.5, 0.1, 0.01, 0.001))),
+    "subsequences": _subsequences,
+    "to_base": lambda random: (random.randint(1, 10**6), random.randint(2, 36)),
     "topological_ordering": _ordering,
-    "wrap": _written(_wrap),
+    "wrap": _wrap,
 }
-"""Makers of one input, by the names of all programs."""
+"""Makers of one input, as Python or as the tuple itself, by the names of all programs."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 from ..strength.mutants import mutants
 from ..suite import example_tests, render
@@ -53,11 +53,8 @@ def _seeded(task: BenchTask, verifier: Verifier) -> Iterator[RepairTask]:
     tests = render(examples)
     if verifier.verify(task.reference, tests).kind != "passed":
         return
-    for code in sorted((mutant.code for mutant in mutants(task.reference)), key=lambda code: _digest(task, code)):
+    codes = [mutant.code for mutant in mutants(task.reference)]
+    for code in sorted(codes, key=lambda code: sha256(f"{task.task_id}\0{code}".encode()).digest()):
         if verifier.verify(code, tests).kind == "failed":
             yield RepairTask(task.task_id, task.entry_point, code, tests)
             return
-
-
-def _digest(task: BenchTask, code: str) -> str:
-    return hashlib.sha256(f"{task.task_id}\0{code}".encode()).hexdigest()

@@ -72,7 +72,8 @@ class Runner:
             for strategy in (name for name in ORDER if name in self.measurement.strategies):
                 if stopped.is_set():
                     break
-                matched = _tokens(results.get("greenloop")) if strategy == "best-of-n" else None
+                spent = results["greenloop"].usage if strategy == "best-of-n" and "greenloop" in results else None
+                matched = max(1, spent.completion_tokens) if spent else None
                 result = self.journal.find(task.task_id, strategy, seed)
                 if result is None or result.matched != matched:
                     result = self._measured(task, strategy, seed, verifier, matched)
@@ -91,6 +92,8 @@ class Runner:
         attempt.make(self.backends, self.journal.replies, verifier)
         solution = solution_of(task, attempt.code) if attempt.code else ""
         found = self.hidden.judge(task.task_id, solution) if solution else None
+        right = found is not None and found.plus
+        first = solution_of(task, attempt.first_code) if attempt.repaired and not right else ""
         return TaskResult(
             task_id=task.task_id,
             strategy=strategy,
@@ -105,13 +108,8 @@ class Runner:
             seconds=attempt.seconds,
             error=attempt.error,
             matched=matched,
-            lost_to_repair=self._lost(task, attempt, right=found is not None and found.plus),
+            lost_to_repair=bool(first) and self.hidden.judge(task.task_id, first).plus,
         )
-
-    def _lost(self, task: BenchTask, attempt: Attempt, *, right: bool) -> bool:
-        if right or not attempt.repaired:
-            return False
-        return self.hidden.judge(task.task_id, solution_of(task, attempt.first_code)).plus
 
 
 def run_cells(cells: Iterable[Callable[[threading.Event], list[TaskResult]]], at_once: int) -> list[TaskResult]:
@@ -129,7 +127,3 @@ def run_cells(cells: Iterable[Callable[[threading.Event], list[TaskResult]]], at
     finally:
         stopped.set()
         pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _tokens(result: TaskResult | None) -> int | None:
-    return None if result is None else max(1, result.usage.completion_tokens)

@@ -23,9 +23,11 @@ from ..syntax.source import parse, unparse
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _HEADING = re.compile(r"(?:for\s+)?examples?(?:\s+\d+)?\s*(?::.*)?", re.IGNORECASE)
-_GIVEN = re.compile(r"(?:for|with|given)\s+[A-Za-z_]\w*\s*=", re.IGNORECASE)
-_FIELD = re.compile(r"\**(?:input|output|explanation)s?\**\s*:", re.IGNORECASE)
-_REMARK = re.compile(r"#|//|[-→➞]|[^A-Za-z]*=|[A-Za-z_]\w*\s*(?:=|\[)")
+_FORMS = (
+    re.compile(r"(?:for|with|given)\s+[A-Za-z_]\w*\s*=", re.IGNORECASE),
+    re.compile(r"\**(?:input|output|explanation)s?\**\s*:", re.IGNORECASE),
+    re.compile(r"#|//|[-→➞]|[^A-Za-z]*=|[A-Za-z_]\w*\s*(?:=|\[)"),
+)
 _LEAD = re.compile(r"(?:[-*+•]\s+|\d+[.)]\s+)?(?:for\s+|assert\s+)?`?")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _QUOTES = re.compile(r"[rRuU]?(\"\"\"|'''|\"|')")
@@ -137,16 +139,12 @@ def _block(lines: Sequence[str], head: int, name: str, gone: Container[int]) -> 
             waiting.append(number)
             continue
         inside = depth > 0 or (headed and not waiting and _indent(line) > _indent(lines[head]))
-        if not (inside or number in gone or _is_example(line, name)):
+        example = _called(line, name) is not None or any(form.match(line.strip()) for form in _FORMS)
+        if not (inside or number in gone or example):
             return
         depth = max(0, depth + _depth(line))
         yield from [*waiting, number]
         waiting = []
-
-
-def _is_example(line: str, name: str) -> bool:
-    forms = (_GIVEN, _FIELD, _REMARK)
-    return _called(line, name) is not None or any(form.match(line.strip()) for form in forms)
 
 
 def _runs_of_calls(lines: Sequence[str], name: str, gone: Container[int]) -> list[list[int]]:

@@ -15,6 +15,7 @@ from ..records import Spec
 from ..spec import read_spec
 from ..spec.examples import examples
 from ..spec.signature import stated
+from ..syntax.imports import head_end
 from ..syntax.source import names_bound, names_unbound, parse, source_of
 from .stripping import header, without_examples
 
@@ -155,7 +156,7 @@ def solution_of(task: BenchTask, code: str) -> str:
     if not added:
         return code
     lines = code.split("\n")
-    place = _end_of_head(parse(code).body)
+    place = head_end(parse(code))
     return "\n".join([*lines[:place], *added, *lines[place:]])
 
 
@@ -172,15 +173,3 @@ def _missing(task: BenchTask, code: str) -> list[str]:
         chosen |= needed
         wanted |= {name for number in needed for name in names_unbound(source_of(lines, given[number]))}
     return [source_of(lines, given[number]) for number in sorted(chosen)]
-
-
-def _end_of_head(body: Sequence[ast.stmt]) -> int:
-    """Find the line after the module's docstring and `__future__` imports, the first for other statements."""
-    end = 0
-    for number, node in enumerate(body):
-        docstring = number == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
-        if not docstring and not future:
-            break
-        end = node.end_lineno or end
-    return end

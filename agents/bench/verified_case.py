@@ -48,7 +48,7 @@ class VerifiedCase:
 
     @property
     def task(self) -> str:
-        """What is run, and what is expected."""
+        """Say what is run, and what is expected."""
         return f"The tests of `{self.subject.entry_point}` in {MODULE} are run, and have to pass."
 
     def observe(self, changed: Mapping[str, str], *, seed: int = 0) -> Observation:

@@ -10,13 +10,13 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 from cyclopts import Parameter
 
 from ..batch.totals import UNLIMITED, Totals
 from ..errors import GreenloopError, Interrupted, UsageError
-from ..run.recorded_settings import with_recorded
+from ..run.recorded_settings import gone_on
 from ..settings import Count, Settings
 from ..terminal.console import Console
 from .batch_status import show_result
@@ -36,6 +36,7 @@ def batch(
     shard: str | None = None,
     ray: str | None = None,
     package: Path | None = None,
+    redo: Annotated[bool, Parameter(negative="")] = False,
     check: Annotated[bool, Parameter(negative="")] = False,
     totals: Totals = UNLIMITED,
     settings: Settings = Settings(),
@@ -61,6 +62,8 @@ def batch(
         Do the specs on a Ray cluster: `auto`, `HOST:PORT`, `ray://HOST:PORT`, or `local` for one started here.
     package
         Write the results into this folder too, as one importable package with its tests.
+    redo
+        Do again what another model has finished; without it that stays.
     check
         Only read the specs, and list them.
     """
@@ -75,10 +78,10 @@ def batch(
             if check:
                 return _list(_read(specs, shard), console, stream if settings.json else None)
             if resume is not None:
-                wanted = _stored(resume, settings, totals, jobs, given=(*specs, out, shard))
+                wanted = _stored(resume, settings, totals, jobs, (*specs, out, shard), console)
             else:
                 wanted = _new(specs, out, shard, Batch(out or Path(), (), settings, os.environ, totals, jobs))
-            wanted = replace(wanted, ray=ray)
+            wanted = replace(wanted, ray=ray, redo=redo)
             if package is not None:
                 check_package(package)
             result = run_batch(wanted, partial(_display, console), _interruptible)
@@ -123,7 +126,12 @@ def _new(specs: Sequence[str], out: Path | None, shard: str | None, wanted: Batc
 
 
 def _stored(
-    directory: Path, settings: Settings, totals: Totals, jobs: int | None, given: Sequence[object]
+    directory: Path,
+    settings: Settings,
+    totals: Totals,
+    jobs: int | None,
+    given: Sequence[object],
+    console: Console,
 ) -> Batch:
     """Load the batch in `directory` as it was planned; a flag of this call goes before what is stored."""
     from ..batch.journal import Journal
@@ -132,11 +140,11 @@ def _stored(
     if any(value is not None for value in given):
         raise UsageError("A resumed batch has its specs; give --resume DIR alone, or specs with --out DIR.")
     with Journal(directory, read_only=True) as journal:
-        limits = journal.fact("totals") or {}
-        limits |= {name: value for name, value in asdict(totals).items() if value is not None}
-        settings = with_recorded(settings, journal.fact("settings") or {})
-        jobs = jobs or journal.fact("jobs")
-        return Batch(directory, tuple(journal.entries()), settings, os.environ, Totals(**limits), jobs)
+        given_now = {name: value for name, value in asdict(totals).items() if value is not None}
+        totals = replace(journal.fact("totals", Totals) or UNLIMITED, **given_now)
+        settings = gone_on(settings, journal.fact("settings", dict[str, Any]) or {}, str(directory), console.emit)
+        jobs = jobs or journal.fact("jobs", int | None)
+        return Batch(directory, tuple(journal.entries()), settings, os.environ, totals, jobs)
 
 
 def _display(console: Console, pending: int, earlier: Counter[str]) -> AbstractContextManager[BatchDisplay]:

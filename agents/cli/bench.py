@@ -50,11 +50,11 @@ def verifier(
     sandbox
         With --data, where the verifier's pairs run.
     """
-    from ..bench.verifier_speed import measure
+    from ..bench.speed import measure_one
 
     if data is not None:
         return _throughput(data, pairs, jobs or os.cpu_count() or 1, sandbox)
-    timings, missing = measure(rounds)
+    timings, missing = measure_one(rounds)
     lines = ["| ten tests | median ms | fastest ms | ratio |", "|---|---|---|---|"]
     for each in timings:
         lines.append(f"| {each.way} | {each.median * 1000:.0f} | {each.fastest * 1000:.0f} | {each.ratio:.2f} |")
@@ -63,8 +63,8 @@ def verifier(
 
 
 def _throughput(data: Path, count: int, jobs: int, name: SandboxName) -> int:
+    from ..bench.speed import SLICES, measure_many, pairs_of
     from ..bench.tasks import read_tasks
-    from ..bench.throughput import SLICES, measure, pairs_of
     from ..sandbox import open_sandbox
 
     console = Console()
@@ -72,7 +72,7 @@ def _throughput(data: Path, count: int, jobs: int, name: SandboxName) -> int:
     with closing(open_sandbox(name)) as sandbox:
         pairs = pairs_of(tasks, sandbox, count)
         with console.counting(None, f"slices, of {SLICES} each way") as progress:
-            timings = measure(tasks, pairs, sandbox, jobs, progress)
+            timings = measure_many(tasks, pairs, sandbox, jobs, progress)
     lines = [f"| {len(pairs)} pairs, {jobs} at once | pairs a second | ratio | passed |", "|---|---|---|---|"]
     lines += [f"| {each.way} | {each.rate:.1f} | {each.ratio:.1f} | {each.passed} |" for each in timings]
     console.lines(lines)

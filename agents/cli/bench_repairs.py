@@ -17,8 +17,7 @@ from ..terminal.console import Console
 from .bench import MeasureOptions, progress_line
 
 if TYPE_CHECKING:
-    from ..bench.proof import ProofReport
-    from ..bench.quixbugs_proof import QuixBugsProof
+    from ..bench.proof import ProofReport, QuixBugsProof
     from ..bench.repair_runner import RepairStrategy
     from ..bench.repair_tasks import RepairTask
     from ..bench.results import Hidden
@@ -73,8 +72,8 @@ def seeded_bugs(*, strategy: _Strategies = None, options: MeasureOptions) -> int
 
 def quixbugs_bench(options: MeasureOptions, *, strip: bool = False) -> RepairBench:
     """The benchmark of a checkout of QuixBugs. Raises UsageError."""
+    from ..bench.proof import prove_quixbugs
     from ..bench.quixbugs import read_programs
-    from ..bench.quixbugs_proof import prove
     from ..bench.quixbugs_tests import QuixBugsTests
     from ..bench.repair_tasks import quixbugs_tasks
 
@@ -87,7 +86,7 @@ def quixbugs_bench(options: MeasureOptions, *, strip: bool = False) -> RepairBen
         return _Opened(
             quixbugs_tasks(chosen, splits, strip=strip),
             lambda name, code: tests.judge(name, code, splits[name].held_out),
-            lambda: prove(chosen, splits, tests),
+            lambda: prove_quixbugs(chosen, splits, tests),
         )
 
     plan = {"programs": _digest("\0".join(one.buggy for one in programs)), "strip_docstring": strip}

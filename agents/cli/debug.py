@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..run.recorded_settings import with_recorded
+from ..run.recorded_settings import gone_on
 from ..settings import Settings
 from ..terminal.console import Console
 from .json_output import document_alone
@@ -35,24 +35,24 @@ def debug(run: str, /, *, settings: Settings = Settings()) -> int:
     if rounds and rounds[-1].ruling.grade != "failed":
         _nothing_to_debug(found, rounds[-1].ruling, settings)
         return 0
-    return shown_run(settings, lambda: _prepare(settings, run))
+    return shown_run(settings, lambda console: _prepare(settings, run, console))
 
 
 def _nothing_to_debug(run: RunDirectory, ruling: Ruling, settings: Settings) -> None:
     from ..run.recorder import read_result
-    from ..terminal.console import result_document
 
     console = Console(quiet=settings.quiet, color=settings.color)
     if settings.json:
         with document_alone(True) as stream:
-            console.document(result_document(read_result(run, run.read(), ruling)), stream)
+            console.document(read_result(run, run.read(), ruling), stream)
     else:
         console.lines([f"Nothing to debug: {run.path.name} ended {ruling.grade}."])
 
 
-def _prepare(settings: Settings, run: str) -> Prepared:
+def _prepare(settings: Settings, run: str, console: Console) -> Prepared:
     from ..run.fork import open_fork
     from .run import Prepared
 
     fork, record = open_fork(settings.work_dir, run, debug=True)
-    return Prepared(fork.spec, replace(with_recorded(settings, record.settings), answers=None), fork)
+    settings = gone_on(settings, record.settings, record.id, console.emit)
+    return Prepared(fork.spec, replace(settings, answers=None), fork)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ..errors import GreenloopError, Interrupted, UsageError
-from ..run.recorded_settings import with_recorded
+from ..run.recorded_settings import gone_on
 from ..settings import Positive, Settings
 from ..terminal.console import Console
 from .approver import approver
@@ -58,7 +58,8 @@ def heal(
     ----------
     target
         A script; a function, FILE.py::NAME, with --test; or a project's folder, with --tests. It runs on a copy,
-        as do patches; no file of yours is changed without --apply.
+        as do patches; no file of yours is changed without --apply. With --undo and --resume the folder of what was
+        healed, where that is not below this one.
     arguments
         What the script is run with, behind `--`.
     test
@@ -108,7 +109,7 @@ def heal(
     with document_alone(settings.json) as stream, handled(dict.fromkeys(("SIGTERM", "SIGHUP"), _interrupt)):
         try:
             if undo is not None:
-                return _undo(settings, undo, console)
+                return _undo(settings, undo, Path(target or "."), console)
             earlier = _found(settings, target, resume)
             if earlier is None:
                 assert target is not None
@@ -123,7 +124,7 @@ def heal(
                     arguments=arguments,
                     stdin=_absolute(stdin),
                     environment=tuple(each.partition("=")[0] for each in env),
-                    data=tuple(str(path.resolve()) for path in data),
+                    data=tuple(str(path.absolute()) for path in data),
                     may_change=may_change,
                     keep=keep,
                     expect=expect,
@@ -133,8 +134,12 @@ def heal(
                     seconds=seconds,
                 )
             else:
+                from ..heal.target import check_recorded
+
                 record = earlier.read_heal()
-                request, settings = record.request, with_recorded(settings, record.settings)
+                request = record.request
+                check_recorded(request, (Path(target or "."), *data, *filter(None, [stdin])))
+                settings = gone_on(settings, record.settings, earlier.path.name, console.emit)
             from ..heal import run as heals
 
             environment = _environment(env, request.environment)
@@ -177,7 +182,7 @@ def _absolute(path: Path | None) -> str | None:
 
 
 def _found(settings: Settings, target: str | None, resume: str | None) -> RunDirectory | None:
-    if (target is None) == (resume is None):
+    if target is None and resume is None:
         raise UsageError("Name the script to heal, or a heal to go on with by --resume. See heal --help.")
     if resume is None:
         return None
@@ -198,15 +203,16 @@ def _environment(given: tuple[str, ...], names: tuple[str, ...]) -> dict[str, st
     return values
 
 
-def _undo(settings: Settings, name: str, console: Console) -> int:
+def _undo(settings: Settings, name: str, root: Path, console: Console) -> int:
     from ..heal.apply import undo
     from ..storage import run_directory as runs
 
-    result = runs.find(settings.work_dir, name).read_heal().result
-    if result is None or not result.written:
-        raise UsageError(f"The heal {name} wrote nothing.")
-    undo(result.written)
-    console.lines([f"Undone: {each.file}" for each in result.written])
+    record = runs.find(settings.work_dir, name).read_heal()
+    if record.result is None or not record.result.written:
+        raise UsageError(f"The heal {name} wrote nothing: there is nothing to undo.")
+    restored = undo(record.result.written, root, record.request.path)
+    told = {each.file: "Undone" if each.file in restored else "As it was before" for each in record.result.written}
+    console.lines([f"{what}: {file}" for file, what in told.items()])
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import sys
@@ -13,7 +14,7 @@ from cyclopts import App
 
 from .. import __version__
 from ..errors import GreenloopError, Interrupted, UsageError
-from ..settings import ENVIRONMENT, load_dotenv_file
+from ..settings import Variables
 from ..terminal.console import Console
 from .batch import batch
 from .batch_status import merge, status
@@ -22,6 +23,7 @@ from .bench_repairs import quixbugs, seeded_bugs
 from .debug import debug
 from .heal import heal
 from .mcp import mcp
+from .mistyped import mistyped
 from .models import fetch, list_models
 from .run import run
 from .sandbox import build, check
@@ -29,12 +31,16 @@ from .show import show
 from .ui import ui
 from .verify import verify
 
+_READ_DOTENV = ((), ("batch",), ("debug",), ("models",))
+"""Commands that take from `.env` what it may set. Others are started in folders of strangers: by an editor (mcp),
+in CI or before a push (verify, heal), or go on for others (ui)."""
+
 app = App(
     name="greenloop",
     help="Spec in, verified Python out: drafts a module and, blind to it, its tests; runs them in a sandbox; "
     "repairs until the judge is satisfied or says that it is not.",
     version=__version__,
-    config=ENVIRONMENT,
+    config=Variables(_READ_DOTENV.__contains__, lambda sentence: Console().error(sentence)),
     help_format="plaintext",
     version_flags=["--version"],
 )
@@ -89,14 +95,13 @@ def main(argv: list[str] | None = None) -> int:
     from cyclopts import CycloptsError
 
     tokens = sys.argv[1:] if argv is None else argv
-    if tokens[:1] != ["mcp"]:  # clients start a server in whatever folder is open, which may be a stranger's
-        load_dotenv_file()
     try:
-        if not tokens and not os.environ.get("GREENLOOP_FILE"):
-            tokens = ["--help"]
-        code = app(_specs_last(tokens), exit_on_error=False, print_error=False, result_action="return_value")
+        code = app(
+            _specs_last(tokens or ["--help"]), exit_on_error=False, print_error=False, result_action="return_value"
+        )
     except CycloptsError as error:
-        Console().error(f"{error} See --help.")
+        first = "" if app.parse_commands(tokens)[0] or tokens[0].startswith("-") else tokens[0]
+        Console().error(mistyped(first) or f"{error} See --help.")
         return UsageError.exit_code
     except GreenloopError as error:
         Console().error(str(error))
@@ -111,11 +116,18 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _specs_last(tokens: list[str]) -> list[str]:
-    """Put specs that begin with a hyphen (`-`, or a Markdown list) behind `--`: they are no options."""
-    specs = [word for word in tokens if re.fullmatch(r"-(?!-[\w-]+=)(.*\s.*)?", word, re.DOTALL)]
-    if not specs or "--" in tokens or "--jsonl" in tokens:
+    """Put specs that begin with a hyphen (`-`, or a Markdown list) behind `--`: else they would be options."""
+    commands, apps, _ = app.parse_commands(tokens)
+    if commands not in ((), ("batch",)) or "--" in tokens:
         return tokens
-    return [*(word for word in tokens if word not in specs), "--", *specs]
+    flags = {name for each in apps[-1].assemble_argument_collection() if each.hint is bool for name in each.names}
+    kept: list[str] = []
+    specs: list[str] = []
+    for before, word in itertools.pairwise(["", *tokens]):
+        is_value = before.startswith("--") and "=" not in before and before not in flags
+        is_spec = re.fullmatch(r"-(?!-[\w-]+=)(.*\s.*)?", word, re.DOTALL) and not is_value
+        (specs if is_spec else kept).append(word)
+    return [*kept, "--", *specs] if specs else tokens
 
 
 def _leave(code: int) -> NoReturn:

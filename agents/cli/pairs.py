@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from ..errors import UsageError
+from ..files import open_regular
 from ..records import fingerprint
 
 if TYPE_CHECKING:
@@ -80,7 +82,7 @@ def opened(source: Path) -> Iterator[BinaryIO]:
         yield sys.stdin.buffer
         return
     try:
-        file = source.open("rb")
+        file = os.fdopen(open_regular(source), "rb")
     except OSError as error:
         raise UsageError(f"{source} can't be read ({error.strerror}); give a file of lines {FORM}.") from error
     with file:
@@ -96,7 +98,7 @@ def known_verdicts(out: Path) -> dict[Key, str]:
         return {}
     known: dict[Key, str] = {}
     try:
-        with out.open("rb+") as file:
+        with os.fdopen(open_regular(out, flags=os.O_RDWR), "rb+") as file:
             for line in file:
                 if not line.endswith(b"\n"):
                     if not (line.startswith(_BEGIN) or _BEGIN.startswith(line)):

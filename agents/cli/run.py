@@ -13,11 +13,12 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from ..errors import GreenloopError, Interrupted, UsageError
-from ..run.recorded_settings import with_recorded
+from ..run.recorded_settings import gone_on
 from ..settings import Settings
 from ..terminal.console import Console
 from .approver import approver
 from .json_output import document_alone
+from .mistyped import check_spec
 from .signals import handled
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def run(
     """
     return shown_run(
         settings,
-        lambda: _prepare(settings, spec, file, tests, with_, resume, fork, round_, code),
+        lambda console: _prepare(settings, spec, file, tests, with_, resume, fork, round_, code, console),
         lambda wanted: _open_into(into, wanted),
     )
 
@@ -82,7 +83,9 @@ class Prepared:
 
 
 def shown_run(
-    settings: Settings, prepare: Callable[[], Prepared], open_into: Callable[[Spec], Into | None] = lambda _: None
+    settings: Settings,
+    prepare: Callable[[Console], Prepared],
+    open_into: Callable[[Spec], Into | None] = lambda _: None,
 ) -> int:
     """Do the run that `prepare` gives, on the console or as one JSON document; returns its exit code."""
     from ..run.run import RunRequest, run_spec
@@ -90,7 +93,7 @@ def shown_run(
     console = Console(quiet=settings.quiet, color=settings.color)
     with document_alone(settings.json) as stream, handled(dict.fromkeys(("SIGTERM", "SIGHUP"), _interrupt)):
         try:
-            prepared = prepare()
+            prepared = prepare(console)
             settings = prepared.settings
             approve = approver(settings, console) if settings.approve != "never" else None
             target = open_into(prepared.spec)
@@ -104,9 +107,7 @@ def shown_run(
         except GreenloopError as error:
             result = _failed(error)
         if settings.json:
-            from ..terminal.console import result_document
-
-            console.document(result_document(result), stream)
+            console.document(result, stream)
         else:
             console.result(result)
     return result.exit_code
@@ -122,13 +123,14 @@ def _prepare(
     fork: str | None,
     number: int | None,
     code: Path | None,
+    console: Console,
 ) -> Prepared:
     if resume is not None and (spec, file, tests, paths) != (None, None, None, ()):
         raise UsageError("A resumed run has its spec and tests; give --resume alone, or start a new run.")
     if fork is not None:
         if resume is not None or (spec, file, paths) != (None, None, ()):
             raise UsageError("A fork has the spec of its run; give --fork RUN without a spec and --resume.")
-        return _open_fork(settings, fork, number, code, tests)
+        return _open_fork(settings, fork, number, code, tests, console)
     if number is not None or code is not None:
         raise UsageError("--round and --code belong to --fork RUN.")
     if resume is not None:
@@ -136,7 +138,11 @@ def _prepare(
 
         earlier = runs.find(settings.work_dir, resume)
         record = earlier.read()
-        return Prepared(record.spec, with_recorded(settings, record.settings), resumed=earlier)
+        return Prepared(record.spec, gone_on(settings, record.settings, record.id, console.emit), resumed=earlier)
+    if settings.model == "embedded":
+        from ..llm_backends.weights import locate
+
+        locate(settings.weights)
     return Prepared(_read_spec(spec, file, tests, paths, settings.packages), settings)
 
 
@@ -146,18 +152,18 @@ def _interrupt() -> None:
 
 
 def _open_fork(
-    settings: Settings, name: str, number: int | None, code: Path | None, tests: Path | None
+    settings: Settings, name: str, number: int | None, code: Path | None, tests: Path | None, console: Console
 ) -> Prepared:
     from ..run.fork import open_fork
     from ..spec import read_tests_file
+    from ..spec.source_file import read_text
+    from ..storage.user_file import LONGEST
 
-    try:
-        own = code.read_text(encoding="utf-8") if code is not None else None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{code} can't be read ({error}); give a Python file.") from error
+    own = read_text(code, LONGEST) if code is not None else None
     trusted = read_tests_file(tests) if tests is not None else None
     fork, record = open_fork(settings.work_dir, name, number, code=own, tests=trusted, answers=settings.answers)
-    return Prepared(fork.spec, replace(with_recorded(settings, record.settings), answers=None), fork)
+    settings = gone_on(settings, record.settings, record.id, console.emit)
+    return Prepared(fork.spec, replace(settings, answers=None), fork)
 
 
 def _open_into(path: Path | None, spec: Spec) -> Into | None:
@@ -184,6 +190,7 @@ def _read_spec(
             return read_spec(sys.stdin.read(), origin="stdin", tests=trusted, modules=modules, packages=packages)
         except UnicodeDecodeError as error:
             raise UsageError("Standard input is no UTF-8 text; give the spec as UTF-8.") from error
+    check_spec(spec or "")
     return read_spec(spec or "", origin="argument", tests=trusted, modules=modules, packages=packages)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_text
+import os
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
@@ -12,7 +13,10 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from ..errors import GreenloopError, Interrupted, StorageFailed, UsageError
+from ..files import open_regular
 from ..settings import Count, SandboxName
+from ..spec.source_file import read_text
+from ..storage.user_file import LONGEST
 from ..terminal.console import Console
 from ..verifier.document import verdict_document
 from .json_output import document_alone
@@ -128,7 +132,7 @@ def verify(
                 if jsonl is not None:
                     terms = json_text.dumps([asdict(limits), str(python), named, [asdict(one) for one in modules]])
                     return _verify_pairs(jsonl, out, verifier, limits, terms, stream)
-                verdict = verifier.verify(_read(given[0]), _read(given[1]))
+                verdict = verifier.verify(read_text(given[0], LONGEST), read_text(given[1], LONGEST))
         except (GreenloopError, KeyboardInterrupt) as stop:
             interrupted = Interrupted("Interrupted before there was a verdict; run it again.")
             error = stop if isinstance(stop, GreenloopError) else interrupted
@@ -156,7 +160,10 @@ def _verify_pairs(
     try:
         with ExitStack() as held:
             pairs = Pairs(held.enter_context(opened(source)), terms, known, console.error)
-            to = held.enter_context(out.open("a", encoding="utf-8")) if out is not None else stdout
+            to = stdout
+            if out is not None:
+                append = open_regular(out, flags=os.O_WRONLY | os.O_APPEND | os.O_CREAT, mode=0o666)
+                to = held.enter_context(os.fdopen(append, "a", encoding="utf-8"))
             count = held.enter_context(console.counting(None, "pairs"))
             for verdict in verifier.map(pairs):
                 name, digest = pairs.taken.popleft().key
@@ -177,15 +184,6 @@ def _verify_pairs(
         where = "standard input" if str(source) == "-" else source
         raise UsageError(f"There is no pair in {where}; write lines such as {FORM}.")
     return UsageError.exit_code if pairs.refused else 0 if kinds == {"passed"} else 1
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            f"{path} can't be read ({error}); give the paths of a module and of its tests."
-        ) from error
 
 
 def failure_document(error: GreenloopError) -> dict[str, object]:

@@ -216,7 +216,7 @@ class Tools:
 
 
 def trace(code: str, call: str, runner: MutantRunner) -> str:
-    """What `call` (an expression, statements before it) does in `code`, line by line. Raises SandboxBroken."""
+    """Trace `call` (an expression, statements before it) in `code`, line by line. Raises SandboxBroken."""
     made = trace_job(code, call, beside=runner.files_beside)
     with runner.sandbox.launch(made.job) as running:
         return made.read(running.wait())

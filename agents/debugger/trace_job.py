@@ -1,4 +1,4 @@
-"""What one call of a module does, line by line, as one job for a sandbox.
+"""Trace one call of a module, line by line, as one job for a sandbox.
 
 The module runs in one process with what watches it, so it could forge the trace: it is shown to a repair, and
 nothing is decided by it.

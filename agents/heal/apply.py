@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ..errors import GreenloopError, StorageFailed, UsageError
+from ..errors import StorageFailed, UsageError
+from ..files import contained, read_regular
 from ..records.heal import WrittenFile
-from ..storage.atomic import replace_atomically
+from ..storage.atomic import make_names_last, replace_atomically
 from ..storage.user_file import UserFile, read_user_file
 from .git import git_root, uncommitted
 
 BACKUP = ".heal-backup"
+_BACKUP = re.compile(r"\.heal-backup(\.\d+)?$")
 
 
 def open_targets(root: Path, paths: Sequence[str], *, force: bool) -> dict[str, UserFile]:
@@ -38,37 +41,62 @@ def open_targets(root: Path, paths: Sequence[str], *, force: bool) -> dict[str, 
     return targets
 
 
-def write(targets: Mapping[str, UserFile], files: Mapping[str, str]) -> tuple[WrittenFile, ...]:
-    """Write the new texts `files`, each file's earlier bytes kept beside it.
+def write(
+    targets: Mapping[str, UserFile], files: Mapping[str, str], keep: Callable[[tuple[WrittenFile, ...]], None]
+) -> None:
+    """Write the new texts `files`, each file's earlier bytes kept beside it: all, or none.
 
-    Raises UsageError where a file is not as it was read, and StorageFailed; then no file is changed.
+    `keep` records what is about to be written before the first file is replaced, so that `undo` knows of it
+    whatever ends this process, and that nothing is, once an error has ended it. Raises UsageError where a file is
+    not as it was read, and StorageFailed.
     """
     for path in files:
         targets[path].check_unchanged()
+    new = {path: targets[path].encoded(text) for path, text in files.items()}
     written: list[WrittenFile] = []
+    for path, data in new.items():
+        target = targets[path]
+        backup = target.back_up(target.path.with_name(target.path.name + BACKUP))
+        make_names_last(backup.parent)
+        written.append(WrittenFile(str(target.path), str(backup), _digest(data), _digest(target.data)))
+    keep(tuple(written))
     try:
-        for path, text in files.items():
-            target = targets[path]
-            backup = target.replace(text, target.path.with_name(target.path.name + BACKUP))
-            written.append(WrittenFile(str(target.path), str(backup), _digest(target.path)))
-    except GreenloopError:
-        for path in list(files)[: len(written)]:
-            with suppress(OSError):
-                replace_atomically(targets[path].path, [targets[path].data], mode=targets[path].mode)
+        for path, data in new.items():
+            targets[path].write(data)
+    except BaseException:
+        for each in written:
+            with suppress(UsageError):  # not written yet, and changed by somebody else
+                undo([each], Path(each.file).parent, each.file)
+        keep(())
         raise
-    return tuple(written)
 
 
-def undo(written: Sequence[WrittenFile]) -> None:
-    """Give files the bytes that they had before. Raises UsageError where one was changed since or its backup is
-    gone, and StorageFailed."""
+def undo(written: Sequence[WrittenFile], root: Path, named: str) -> list[str]:
+    """Give files the bytes that they had before a heal of `named`; return those that had others.
+
+    `written` may come from a record that anybody has made: a file is `named` or one of Python's, below `root` and
+    behind no link, and its earlier bytes lie beside it. Raises UsageError where that is not so, or a file was
+    changed since, or its backup, and StorageFailed.
+    """
     earlier = {}
     for each in written:
-        path = Path(each.file)
+        path, backup = Path(each.file), Path(each.backup)
+        if not path.is_relative_to(root.resolve()):
+            raise UsageError(f"{path} lies outside of {root}; undo that from its project: heal FOLDER --undo RUN")
+        ours = path.suffix == ".py" or path == Path(named).resolve()
+        beside = path.parent == backup.parent and _BACKUP.sub("", backup.name) == path.name != backup.name
+        if not ours or not beside or contained(path, root) != path or contained(backup, root) != backup:
+            raise UsageError(f"{backup} is no backup that a heal keeps of {path}; nothing was undone.")
         try:
-            if _digest(path) != each.digest:
-                raise UsageError(f"{path} was changed since; its bytes before the heal are in {each.backup}.")
-            earlier[path] = (Path(each.backup).read_bytes(), path.stat().st_mode & 0o7777)
+            now = _digest(read_regular(path, root))
+            if now == each.before:
+                continue
+            if now != each.digest:
+                raise UsageError(f"{path} was changed since; its bytes before the heal are in {backup}.")
+            data = read_regular(backup, root)
+            if each.before not in ("", _digest(data)):
+                raise UsageError(f"{backup} was changed since the heal; nothing was undone.")
+            earlier[path] = (data, path.stat().st_mode & 0o7777)
         except OSError as error:
             raise UsageError(f"{error.filename} can't be read ({error.strerror}); nothing was undone.") from error
     for path, (data, mode) in earlier.items():
@@ -76,7 +104,20 @@ def undo(written: Sequence[WrittenFile]) -> None:
             replace_atomically(path, [data], mode=mode)
         except OSError as error:
             raise StorageFailed(f"{path} can't be written ({error.strerror or error}).") from error
+    return list(map(str, earlier))
 
 
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def patched(written: Sequence[WrittenFile]) -> list[str]:
+    """Return the files that do not hold the bytes that they had before."""
+    return [each.file for each in written if each.before != _digest_of(Path(each.file))]
+
+
+def _digest_of(path: Path) -> str | None:
+    try:
+        return _digest(read_regular(path))
+    except (OSError, UsageError):
+        return None
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -35,39 +35,31 @@ class Callee:
     qualname: str
 
 
+@dataclass
 class CallProcess:
     """A cold process with `files` of a project, for calls of `callee`. A context manager that ends it.
 
     `ask` raises CallStopped after `limits.wall_seconds` in all.
     """
 
-    def __init__(
-        self,
-        sandbox: Sandbox,
-        callee: Callee,
-        files: Mapping[str, bytes],
-        limits: SandboxLimits,
-        cancelled: Callable[[], bool],
-    ) -> None:
-        self._sandbox = sandbox
-        self._callee = callee
-        self._files = {**files, **programs("call_process", sandbox.interpreter)}
-        self._limits = limits
-        self._cancelled = cancelled
-        self._held = ExitStack()
+    sandbox: Sandbox
+    callee: Callee
+    files: Mapping[str, bytes]
+    limits: SandboxLimits
+    cancelled: Callable[[], bool]
 
     def __enter__(self) -> Self:
         """Start it. Raises SandboxBroken."""
         with ExitStack() as held:
             self._wire = Wire()
             held.callback(self._wire.close)
-            lent = ":".join(self._sandbox.interpreter.lent)
+            python = self.sandbox.interpreter
             descriptor = self._wire.descriptor
-            argv = ["-I", "-B", "/src/inside/start.py", "call_process", str(descriptor), lent]
-            job = Job(argv, self._files, self._limits, channels=[descriptor])
-            self._running: Running = held.enter_context(self._sandbox.launch(job))
-            self._deadline = time.monotonic() + self._limits.wall_seconds
-            self._wire.send(HELLO, json.dumps({**asdict(self._callee), "inert": sorted(STAND_INS)}).encode())
+            argv = ["-I", "-B", "/src/inside/start.py", "call_process", str(descriptor), ":".join(python.lent)]
+            job = Job(argv, {**self.files, **programs("call_process", python)}, self.limits, channels=[descriptor])
+            self._running: Running = held.enter_context(self.sandbox.launch(job))
+            self._deadline = time.monotonic() + self.limits.wall_seconds
+            self._wire.send(HELLO, json.dumps({**asdict(self.callee), "inert": sorted(STAND_INS)}).encode())
             self._held = held.pop_all()
         return self
 
@@ -81,7 +73,7 @@ class CallProcess:
         """
         self._wire.send(ASK, json.dumps([receiver, body]).encode())
         while (left := self._deadline - time.monotonic()) > 0:
-            if self._cancelled():
+            if self.cancelled():
                 raise Interrupted("The heal was cancelled.")
             writing = [self._wire.socket] if self._wire.pending else []
             select.select([self._wire.socket], writing, [], min(left, 0.2))
@@ -96,7 +88,7 @@ class CallProcess:
                 raise CallStopped(str(violation)) from violation
             if self._wire.ended or self._has_ended(0.0):
                 raise CallStopped(self._end())
-        raise CallStopped(f"the call did not return within {self._limits.wall_seconds:g} s")
+        raise CallStopped(f"the call did not return within {self.limits.wall_seconds:g} s")
 
     def _has_ended(self, seconds: float) -> bool:
         try:

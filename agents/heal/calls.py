@@ -22,6 +22,7 @@ from ..verifier.inside.proxy.plain import Malformed, Tree, Unshareable
 from ..verifier.inside.proxy.plain_crossing import PlainCrossing
 from .call_process import Callee, CallProcess, CallStopped
 from .captured_call import CapturedCall, capture, is_method
+from .tests_case import TestsCase
 
 Test = Callable[[Callable[..., Any]], object]
 Verify = Callable[[Any], object]
@@ -34,7 +35,8 @@ class CallCase:
     """A call of `function`, whose project is `project` (bytes by path), and what is expected of it.
 
     `tests` get a function whose calls run in the sandbox; `verify` gets the value. Both run in this process: they
-    are the user's own, and see plain data and nothing else of the code. Without `call` the tests alone are run.
+    are the user's own, and see plain data and nothing else of the code. `pytest` are tests in files, which run in
+    the sandbox. Without `call` the tests alone are run.
     `raised` is the class of the exception that the call raised here (None: it returned): where the sandbox lacks
     what it needs, it ends otherwise. `line` is that of the module's own statement that is running here: it, and
     what follows, is left out inside.
@@ -46,6 +48,7 @@ class CallCase:
     call: CapturedCall | None
     function: FunctionType
     tests: Sequence[Test] = ()
+    pytest: TestsCase | None = None
     verify: Verify | None = None
     raised: type[BaseException] | None = None
     line: int | None = None
@@ -65,12 +68,12 @@ class CallCase:
     @property
     def trusted(self) -> bool:
         """True where tests or `verify` decide."""
-        return bool(self.tests) or self.verify is not None
+        return bool(self.tests or self.pytest) or self.verify is not None
 
     @property
     def task(self) -> str:
         """What is called, and what is expected of it."""
-        expected = " Its tests have to pass." if self.tests else ""
+        expected = " Its tests have to pass." if self.tests or self.pytest else ""
         expected += " Its value has to be accepted by `verify`." if self.verify is not None else ""
         return f"`{self.callee.qualname}` of {self.callee.path} is called and has to return.{expected}"
 
@@ -79,9 +82,34 @@ class CallCase:
         with self._process(changed) as process:
             try:
                 seen = self._observed(process)
-                return seen if changed else self._as_here(seen)
+                seen = seen if changed else self._as_here(seen)
             except CallStopped as stopped:
                 return Observation(Symptom("limit", clean(str(stopped))))
+        if self.pytest is None or (changed and not seen.healed):
+            return seen
+        return self._with_files_of_tests(self.pytest, seen, changed, seed)
+
+    def _with_files_of_tests(
+        self, pytest: TestsCase, seen: Observation, changed: Mapping[str, str], seed: int
+    ) -> Observation:
+        """`seen`, and what the tests in files show; the module has another path in their project."""
+        (path,) = pytest.may_change
+        own = self.callee.path
+        tests = pytest.observe({path: changed[own]} if changed else {}, seed=seed)
+        symptom = seen.symptom
+        if tests.symptom is not None:
+            frames = (replace(frame, path=own) for frame in tests.symptom.frames if frame.path == path)
+            symptom = symptom or replace(tests.symptom, frames=tuple(frames), items=())
+            symptom = replace(symptom, items=(*symptom.items, *tests.symptom.items))
+        reached = {name.rpartition("::"): value for name, value in tests.reached.items()}
+        return replace(
+            seen,
+            symptom=symptom,
+            broken=(*seen.broken, *tests.broken),
+            environment=seen.environment or tests.environment,
+            behavior=seen.behavior + tests.behavior,
+            reached={f"{own}::{line}": value for (file, _, line), value in reached.items() if file == path},
+        )
 
     def _as_here(self, seen: Observation) -> Observation:
         """`seen` of the source as it is; where the call ended otherwise than here, with that as the reason."""

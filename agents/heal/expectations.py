@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
@@ -31,7 +32,7 @@ class FileCheck:
         """Why the file is not as expected; None where it is."""
         if content is None:
             return f"{self.path} was not written"
-        if self.check and not content.strip():
+        if self.check and not content.removeprefix(codecs.BOM_UTF8).strip():
             return f"{self.path} is empty"
         if self.check == "json":
             return _json_fault(self.path, content)

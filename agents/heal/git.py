@@ -1,40 +1,338 @@
-"""What git says of a folder; commands that change nothing."""
+"""Reads a git repository and runs nothing that it names.
+
+git is started in a directory of ours: its configuration and hooks are not the repository's, its work tree holds
+copies of `.gitignore` and nothing else. It is told where the repository's objects are and is given a copy of the
+index; what differs is found out here (docs/decisions/030).
+"""
 
 from __future__ import annotations
 
+import hashlib
+import os
+import re
 import shutil
+import stat
 import subprocess
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from ..errors import UsageError
+from ..files import contained, read_regular
 
 _SECONDS = 20
+_MOST_OUTPUT = 256 << 20
+_MOST_REFERENCES = 64 << 20
+_MOST_TEXT = 1 << 20
+_MOST_LINKS = 5
+"""Symbolic references that lead to the next; git follows as many."""
+_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_REFERENCE = re.compile(r"[A-Z_]+|refs(/(?!\.)[^/\x00-\x20~^:?*\[\\\x7f]+)+")
+_PLACES = ("{}", "refs/{}", "refs/tags/{}", "refs/heads/{}", "refs/remotes/{}", "refs/remotes/{}/HEAD")
+"""Where git looks for the reference of a short name."""
+_FILE = re.compile(rb"(\d+) blob ([0-9a-f]+)\t([^\0]+)\0")
+_ENTRY = re.compile(
+    rb"\d+ ([0-9a-f]+) (\d)\t([^\0]+)\0(?:  ctime.*\n  mtime: (\d+):(\d+)\n  dev.*\n  uid.*\n  size: (\d+).*\n)?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A file in the index: its blob (empty in a conflict), and its time and size when it was checked out."""
+
+    blob: str
+    seconds: int
+    nanoseconds: int
+    size: int
 
 
 def git_root(folder: Path) -> Path | None:
-    """The working tree that `folder` is in; None where there is none, or no git. Raises UsageError where git
-    fails."""
-    if shutil.which("git") is None or not any((parent / ".git").exists() for parent in (folder, *folder.parents)):
-        return None
-    return Path(git(folder, "rev-parse", "--show-toplevel").strip())
+    """Return the work tree that `folder` is in, None where there is none or no git. Raises UsageError where `.git`
+    leads to another repository."""
+    found = _found(folder.resolve())
+    return found[0] if found and _program() else None
 
 
-def git(folder: Path, *arguments: str) -> str:
-    """The output of a git command that changes nothing. Raises UsageError where git is missing or fails."""
-    command = ["git", "-C", str(folder), "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", *arguments]
-    try:
-        done = subprocess.run(command, capture_output=True, timeout=_SECONDS, stdin=subprocess.DEVNULL)
-    except (OSError, subprocess.SubprocessError) as error:
-        raise UsageError(f"git does not answer in {folder} ({error}).") from error
-    if done.returncode != 0:
-        reason = done.stderr.decode("utf-8", "replace").strip().split("\n")[-1]
-        raise UsageError(f"git fails in {folder} ({reason}).")
-    return done.stdout.decode("utf-8", "surrogateescape")
+@contextmanager
+def open_repository(folder: Path) -> Iterator[Repository]:
+    """Open the repository that `folder` is in. Raises UsageError."""
+    found, program = _found(folder.resolve()), _program()
+    if found is None or program is None:
+        raise UsageError(f"{folder} is in no git repository, or git is not installed.")
+    with tempfile.TemporaryDirectory(prefix="greenloop-git-") as own:
+        yield Repository(*found, Path(own), program)
 
 
 def uncommitted(path: Path) -> bool:
-    """Return True if git has changes of `path` that are not committed; False without a repository. Raises
-    UsageError where git fails."""
+    """Return True if `path` differs from the last commit or was never committed; False for ignored files and
+    without a repository. Raises UsageError where git fails."""
     if git_root(path.parent) is None:
         return False
-    return bool(git(path.parent, "status", "--porcelain", "--", path.name).strip())
+    with open_repository(path.parent) as repository:
+        name = repository.name_of(path)
+        entry = repository.index.get(name)
+        if entry is None:
+            return name not in repository.ignored([name])
+        head = repository.reference("HEAD")
+        committed = repository.files(head, name).get(name) if head else None
+        return committed != entry.blob or not repository.is_unchanged(name, entry.blob, read_regular(path))
+
+
+class Repository:
+    """The repository of the work tree `top`. Paths are below `top`, with `/` between names.
+
+    `directory` is its git directory, `common` the one that it shares with other work trees.
+    """
+
+    def __init__(self, top: Path, directory: Path, common: Path, own: Path, program: Path) -> None:
+        self.top = top
+        self._directory = directory
+        self._common = common
+        self._program = program
+        self._tree = own / "tree"
+        self._git = own / "git"
+        self._seen: set[str] = set()
+        for each in (self._tree, self._git / "refs", self._git / "objects"):
+            each.mkdir(parents=True)
+        config = self._text(common, "config")
+        self._sha256 = re.search(r'objectformat\s*=\s*"?sha256', config, re.IGNORECASE) is not None
+        version = "repositoryformatversion = 1\n[extensions]\nobjectFormat = sha256" if self._sha256 else ""
+        (self._git / "config").write_text(f"[core]\nbare = false\n{version}\n")
+        (self._git / "HEAD").write_text("ref: refs/heads/none\n")
+
+    def name_of(self, path: Path) -> str:
+        """Return the path below `top` of a file or folder, itself not followed; of `top` an empty text."""
+        name = (path.parent.resolve() / path.name).relative_to(self.top).as_posix()
+        return "" if name == "." else name
+
+    def commit(self, reference: str) -> str | None:
+        """Return the hash of the commit that `reference` names (`main`, `v1~2`, part of a hash), or None."""
+        name, rest = re.fullmatch(r"(.*?)([~^:].*|@\{.*)?", reference, re.DOTALL).groups("")  # type: ignore[union-attr]
+        name = "HEAD" if name == "@" else name
+        _ = self._objects  # where they can't be read is no matter of the reference
+        if not _HASH.fullmatch(name):
+            name = next(filter(None, (self.reference(place.format(name)) for place in _PLACES)), name)
+        try:
+            commit = f"{name}{rest}^{{commit}}"
+            return self._run("rev-parse", "--verify", "--quiet", "--end-of-options", commit).decode().strip()
+        except UsageError:
+            return None
+
+    def reference(self, name: str, links: int = _MOST_LINKS) -> str | None:
+        """Return the hash that the reference of the whole `name` stands for, or None."""
+        if not _REFERENCE.fullmatch(name) or ".." in name:
+            return None
+        text = self._text(self._directory, name) or self._text(self._common, name)
+        if text.startswith("ref:"):
+            return self.reference(text[4:].strip(), links - 1) if links else None
+        if found := _HASH.match(text):
+            return found[0]
+        packed = self._text(self._common, "packed-refs", _MOST_REFERENCES)
+        line = re.search(rf"^([0-9a-f]{{40,64}}) {re.escape(name)}$", packed, re.MULTILINE)
+        return line[1] if line else None
+
+    def files(self, commit: str, below: str = "") -> dict[str, str]:
+        """Return the blobs of a commit's files `below` a path, by path; without links. Raises UsageError."""
+        listed = self._run("ls-tree", "-r", "-z", "--full-tree", commit, *(["--", below] if below else []))
+        return {
+            os.fsdecode(path): blob.decode()
+            for mode, blob, path in _FILE.findall(listed)
+            if stat.S_ISREG(int(mode, 8)) and not {b"", b".", b".."} & set(path.split(b"/"))
+        }
+
+    def blobs(self, hashes: Iterable[str]) -> dict[str, bytes]:
+        """Return the bytes of blobs by their hashes. Raises UsageError where one is not there."""
+        wanted = "".join(f"{each}\n" for each in hashes).encode()
+        answer = memoryview(self._run("cat-file", "--batch", given=wanted))
+        found = {}
+        while answer:
+            head = bytes(answer[:128]).partition(b"\n")[0]
+            words = head.decode().split()
+            if len(words) != 3:
+                raise UsageError(f"git lacks objects of {self.top} ({head.decode()}); fetch them.")
+            start, size = len(head) + 1, int(words[2])
+            found[words[0]] = bytes(answer[start : start + size])
+            answer = answer[start + size + 1 :]
+        return found
+
+    def ignored(self, paths: Iterable[str]) -> set[str]:
+        """Return those of `paths` that a `.gitignore` or `info/exclude` of the repository leaves out. A folder's
+        path ends with `/`, and is returned so."""
+        asked = list(paths)
+        for path in asked:
+            (self._tree / path).parent.mkdir(parents=True, exist_ok=True)
+            if path.endswith("/"):
+                (self._tree / path).mkdir(exist_ok=True)
+            for folder in Path(path.rstrip("/")).parents:
+                self._copy_ignored(folder.as_posix())
+        given = b"".join(b"./" + os.fsencode(path) + b"\0" for path in asked)  # a name may begin with a colon
+        said = self._run("check-ignore", "--no-index", "-z", "--stdin", given=given, codes=(0, 1))
+        return {os.fsdecode(path[2:]) for path in said.split(b"\0") if path}
+
+    @cached_property
+    def index(self) -> Mapping[str, _Entry]:
+        """The files that git tracks, by their paths. Raises UsageError."""
+        for path in (self._directory / "index", *self._directory.glob("sharedindex.*")):
+            with suppress(FileNotFoundError):
+                (self._git / path.name).write_bytes(read_regular(path, self._directory, _MOST_OUTPUT))
+        listed = self._run("ls-files", "--cached", "--stage", "--debug", "-z")
+        return {
+            os.fsdecode(path): _Entry(blob.decode() if stage == b"0" else "", *(int(each or 0) for each in noted))
+            for blob, stage, path, *noted in _ENTRY.findall(listed)
+        }
+
+    def is_unchanged(self, path: str, blob: str, data: bytes) -> bool:
+        """Return True if a file that holds `data` is the checked-out `blob`: by its bytes, but for ends of lines,
+        or (a filter may have made others) by its size and time, which the index noted."""
+        if blob in (self._hash(data), self._hash(data.replace(b"\r\n", b"\n"))):
+            return True
+        entry = self.index.get(path)
+        if entry is None or entry.blob != blob:
+            return False
+        found, written = (self.top / path).stat(), (self._directory / "index").stat().st_mtime_ns
+        seconds, nanoseconds = divmod(found.st_mtime_ns, 10**9)
+        noted = (entry.seconds, entry.nanoseconds, entry.size)
+        # Written after or as the index was, the file may have changed with its time the same.
+        return noted == (seconds, nanoseconds, found.st_size) and found.st_mtime_ns < written
+
+    def _hash(self, data: bytes) -> str:
+        kind = hashlib.sha256 if self._sha256 else hashlib.sha1
+        return kind(b"blob %d\0" % len(data) + data).hexdigest()
+
+    def _text(self, folder: Path, name: str, most: int = _MOST_TEXT) -> str:
+        """Return the text of a file of a git directory; empty where there is none."""
+        with suppress(OSError):
+            return read_regular(folder / name, folder, most).decode("utf-8", "surrogateescape")
+        return ""
+
+    def _copy_ignored(self, folder: str) -> None:
+        """Copy the `.gitignore` of a folder, for the top `info/exclude` too. A link, which git takes for none,
+        and what is no file are left out."""
+        if folder in self._seen:
+            return
+        self._seen.add(folder)
+        source = self.top / folder / ".gitignore"
+        copies = [(source, self._tree / folder / ".gitignore")] if not source.is_symlink() else []
+        if folder == ".":
+            copies.append((self._common / "info" / "exclude", self._git / "info" / "exclude"))
+            (self._git / "info").mkdir()
+        for path, to in copies:
+            with suppress(OSError, UsageError):
+                to.write_bytes(read_regular(path, path.parent, _MOST_TEXT))
+
+    @cached_property
+    def _objects(self) -> Path:
+        """The folder with the repository's objects. Raises UsageError where one lies elsewhere or is no file: git
+        would follow links, wait for a FIFO, and read other repositories."""
+        objects = contained(self._common / "objects", self._common)
+        if (objects / "info" / "alternates").exists():
+            raise UsageError(
+                f"{self.top} shares objects with another repository, which is not read; give it its own by "
+                "`git repack -a -d` and remove .git/objects/info/alternates."
+            )
+        for folder, folders, names in os.walk(objects):
+            for path in (Path(folder, name) for name in (*folders, *names)):
+                kind = path.lstat().st_mode
+                if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+                    raise UsageError(f"{path} is no regular file; git objects have to be.")
+        return objects
+
+    def _run(self, command: str, *arguments: str, given: bytes = b"", codes: tuple[int, ...] = (0,)) -> bytes:
+        """Return the output of a git command that reads. Raises UsageError where it fails."""
+        needs_objects = command not in ("check-ignore", "ls-files")
+        environment = {
+            **{name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ},  # Windows needs it
+            "PATH": os.pathsep.join(_absolute_path()),
+            "GIT_DIR": str(self._git),
+            "GIT_WORK_TREE": str(self._tree),
+            "GIT_OBJECT_DIRECTORY": str(self._objects if needs_objects else self._git / "objects"),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_ATTR_NOSYSTEM": "1",
+            "GIT_OPTIONAL_LOCKS": "0",
+            "GIT_NO_LAZY_FETCH": "1",
+            "GIT_NO_REPLACE_OBJECTS": "1",
+            "GIT_ALLOW_PROTOCOL": "none",
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_LITERAL_PATHSPECS": str(int(command == "ls-tree")),
+        }
+        try:
+            with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stderr:
+                stdin.write(given)
+                stdin.seek(0)
+                with subprocess.Popen(
+                    [str(self._program), command, *arguments],
+                    cwd=self._tree, env=environment, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr,
+                ) as process:  # fmt: skip
+                    assert process.stdout is not None
+                    timer = threading.Timer(_SECONDS, process.kill)
+                    timer.start()
+                    output = process.stdout.read(_MOST_OUTPUT)
+                    if more := process.stdout.read(1):
+                        process.kill()
+                    timer.cancel()
+                stderr.seek(0)
+                said = stderr.read(_MOST_TEXT).decode("utf-8", "replace").strip().split("\n")[-1]
+        except (OSError, ValueError) as error:
+            raise UsageError(f"git does not answer in {self.top} ({error}).") from error
+        if more or process.returncode not in codes:
+            raise UsageError(f"git fails in {self.top} ({said or 'too much output, or too slow'}).")
+        return output
+
+
+def _found(folder: Path) -> tuple[Path, Path, Path] | None:
+    """Return the work tree that the real path `folder` lies in, its git directory, and the one that it shares.
+
+    Only an entry named `.git` makes a folder a work tree; it has to be the user's, or of the owner of `folder`.
+    """
+    for top in (folder, *folder.parents):
+        entry = top / ".git"
+        if not os.path.lexists(entry):
+            continue
+        found = (own := contained(entry, top), own) if entry.is_dir() else _elsewhere(top, entry)
+        if all((found[1] / name).exists() for name in ("objects", "refs")) and _is_ours(found[0], folder):
+            return top, *found
+    return None
+
+
+def _elsewhere(top: Path, entry: Path) -> tuple[Path, Path]:
+    """Follow the file `.git` of a linked work tree or a submodule. Raises UsageError where what it names does not
+    belong to `top`: it may be any repository of this machine."""
+    try:
+        text = read_regular(entry, top, _MOST_TEXT).decode("utf-8", "surrogateescape")
+        own = (top / text.removeprefix("gitdir:").strip()).resolve()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise UsageError(f"{entry} can't be read ({error}); mend it.") from error
+    if own.parent.name == "worktrees":
+        with suppress(OSError, ValueError, UsageError):
+            back = read_regular(own / "gitdir", own, _MOST_TEXT).decode("utf-8", "surrogateescape").strip()
+            if (own / back).resolve() == entry:
+                return own, own.parent.parent
+    elif (above := _found(top.parent)) and own.is_relative_to(above[1] / "modules"):
+        return own, own
+    raise UsageError(f"{entry} names {own}, which is neither a work tree's nor a submodule's of {top}.")
+
+
+def _is_ours(directory: Path, folder: Path) -> bool:
+    if not hasattr(os, "getuid"):
+        return True
+    return directory.stat().st_uid in (os.getuid(), folder.stat().st_uid)
+
+
+def _absolute_path() -> list[str]:
+    """Return the absolute entries of PATH: others depend on the folder that one is in."""
+    return [entry for entry in os.environ.get("PATH", "").split(os.pathsep) if Path(entry).is_absolute()]
+
+
+def _program() -> Path | None:
+    for entry in _absolute_path():
+        found = shutil.which("git", path=entry)
+        if found is not None and Path(found).parent == Path(
+            entry
+        ):  # on Windows `which` looks in this folder first
+            return Path(found)
+    return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..errors import ReplyError
@@ -31,6 +31,7 @@ class _Search:
     case: Case
     seen: Observation
     places: tuple[Place, ...]
+    found: Callable[[HealResult], None]
     trials: list[Trial] = field(default_factory=list)
     asked: int = 0
 
@@ -44,6 +45,13 @@ class _Search:
         good = [trial for trial in self.trials if trial.plausible and not trial.suspicions]
         return len(good) >= AGREEING and len({trial.observation.behavior for trial in good}) == 1
 
+    def tell(self, *, confirmed: bool) -> None:
+        """Hand out the best patch so far: without a grade, unless it has been run again and is contested."""
+        result = _result(self, "consensus")
+        if not confirmed or result.grade != "contested":
+            result = replace(result, grade=None)
+        self.found(replace(result, outcome="unhealed", exit_code=1))
+
 
 def heal_case(
     case: Case,
@@ -54,8 +62,9 @@ def heal_case(
     emit: EventHandler = ignore_event,
     require: RequiredGrade = "consensus",
     anyway: bool = False,
+    found: Callable[[HealResult], None] = lambda _: None,
 ) -> HealResult:
-    """Look for a patch of `case`, at most `patches` in each of `max_rounds` rounds.
+    """Look for a patch of `case`, at most `patches` in each of `max_rounds` rounds. `found` gets the best so far.
 
     Nothing is asked where the case does not fail, not twice in the same way, or for what its surroundings lack
     (`anyway` asks nonetheless). Raises ModelError, BudgetSpent, SandboxBroken and Interrupted.
@@ -63,31 +72,20 @@ def heal_case(
     ended, seen = _reproduce(case, anyway=anyway)
     if ended is not None:
         return ended
-    found = places(case.files, seen, healer.longest, case.target)
     if (name := elsewhere(case.files, seen)) is not None:
         emit(Note(f"It fails in {name}, which may not change; --may-change {name.partition('::')[0]} lets it."))
-    search = _Search(case, seen, found)
+    search = _Search(case, seen, places(case.files, seen, healer.longest, case.target), found)
     for number in range(1, max_rounds + 1):
         before = len(search.trials)
         _round(search, healer, number, patches, emit)
         _confirm(search)
+        search.tell(confirmed=True)
         ruling = search.ruling
         if ruling.grade in ("verified", "consensus") or len(search.trials) == before:
             break
         if ruling.question is not None and any(t.plausible and not t.suspicions for t in search.trials):
             break  # more of the same model's patches do not say which is right
-    return _result(search, require, elsewhere(case.files, seen))
-
-
-def request_text(case: Case, healer: Healer) -> str | HealResult:
-    """The first request of a heal, as text; its result where nothing would be asked."""
-    ended, seen = _reproduce(case, anyway=False)
-    if ended is not None:
-        return ended
-    place = places(case.files, seen, healer.longest, case.target)[0]
-    assert seen.symptom is not None
-    request = healer.request(case.files, case.task, place, _shown(seen.symptom), (), 1)
-    return "\n\n".join(message.content for message in request.messages)
+    return _result(search, require)
 
 
 def _reproduce(case: Case, *, anyway: bool) -> tuple[HealResult | None, Observation]:
@@ -142,6 +140,7 @@ def _round(search: _Search, healer: Healer, number: int, patches: int, emit: Eve
             continue
         trial = replace(known, patch=patch) if known is not None else _tried(search, patch)
         search.trials.append(trial)
+        search.tell(confirmed=False)
         emit(Note(f"Patch {search.asked}, of {_named(place)}: {_outcome(trial)}."))
         if search.enough or (patches == 1 and trial.plausible and not trial.suspicions):
             return
@@ -170,7 +169,7 @@ def _confirm(search: _Search) -> None:
         trial = search.trials[index]
         for seed in range(1, COLD_RUNS):
             again = search.case.observe(trial.patch.files, seed=seed)
-            if again.symptom is not None or again.broken or again.environment is not None:
+            if not again.healed:
                 search.trials[index] = replace(trial, observation=again)
                 break
         else:
@@ -209,13 +208,13 @@ def _named(place: Place) -> str:
     return f"{place.path}::{place.name}" if place.name else f"{place.path}:{place.first_line}-{place.last_line}"
 
 
-def _result(search: _Search, require: RequiredGrade, elsewhere: str | None) -> HealResult:
+def _result(search: _Search, require: RequiredGrade) -> HealResult:
     ruling = search.ruling
     leader = next((trial for trial in search.trials if trial.patch.id == ruling.leader), None)
     healed = reaches(ruling.grade, require)
     why = ruling.why
-    if leader is None and elsewhere is not None:
-        why += f"; it fails in {elsewhere}, which may not change (--may-change {elsewhere.partition('::')[0]})"
+    if leader is None and (name := elsewhere(search.case.files, search.seen)) is not None:
+        why += f"; it fails in {name}, which may not change (--may-change {name.partition('::')[0]})"
     files = leader.patch.files if leader else {}
     return HealResult(
         outcome="healed" if healed else "unhealed",

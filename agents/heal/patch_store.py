@@ -1,41 +1,42 @@
-"""Verified patches in a directory, a JSON file each. What is read is verified again before it is used."""
+"""Verified patches in a directory, a JSON file each. What is read is a text that anybody may have written: it is
+proposed like a model's, and decided on as that is."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ..storage.atomic import replace_atomically
+from ..errors import UsageError
+from ..files import contained, read_record
+from ..storage.atomic import PRIVATE, write_atomically
 from .call_process import Callee
 
-_LONGEST = 16 << 20
-"""Bytes."""
+_FENCE = "`" * 40
 
 
-class PatchStore:
-    """The patches of `directory` by their keys."""
+@dataclass(frozen=True, slots=True)
+class KeptPatch:
+    """A proposer that knows one answer: the new text of the module."""
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
+    text: str
 
-    def read(self, key: str) -> dict[str, str] | None:
-        """The files of a patch; None where there is none that can be read."""
-        path = self._path(key)
-        try:
-            if path.stat().st_size > _LONGEST:
-                return None
-            files = json.loads(path.read_text(encoding="utf-8"))["files"]
-            return files if all(type(text) is str for text in files.values()) else None
-        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-            return None
+    def propose(self, system: str, user: str) -> str:
+        """Return the text as a reply."""
+        return f"{_FENCE}python\n{self.text}\n{_FENCE}\n"
 
-    def write(self, key: str, callee: Callee, files: Mapping[str, str]) -> None:
-        """Keep a patch. Raises OSError."""
-        self._directory.mkdir(parents=True, exist_ok=True)
-        text = json.dumps({"callee": asdict(callee), "files": dict(files)}, indent=1)
-        replace_atomically(self._path(key), [text.encode()])
 
-    def _path(self, key: str) -> Path:
-        return self._directory / f"{key}.json"
+def read_kept(directory: Path, key: str, callee: Callee) -> KeptPatch | None:
+    """Return the patch of a key; None where there is none that can be read."""
+    try:
+        data = read_record(directory / f"{key}.json", contained(directory))
+        return KeptPatch(str(json.loads(data)["files"][callee.path]))
+    except (OSError, UsageError, ValueError, LookupError, TypeError, RecursionError):
+        return None
+
+
+def keep_patch(directory: Path, key: str, callee: Callee, files: Mapping[str, str]) -> None:
+    """Keep a patch. Raises UsageError for a link out of the directory, and OSError."""
+    text = json.dumps({"callee": asdict(callee), "files": dict(files)}, indent=1)
+    write_atomically(directory / f"{key}.json", text, contained(directory), PRIVATE)

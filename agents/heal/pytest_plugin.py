@@ -63,7 +63,11 @@ class _Heals:
         """Heal, and show what came of it in a section; a fault of it is a line there."""
         if not self._failing:
             return
+        from ..settings import read_dotenv
+
         terminalreporter.section("heal")
+        if ignored := read_dotenv(False)[1]:
+            terminalreporter.write_line(ignored)
         for nodeid in list(self._failing)[: self._config.option.heal_most]:
             terminalreporter.write_line(nodeid, bold=True)
             try:
@@ -85,7 +89,7 @@ class _Heals:
         from .run import HealOptions, run_heal
 
         root, options = self._config.rootpath, self._config.option
-        settings = Settings.from_environment()
+        settings = Settings.from_environment(dotenv=False)
         if not settings.work_dir.is_absolute():
             settings = replace(settings, work_dir=root / settings.work_dir)
         path, name = self._target(nodeid)

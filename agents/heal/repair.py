@@ -18,7 +18,7 @@ from ..errors import UsageError
 from ..verifier.awaiting import in_thread
 from ..verifier.inside.proxy.plain import Unshareable
 from .captured_call import CapturedCall, capture, is_method
-from .repair_options import SWITCH, Proposer, RepairEvent, RepairOptions, RepairResult, Runs, ignore_repair_event
+from .repair_options import SWITCH, Proposer, RepairEvent, RepairOptions, RepairResult, Runs
 
 if TYPE_CHECKING:
     from .repairs import Repairs, Stop
@@ -55,24 +55,7 @@ def repair(
 ) -> Callable[[F], F]: ...
 
 
-def repair(
-    function: Any = None,
-    /,
-    *,
-    max_attempts: int = 3,
-    model: str | None = None,
-    proposer: Proposer | None = None,
-    on_failure: Literal["raise", "return_none"] | Callable[[BaseException], Any] = "raise",
-    verify: Callable[[Any], object] | None = None,
-    tests: Sequence[Callable[[Callable[..., Any]], object] | str | Path] | None = None,
-    prompt_extra: str | None = None,
-    cache: str | Path | None = None,
-    on_event: Callable[[RepairEvent], object] | None = None,
-    runs: Runs = "sandbox",
-    max_seconds: float = 60,
-    max_heals: int = 10,
-    exceptions: tuple[type[Exception], ...] = (Exception,),
-) -> Any:
+def repair(function: Any = None, /, **arguments: Any) -> Any:
     """Decorate a function whose failing calls are healed; `f.last_repair` says what became of the last one.
 
     A call fails that raises one of `exceptions`, or whose value `verify` refuses (it raises, or returns something
@@ -94,27 +77,17 @@ def repair(
     remembered, and kept in the directory `cache` for later processes. `on_event` receives `RepairEvent`s.
     Raises UsageError for arguments that make no sense.
     """
-    options = RepairOptions(
-        max_attempts=max_attempts,
-        model=model,
-        proposer=proposer,
-        on_failure=on_failure,
-        verify=verify,
-        tests=tuple(tests or ()),
-        prompt_extra=prompt_extra or "",
-        cache=None if cache is None else Path(cache),
-        on_event=on_event or ignore_repair_event,
-        runs=runs,
-        max_seconds=max_seconds,
-        max_heals=max_heals,
-        exceptions=exceptions,
-    )
+    given = {name: value for name, value in arguments.items() if value is not None}
+    if "cache" in given:
+        given["cache"] = Path(given["cache"])
+    given["tests"] = tuple(each if callable(each) else Path(each).absolute() for each in given.get("tests", ()))
+    options = RepairOptions(**given)
     decorate = partial(repaired, options)
     return decorate if function is None else decorate(function)
 
 
 def repaired(options: RepairOptions, function: Any, **parts: Any) -> Any:
-    """`function`, decorated; `parts` stand in for the search and the judge of patches."""
+    """`function`, decorated; `parts` stand in for the search of patches and the sandbox."""
     if isinstance(function, (staticmethod, classmethod)):
         return type(function)(repaired(options, function.__func__, **parts))
     if not callable(function) or isinstance(function, type):
@@ -226,11 +199,11 @@ class _Calls:
 
     @functools.cached_property
     def _repairs(self) -> Repairs:
-        from .repair_search import find_patch, holds
-        from .repairs import Repairs
+        from .repair_search import find_patch
+        from .repairs import SHARED_SANDBOX, Repairs
 
         function: Any = self._function
-        parts: dict[str, Any] = {"search": find_patch, "judge": holds, **self._parts}
+        parts: dict[str, Any] = {"search": find_patch, "sandbox": SHARED_SANDBOX, **self._parts}
         return Repairs(function, self._options, **parts)
 
     def _heal(

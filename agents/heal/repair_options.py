@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ..errors import UsageError
+from ..files import read_regular
 
 if TYPE_CHECKING:
     from ..records.heal import HealResult
@@ -125,6 +126,11 @@ class RepairOptions:
         """Those of the tests that are functions."""
         return tuple(test for test in self.tests if not isinstance(test, (str, Path)))
 
+    @property
+    def test_files(self) -> tuple[Path, ...]:
+        """Those that are pytest files."""
+        return tuple(Path(test) for test in self.tests if isinstance(test, (str, Path)))
+
     def allowed(self, environ: Mapping[str, str]) -> Runs:
         """What the environment leaves of `runs`. Raises UsageError where it says something unknown."""
         switch = environ.get(SWITCH, self.runs)
@@ -143,7 +149,7 @@ class RepairOptions:
 def _text(test: Any) -> str:
     """The source of a function, the text of a file; the name of what has neither."""
     if not callable(test):
-        return Path(test).read_text(encoding="utf-8", errors="surrogateescape")
+        return read_regular(Path(test)).decode("utf-8", "surrogateescape")
     try:
         return inspect.getsource(test)
     except (OSError, TypeError):

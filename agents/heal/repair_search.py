@@ -36,11 +36,6 @@ def find_patch(case: CallCase, options: RepairOptions, emit: Emit, stop: Stop) -
         return heal_case(case, healer, max_rounds=options.max_attempts, patches=1, emit=told.hear)
 
 
-def holds(case: CallCase, files: Mapping[str, str]) -> bool:
-    """Return True if a patch that was verified before holds: cold, in the sandbox."""
-    return case.observe(files).symptom is None
-
-
 class _Told:
     """Tells what a heal's events mean to a caller of `repair`."""
 

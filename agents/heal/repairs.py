@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as NotInTime
 from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import TYPE_CHECKING
 
-from ..errors import GreenloopError
-from ..sandbox import SandboxLimits, open_sandbox
+from ..errors import GreenloopError, SandboxBroken
+from ..sandbox import Sandbox, SandboxLimits, open_sandbox
 from ..syntax.encoding import decoded
 from ..syntax.source import program
 from .call_process import CallStopped
+from .call_tests import call_tests
 from .calls import CallCase
 from .captured_call import CapturedCall, NotRepeatable, located, project_files, unhealable
 from .install import install
-from .patch_store import PatchStore
+from .patch_store import keep_patch, read_kept
 from .repair_options import RepairAttempt, RepairEvent, RepairOptions, RepairResult, Runs
 
 if TYPE_CHECKING:
@@ -35,8 +35,34 @@ _EXPECTED = (GreenloopError, NotRepeatable, CallStopped, OSError, ValueError, Sy
 Files = Mapping[str, str]
 Search = Callable[[CallCase, RepairOptions, Callable[[RepairEvent], None], "Stop"], "HealResult"]
 """Looks for a patch. Raises GreenloopError."""
-Judge = Callable[[CallCase, Files], bool]
-"""Runs a patch that was verified before, and says whether it is still to be believed."""
+
+
+class SharedSandbox:
+    """The sandbox of all heals of this process: opened with the first, closed at the end; a fork opens its own."""
+
+    def __init__(self, opened: Callable[[], Sandbox] = open_sandbox) -> None:
+        self._open = opened
+        self._lock = threading.Lock()
+        self._sandbox: Sandbox | None = None
+        self._pid = 0
+
+    def get(self) -> Sandbox:
+        """Return it, open. Raises SandboxUnavailable."""
+        with self._lock:
+            if self._sandbox is None or self._pid != os.getpid():
+                self._sandbox, self._pid = self._open(), os.getpid()
+            return self._sandbox
+
+    def close(self) -> None:
+        """Close it, where this process has opened it."""
+        with self._lock:
+            sandbox, self._sandbox = self._sandbox, None
+        if sandbox is not None and self._pid == os.getpid():
+            sandbox.close()
+
+
+SHARED_SANDBOX = SharedSandbox()
+atexit.register(SHARED_SANDBOX.close)
 
 
 class Stop:
@@ -87,17 +113,19 @@ class _Found:
 class Repairs:
     """Heals the failing calls of `function`; threads may share it."""
 
-    def __init__(self, function: FunctionType, options: RepairOptions, search: Search, judge: Judge) -> None:
+    def __init__(
+        self, function: FunctionType, options: RepairOptions, search: Search, sandbox: SharedSandbox
+    ) -> None:
         self.function = function
         self.options = options
         self.unhealable = unhealable(function)
         self._search = search
-        self._judge = judge
+        self._sandbox = sandbox
         self.tests_fail: bool | None = None
         self._lock = threading.Lock()
         self._lock_of_tests = threading.Lock()
         self._pid = os.getpid()
-        self._under_way: dict[str, Future[_Found]] = {}
+        self._under_way: dict[str, threading.Lock] = {}
         self._given_up: set[str] = set()
         self._patches: dict[str, Files] = {}
         self._begun: deque[float] = deque()
@@ -127,6 +155,9 @@ class Repairs:
                 return None
             self._emit(RepairEvent("attempt_failed", error=failure.shown))
             result = self._healed(failure, runs, stop)
+        except SandboxBroken as error:
+            self._sandbox.close()  # the next heal opens another
+            result = RepairResult(False, str(error))
         except _EXPECTED as error:
             result = RepairResult(False, str(error) or type(error).__name__)
         except Exception as error:
@@ -155,13 +186,15 @@ class Repairs:
     def _case(self, failure: Failure, stop: Stop) -> CallCase:
         callee, path = located(self.function)
         call = failure.call if isinstance(failure.call, CapturedCall) else None
+        sandbox, files = self._sandbox.get(), self.options.test_files
         return CallCase(
-            open_sandbox(),
+            sandbox,
             callee,
             project_files(path, callee),
             call,
             self.function,
             tests=self.options.test_functions,
+            pytest=call_tests(path, files, sandbox, max(0.1, stop.left), stop) if files else None,
             verify=self.options.verify,
             raised=type(failure.error) if failure.error is not None and not failure.returned else None,
             line=failure.line,
@@ -170,58 +203,48 @@ class Repairs:
         )
 
     def _once(self, case: CallCase, failure: Failure, stop: Stop) -> _Found:
-        """The patch for a failure: a known one, that of the heal under way, or that of a heal of its own."""
+        """The patch for a failure: a known one, or that of a heal, one at a time for each failure."""
         key = self._key(case, failure)
         with self._lock:
             if self._pid != os.getpid():  # a fork has none of the threads that its parent's heals run in
                 self._pid = os.getpid()
                 self._under_way.clear()
+            own = self._under_way.setdefault(key, threading.Lock())
+        if not own.acquire(timeout=max(0.0, stop.left)):
+            return _Found(None, "another thread's heal of it took too long")
+        try:
             if key in self._given_up:
                 return _Found(None, "the same failure was not healed before")
-            known = self._patches.get(key)
-            waited_for = self._under_way.get(key)
-            if known is None and waited_for is None:
-                own = self._under_way[key] = Future[_Found]()
-        if known is None and waited_for is None:
-            return self._lead(key, own, case, stop)
-        if known is None and waited_for is not None:
-            try:
-                found = waited_for.result(max(0.0, stop.left))
-            except NotInTime:
-                return _Found(None, "another thread's heal of it took too long")
-            known = found.files
-            if known is None:
-                return found
-        assert known is not None
-        if not self._judge(case, known):
+            if (known := self._patches.get(key)) is None:
+                return self._lead(key, case, stop)
+        finally:
+            own.release()
+        if not case.observe(known).healed:
             return _Found(None, "the patch that is known does not mend this call")
         self._emit(RepairEvent("cache_hit"))
         return _Found(known)
 
-    def _lead(self, key: str, own: Future[_Found], case: CallCase, stop: Stop) -> _Found:
-        found = _Found(None, "the heal was interrupted")
+    def _lead(self, key: str, case: CallCase, stop: Stop) -> _Found:
+        found = _Found(None)
         try:
             found = self._found(key, case, stop)
-        except _EXPECTED as error:
-            found = _Found(None, str(error))
-            raise
         finally:
-            with self._lock:
-                if found.files is not None:
-                    self._patches[key] = found.files
-                elif not stop():
-                    self._given_up.add(key)
-                del self._under_way[key]
-            own.set_result(found)
+            if found.files is not None:
+                self._patches[key] = found.files
+            elif not stop():
+                self._given_up.add(key)
         return found
 
     def _found(self, key: str, case: CallCase, stop: Stop) -> _Found:
-        store = PatchStore(self.options.cache) if self.options.cache is not None else None
-        if store is not None:
-            kept = store.read(key)
-            if kept is not None and kept.keys() == case.files.keys() and self._judge(case, kept):
-                self._emit(RepairEvent("cache_hit"))
-                return _Found(kept)
+        cache = self.options.cache
+        if cache is not None:
+            kept = read_kept(cache, key, case.callee)
+            if kept is not None:
+                proposed = replace(self.options, proposer=kept, max_attempts=1)
+                heal = self._search(case, proposed, lambda _: None, stop)
+                if heal.grade == "verified":
+                    self._emit(RepairEvent("cache_hit"))
+                    return _Found(heal.files, heal.why, heal)
             self._emit(RepairEvent("cache_miss"))
         now = time.monotonic()
         with self._lock:
@@ -231,11 +254,11 @@ class Repairs:
                 return _Found(None, f"{self.options.max_heals} heals were begun within an hour")
             self._begun.append(now)
         heal = self._search(case, self.options, self._emit, stop)
-        if heal.outcome != "healed" or heal.grade != "verified":
+        if heal.grade != "verified":
             return _Found(None, heal.why, heal)
         self._emit(RepairEvent("verify_success"))
-        if store is not None:
-            store.write(key, case.callee, heal.files)
+        if cache is not None:
+            keep_patch(cache, key, case.callee, heal.files)
         return _Found(heal.files, heal.why, heal)
 
     def _key(self, case: CallCase, failure: Failure) -> str:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
 from .. import __version__
-from ..errors import GreenloopError, Interrupted, StorageFailed
+from ..errors import GreenloopError, Interrupted, StorageFailed, UsageError
 from ..events import EventHandler, Note, RunStarted
 from ..llm_backends.budget import Budget, SharedBudget
 from ..records import Failure, Reply, Request, RunStatus
 from ..records.approvals import Approve, Proposal
-from ..records.heal import HealRecord, HealRequest, HealResult, WrittenFile
+from ..records.heal import HealRecord, HealRequest, HealResult
 from ..run.cancellation import Cancellation
 from ..run.resources import HEAL_ROLES, Resources, models_by_role
 from ..run.role_models import RoleModels, SharedModels
@@ -25,9 +25,10 @@ from ..sandbox.packages import open_interpreter
 from ..settings import Settings, reaches
 from ..storage import run_directory
 from ..storage.run_directory import RunDirectory
+from ..storage.user_file import UserFile
 from ..telemetry import spans
-from .apply import open_targets, write
-from .heal import heal_case, request_text
+from .apply import open_targets, patched, write
+from .heal import heal_case
 from .script_case import script_case
 from .scripts import ScriptCase
 from .tests_case import TestsCase
@@ -35,6 +36,7 @@ from .tests_request import tests_case
 
 PATCH_FILE = "heal.patch"
 CASE_FILE = "case.json"
+_INTERRUPTED = Interrupted("Interrupted; go on with --resume.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,6 @@ def run_heal(
         targets = open_targets(case.tree.root, case.may_change, force=options.force) if options.apply else {}
         record = _first_record(request, settings, resumed, run_id)
         run = resumed or run_directory.create(settings.work_dir, record)
-        run.write(record)
         choice = choices["healer"]
         model = choice.model_id or f"the model at {choice.api_base}"
         emit(RunStarted(str(run.path), model, choice.reason, sandbox.name))
@@ -99,8 +100,19 @@ def run_heal(
             shared_budget=shared_budget,
         )
         began = time.monotonic()
-        result = HealResult(outcome="unhealed")
-        status: RunStatus = "stopped"
+
+        def with_facts(result: HealResult) -> HealResult:
+            return replace(
+                result,
+                usage=budget.usage,
+                seconds=time.monotonic() - began,
+                model=model,
+                model_reason=choice.reason,
+                sandbox=sandbox.name,
+                run_dir=str(run.path),
+            )
+
+        kept = _Kept(run, record, with_facts)
         try:
             if resources is None or resources.shared_models is None:
                 shared = held.enter_context(SharedModels(choices, settings.weights, emit))
@@ -109,38 +121,62 @@ def run_heal(
             models = held.enter_context(RoleModels(shared, settings, budget, run.replies, emit))
             held.enter_context(cancellation.on_cancel(models.__exit__))
             version = ".".join(map(str, sandbox.interpreter.version[:2]))
-            healer = models.healer(python=version, prompt_extra=options.prompt_extra, values=options.values)
             result = heal_case(
                 case,
-                healer,
+                models.healer(python=version, prompt_extra=options.prompt_extra, values=options.values),
                 max_rounds=settings.max_rounds,
                 emit=emit,
                 require=settings.require,
                 anyway=options.anyway,
+                found=kept.keep_so_far,
             )
-            status = "finished"
-            _keep(run, request, result)
+            kept.keep(result, "finished")
             if options.apply and result.files:
-                result = _applied(result, settings, options, lambda: write(targets, result.files), emit)
+                _apply(kept, settings, options, targets, emit)
         except (KeyboardInterrupt, Interrupted):
-            status = "interrupted"
-            result = _stopped(result, Interrupted(f"Interrupted; go on with: heal --resume {run.path}"))
+            kept.stop(_INTERRUPTED, "interrupted")
         except GreenloopError as error:
-            result = _stopped(result, error)
+            kept.stop(error)
         except OSError as error:
-            result = _stopped(result, StorageFailed(f"The run can't be kept in {run.path} ({error.strerror})."))
-        result = replace(
-            result,
-            usage=budget.usage,
-            seconds=time.monotonic() - began,
-            model=model,
-            model_reason=choice.reason,
-            sandbox=sandbox.name,
-            run_dir=str(run.path),
-        )
-        run.write(replace(record, status=status, result=result))
-        ended.append(result)
-        return result
+            reason = f"The heal can't be kept in {run.path} ({error.strerror or error})"
+            kept.stop(StorageFailed(f"{reason}; mend that and go on with --resume."))
+        ended.append(kept.result)
+        return kept.result
+
+
+class _Kept:
+    """What a heal has come to, kept in its run directory as it goes on: whatever ends the process, the best patch
+    so far is there. A result that was finished before stays until there is another."""
+
+    def __init__(
+        self, run: RunDirectory, record: HealRecord, with_facts: Callable[[HealResult], HealResult]
+    ) -> None:
+        self.result = record.result or HealResult(outcome="unhealed")
+        self._run = run
+        self._record = record
+        self._with_facts = with_facts
+
+    def keep(self, result: HealResult, status: RunStatus) -> None:
+        """Record a result. Raises OSError."""
+        self.result = self._with_facts(result)
+        if status == "finished" or self._record.status != "finished":
+            self._record = replace(self._record, status=status, result=self.result)
+            self._run.write(self._record)
+            _keep(self._run, self._record.request, result)
+
+    def keep_so_far(self, result: HealResult) -> None:
+        """Record the best patch so far, as if nothing came after it. Raises OSError."""
+        self.keep(self._stopped(result, _INTERRUPTED), "running")
+
+    def stop(self, error: GreenloopError, status: RunStatus = "stopped") -> None:
+        """Record what ended the heal early, if that can be written; the result tells of it in any case."""
+        self.result = self._stopped(self.result, error)
+        with suppress(OSError):
+            self.keep(self.result, status)
+
+    def _stopped(self, result: HealResult, error: GreenloopError) -> HealResult:
+        message = str(error).replace("--resume", f"heal --resume {self._run.path}")
+        return replace(result, exit_code=error.exit_code, error=Failure(error.kind, message))
 
 
 def open_case(
@@ -152,6 +188,13 @@ def open_case(
     return script_case(request, sandbox, environment, cancelled)
 
 
+class _Shown(Exception):
+    """A request that is shown and sent to nobody."""
+
+    def __init__(self, request: Request) -> None:
+        self.text = "\n\n".join(message.content for message in request.messages)
+
+
 def show_prompt(
     request: HealRequest, settings: Settings, options: HealOptions, environ: Mapping[str, str],
     environment: Mapping[str, str],
@@ -160,33 +203,41 @@ def show_prompt(
     from ..roles.healer import Healer
     from ..run.role_models import lengths_of
 
+    def ask(request: Request) -> Reply:
+        raise _Shown(request)
+
     with ExitStack() as held:
         sandbox = open_sandbox(settings.sandbox, open_interpreter(settings.python))
         held.callback(sandbox.close)
         case = open_case(request, sandbox, environment, lambda: False)
-        choice = models_by_role(settings, environ, HEAL_ROLES)["healer"]
-        healer = Healer(
-            _asks_nobody, lengths_of(choice), seed=0, prompt_extra=options.prompt_extra, values=options.values
-        )
-        return request_text(case, healer)
-
-
-def _asks_nobody(_: Request) -> Reply:
-    raise AssertionError("a prompt that is shown is not sent")
+        lengths = lengths_of(models_by_role(settings, environ, HEAL_ROLES)["healer"])
+        version = ".".join(map(str, sandbox.interpreter.version[:2]))
+        extra, values = options.prompt_extra, options.values
+        healer = Healer(ask, lengths, seed=0, python=version, prompt_extra=extra, values=values)
+        try:
+            return heal_case(case, healer, max_rounds=1, anyway=options.anyway)
+        except _Shown as shown:
+            return shown.text
 
 
 def _first_record(
     request: HealRequest, settings: Settings, resumed: RunDirectory | None, run_id: str | None
 ) -> HealRecord:
+    """Return the record of a heal that begins or goes on. Raises UsageError where files hold what it wrote before:
+    their earlier bytes would be lost."""
     now = datetime.now().astimezone()
     earlier = resumed.read_heal() if resumed else None
+    before = earlier.result if earlier else None
+    if resumed and before and (left := patched(before.written)):
+        raise UsageError(f"{left[0]} holds a patch of this heal; take it back: heal --undo {resumed.path}")
     return HealRecord(
         id=earlier.id if earlier else run_id or run_directory.new_id(f"heal-{Path(request.path).stem}", now),
         greenloop_version=__version__,
         created=earlier.created if earlier else now.isoformat(timespec="seconds"),
-        status="running",
+        status="finished" if earlier and earlier.status == "finished" else "running",
         request=request,
         settings=settings_as_json(settings),
+        result=before and replace(before, written=()),
     )
 
 
@@ -198,34 +249,30 @@ def _keep(run: RunDirectory, request: HealRequest, result: HealResult) -> None:
     run.save(CASE_FILE, dumped({**case, "places": [asdict(place) for place in result.places]}, indent=2) + "\n")
     if result.diff:
         run.save(PATCH_FILE, result.diff)
+    else:
+        (run.path / PATCH_FILE).unlink(missing_ok=True)
 
 
-def _applied(
-    result: HealResult,
-    settings: Settings,
-    options: HealOptions,
-    write_files: Callable[[], tuple[WrittenFile, ...]],
-    emit: EventHandler,
-) -> HealResult:
+def _apply(
+    kept: _Kept, settings: Settings, options: HealOptions, targets: Mapping[str, UserFile], emit: EventHandler
+) -> None:
     """Write a patch that is verified, or has a grade that `--require` names; what forbids it is the result's
     error."""
+    result = kept.result
     lowest = settings.require if settings.require == "contested" else "verified"
     if not reaches(result.grade, lowest):
         emit(Note(f"Nothing was written: {result.grade} is below {lowest}."))
-        return result
+        return
     if options.approve is not None:
         title = f"Patch {result.leader}, {result.grade}: {result.why}"
         text = "\n".join(result.files.values())
         decision = options.approve(Proposal("patch", title, text, result.diff, usage=result.usage))
         if decision.answer != "yes":
             emit(Note("Nothing was written: the patch was refused."))
-            return result
+            return
     try:
-        return replace(result, written=write_files())
+        write(targets, result.files, lambda written: kept.keep(replace(result, written=written), "finished"))
     except GreenloopError as error:
-        sentence = f"Nothing was written: {str(error).rstrip('.')}. The patch is in the run's {PATCH_FILE}."
-        return replace(result, exit_code=1, error=Failure("apply", sentence))
-
-
-def _stopped(result: HealResult, error: GreenloopError) -> HealResult:
-    return replace(result, exit_code=error.exit_code, error=Failure(error.kind, str(error)))
+        what = "Not all was taken back" if kept.result.written else "Nothing was written"
+        sentence = f"{what}: {str(error).rstrip('.')}. The patch is in the run's {PATCH_FILE}."
+        kept.keep(replace(kept.result, exit_code=1, error=Failure("apply", sentence)), "finished")

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
 from ..errors import UsageError
+from ..files import contained, read_regular
 from ..records.heal import HealRequest
 from ..sandbox import Sandbox, SandboxLimits
 from ..syntax.encoding import decoded
 from .expectations import read_expectations
 from .script_run import Invocation
 from .scripts import ScriptCase
-from .tree import Tree, never_changes, read_tree
+from .tree import Tree, files_below, never_changes, read_tree
 
 _REFUSED = ("PATH", "HOME")
 _REFUSED_PREFIXES = ("LD_", "PYTHON", "DYLD_")
@@ -32,7 +34,8 @@ def script_case(
     root = script.parent
     if not script.is_file():
         raise UsageError(f"There is no script {script}; give the path of a Python file.")
-    tree = read_tree(root, [script.name, *_named(root, request.data)], _from_elsewhere(root, request.data))
+    named, extra = _data(root, request.data)
+    tree = read_tree(root, [script.name, *named], extra)
     expectations = read_expectations(
         request.expect, request.expect_output, request.expect_exit, request.expect_file
     )
@@ -55,28 +58,24 @@ def script_case(
     )
 
 
-def _named(root: Path, data: Sequence[str]) -> list[str]:
-    """The files below `root` that `--data` names, itself or by their folder."""
-    found = []
-    for path in map(Path, data):
+def _data(root: Path, data: Sequence[str]) -> tuple[list[str], dict[str, Path]]:
+    """Return the files that `--data` names, themselves or by their folder: those below `root`, and those from
+    elsewhere, which lie beside the script under their own names. Raises UsageError."""
+    root = Path(os.path.abspath(root))  # noqa: PTH100
+    named: list[str] = []
+    elsewhere: dict[str, Path] = {}
+    for path in (Path(os.path.abspath(each)) for each in data):  # noqa: PTH100 (`..` goes, and links stay)
+        folder, found = path.parent, [path]
+        if path.is_dir():
+            folder, found = path, [path / inner for inner in files_below(path)]
+        files = [each for each in found if each.is_file()]
+        if not files:
+            raise UsageError(f"--data {path}: there is no file.")
         if path.is_relative_to(root):
-            files = [path] if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file())
-            if not files:
-                raise UsageError(f"--data {path}: there is no file.")
-            found += [each.relative_to(root).as_posix() for each in files]
-    return found
-
-
-def _from_elsewhere(root: Path, data: Sequence[str]) -> dict[str, Path]:
-    """The files elsewhere that `--data` names: they lie beside the script under their own names."""
-    found = {}
-    for path in map(Path, data):
-        if not path.is_relative_to(root):
-            files = [path] if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file())
-            if not files:
-                raise UsageError(f"--data {path}: there is no file.")
-            found.update({each.relative_to(path.parent).as_posix(): each for each in files})
-    return found
+            named += [each.relative_to(root).as_posix() for each in files]
+        else:
+            elsewhere |= {each.relative_to(path.parent).as_posix(): contained(each, folder) for each in files}
+    return named, elsewhere
 
 
 def changeable(tree: Tree, script: str | None, patterns: Sequence[str]) -> tuple[str, ...]:
@@ -111,7 +110,7 @@ def _stdin(path: str | None) -> bytes | None:
     if path is None:
         return None
     try:
-        data = Path(path).read_bytes()
+        data = read_regular(Path(path), most=_MOST_STDIN + 1)
     except OSError as error:
         raise UsageError(f"--stdin {path} can't be read ({error.strerror}).") from error
     if len(data) > _MOST_STDIN:

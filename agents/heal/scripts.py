@@ -20,6 +20,8 @@ from .tree import Tree
 _VARYING = re.compile(r"0x[0-9a-f]{6,}|/(?:tmp|box)/[\w./-]+|\b\d+\.\d{3,} ?s\b|\b\d{4}-\d\d-\d\d[T ][\d:.]+")
 _SHORTEST_SECRET = 4
 """Characters; a shorter value is found in too much that has nothing to do with it."""
+_CUT = 30
+"""Characters that are left of either end of a long value, at the least."""
 _MOST_SUMMARY = 300
 _MOST_TRACEBACK = 3000
 
@@ -72,7 +74,7 @@ class ScriptCase:
             symptom,
             broken,
             self._masked(fault) or None,
-            behavior=self._masked(json.dumps([_behavior(run), *map(_behavior, kept.values())])),
+            behavior=json.dumps([self._masked(_behavior(each)) for each in (run, *kept.values())]),
             reached={path: 1.0 / rank for rank, path in enumerate(run.called, 1)},
         )
 
@@ -159,22 +161,22 @@ class ScriptCase:
         return None
 
     def _summary(self, error: RaisedError) -> str:
-        line = error.message.split("\n")[0][:_MOST_SUMMARY]
-        return self._masked(_VARYING.sub("…", f"{error.kind}: {line}" if line else error.kind))
+        line = self._masked(error.message).split("\n")[0][:_MOST_SUMMARY]
+        return _VARYING.sub("…", f"{error.kind}: {line}" if line else error.kind)
 
     def _traceback(self, error: RaisedError) -> str:
-        text = error.text
+        text = self._masked(error.text)
         if len(text) > _MOST_TRACEBACK:
             head, _, _ = text.partition("\n")
             text = f"{head}\n…\n{text[-_MOST_TRACEBACK:]}"
-        return self._masked(text)
+        return text
 
     def _tail(self, text: str) -> str:
-        return self._masked(text[-_MOST_TRACEBACK:])
+        return self._masked(text)[-_MOST_TRACEBACK:]
 
     def _frames(self, run: ScriptRun) -> tuple[Frame, ...]:
         return tuple(
-            replace(frame, values={name: self._masked(value) for name, value in frame.values.items()})
+            replace(frame, values={name: self._masked_value(text) for name, text in frame.values.items()})
             for error in run.errors
             for frame in error.frames
         )
@@ -186,6 +188,14 @@ class ScriptCase:
                 for form in (value, repr(value)[1:-1], json.dumps(value)[1:-1]):
                     text = text.replace(form, f"<{name}>")
         return text
+
+    def _masked_value(self, text: str) -> str:
+        """The text of a value, which may have lost the middle, without the values of `--env`."""
+        for name, value in self.invocation.environment:
+            shown = repr(value)[1:-1]
+            if len(shown) > 2 * _CUT and (shown[:_CUT] in text or shown[-_CUT:] in text):
+                return f"<{name}>"
+        return self._masked(text)
 
 
 def _named(invocation: Invocation) -> str:

@@ -14,56 +14,25 @@ from ..records.heal import Item, Suspicion
 from ..syntax.source import parse, plain, unparse
 
 _TRIVIAL: tuple[object, ...] = (0, 1, -1, "", None, True, False)
-_COMPARES = frozenset(("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__bool__", "__contains__"))
+_COMPARES = frozenset(["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__bool__", "__contains__"])
 _EXITS = frozenset(
-    {"sys.exit", "exit", "quit", "os._exit", "os.abort", "os.kill", "atexit.register", "SystemExit"}
+    ["sys.exit", "exit", "quit", "os._exit", "os.abort", "os.kill", "atexit.register", "SystemExit"]
 )
 _REACHES: Mapping[str, frozenset[str]] = {
-    "the network": frozenset(
-        ["socket", "ssl", "urllib", "http", "requests", "httpx", "aiohttp", "ftplib", "smtplib"]
-    ),
-    "processes": frozenset(
-        ["subprocess", "multiprocessing", "pty", "os.system", "os.popen", "os.fork", "os.execv", "os.execvp"]
-    ),
-    "files": frozenset(
-        [
-            "open",
-            "shutil",
-            "tempfile",
-            "os.remove",
-            "os.unlink",
-            "os.rename",
-            "os.rmdir",
-            "os.environ",
-            "write_text",
-            "write_bytes",
-            "unlink",
-            "rmdir",
-            "read_text",
-            "read_bytes",
-        ]
-    ),
-    "pytest": frozenset(["pytest", "_pytest", "unittest", "conftest"]),
-    "frames and modules": frozenset(
-        [
-            "sys._getframe",
-            "inspect",
-            "gc",
-            "ctypes",
-            "importlib",
-            "sys.modules",
-            "builtins",
-            "__builtins__",
-            "eval",
-            "exec",
-            "__import__",
-            "globals",
-            "sys.settrace",
-            "sys.setprofile",
-            "sys.stdout",
-            "sys.argv",
-        ]
-    ),
+    what: frozenset(names.split())
+    for what, names in {
+        "the network": "socket ssl urllib http requests httpx aiohttp ftplib smtplib",
+        "processes": "subprocess multiprocessing pty os.system os.popen os.fork os.execv os.execvp",
+        "files": (
+            "open shutil tempfile os.remove os.unlink os.rename os.rmdir os.environ write_text write_bytes "
+            "unlink rmdir read_text read_bytes"
+        ),
+        "pytest": "pytest _pytest unittest conftest",
+        "frames and modules": (
+            "sys._getframe inspect gc ctypes importlib sys.modules builtins __builtins__ eval exec __import__ "
+            "globals sys.settrace sys.setprofile sys.stdout sys.argv"
+        ),
+    }.items()
 }
 
 
@@ -79,15 +48,13 @@ def suspicions(old: Mapping[str, str], new: Mapping[str, str], items: Iterable[I
             before = after
         found += _swallows(before, after)
         found += _hard_coded(before, after, literals)
-        found += _removes(before, after)
-        found += _leaves_early(before, after)
-        found += _reaches(before, after)
-        found += _weakens_types(before, after)
+        for reasons in (_removes, _leaves_early, _reaches, _weakens_types):
+            found += reasons(before, after)
     return tuple(dict.fromkeys(found))
 
 
 def _swallows(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
-    quiet = _more(*(map(_shape, filter(_is_quiet, ast.walk(tree))) for tree in (after, before)))
+    quiet = _more(*(map(unparse, filter(_is_quiet, ast.walk(tree))) for tree in (after, before)))
     for handler in quiet:
         yield Suspicion("swallows", f"a new handler does nothing about the error ({handler.splitlines()[0]})")
     suppressed = _more(_named_calls(after), _named_calls(before))
@@ -228,9 +195,7 @@ def _definitions(tree: ast.AST, prefix: str = "") -> Iterator[str]:
 
 
 def _leaves_early(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
-    exits = _more(
-        (name for name in _used(after) if name in _EXITS), (name for name in _used(before) if name in _EXITS)
-    )
+    exits = _more(*(filter(_EXITS.__contains__, _used(tree)) for tree in (after, before)))
     if exits:
         yield Suspicion("leaves early", f"{exits[0]} is new")
 
@@ -273,7 +238,7 @@ def _dotted(node: ast.expr) -> str:
 
 
 def _weakens_types(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
-    checks = _more(*(map(_shape, filter(_is_type_guard, ast.walk(tree))) for tree in (after, before)))
+    checks = _more(*(map(unparse, filter(_is_type_guard, ast.walk(tree))) for tree in (after, before)))
     compared = _more(*(filter(_COMPARES.__contains__, map(_last, _definitions(tree))) for tree in (after, before)))
     if compared:
         yield Suspicion("weakens types", f"{compared[0]} is new: what is compared decides itself")
@@ -299,10 +264,6 @@ def _named_calls(tree: ast.Module) -> Iterator[str]:
 
 def _count(tree: ast.Module, kind: type[ast.AST]) -> int:
     return sum(isinstance(node, kind) for node in ast.walk(tree))
-
-
-def _shape(node: ast.AST) -> str:
-    return unparse(node)
 
 
 def _more(new: Iterable[str], old: Iterable[str]) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import UsageError
+from ..records.heal import HealRequest
 
 
 def read_target(
@@ -29,3 +30,17 @@ def read_target(
 def _absolute(reference: str, folder: Path) -> str:
     path, colons, rest = reference.partition("::")
     return f"{(folder / path).absolute()}{colons}{rest}"
+
+
+def check_recorded(request: HealRequest, roots: Sequence[Path]) -> None:
+    """Raise UsageError unless all files that a request names lie below `roots`.
+
+    A record may be anybody's: what it has a script read, and tells of in prompts, is named by the user once more.
+    """
+    tests = [each.partition("::")[0] for each in request.tests]
+    for path in (request.path, *tests, *request.data, *filter(None, [request.stdin])):
+        if not any(Path(path).resolve().is_relative_to(root.resolve()) for root in roots):
+            raise UsageError(
+                f"The record of this heal names {path}, which lies outside of {roots[0].resolve()}; go on with it "
+                "from there, or name that too: heal FOLDER --resume RUN, --data, --stdin."
+            )

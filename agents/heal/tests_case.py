@@ -26,7 +26,8 @@ _MOST_ITEMS = 50
 class TestsCase:
     """Tests whose ids begin with one of `wanted` and fail; every other test that passes is a guard.
 
-    Patches may change the files `may_change`, or the one function `target` (path and qualified name).
+    Patches may change the files `may_change`, or the one function `target` (path and qualified name). `arguments`
+    are pytest's (none: it runs the whole suite).
     """
 
     sandbox: Sandbox
@@ -36,6 +37,7 @@ class TestsCase:
     may_change: tuple[str, ...]
     target: tuple[str, str] | None = None
     installed: frozenset[str] = frozenset()
+    arguments: tuple[str, ...] = ()
     cancelled: Callable[[], bool] = lambda: False
 
     @cached_property
@@ -155,7 +157,7 @@ class TestsCase:
             self.limits,
             self.tree.archive(new),
             {**self.tree.files, **new},
-            Invocation(None),
+            Invocation(None, self.arguments),
             seed=seed,
             called=not changed,
             cancelled=self.cancelled,

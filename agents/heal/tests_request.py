@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..errors import UsageError
+from ..files import contained
 from ..records.heal import HealRequest
 from ..sandbox import Sandbox, SandboxLimits
 from ..syntax.encoding import decoded
@@ -71,4 +72,4 @@ def _root(path: Path, tests: list[Path]) -> Path:
 
 
 def _relative(path: Path, root: Path) -> str:
-    return path.resolve().relative_to(root.resolve()).as_posix()
+    return contained(path, root).relative_to(root.resolve()).as_posix()

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import io
+import os
 import tarfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
 
 from ..errors import UsageError
-from .git import git, git_root
+from ..files import read_regular
+from .git import git_root, open_repository
 
 MOST_FILES = 2000
 MOST_BYTES = 32 << 20
@@ -53,65 +56,84 @@ def read_tree(root: Path, named: Sequence[str], extra: Mapping[str, Path]) -> Tr
     modes: dict[str, int] = {}
     left_out: set[str] = set()
     room = MOST_BYTES
-    found = [(path, root / path) for path in _candidates(root)]
-    wanted = {path: root / path for path in named} | dict(extra)
-    for path, place in [*wanted.items(), *((path, place) for path, place in found if path not in wanted)]:
-        needed = path in wanted
+    wanted = {path: (root / path, root) for path in named}
+    wanted |= {path: (place, place.parent) for path, place in extra.items()}
+    found = {path: (root / path, root) for path in _candidates(root) if path not in wanted}
+    for path, (place, folder) in {**wanted, **found}.items():
         try:
             size = place.stat().st_size
             if len(files) >= MOST_FILES or size > room:
-                if needed:
-                    raise UsageError(
-                        f"{place} does not fit: a case has at most {MOST_FILES} files and {MOST_BYTES >> 20} MiB."
-                    )
-                left_out.add(path)
-                continue
-            files[path], modes[path] = place.read_bytes(), place.stat().st_mode
-            room -= size
-        except OSError as error:
-            if needed:
-                raise UsageError(f"{place} can't be read ({error.strerror}); name a file that can.") from error
+                raise UsageError(
+                    f"{place} does not fit: a case has at most {MOST_FILES} files and {MOST_BYTES >> 20} MiB."
+                )
+            files[path], modes[path] = read_regular(place, folder, room), place.stat().st_mode
+            room -= len(files[path])
+        except (OSError, UsageError) as error:
+            if path in wanted:
+                reason = getattr(error, "strerror", None)
+                raise UsageError(
+                    f"{place} can't be read ({reason}); name a file that can." if reason else str(error)
+                ) from error
             left_out.add(path)
     return Tree(root, files, frozenset(left_out), modes)
 
 
 def _candidates(root: Path) -> list[str]:
-    """Paths below `root`, those near it first."""
-    try:
-        listed = (
-            git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard") if git_root(root) else ""
-        )
-    except UsageError:
-        listed = ""
-    paths = [path for path in listed.split("\0") if path] if listed else list(_walked(root))
-    found = [path for path in dict.fromkeys(paths) if _is_taken(root, path)]
+    """Return the paths of the files below `root`, those near it first."""
+    paths: list[str] = []
+    with suppress(UsageError):
+        if git_root(root) is not None:
+            with open_repository(root) as repository:
+                below = repository.name_of(root.resolve())
+                start = f"{below}/" if below else ""
+                tracked = [path.removeprefix(start) for path in repository.index if path.startswith(start)]
+
+                def ignored(asked: list[str]) -> set[str]:
+                    nested = {path for path in asked if path[-1] == "/" and os.path.lexists(root / path / ".git")}
+                    return nested | {
+                        path.removeprefix(start) for path in repository.ignored(start + path for path in asked)
+                    }
+
+                paths = [*tracked, *files_below(root, ignored)]
+    real = root.resolve()
+    found = dict.fromkeys(path for path in paths or files_below(root) if _is_taken(real, path))
     return sorted(found, key=lambda path: (path.count("/"), path))
 
 
-def _walked(root: Path) -> Iterator[str]:
-    pending = [root]
+def files_below(root: Path, ignored: Callable[[list[str]], set[str]] = lambda paths: set()) -> Iterator[str]:
+    """Yield the paths of what is in a folder and is no folder, level by level; of folders, which end with `/`, and
+    files those that are `ignored` are left out. No link is followed."""
+    pending = [""]
     seen = 0
     while pending and seen < 10 * MOST_FILES:
-        folder = pending.pop(0)
-        try:
-            children = sorted(folder.iterdir())
-        except OSError:
-            continue
-        for child in children:
-            seen += 1
-            if child.is_dir() and not child.is_symlink():
-                if child.name not in _NEVER and not (child / "pyvenv.cfg").exists():
-                    pending.append(child)
-            else:
-                yield child.relative_to(root).as_posix()
+        level: list[str] = []
+        for folder in pending:
+            with suppress(OSError), os.scandir(root / folder) as entries:
+                for entry in sorted(entries, key=lambda entry: entry.name):
+                    is_folder = entry.is_dir(follow_symlinks=False)
+                    level.append(f"{folder}{entry.name}/" if is_folder else f"{folder}{entry.name}")
+        seen += len(level)
+        out = ignored(level)
+        kept = [path for path in level if path not in out]
+        yield from (path for path in kept if not path.endswith("/"))
+        pending = [
+            path
+            for path in kept
+            if path.endswith("/") and Path(path).name not in _NEVER and not (root / path / "pyvenv.cfg").exists()
+        ]
 
 
 def _is_taken(root: Path, path: str) -> bool:
-    *folders, name = path.split("/")
-    if any(folder in _NEVER for folder in folders) or any(fnmatch(name, pattern) for pattern in _SECRETS):
-        return False
-    place = root / path
-    return place.is_file() and place.resolve().is_relative_to(root.resolve())
+    """Return True for a file that is there and no secret, whether by its own name or by that of a link to it."""
+    try:
+        real = (root / path).resolve().relative_to(root).as_posix()
+    except (OSError, ValueError, RuntimeError):
+        real = path
+    for each in (path, real):
+        parts = each.split("/")
+        if not {*parts}.isdisjoint(_NEVER) or any(fnmatch(parts[-1], pattern) for pattern in _SECRETS):
+            return False
+    return os.path.lexists(root / path) and not (root / path).is_dir()
 
 
 def never_changes(path: str) -> bool:

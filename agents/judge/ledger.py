@@ -23,10 +23,11 @@ def _entry(agreement: Agreement, test: Test, leader: Candidate, counted: Tally |
     if counted is not None:
         return _voted(test, counted)
     outcome = verdict.outcome(test.id)
-    failing = _failing(agreement, test)
-    doubted = failing >= 2 and 2 * failing > len(agreement.voters)
+    verdicts = [agreement.board.verdict(voter.id) for voter in agreement.voters]
+    failing = sum(each.outcome(test.id).status == "failed" for each in verdicts)
+    doubted = failing >= 2 and 2 * failing > len(verdicts)
     if outcome.status == "failed" and claim_of(test) is None and doubted:
-        reason = f"{failing} of {len(agreement.voters)} drafts don't do what it expects"
+        reason = f"{failing} of {len(verdicts)} drafts don't do what it expects"
         return LedgerEntry(test, "contested", 1, failing, reason)
     return LedgerEntry(test, "counts")
 
@@ -41,8 +42,3 @@ def _voted(test: Test, counted: Tally) -> LedgerEntry:
         return LedgerEntry(test, "ruled out", counted.votes_for, counted.votes_against, reason)
     reason = f"the votes are split, {votes}"
     return LedgerEntry(test, "contested", counted.votes_for, counted.votes_against, reason)
-
-
-def _failing(agreement: Agreement, test: Test) -> int:
-    """How many voters fail `test`."""
-    return sum(agreement.board.verdict(voter.id).outcome(test.id).status == "failed" for voter in agreement.voters)

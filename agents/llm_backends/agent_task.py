@@ -1,4 +1,4 @@
-"""What an agent with tools is given: its tools, its task and its bounds."""
+"""The task of an agent: its tools and its bounds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class AgentTool:
 
 @dataclass(frozen=True, slots=True)
 class AgentTask:
-    """What an agent is asked: `instructions` for all steps, the `task`, and its bounds.
+    """The order to an agent: `instructions` for all steps, the `task`, and its bounds.
 
     `most_characters` bounds a prompt: the oldest steps are left out of it.
     """

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from ..errors import BudgetSpent
+from ..errors import BudgetSpent, TotalSpent
 from ..records import Usage
 
 
@@ -26,24 +26,25 @@ class SharedBudget(Protocol):
 
 
 class Budget:
-    """Limits on calls, generated tokens, wall seconds and cost (USD), shared by all threads of a run.
+    """Limits on generated tokens, wall seconds and cost (USD), shared by all threads of a run.
 
     A limit that is None does not bind. Seconds count from the making of the budget, whatever is done in them; the
-    other three count what was charged. Calls that are under way when a limit is reached are not cut off by it,
+    other two count what was charged. Calls that are under way when a limit is reached are not cut off by it,
     except by `max_seconds`, so tokens and cost can pass their limit by what those calls still generate.
     A budget with a `shared_budget` is bound by it as well, and charges it for everything.
     """
 
+    error: type[BudgetSpent] | type[TotalSpent] = BudgetSpent
+    """Raised where a limit is reached."""
+
     def __init__(
         self,
-        max_calls: int | None = None,
         max_tokens: int | None = None,
         max_seconds: float | None = None,
         max_cost: float | None = None,
         clock: Callable[[], float] = time.monotonic,
         shared_budget: SharedBudget | None = None,
     ) -> None:
-        self.max_calls = max_calls
         self.max_tokens = max_tokens
         self.max_seconds = max_seconds
         self.max_cost = max_cost
@@ -67,8 +68,8 @@ class Budget:
             self._shared.charge(usage)
 
     def check(self, wait: float = 0.0) -> None:
-        """Raise BudgetSpent if a limit is reached, or would be after waiting `wait` seconds; what the shared
-        budget raises goes first."""
+        """Raise `error` if a limit is reached, or would be after waiting `wait` seconds; what the shared budget
+        raises goes first."""
         if self._shared is not None:
             self._shared.check(wait)
         usage = self.usage
@@ -76,11 +77,10 @@ class Budget:
             ("seconds", self._elapsed() + wait, self.max_seconds),
             ("tokens", usage.completion_tokens, self.max_tokens),
             ("cost", usage.cost_usd or 0.0, self.max_cost),
-            ("calls", usage.calls, self.max_calls),
         )
         for limit, value, allowed in spent:
             if allowed is not None and value >= allowed:
-                raise BudgetSpent(limit, value, allowed)
+                raise self.error(limit, value, allowed)
 
     def seconds_left(self) -> float | None:
         """Seconds until `max_seconds` or the shared budget's limit, at least 0; None without either."""

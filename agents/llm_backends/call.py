@@ -98,19 +98,27 @@ class Caller:
         of the model that must be asked is unknown.
         """
         self._require_going_on()
-        reply = self._replayed(request)
+        reply = self._store.find(request) if self._store else None
         if reply is not None:
-            return reply
-        if self._model is None:
+            if self._cache is not None and self._model is not None:
+                self._cache.keep(request, reply)
+            return self._repeat(request, reply)
+        if self._cache is not None and (cached := self._cache.find(request)) is not None:
+            reply = self._repeat(request, cached)
+        elif self._model is None:
             raise self._missing(request)
-        if self._cache is None:
+        elif self._cache is None:
             reply = self._live(self._model, request)
         else:
             with self._cache.alone(request, self._bounds):
-                reply = self._answered_meanwhile(self._cache, request)
-                reply = reply or self._cache.keep(request, self._live(self._model, request))
+                met = self._cache.find(request)  # another thread may have got it while this one waited
+                reply = (
+                    self._cache.keep(request, self._live(self._model, request))
+                    if met is None
+                    else self._repeat(request, met)
+                )
         if self._store and self._store.model_id is not None:
-            self._store.save(request, reply)
+            self._store.save(request, reply)  # what the cache had too: a fork of the run looks for it here
         return reply
 
     def cancel(self) -> None:
@@ -123,20 +131,6 @@ class Caller:
         for held_back in (self._pacer, self._cache):
             if held_back is not None:
                 held_back.wake()
-
-    def _replayed(self, request: Request) -> Reply | None:
-        """The reply that the run or the cache has; charged, and in the cache from now on."""
-        reply = self._store.find(request) if self._store else None
-        if reply is not None and self._cache is not None and self._model is not None:
-            self._cache.keep(request, reply)
-        elif reply is None and self._cache is not None:
-            reply = self._cache.find(request)
-        return self._repeat(request, reply) if reply is not None else None
-
-    def _answered_meanwhile(self, cache: ReplyCache, request: Request) -> Reply | None:
-        """The reply that another thread got while this one waited to ask for it."""
-        reply = cache.find(request)
-        return self._repeat(request, reply) if reply is not None else None
 
     def _repeat(self, request: Request, reply: Reply) -> Reply:
         self._budget.charge(reply.usage)

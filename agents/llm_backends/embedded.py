@@ -17,13 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ..errors import ModelError
-from .smolagents_import import (
-    ChatMessage,
-    ChatMessageStreamDelta,
-    Model,
-    TokenUsage,
-    agglomerate_stream_deltas,
-)
+from .smolagents_import import ChatMessage, ChatMessageStreamDelta, Model, TokenUsage
 from .streaming_model import FinalDelta
 from .weights import cache_directory
 
@@ -139,17 +133,14 @@ class EmbeddedModel(Model):  # type: ignore[misc]
                 if self._closed:
                     raise ModelError("runtime", "The embedded model was closed; start the run again.")
                 self._under_way.add(decoding)
-                server = self._started()
+                if self._server is None:
+                    self._lock = _machine_lock(self._on_wait)
+                    self._server = self._load(self._weights, usable_cores(), self.parallel)
+                server = self._server
         except BaseException:
             self._ended(decoding)
             raise
         yield from decoding.deltas(server)
-
-    def generate(
-        self, messages: list[ChatMessage | dict[str, Any]], stop_sequences: list[str] | None = None, **params: Any
-    ) -> ChatMessage:
-        """One whole reply. Raises ModelError."""
-        return agglomerate_stream_deltas(list(self.generate_stream(messages, stop_sequences, **params)))
 
     def cost_usd(self, prompt_tokens: int, completion_tokens: int, cached_prompt_tokens: int = 0) -> float | None:
         """Nothing: it runs on the user's own machine."""
@@ -185,12 +176,6 @@ class EmbeddedModel(Model):  # type: ignore[misc]
         """Give the slot of `decoding` to the next request."""
         self._under_way.discard(decoding)
         self._free.release()
-
-    def _started(self) -> Server:
-        if self._server is None:
-            self._lock = _machine_lock(self._on_wait)
-            self._server = self._load(self._weights, usable_cores(), self.parallel)
-        return self._server
 
 
 class _Decoding:

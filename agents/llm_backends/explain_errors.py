@@ -11,8 +11,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import socket
-import ssl
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -170,10 +168,6 @@ def _facts(error: BaseException) -> _Facts:
     names = {base.__name__ for each in chain for base in type(each).__mro__}
     if any(type(each).__name__ == "APIError" and _body(each) for each in chain):
         names.add("ErrorEvent")
-    if any(isinstance(each, socket.gaierror) for each in chain):
-        names.add("gaierror")
-    if any(isinstance(each, ssl.SSLError) for each in chain):
-        names.add("SSLError")
     return _Facts(
         names=frozenset(names),
         status=statuses[0] if statuses else None,

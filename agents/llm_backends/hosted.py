@@ -5,7 +5,6 @@ LiteLLM is imported when a model is built, never before: it takes seconds.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import time
 from collections.abc import Iterator, Mapping
@@ -41,7 +40,9 @@ class HostedModel(LiteLLMModel):  # type: ignore[misc]
 
     parallel = HOSTED_PARALLEL
 
-    def __init__(self, model_id: str, api_base: str | None, api_key: str | None, timeout: float) -> None:
+    def __init__(
+        self, model_id: str, api_base: str | None, api_key: str | None, timeout: float = READ_SECONDS
+    ) -> None:
         super().__init__(
             model_id=model_id,
             api_base=api_base,
@@ -64,7 +65,7 @@ class HostedModel(LiteLLMModel):  # type: ignore[misc]
     ) -> Iterator[ChatMessageStreamDelta]:
         """Stream one reply; the last item is a FinalDelta. Closing the iterator closes the connection.
 
-        `params` are those of the OpenAI chat API. Raises LiteLLM's exceptions (see faults.explain).
+        `params` are those of the OpenAI chat API. Raises LiteLLM's exceptions (see explain_errors).
         """
         if "max_tokens" in params:
             params["max_tokens"] += self._thinking_tokens
@@ -78,8 +79,13 @@ class HostedModel(LiteLLMModel):  # type: ignore[misc]
             **params,
         )
         events = self.client.completion(**completion, stream=True, stream_options={"include_usage": True})
-        with _closed_early(events):
+        try:
             yield from _deltas(events)
+        finally:
+            # Only a closed connection stops a server that is left before its end. LiteLLM's wrapper has no close
+            # for this: what it wraps is OpenAI's stream, or an iterator that holds the HTTP response.
+            for holder in (events.completion_stream, getattr(events.completion_stream, "http_response", None)):
+                getattr(holder, "close", lambda: None)()
 
     def cost_usd(self, prompt_tokens: int, completion_tokens: int, cached_prompt_tokens: int = 0) -> float | None:
         """Price of so many tokens by LiteLLM's price data (0 for Ollama); None where it lists no such model."""
@@ -111,13 +117,12 @@ def hosted_model(
     api_base: str | None = None,
     *,
     api_key: str | None = None,
-    timeout: float = READ_SECONDS,
     environ: Mapping[str, str] = os.environ,
 ) -> HostedModel:
     """The model `model_id`, from its provider or from the OpenAI-compatible server at `api_base`.
 
-    Without a `model_id` it is the only one that `api_base` serves. `timeout` is the longest silence in seconds.
-    Raises UsageError (several models served, or nothing named) and ModelError (no key, no such model, no server).
+    Without a `model_id` it is the only one that `api_base` serves. Raises UsageError (several models served, or
+    nothing named) and ModelError (no key, no such model, no server).
     """
     if api_base and not (model_id and is_ollama(model_id)):
         api_base = api_base.rstrip("/")
@@ -125,11 +130,11 @@ def hosted_model(
         if model_id is None:
             model_id = f"openai/{only_served_model(api_base, own_key, environ)}"
         model_id = with_provider(model_id)
-        return HostedModel(model_id, api_base, own_key if model_id.startswith("openai/") else api_key, timeout)
+        return HostedModel(model_id, api_base, own_key if model_id.startswith("openai/") else api_key)
     if model_id is None:
         raise UsageError("No model is named; give one with --model, or the address of a server with --api-base.")
     if is_ollama(model_id):  # its chat interface uses the model's own template, `ollama/` one that LiteLLM guesses
-        return HostedModel(f"ollama_chat/{model_id.partition('/')[2]}", api_base, api_key, timeout)
+        return HostedModel(f"ollama_chat/{model_id.partition('/')[2]}", api_base, api_key)
     _require_key(model_id, api_key, environ)
     try:
         load_litellm().get_llm_provider(model_id)
@@ -139,7 +144,7 @@ def hosted_model(
             f"No provider is known for {model_id}; write it as PROVIDER/NAME (like anthropic/..., ollama/...), "
             "or give the address of its server with --api-base.",
         ) from None
-    return HostedModel(model_id, api_base, api_key, timeout)
+    return HostedModel(model_id, api_base, api_key)
 
 
 def only_served_model(api_base: str, api_key: str, environ: Mapping[str, str] = os.environ) -> str:
@@ -205,19 +210,3 @@ def _speed(usage: Any, seconds: float) -> float | None:
     if usage is None or seconds < SHORTEST_MEASURE or usage.completion_tokens < 2:
         return None
     return float(usage.completion_tokens - 1) / seconds
-
-
-@contextlib.contextmanager
-def _closed_early(events: Any) -> Iterator[None]:
-    """Close the connection of a stream that is left before its end, so that the server stops generating.
-
-    LiteLLM's wrapper has no close for synchronous streams: what it wraps is OpenAI's stream, or an iterator that
-    holds the HTTP response.
-    """
-    try:
-        yield
-    finally:
-        for holder in (events.completion_stream, getattr(events.completion_stream, "http_response", None)):
-            close = getattr(holder, "close", None)
-            if close is not None:
-                close()

@@ -1,12 +1,31 @@
-"""The one way to import LiteLLM."""
+"""The one way to import LiteLLM, and to import any library that would read a `.env` file into the environment."""
 
 from __future__ import annotations
 
 import logging
 import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from .no_dotenv import no_dotenv
+_SWITCH = "PYTHON_DOTENV_DISABLED"  # python-dotenv looks at it whenever it is asked to load a file
+_lock = threading.RLock()
+
+
+@contextmanager
+def no_dotenv() -> Iterator[None]:
+    """Have python-dotenv load nothing during the body."""
+    with _lock:
+        before = os.environ.get(_SWITCH)
+        os.environ[_SWITCH] = "1"
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ[_SWITCH]
+            else:
+                os.environ[_SWITCH] = before
 
 
 def load_litellm() -> Any:

@@ -5,10 +5,12 @@ Replies that are kept are found by the model's name, so a run that needs no mode
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .providers import PROVIDERS, is_ollama
+from ..errors import UsageError
+from .providers import PROVIDERS, is_ollama, provider_of
 
 if TYPE_CHECKING:
     from .selection import Choice
@@ -73,6 +75,24 @@ def with_provider(model_id: str) -> str:
     if slash and (prefix in USUAL_PREFIXES or (prefix.islower() and _is_provider(prefix))):
         return model_id
     return f"openai/{model_id}"
+
+
+def check_known(choice: Choice) -> None:
+    """Raise UsageError for a model that is named, and served by no provider that LiteLLM knows."""
+    name = choice.model_id or EMBEDDED
+    if choice.api_base or is_embedded(name) or is_recorded(name) or provider_of(name):
+        return
+    if name.partition("/")[0] in USUAL_PREFIXES:
+        return
+    from .litellm_import import load_litellm
+
+    try:
+        load_litellm().get_llm_provider(name)
+    except Exception as error:  # LiteLLM's own types
+        known = [EMBEDDED, *(provider.default_model for provider in PROVIDERS)]
+        near = difflib.get_close_matches(name, known, 1)
+        way = f"did you mean {near[0]}?" if near else "name it as LiteLLM does, such as openai/gpt-4.1-mini."
+        raise UsageError(f"No provider of a model {name} is known; {way}") from error
 
 
 def _is_provider(prefix: str) -> bool:

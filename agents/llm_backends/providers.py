@@ -12,15 +12,21 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..settings import KEY_VARIABLES
+
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """One provider: LiteLLM's prefix for it, and the variables its key may be in, the usual one first."""
+    """One provider: LiteLLM's prefix for it, and a coding model of it."""
 
     name: str
     prefix: str
-    key_variables: tuple[str, ...]
     default_model: str
+
+    @property
+    def key_variables(self) -> tuple[str, ...]:
+        """The variables that its key may be in, the usual one first."""
+        return KEY_VARIABLES[self.prefix]
 
     def key_variable_set(self, environ: Mapping[str, str]) -> str | None:
         """The first of its variables that holds something."""
@@ -28,15 +34,15 @@ class Provider:
 
 
 PROVIDERS: tuple[Provider, ...] = (
-    Provider("OpenAI", "openai", ("OPENAI_API_KEY",), "gpt-4.1-mini"),
-    Provider("Anthropic", "anthropic", ("ANTHROPIC_API_KEY",), "anthropic/claude-haiku-4-5"),
-    Provider("Gemini", "gemini", ("GEMINI_API_KEY", "GOOGLE_API_KEY"), "gemini/gemini-flash-latest"),
-    Provider("Groq", "groq", ("GROQ_API_KEY",), "groq/openai/gpt-oss-120b"),
-    Provider("Mistral", "mistral", ("MISTRAL_API_KEY",), "mistral/codestral-latest"),
-    Provider("DeepSeek", "deepseek", ("DEEPSEEK_API_KEY",), "deepseek/deepseek-v4-flash"),
-    Provider("OpenRouter", "openrouter", ("OPENROUTER_API_KEY",), "openrouter/qwen/qwen3-coder"),
-    Provider("xAI", "xai", ("XAI_API_KEY",), "xai/grok-code-fast"),
-    Provider("Cerebras", "cerebras", ("CEREBRAS_API_KEY",), "cerebras/gpt-oss-120b"),
+    Provider("OpenAI", "openai", "gpt-4.1-mini"),
+    Provider("Anthropic", "anthropic", "anthropic/claude-haiku-4-5"),
+    Provider("Gemini", "gemini", "gemini/gemini-flash-latest"),
+    Provider("Groq", "groq", "groq/openai/gpt-oss-120b"),
+    Provider("Mistral", "mistral", "mistral/codestral-latest"),
+    Provider("DeepSeek", "deepseek", "deepseek/deepseek-v4-flash"),
+    Provider("OpenRouter", "openrouter", "openrouter/qwen/qwen3-coder"),
+    Provider("xAI", "xai", "xai/grok-code-fast"),
+    Provider("Cerebras", "cerebras", "cerebras/gpt-oss-120b"),
 )
 
 _BARE_NAMES = {

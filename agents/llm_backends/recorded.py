@@ -11,7 +11,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import ModelError
+from ..errors import ModelError, UsageError
+from ..files import contained, read_record
 from ..records import Message, Reply, Request, Usage
 from ..storage.atomic import write_atomically
 
@@ -45,10 +46,16 @@ class ReplyStore:
     """
 
     def __init__(
-        self, directory: Path, model_id: str | None = None, on_damage: Callable[[str], None] | None = None
+        self,
+        directory: Path,
+        model_id: str | None = None,
+        on_damage: Callable[[str], None] | None = None,
+        *,
+        mode: int | None = None,
     ) -> None:
         self.directory = directory
         self.model_id = model_id
+        self._mode = mode
         self._on_damage = on_damage
         self._notes: list[str] = []
         self._lock = threading.Lock()
@@ -69,7 +76,7 @@ class ReplyStore:
         return None
 
     def save(self, request: Request, reply: Reply) -> None:
-        """Record `reply`. Raises ValueError for a store of all models, and OSError."""
+        """Record `reply`. Raises ValueError for a store of all models, UsageError for a link out, and OSError."""
         if self.model_id is None:
             raise ValueError("a store of all models is read only")
         document = {
@@ -85,10 +92,9 @@ class ReplyStore:
                 "usage": {name: spent for name, spent in asdict(reply.usage).items() if name != "replayed"},
             },
         }
-        folder = self.directory / model_slug(self.model_id)
-        folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(document, indent=1, sort_keys=True) + "\n"
-        write_atomically(folder / f"{request_key(request)}.json", text)
+        path = self.directory / model_slug(self.model_id) / f"{request_key(request)}.json"
+        write_atomically(path, text, contained(self.directory), self._mode)
 
     def missing(self, request: Request) -> ModelError:
         """The error for a request that is not in the store."""
@@ -105,14 +111,15 @@ class ReplyStore:
         return sorted(self.directory.glob(f"*/{name}"))
 
     def _read(self, path: Path, key: str) -> Reply | None:
+        root = contained(self.directory)
         try:
-            document = json.loads(path.read_text("utf-8"))
+            document = json.loads(read_record(path, root))
             if self.model_id not in (None, document["model"]):
                 raise ValueError("it is another model's")
             return _reply(document, key)
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        except (OSError, UsageError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             note = f"{path} is damaged and was ignored ({type(error).__name__}: {error})."
             with self._lock:
                 known = note in self._notes

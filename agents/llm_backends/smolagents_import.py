@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .no_dotenv import no_dotenv
+from .litellm_import import no_dotenv
 
 with no_dotenv():
     from smolagents.models import ChatMessage as ChatMessage
@@ -10,7 +10,6 @@ with no_dotenv():
     from smolagents.models import LiteLLMModel as LiteLLMModel
     from smolagents.models import MessageRole as MessageRole
     from smolagents.models import Model as Model
-    from smolagents.models import agglomerate_stream_deltas as agglomerate_stream_deltas
     from smolagents.monitoring import TokenUsage as TokenUsage
     from smolagents.tools import Tool as Tool
     from smolagents.tools import tool as tool

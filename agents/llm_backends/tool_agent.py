@@ -11,12 +11,14 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from ..errors import GreenloopError, ReplyError
 from ..records import Message, Reply, Request
 from .agent_task import AgentTask, AgentTool
-from .no_dotenv import no_dotenv
+from .litellm_import import no_dotenv
 from .smolagents_import import ChatMessage, MessageRole, Model, Tool
 
 with no_dotenv():
@@ -28,7 +30,6 @@ with no_dotenv():
 FINAL = "replacement"
 """The tool that ends a debugger's work; smolagents calls it `final_answer`."""
 _FINAL_ANSWER = "final_answer"
-_ROLES = {"system": "system", "assistant": "assistant"}
 _MOST_ARGUMENTS = 8000
 
 
@@ -133,23 +134,16 @@ def _merged(messages: Sequence[ChatMessage]) -> Iterator[Message]:
 
     Its own account of a call is left out: the reply before it says the same.
     """
-    role, texts = "", list[str]()
-    for message in messages:
-        content = message.content
-        text = (
-            content if isinstance(content, str) else "\n".join(str(part.get("text", "")) for part in content or [])
-        )
-        kind = str(getattr(message.role, "value", message.role))
-        if kind == "tool-call":
-            continue
-        own = _ROLES.get(kind, "user")
-        if own != role and texts:
-            yield Message(role, "\n\n".join(texts))  # type: ignore[arg-type]
-            texts = []
-        role = own
-        texts.append(text)
-    if texts:
-        yield Message(role, "\n\n".join(texts))  # type: ignore[arg-type]
+    told = [(str(getattr(each.role, "value", each.role)), each.content) for each in messages]
+    kept = [
+        (kind if kind in ("system", "assistant") else "user", said) for kind, said in told if kind != "tool-call"
+    ]
+    for role, group in groupby(kept, key=itemgetter(0)):
+        yield Message(role, "\n\n".join(_text(said) for _, said in group))
+
+
+def _text(content: Any) -> str:
+    return content if isinstance(content, str) else "\n".join(str(part.get("text", "")) for part in content or [])
 
 
 def _call_in(text: str) -> tuple[str, dict[str, str]]:

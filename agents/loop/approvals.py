@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Protocol
 
 from ..events import EventHandler, Note
@@ -55,7 +54,7 @@ class LoopApprovals:
         return self._candidate(decision, code, proposed)
 
     def next_step(self, ruling: Ruling, number: int, leader: Candidate | None) -> tuple[bool, Candidate | None]:
-        """Whether to take the next step of a ruling, and a candidate of the user's own."""
+        """Return True to take the next step of a ruling, and a candidate of the user's own."""
         if not self.asks("round"):
             return True, None
         step = _STEPS.get(ruling.next_step, "draft more")
@@ -114,9 +113,7 @@ class LoopApprovals:
     def _candidate(decision: Decision, code: str, proposed: Candidate) -> Candidate | None:
         if decision.answer in ("no", "note"):
             return None
-        if decision.answer != "edit":
-            return proposed
-        return replace(_of_user(code, proposed.round, proposed.parent), parent=proposed.parent)
+        return _of_user(code, proposed.round, proposed.parent) if decision.answer == "edit" else proposed
 
 
 _STEPS = {"test": "write tests", "repair": "ask for a replacement", "debug": "let the debugger look for one"}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from functools import partial
 
-from ..errors import BudgetSpent
+from ..debugger.debugger import Failing, trace_of_failure
+from ..errors import BudgetSpent, ReplyError
 from ..events import Note
-from ..judge.judge import SUCCESSES, judge
+from ..judge.judge import SUCCESSES, failures, judge
 from ..records import Board, RoundRecord, Ruling, Test
-from .debugging import debug
 from .state import LoopState, surviving
 from .strengthen import killing_tests
 
@@ -73,11 +73,31 @@ def _take_step(state: LoopState, ruling: Ruling, board: Board, settled: tuple[Te
         case "repair":
             state.repair(ruling, board)
         case "debug":
-            debug(state, ruling, board)
+            _debug(state, ruling, board)
         case _:
             most = state.plan.most_drafts if ruling.grade == "failed" else state.plan.doubtful_drafts
             state.draft(min(state.plan.more_drafts, most - state.drafts_asked))
     state.suite += settled
+
+
+def _debug(state: LoopState, ruling: Ruling, board: Board) -> None:
+    """Let the debugger look for a replacement of the leader, once a run. Without a usable one ask the Critic, who
+    is told the trace of the failing call, and where that gives nothing new either, for one more draft."""
+    debugger = state.roles.debugger
+    assert debugger is not None
+    state.debugged = True
+    leader, failing = state.leader(ruling), failures(board, ruling)
+    known = Failing(state.spec, board, leader, failing)
+    try:
+        found = debugger.replace(known, state.round + 1, state.emit)
+    except ReplyError as reason:
+        state.emit(Note(f"The debugger found no replacement: {reason}. The Critic is asked, with a trace."))
+    else:
+        state.propose(found, leader, failing)
+        return
+    trace = trace_of_failure(leader, failing, state.roles.verifier)
+    if not state.repair(ruling, board, trace, known.attempts()):
+        state.draft(1)
 
 
 def _strengthened(state: LoopState, ruling: Ruling) -> bool:

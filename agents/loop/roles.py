@@ -1,4 +1,4 @@
-"""Who works in a loop: the three roles, and the verifier."""
+"""The workers of a loop: the three roles, and the verifier; and their change in a fork."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from ..records import Candidate, Test, Verdict
+from ..records import Candidate, Spec, Test, Verdict
 from ..roles.code_writer import CodeWriter
 from ..roles.critic import Critic
 from ..roles.test_writer import TestWriter
 from ..strength import MutantRunner
+from .plan import Plan
 
 if TYPE_CHECKING:
     from ..debugger.debugger import Debugger
@@ -36,3 +37,21 @@ class Roles:
     repairs: bool = True
     """False where the Critic is never asked: a small model mends less by it than by its next draft."""
     debugger: Debugger | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """The change of a loop by a fork: from `round` (0: the start) on, requests are made by `roles` for `spec` as
+    `plan` says; `tests` join the suite then, and `candidate` the pool."""
+
+    round: int
+    roles: Roles
+    plan: Plan
+    spec: Spec
+    tests: tuple[Test, ...] = ()
+    candidate: Candidate | None = None
+
+    @property
+    def brings(self) -> bool:
+        """Return True if a ruling that was done is to be made again."""
+        return bool(self.tests) or self.candidate is not None or self.plan.debug

@@ -16,9 +16,8 @@ from ..roles.ask import ask_all
 from ..suite import example_tests, split
 from ..syntax.source import program
 from .approvals import Approver, LoopApprovals
-from .branch import Branch
 from .plan import Plan
-from .roles import Roles
+from .roles import Branch, Roles
 
 
 class Archive(Protocol):

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from ..errors import UsageError
-from ..heal.git import git, git_root
+from ..heal.git import open_repository
 from ..heal.tree import Tree, never_changes
 from ..syntax.collection import is_test
 from ..syntax.encoding import decoded
 from ..syntax.source import parse
 
-_HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
+_MOST_COMPARED = 25_000_000
+"""Pairs of lines; where there are more, all between the first and the last change count as new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,50 +29,54 @@ class Base:
 
 def read_base(tree: Tree, reference: str) -> Base:
     """Compare `tree` with the commit that `reference` names. Raises UsageError."""
-    root = tree.root
-    if git_root(root) is None:
-        raise UsageError(f"{root} is in no git repository; give --base in one, or go without.")
-    try:
-        commit = git(
-            root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{reference}^{{commit}}"
-        ).strip()
-    except UsageError:
-        raise UsageError(
-            f"There is no commit {reference!r} here; name one (a shallow clone may lack it)."
-        ) from None
-    prefix = git(root, "rev-parse", "--show-prefix").strip()
-    before = {
-        path.removeprefix(prefix)
-        for path in git(root, "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit).split("\0")
-        if path.startswith(prefix)
-    }
+    root = tree.root.resolve()
+    with open_repository(root) as repository:
+        commit = repository.commit(reference)
+        if commit is None:
+            raise UsageError(f"There is no commit {reference!r} here; name one (a shallow clone may lack it).")
+        below = repository.name_of(root)
+        start = f"{below}/" if below else ""
+        before = {path.removeprefix(start): blob for path, blob in repository.files(commit, below).items()}
+        differing = []
+        for path in sorted({*before, *tree.files}):
+            if not path.endswith(".py") or (root / path).is_symlink():
+                continue
+            there = path in tree.files or (root / path).exists()
+            if path in before and there:
+                data = tree.files.get(path)
+                if data is None or repository.is_unchanged(start + path, before[path], data):
+                    continue
+            if there or never_changes(path):
+                differing.append(path)
+        old = repository.blobs(before[path] for path in differing if path in before)
     tests: dict[str, bytes] = {}
     lines: dict[str, frozenset[int]] = {}
-    differing = git(root, "diff", "--no-ext-diff", "--relative", "-z", "--name-only", commit).split("\0")
-    for path in sorted({*differing, *(set(tree.files) - before)}):
-        if not path.endswith(".py"):
-            continue
-        old = (
-            git(root, "show", f"{commit}:{prefix}{path}").encode("utf-8", "surrogateescape")
-            if path in before
-            else b""
-        )
-        new = tree.files.get(path, b"")
-        if old == new:
-            continue
+    for path in differing:
+        was, new = old[before[path]] if path in before else b"", tree.files.get(path, b"")
         if never_changes(path):
-            tests[path] = old
+            tests[path] = was
         elif new:
-            difference = git(root, "diff", "--no-ext-diff", "--no-color", "-U0", commit, "--", path)
-            lines[path] = _added(difference) if path in before else frozenset(range(1, new.count(b"\n") + 2))
+            lines[path] = _new_lines(was, new)
     return Base(tests, lines)
 
 
-def _added(difference: str) -> frozenset[int]:
-    found: set[int] = set()
-    for start, count in _HUNK.findall(difference):
-        found.update(range(int(start), int(start) + int(count or 1)))
-    return frozenset(found)
+def _new_lines(old: bytes, new: bytes) -> frozenset[int]:
+    """Return the numbers, from 1, of the lines of `new` that are not in `old`, whatever ends them."""
+    before, after = old.splitlines(), new.splitlines()
+    same = 0
+    while same < min(len(before), len(after)) and before[same] == after[same]:
+        same += 1
+    before, after = before[same:], after[same:]
+    while before and after and before[-1] == after[-1]:
+        before.pop()
+        after.pop()
+    if len(before) * len(after) > _MOST_COMPARED:
+        return frozenset(range(same + 1, same + len(after) + 1))
+    changes = SequenceMatcher(None, before, after).get_opcodes()
+    return frozenset(
+        line for kind, _, _, first, end in changes if kind != "equal"
+        for line in range(same + first + 1, same + end + 1)
+    )  # fmt: skip
 
 
 def test_places(path: str, data: bytes) -> dict[str, tuple[int, str]]:

@@ -67,6 +67,11 @@ class Observation:
     reached: Mapping[str, float] = field(default_factory=dict)
     """Suspicion of each function (`path::name` -> Ochiai, 0 to 1), where coverage of tests gave one."""
 
+    @property
+    def healed(self) -> bool:
+        """Symptom gone, guards hold."""
+        return self.symptom is None and not self.broken and self.environment is None
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -108,9 +113,8 @@ class Trial:
 
     @property
     def plausible(self) -> bool:
-        """Symptom gone, guards hold."""
-        seen = self.observation
-        return seen.symptom is None and not seen.broken and seen.environment is None
+        """True where it mends the case."""
+        return self.observation.healed
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +160,13 @@ class HealResult:
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """A file of the user's that a patch was written into; `digest` (SHA-256) is of its bytes then."""
+    """A file of the user's that a patch was written into, or is about to be; `digest` (SHA-256) is of its bytes
+    then, `before` of those that `backup` has (empty in records of earlier versions)."""
 
     file: str
     backup: str
     digest: str
+    before: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from ..errors import ReplyError
 from ..records import Candidate, Outcome, Reply, Request, Spec, Test
@@ -15,13 +16,13 @@ SHOWN_FAILURES = 3
 LONGEST_DETAIL = 600
 
 
+@dataclass(frozen=True, slots=True)
 class Critic:
     """Writes the whole corrected file from the spec, the current file and the failing tests with their facts."""
 
-    def __init__(self, ask: Ask, lengths: ReplyLengths, *, seed: int) -> None:
-        self._ask = ask
-        self._lengths = lengths
-        self._seed = seed
+    ask: Ask
+    lengths: ReplyLengths
+    seed: int = field(kw_only=True)
 
     def replace(
         self,
@@ -50,9 +51,9 @@ class Critic:
                 trace=trace,
                 attempts=attempts,
             ),
-            max_tokens=self._lengths.code,
+            max_tokens=self.lengths.code,
             temperature=0.0,
-            seed=self._seed + round_number,
+            seed=self.seed + round_number,
             purpose=f"replacement for round {round_number}",
         )
 
@@ -64,7 +65,7 @@ class Critic:
                 raise ReplyError("it repeats a file that failed these tests before; change what makes them fail")
             return replacement
 
-        return ask_until_readable(self._ask, request, read)
+        return ask_until_readable(self.ask, request, read)
 
 
 def describe(test: Test, outcome: Outcome) -> str:

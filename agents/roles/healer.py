@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 from ..errors import ReplyError
@@ -42,35 +42,26 @@ class Earlier:
     outcome: str
 
 
+@dataclass(frozen=True, slots=True)
 class Healer:
     """Writes a place anew from its text and its failure; the files of a patch are the user's, whole."""
 
-    def __init__(
-        self,
-        ask: Ask,
-        lengths: ReplyLengths,
-        *,
-        seed: int,
-        python: str = PYTHON,
-        prompt_extra: str = "",
-        values: bool = True,
-        anew: bool = False,
-    ) -> None:
-        """`values` False keeps arguments and locals out of the prompt. With `anew`, for small models, every second
-        patch of a function with failing tests is written from its head and the tests, the old body unseen."""
-        self._ask = ask
-        self._tokens = lengths.code
-        self._most = lengths.code * _PROMPT_PER_TOKEN
-        self._seed = seed
-        self._python = python
-        self._extra = prompt_extra
-        self._values = values
-        self._anew = anew
+    ask: Ask
+    lengths: ReplyLengths
+    _: KW_ONLY
+    seed: int
+    python: str = PYTHON
+    prompt_extra: str = ""
+    values: bool = True
+    """False keeps arguments and locals out of the prompt."""
+    anew: bool = False
+    """For small models: write every second patch of a function with failing tests from its head and the tests, the
+    old body unseen."""
 
     @property
     def longest(self) -> int:
         """Characters of the longest unit that a reply has room for."""
-        return self._tokens * CHARACTERS_PER_TOKEN
+        return self.lengths.code * CHARACTERS_PER_TOKEN
 
     def request(
         self,
@@ -84,7 +75,7 @@ class Healer:
         """The request for patch `number` (from 1)."""
         code = text_of(files[place.path], place).rstrip("\n")
         tests = [item for item in symptom.items[:SHOWN_ITEMS] if "\n" in item.source.strip()]
-        if self._anew and number % 2 == 0 and tests and (head := head_of(code)):
+        if self.anew and number % 2 == 0 and tests and (head := head_of(code)):
             return self._request_anew(files, task, place, head, tests, number)
         items = [_shown_item(item.name, item.source, item.detail) for item in symptom.items[:SHOWN_ITEMS]]
         outline = beside(place.path, place.name, code, files, _MOST_OUTLINE) if place.unit != "file" else ""
@@ -103,11 +94,11 @@ class Healer:
             "first_line": place.first_line,
             "last_line": place.last_line,
             "code": code,
-            "extra": self._extra,
+            "extra": self.prompt_extra,
         }
         user = render("heal", **parts, **fixed)
         for name in ("earlier", "earlier", "outline", "values", "items", "items"):
-            if len(user) > self._most:  # the first of several, and at last the whole
+            if len(user) > self.lengths.code * _PROMPT_PER_TOKEN:  # the first of several, and at last the whole
                 parts[name] = parts[name][1:] if name in ("earlier", "items") else parts[name][:0]
                 user = render("heal", **parts, **fixed)
         return self._asked(user, number, first=number == 1)
@@ -123,17 +114,17 @@ class Healer:
             code=head,
             outline=beside(place.path, place.name, text_of(files[place.path], place), files, _MOST_OUTLINE),
             items=[_shown_item(test.name, test.source, "") for test in tests],
-            extra=self._extra,
+            extra=self.prompt_extra,
         )
         return self._asked(user, number, first=number == 2)
 
     def _asked(self, user: str, number: int, *, first: bool) -> Request:
         return Request(
             role="healer",
-            messages=(Message("system", render("heal_system", python=self._python)), Message("user", user)),
-            max_tokens=self._tokens,
+            messages=(Message("system", render("heal_system", python=self.python)), Message("user", user)),
+            max_tokens=self.lengths.code,
             temperature=0.0 if first else TEMPERATURE,
-            seed=self._seed + number,
+            seed=self.seed + number,
             purpose=f"patch {number}",
         )
 
@@ -149,15 +140,15 @@ class Healer:
         """Patch `number` for a place of `files`. Raises ReplyError where none can be read out of two replies, and
         what `ask` raises."""
         request = self.request(files, task, place, symptom, earlier, number)
-        reply = self._ask(request)
+        reply = self.ask(request)
         try:
             return read_patch(reply, files, place, f"patch{number}")
         except ReplyError as reason:
-            again = self._ask(_again(request, str(reason), place))
+            again = self.ask(_again(request, str(reason), place))
             return read_patch(again, files, place, f"patch{number}")
 
     def _shown_values(self, symptom: Symptom) -> list[str]:
-        if not self._values:
+        if not self.values:
             return []
         lines = []
         room = _MOST_VALUES

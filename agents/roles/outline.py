@@ -54,8 +54,8 @@ def outline(modules: Sequence[UserModule], text: str) -> str:
 
 
 def beside(path: str, name: str, code: str, files: Mapping[str, str], most: int) -> str:
-    """What the function or lines `code`, `name` of the file `path`, use of its module and of others in `files`:
-    imports, texts and short constants as they are, signatures of functions and classes, in at most `most`
+    """Outline what the function or lines `code`, `name` of the file `path`, use of its module and of others in
+    `files`: imports, texts and short constants as they are, signatures of functions and classes, in at most `most`
     characters."""
     words = frozenset(re.findall(r"\w+", code))
     parts: list[str] = []

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
 from ..errors import ReplyError
 from ..records import Message, Reply, Request, Spec, Test
 from ..reply import read_properties, read_tests
@@ -10,63 +13,52 @@ from .kinds import kind_of
 from .prompt import messages, render, system
 
 
+@dataclass(frozen=True, slots=True)
 class TestWriter:
     """Drafts pytest tests from the spec and the signature. It is never shown a candidate."""
 
     __test__ = False
-
-    def __init__(self, ask: Ask, lengths: ReplyLengths, *, seed: int) -> None:
-        self._ask = ask
-        self._lengths = lengths
-        self._seed = seed
+    ask: Ask
+    lengths: ReplyLengths
+    seed: int = field(kw_only=True)
 
     def draft(self, spec: Spec, count: int) -> tuple[Test, ...]:
         """About `count` tests of one assertion each. Raises ReplyError when no test can be read."""
         asked = messages(spec, "test_writer", **_asked_for(spec, count))
-        return ask_until_readable(self._ask, self._for_tests(asked, "tests"), lambda reply: _tests(reply, spec))
+        return self._written(asked, "tests", lambda reply: _tests(reply, spec))
 
     def draft_from_code(self, spec: Spec, code: str, count: int) -> tuple[Test, ...]:
         """About `count` tests of `code`, which is shown in the spec's place: what greenloop is measured against,
         and never part of its own loop. Raises ReplyError when no test can be read."""
         text = render("tests_of_code", code=code.strip(), **_asked_for(spec, count))
         asked = (system(spec), Message("user", text))
-        return ask_until_readable(
-            self._ask, self._for_tests(asked, "tests of the code"), lambda reply: _tests(reply, spec)
-        )
-
-    def _for_tests(self, asked: tuple[Message, ...], purpose: str) -> Request:
-        return Request(
-            role="test_writer",
-            messages=asked,
-            max_tokens=self._lengths.tests,
-            temperature=0.0,
-            seed=self._seed,
-            purpose=purpose,
-        )
+        return self._written(asked, "tests of the code", lambda reply: _tests(reply, spec))
 
     def properties(self, spec: Spec, count: int) -> tuple[Test, ...]:
         """At most `count` property tests for hypothesis, of one assertion each and without expected values.
 
         Raises ReplyError when none can be read.
         """
-        names = spec.signature.name if spec.signature else "the names that the spec gives"
-        request = Request(
-            role="test_writer",
-            messages=messages(spec, "properties", names=names, count=count),
-            max_tokens=self._lengths.tests,
-            temperature=0.0,
-            seed=self._seed,
-            purpose="properties",
-        )
 
         def read(reply: Reply) -> tuple[Test, ...]:
             return read_properties(reply.text, spec, truncated=reply.finish != "stop", limit=count)
 
-        return ask_until_readable(self._ask, request, read)
+        return self._written(messages(spec, "properties", names=_names(spec), count=count), "properties", read)
+
+    def _written(
+        self, asked: tuple[Message, ...], purpose: str, read: Callable[[Reply], tuple[Test, ...]]
+    ) -> tuple[Test, ...]:
+        length = self.lengths.tests
+        request = Request("test_writer", asked, length, temperature=0.0, seed=self.seed, purpose=purpose)
+        return ask_until_readable(self.ask, request, read)
+
+
+def _names(spec: Spec) -> str:
+    return spec.signature.name if spec.signature else "the names that the spec gives"
 
 
 def _asked_for(spec: Spec, count: int) -> dict[str, object]:
-    names = spec.signature.name if spec.signature else "the names that the spec gives"
+    names = _names(spec)
     example = f"{names}(...) == ..." if spec.signature else "function(...) == ..."
     call = example.removesuffix(" == ...")
     return {"names": names, "example": example, "example_call": call, "count": count, "kind": kind_of(spec)}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import threading
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
+from typing import Literal
 
 from ..errors import Interrupted
 from ..llm_backends.budget import Budget
-from ..records.approvals import ANSWERS, Approve, Decision, Point, Proposal
+from ..records.approvals import ANSWERS, Answer, Approve, Decision, Point, Proposal
 from ..settings import ApprovePoints, Settings
 from ..storage.run_directory import RunDirectory
 from .cancellation import Cancellation
@@ -25,6 +26,14 @@ _POINTS: dict[ApprovePoints, tuple[Point, ...]] = {
     "round": ("replacement", "round"),
     "all": ("replacement", "round", "draft", "tests"),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    point: Point
+    title: str
+    answer: Answer | Literal["unanswered"]
+    text: str
 
 
 class Approvals:
@@ -48,9 +57,9 @@ class Approvals:
         self._run = run
         self._budget = budget
         self._cancellation = cancellation
-        self._decided: dict[str, dict[str, str]] = {}
-        if self._points and (kept := run.load(APPROVALS_FILE)) is not None:
-            self._decided = json.loads(kept)
+        self._decided: dict[str, _Decided] = {}
+        if self._points and run.load(APPROVALS_FILE) is not None:
+            self._decided = run.load_record(APPROVALS_FILE, dict[str, _Decided])
 
     def asks(self, point: Point) -> bool:
         """Return True if `point` needs an approval."""
@@ -62,8 +71,12 @@ class Approvals:
         Raises Interrupted for `stop`, a cancelled run, and where nobody answered.
         """
         kept = self._decided.get(proposal.digest)
-        if kept is not None and kept["answer"] in ANSWERS[proposal.point] and kept["answer"] != "stop":
-            decision = Decision(kept["answer"], kept["text"])
+        if (
+            kept is not None
+            and kept.answer in ANSWERS[proposal.point]
+            and kept.answer not in ("stop", "unanswered")
+        ):
+            decision = Decision(kept.answer, kept.text)
         else:
             decision = self._asked(proposal)
             self._keep(proposal, decision.answer, decision.text)
@@ -101,11 +114,7 @@ class Approvals:
             raise errors[0]
         return decisions[0]
 
-    def _keep(self, proposal: Proposal, answer: str, text: str) -> None:
-        self._decided[proposal.digest] = {
-            "point": proposal.point,
-            "title": proposal.title,
-            "answer": answer,
-            "text": text,
-        }
-        self._run.save(APPROVALS_FILE, json.dumps(self._decided, indent=2) + "\n")
+    def _keep(self, proposal: Proposal, answer: Answer | Literal["unanswered"], text: str) -> None:
+        self._decided[proposal.digest] = _Decided(proposal.point, proposal.title, answer, text)
+        decided = {digest: asdict(each) for digest, each in self._decided.items()}
+        self._run.save(APPROVALS_FILE, json.dumps(decided, indent=2) + "\n")

@@ -15,13 +15,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from ..errors import UsageError
 from ..events import Answered, Asked, BoardStarted, Event, Fetching, Note, Ruled, RunStarted, Streamed
+from ..files import LONGEST_RECORD, open_regular
 from ..records import Grade, NextStep, Reply, Request, Role, RunRecord, RunStatus, Usage
 
 MOST_BYTES = 64_000
 """Of a line, its end included."""
 _STREAM_SECONDS = 0.25
-_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +145,12 @@ class EventLog:
         self._texts: dict[int, tuple[float, str]] = {}
         self._asked = 0
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _FLAGS, 0o644)
+            self._file = open_regular(path, path.parent, os.O_RDWR | os.O_CREAT | os.O_APPEND)
             _lock(self._file)
-            there = path.read_bytes()
-            self._number = there.count(b"\n")
-            os.ftruncate(self._file, there.rfind(b"\n") + 1)
+            self._number, whole = _lines_in(self._file)
+            os.ftruncate(self._file, whole)
+        except UsageError as fault:
+            self._give_up(OSError(errno.ELOOP, str(fault)))
         except OSError as fault:
             self._give_up(fault)
 
@@ -230,6 +232,18 @@ class EventLog:
         self._file = None
 
 
+def _lines_in(file: int) -> tuple[int, int]:
+    """Return how many whole lines an open file has, and where the last one ends. Raises OSError."""
+    number = whole = at = 0
+    if os.fstat(file).st_size > LONGEST_RECORD:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+    while piece := os.read(file, 1 << 20):
+        number += piece.count(b"\n")
+        whole = at + end + 1 if (end := piece.rfind(b"\n")) >= 0 else whole
+        at += len(piece)
+    return number, whole
+
+
 def _lock(file: int) -> None:
     """Mark a log as being written, for as long as its process lives; a no-op on Windows."""
     if sys.platform != "win32":
@@ -246,10 +260,10 @@ def is_written(path: Path) -> bool:
         import fcntl
 
         try:
-            with path.open("rb") as file:
+            with os.fdopen(open_regular(path, path.parent), "rb") as file:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             written = False
-        except OSError as error:
+        except (OSError, UsageError) as error:
             written = isinstance(error, BlockingIOError)
     return written
 

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import UsageError
 from ..events import Answered, Asked, EventHandler
+from ..files import contained
 from ..llm_backends import is_small
 from ..llm_backends.model_names import is_recorded
 from ..llm_backends.recorded import ReplyStore
-from ..loop.branch import Branch
 from ..loop.plan import plan
-from ..loop.roles import Roles
+from ..loop.roles import Branch, Roles
 from ..records import Candidate, ForkedFrom, Reply, Request, Role, RunRecord, Spec, fingerprint
 from ..roles.ask import Ask
 from ..settings import Settings
 from ..spec import with_answers
 from ..storage import run_directory
-from ..storage.json_form import dumped, loaded
+from ..storage.atomic import copy_files
+from ..storage.json_form import dumped
 from ..storage.run_directory import RunDirectory
 from ..suite import example_tests, split
 from .approvals import APPROVALS_FILE
@@ -59,20 +59,19 @@ class Fork:
         return self.segments[-1].spec
 
     def keep_in(self, run: RunDirectory) -> None:
-        """Copy what the fork needs of its parent into its own directory. Raises OSError."""
+        """Copy what the fork needs of its parent into its own directory. Raises UsageError and OSError."""
         parent = Path(self.parent)
         if self.forked_from.round:
-            for folder in [*(parent / PREFIX).glob("*"), *(parent / "replies").glob("*")]:
-                shutil.copytree(folder, run.path / PREFIX / folder.name, dirs_exist_ok=True)
+            for folder in (PREFIX, "replies"):
+                copy_files(contained(parent / folder, contained(parent)), run.path / PREFIX, run.path)
             if (decisions := RunDirectory(parent).load(APPROVALS_FILE)) is not None:
                 run.save(APPROVALS_FILE, decisions)
         run.save(FORK_FILE, dumped(self, indent=2) + "\n")
 
 
 def read_fork(run: RunDirectory) -> Fork | None:
-    """The fork that a run is; None for any other run."""
-    text = run.load(FORK_FILE)
-    fork: Fork | None = None if text is None else loaded(Fork, text)
+    """The fork that a run is; None for any other run. Raises UsageError where its file is damaged."""
+    fork: Fork | None = None if run.load(FORK_FILE) is None else run.load_record(FORK_FILE, Fork)
     return fork
 
 

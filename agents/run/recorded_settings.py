@@ -1,26 +1,63 @@
-"""The settings of a resumed run or batch."""
+"""The settings that a run, heal or batch is gone on with: those of the call, and what its record may add."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields, replace
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from ..settings import Settings
+from ..errors import UsageError
+from ..events import EventHandler, Note
+from ..llm_backends.model_names import is_embedded
+from ..llm_backends.providers import is_ollama, provider_of
+from ..settings import Settings, Use, uses
 
-OF_THE_CALL = ("work_dir", "json", "quiet", "color", "answers", "frozen", "packages")
-"""Settings that a resumed run does not take over; answers and packages that it was given are in its spec."""
-PATHS = ("weights", "record", "cache", "python")
+
+def with_recorded(settings: Settings, recorded: Mapping[str, Any]) -> Settings:
+    """Replace settings at their defaults by the recorded ones that a record may decide: a flag of this call goes
+    first. Raises UsageError for a value that doesn't fit."""
+    taken = {name: value for name, value, use in _begun_with(settings, recorded) if Use.RECORD in use}
+    return replace(settings, **taken)
 
 
-def with_recorded(settings: Settings, recorded: Mapping[str, object]) -> Settings:
-    """Replace settings at their defaults by the recorded ones: a flag of this call goes first."""
-    kept: dict[str, Any] = {}
+def gone_on(settings: Settings, recorded: Mapping[str, Any], begun: str, emit: EventHandler) -> Settings:
+    """Do as `with_recorded` for what is named `begun`, and say what is not taken over.
+
+    Raises UsageError where it was begun with a Python, weights, a server, or a model that is no name (a directory
+    of replies, say), and this call gives none.
+    """
+    left = list(_begun_with(settings, recorded))
+    if again := _options(left, Use.AGAIN):
+        raise UsageError(f"{begun} was begun with {again}, which no record decides: give that again, or another.")
+    if noted := _options(left, Use.NOTED):
+        text = f"{begun} was begun with {noted}; this goes on without: give that again if you want it."
+        emit(Note(text, warning=True))
+    return with_recorded(settings, recorded)
+
+
+def check_server(settings: Settings, recorded: Mapping[str, Any], begun: str) -> None:
+    """Raise UsageError where `begun` was begun with what the server that goes on with it was not started with."""
+    if own := _options(_begun_with(settings, recorded), Use.SERVER):
+        raise UsageError(f"{begun} was begun with {own}; start the server with it, or go on with --resume.")
+
+
+def _begun_with(settings: Settings, recorded: Mapping[str, Any]) -> Iterator[tuple[str, Any, Use]]:
+    """Yield the recorded settings that are no defaults and that this call leaves at their defaults."""
     defaults = Settings()
-    for field in fields(Settings):
-        asked, default = getattr(settings, field.name), getattr(defaults, field.name)
-        if asked == default and field.name in recorded and field.name not in OF_THE_CALL:
-            value = recorded[field.name]
-            kept[field.name] = Path(str(value)) if value and field.name in PATHS else value
-    return replace(settings, **kept)
+    for name, use in uses().items():
+        default, value = getattr(defaults, name), recorded.get(name)
+        if value not in (None, default) and getattr(settings, name) == default:
+            if Use.RECORD | Use.SERVER in use and not _names_a_model(value):
+                use = Use.AGAIN | Use.SERVER
+            yield name, value, use
+
+
+def _names_a_model(value: object) -> bool:
+    """Return True for a model that is known by name: no directory, no address, no name of a server's own."""
+    if not isinstance(value, str) or "://" in value:
+        return False
+    return is_embedded(value) or is_ollama(value) or provider_of(value) is not None
+
+
+def _options(left: Iterable[tuple[str, Any, Use]], use: Use) -> str:
+    return " and ".join(f"--{name.replace('_', '-')} {value}" for name, value, its in left if use in its)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ..errors import GreenloopError, Interrupted, StorageFailed
+from ..errors import GreenloopError, Interrupted, StorageFailed, UsageError
 from ..events import Answered, Event, EventHandler, Note
 from ..judge.track_record import track_record
 from ..llm_backends.budget import Budget
@@ -32,16 +32,16 @@ class RunRecorder:
         self._ruling: Ruling | None = None
         self._started = time.monotonic()
         self._seconds_before = record.seconds
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._decoded_tokens = 0
         self._decoding_seconds = 0.0
 
     def emit(self, event: Event) -> None:
         """Pass an event on; record notes, and the decoding speed of replies that were not replayed."""
-        if isinstance(event, Note) and event.text not in self._record.notes:
-            self._record = replace(self._record, notes=(*self._record.notes, event.text))
-        elif isinstance(event, Answered) and event.reply.tokens_per_second and not event.reply.replayed:
-            with self._lock:
+        with self._lock:
+            if isinstance(event, Note) and event.text not in self._record.notes:
+                self._record = replace(self._record, notes=(*self._record.notes, event.text))
+            elif isinstance(event, Answered) and event.reply.tokens_per_second and not event.reply.replayed:
                 self._decoded_tokens += event.reply.usage.completion_tokens
                 self._decoding_seconds += event.reply.usage.completion_tokens / event.reply.tokens_per_second
         self._log.add(event)
@@ -99,24 +99,45 @@ class RunRecorder:
             exit_code = 0 if reaches(self._record.grade, self._settings.require) else 1
         failure = Failure(error.kind, str(error)) if error is not None else None
         try:
-            for note in publish(self.run, self._settings.work_dir):
-                self.emit(Note(note))
+            self._write(status=status, error=failure, exit_code=exit_code)
+            attempt = self.run
+            if counts := self._counts():
+                for note in publish(attempt, self._settings.work_dir):
+                    self.emit(Note(note))
             if (fault := self._log.fault) is not None:
                 self.emit(Note(f"{self.run.events} could not be written ({fault.strerror}): its end is missing."))
-            self._write(status=status, error=failure, exit_code=exit_code)
-        except OSError as fault:
-            self._emit(Note(f"The end of the run could not be written ({fault.strerror or fault}).", warning=True))
+            self._write()
+            if attempt.is_attempt and counts:
+                attempt.adopt_attempt()
+                self.run = RunDirectory(attempt.path)
+        except (OSError, UsageError) as fault:
+            self._emit(Note(f"The end of the run could not be written ({fault}).", warning=True))
         self._log.end(self._record)
         return read_result(self.run, self._record, self._ruling)
 
+    def _counts(self) -> bool:
+        """Return False for an attempt that does not take the place of the earlier result: that came to its end, or
+        further, and this one did not."""
+        if not self.run.is_attempt or self._record.status == "finished":
+            return True
+        earlier = RunDirectory(self.run.path).read()
+        if earlier.status != "finished" and self._record.rounds >= earlier.rounds:
+            return True
+        graded = f" ({earlier.grade})" if earlier.grade is not None else ""
+        self.emit(Note(f"The earlier result of {self.run.path}{graded} stays as it was.", warning=True))
+        return False
+
     def _write(self, **changes: object) -> None:
-        spent = {
-            "usage": self.budget.usage,
-            "seconds": self._seconds_before + time.monotonic() - self._started,
-            "tokens_per_second": self._decoded_tokens / self._decoding_seconds if self._decoding_seconds else None,
-        }
-        self._record = replace(self._record, **spent, **changes)  # type: ignore[arg-type]
-        self.run.write(self._record)
+        with self._lock:
+            spent = {
+                "usage": self.budget.usage,
+                "seconds": self._seconds_before + time.monotonic() - self._started,
+                "tokens_per_second": self._decoded_tokens / self._decoding_seconds
+                if self._decoding_seconds
+                else None,
+            }
+            self._record = replace(self._record, **spent, **changes)  # type: ignore[arg-type]
+            self.run.write(self._record)
 
 
 def read_result(run: RunDirectory, record: RunRecord, ruling: Ruling | None) -> RunResult:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..events import EventHandler
+from ..llm_backends.model_names import check_known
 from ..llm_backends.selection import Choice, choose, probe_ollama
 from ..records import Role
 from ..sandbox import Sandbox, open_sandbox
@@ -45,8 +46,11 @@ class Resources:
 def models_by_role(
     settings: Settings, environ: Mapping[str, str], roles: Sequence[Role] = ROLES
 ) -> dict[Role, Choice]:
-    """The model of each role."""
-    return {role: choose(settings, environ, probe_ollama, role) for role in roles}
+    """Choose the model of each role. Raises UsageError for one that nobody serves."""
+    choices = {role: choose(settings, environ, probe_ollama, role) for role in roles}
+    for choice in () if settings.cache else set(choices.values()):  # a cache answers without LiteLLM
+        check_known(choice)
+    return choices
 
 
 @contextmanager

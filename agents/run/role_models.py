@@ -27,6 +27,7 @@ from ..roles.critic import Critic
 from ..roles.healer import Healer
 from ..roles.test_writer import TestWriter
 from ..settings import Settings
+from ..storage.atomic import PRIVATE
 
 if TYPE_CHECKING:
     from ..llm_backends.call import Caller
@@ -169,7 +170,7 @@ class RoleModels:
             self._emit(Asked(request))
             reply = caller.ask(request)
             if is_recorded(self._choices[role].model_id):  # a fork, or a moved directory, finds them here
-                ReplyStore(self._replies, reply.model or "model").save(request, reply)
+                ReplyStore(self._replies, reply.model or "model", mode=PRIVATE).save(request, reply)
             if self._settings.record is not None:
                 ReplyStore(self._settings.record, reply.model or "model").save(request, reply)
             self._emit(Answered(request, reply))
@@ -183,7 +184,7 @@ class RoleModels:
             return get_caller(None, recorded_replies(choice), budget, self._emit)
         directory, frozen = self._settings.cache, self._settings.frozen
         cache = shared.cache(choice, directory, self._emit, frozen=frozen) if directory else None
-        store = ReplyStore(replies, model.model_id)
+        store = ReplyStore(replies, model.model_id, mode=PRIVATE)
         called = None if frozen else model
         return get_caller(called, store, budget, self._emit, cache=cache, pacer=shared.pacer(choice))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing, nullcontext
 from dataclasses import asdict, dataclass, replace
@@ -12,18 +13,18 @@ from pathlib import Path
 
 from .. import __version__
 from ..errors import ModelError, SandboxBroken, UsageError
-from ..events import EventHandler, Note, RunStarted, ignore_event
+from ..events import EventHandler, Note, Ruled, RunStarted, ignore_event
 from ..llm_backends.budget import Budget, SharedBudget
 from ..llm_backends.selection import Choice
-from ..loop.branch import Branch
 from ..loop.plan import plan
+from ..loop.roles import Branch
 from ..loop.state import LoopState, surviving
 from ..loop.strategies import run_strategy
 from ..records import Role, Ruling, RunRecord, RunResult, Spec, Test, UserModule
 from ..records.approvals import Approve
 from ..sandbox.interpreter import Interpreter
 from ..sandbox.packages import find_packages
-from ..settings import Settings
+from ..settings import Settings, Use, reaches, uses
 from ..spec import read_spec, requirements, with_answers
 from ..spec.modules import MOST_LEFT_OUT
 from ..storage import run_directory
@@ -35,8 +36,9 @@ from ..verifier.cached_verifier import CachedVerifier
 from ..verifier.importable import Importable
 from .approvals import NOBODY_APPROVES, Approvals
 from .cancellation import Cancellation
+from .event_log import is_written
 from .fork import Fork, branches, read_fork
-from .recorder import RunRecorder
+from .recorder import RunRecorder, read_result
 from .resources import Resources, open_resources
 from .role_models import RoleModels
 
@@ -166,7 +168,10 @@ def run_spec(
         cancellation = cancellation or Cancellation()
         held.enter_context(cancellation.on_cancel(verifier.cancel))
         record = _first_record(request, resources.choices, sandbox.name, resumed)
-        run = resumed or run_directory.create(request.settings.work_dir, record)
+        if resumed is not None and (result := _known_result(request, record, resumed, emit)) is not None:
+            ended.append(result)
+            return result
+        run = _begin_attempt(resumed) if resumed else run_directory.create(request.settings.work_dir, record)
         run.write(record)
         if request.fork is not None:
             request.fork.keep_in(run)
@@ -229,8 +234,6 @@ def _first_record(
 ) -> RunRecord:
     now = datetime.now().astimezone()
     earlier = resumed.read() if resumed else None
-    if resumed:
-        resumed.delete_rounds()
     return RunRecord(
         schema_version=run_directory.SCHEMA_VERSION,
         id=earlier.id if earlier else request.run_id or run_directory.new_id(request.spec.id, now),
@@ -245,6 +248,40 @@ def _first_record(
         seconds=earlier.seconds if earlier else 0.0,
         forked_from=earlier.forked_from if earlier else request.fork.forked_from if request.fork else None,
     )
+
+
+def _begin_attempt(run: RunDirectory) -> RunDirectory:
+    """Begin a new attempt at `run`. Raises UsageError where that can't be done, or another process is at it."""
+    if sys.platform != "win32" and is_written(run.events):
+        raise UsageError(f"Another process is at {run.path}; wait for its end, or stop it first.")
+    try:
+        return run.begin_attempt()
+    except OSError as error:
+        raise UsageError(
+            f"{run.path} can't be written ({error.strerror}); make it writable, or copy it."
+        ) from error
+
+
+def _known_result(
+    request: RunRequest, record: RunRecord, run: RunDirectory, emit: EventHandler
+) -> RunResult | None:
+    """Return the result of a run that has come to its end, where `record` would be of the same again."""
+    earlier = run.read()
+    read = ("answers", "packages")  # they are in the spec
+    decisive = [name for name, use in uses().items() if Use.DIGEST in use and name not in read]
+    wanted, known = (
+        (each.spec, each.models, [each.settings.get(name) for name in decisive]) for each in (record, earlier)
+    )
+    if earlier.status != "finished" or wanted != known:
+        return None
+    request.budget().charge(earlier.usage)
+    rounds = run.rounds()
+    emit(Note(f"Nothing is new since {run.path} ended; this is its result."))
+    for last in rounds[-1:]:
+        leader = next((each for each in last.board.candidates if each.id == last.ruling.leader), None)
+        emit(Ruled(last.number, last.board, last.ruling, leader))
+    result = read_result(run, earlier, rounds[-1].ruling if rounds else None)
+    return replace(result, exit_code=0 if reaches(earlier.grade, request.settings.require) else 1)
 
 
 def _run_loop(

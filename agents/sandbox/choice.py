@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import cache, partial
 from pathlib import Path
 
@@ -82,11 +83,7 @@ def _container(interpreter: Interpreter | None) -> Sandbox | str:
 
     if interpreter is not None and not interpreter.is_this:
         return f"it runs the Python of its image, not {interpreter.executable}; go without --python"
-    sandbox = Container()
-    reason = probe(sandbox, outside=__file__)
-    if reason:
-        sandbox.close()
-    return reason or sandbox
+    return probed(Container(), outside=__file__)
 
 
 @cache
@@ -101,7 +98,17 @@ def _on_linux(interpreter: Interpreter, name: str) -> Sandbox | str:
         from .backends.native import Native
 
         sandbox = Native(interpreter=interpreter)
-    return probe(sandbox) or sandbox
+    return probed(sandbox)
+
+
+def probed(sandbox: Sandbox, outside: str = _OUTSIDE) -> Sandbox | str:
+    """Return `sandbox`; or close it, and return what the probe found against it or raise what it raised."""
+    with ExitStack() as held:
+        held.callback(sandbox.close)
+        reason = probe(sandbox, outside)
+        if reason is None:
+            held.pop_all()
+    return reason or sandbox
 
 
 def probe(sandbox: Sandbox, outside: str = _OUTSIDE) -> str | None:

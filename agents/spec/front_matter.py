@@ -19,6 +19,8 @@ from .yaml_source import YamlFault, built, composed, key_lines
 _LIMITS = ("max_rounds", "max_seconds", "max_tokens", "max_cost")
 KEYS = ("id", "signature", "examples", "tests", "packages", "with", "limits", *_LIMITS)
 _BLOCK = re.compile(r"\A---[ \t]*\n(?P<yaml>.*?\n|)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_OPENED = re.compile(r"\A---[ \t]*\n(?:[ \t]*(?:#.*)?\n)*[A-Za-z_][\w-]*[ \t]*:(?:\s|\Z)")
+"""A first line `---`, and a key after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,8 @@ def separated(text: str, place: Place) -> tuple[FrontMatter, str]:
     """Return the front matter of `text`, and the text after it. Raises UsageError that names the line."""
     match = _BLOCK.match(text)
     if not match:
+        if _OPENED.match(text):
+            raise UsageError(f"{place.at(1)}: the front matter is never closed; write `---` on the line after it.")
         return FrontMatter(), text
     data, lines = _loaded(match["yaml"], place)
     if data is None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import UsageError
+from ..files import contained
 from ..records import UserModule
 from .source_file import read_text
 
@@ -53,7 +54,7 @@ def read_modules(paths: Sequence[Path]) -> tuple[UserModule, ...]:
 
 
 def _read(path: Path) -> UserModule:
-    real = path.resolve()
+    real = contained(path)
     if not real.is_dir():
         if path.suffix != ".py" and path.exists():
             raise UsageError(f"{path} is neither a Python file nor a package's folder; give one of them.")
@@ -66,8 +67,8 @@ def _read(path: Path) -> UserModule:
         for name in sorted(name for name in names if not _SKIPPED.fullmatch(name)):
             file = Path(folder, name)
             inner = f"{real.name}/{file.relative_to(real).as_posix()}"
-            # A link may lead to any file of this machine.
-            if file.suffix != ".py" or not file.resolve().is_relative_to(real):
+            # A link may lead to any file of this machine, and a FIFO would block.
+            if file.suffix != ".py" or not file.is_file() or not file.resolve().is_relative_to(real):
                 left_out.append(inner)
                 continue
             files[inner] = read_text(file, MOST_BYTES)

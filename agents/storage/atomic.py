@@ -1,34 +1,77 @@
-"""Files that are whole at every moment."""
+"""Files that are whole at every moment, and never written through a link out of their folder."""
 
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from ..files import contained, open_regular
 
-def write_atomically(path: Path, text: str) -> None:
+PRIVATE = 0o600
+"""Mode of what a run keeps for itself: specs, prompts and replies are nobody else's business."""
+
+
+def write_atomically(path: Path, text: str, root: Path | None = None, mode: int | None = None) -> None:
     """Write `text` so that `path` always holds either the old or the new text, also after a power loss."""
-    write_pieces_atomically(path, (text,))
+    write_pieces_atomically(path, (text,), root, mode)
 
 
-def write_pieces_atomically(path: Path, pieces: Iterable[str]) -> None:
+def write_pieces_atomically(
+    path: Path, pieces: Iterable[str], root: Path | None = None, mode: int | None = None
+) -> None:
     """Write the text that `pieces` make together as `write_atomically` does, holding one piece at a time."""
-    replace_atomically(path, (piece.encode("utf-8", "surrogatepass") for piece in pieces))
+    encoded = (piece.encode("utf-8", "surrogatepass") for piece in pieces)
+    replace_atomically(path, encoded, root=root, mode=mode)
 
 
-def replace_atomically(path: Path, pieces: Iterable[bytes], *, mode: int = 0o644) -> None:
-    """Write the bytes that `pieces` make together, with the permissions `mode`, as `write_atomically` does."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+def replace_atomically(
+    path: Path, pieces: Iterable[bytes], *, root: Path | None = None, mode: int | None = None
+) -> None:
+    """Write the bytes that `pieces` make together as `write_atomically` does, with the permissions `mode` (None:
+    those that the umask leaves). A link at `path` itself is replaced.
+
+    Raises UsageError where the folder lies behind a link out of `root` (see `files.contained`), and OSError.
+    """
+    folder = contained(path.parent, root)
+    folder.mkdir(parents=True, exist_ok=True)
+    temporary = folder / f".{path.name}.{secrets.token_hex(8)}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+    handle = os.open(temporary, flags, 0o666 if mode is None else PRIVATE)
     try:
         with os.fdopen(handle, "wb") as file:
             file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).chmod(mode)
-        Path(temporary).replace(path)
+        if mode is not None:
+            temporary.chmod(mode)
+        temporary.replace(folder / path.name)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
+
+
+def make_names_last(folder: Path) -> None:
+    """Have the names in `folder` outlast a power loss; Windows has no way to ask for it."""
+    if sys.platform != "win32":
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def copy_files(source: Path, target: Path, root: Path) -> None:
+    """Copy the files below the folder `source` to `target`, below `root`; what is there stays, or is replaced.
+
+    Raises UsageError for a link out of `source` and for what is neither file nor folder, and OSError.
+    """
+    for folder, folders, names in os.walk(source):
+        for path in (Path(folder, name) for name in (*folders, *names)):
+            if path.is_dir() and not path.is_symlink():
+                continue
+            with os.fdopen(open_regular(path, source), "rb") as file:
+                mode = os.fstat(file.fileno()).st_mode & 0o666
+                replace_atomically(target / path.relative_to(source), file, root=root, mode=mode)

@@ -1,7 +1,15 @@
 """The run directory: every round, atomically; what `show` reads and `--resume` goes on from.
 
 A run is resumed by doing it again on the replies it has recorded: what was asked before is answered from
-`replies/`, so a run killed at any moment loses at most the calls that were in flight.
+`replies/`, so a run killed at any moment loses at most the calls that were in flight. The earlier result stays as
+it is meanwhile:
+
+    runs/<id>/              run.json, rounds/, user_code.py, ...; what all attempts share: replies/, events.jsonl
+              attempt/      the result of an attempt under way
+              adopted/      that of one that has ended, about to be moved up; it counts from the renaming on
+              earlier/<n>/  results that others took the place of
+
+The folder may be a stranger's: nothing is read or written through a link that leads out of it.
 """
 
 from __future__ import annotations
@@ -9,6 +17,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,10 +26,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
+from ..files import contained, read_record
 from ..records import Dispute, RoundRecord, RunRecord, Test, fingerprint
 from ..records.heal import HealRecord
 from ..suite import render
-from .atomic import write_atomically
+from .atomic import PRIVATE, write_atomically
 from .json_form import dumped, loaded
 from .questions import QUESTIONS_FILE, is_answered, questions_text
 
@@ -29,16 +39,23 @@ CODE_FILE = "user_code.py"
 TESTS_FILE = "test_user_code.py"
 
 
+_RESULT = ("run.json", "rounds", "ledger.json", QUESTIONS_FILE, CODE_FILE, TESTS_FILE, "case.json", "heal.patch")
+"""What an attempt has for itself; everything else is shared."""
+_ATTEMPT, _ADOPTED, _EARLIER = "attempt", "adopted", "earlier"
+_ID = re.compile(r"\w[\w.-]*")
+
+
 @dataclass(frozen=True, slots=True)
 class RunDirectory:
-    """`work_dir/runs/<id>/` of one run."""
+    """`work_dir/runs/<id>/` of one run; with `is_attempt`, what a new attempt at it comes to."""
 
     path: Path
+    is_attempt: bool = False
 
     @property
     def exists(self) -> bool:
         """True once a run was begun there."""
-        return (self.path / "run.json").is_file()
+        return self._place("run.json").is_file()
 
     @property
     def replies(self) -> Path:
@@ -54,64 +71,91 @@ class RunDirectory:
         """The run's record. Raises UsageError where run.json is missing, damaged or of another version."""
         if self.kind == "heal":
             raise UsageError(f"{self.path} is the run of a heal; go on with it by: heal --resume {self.path}")
-        record: RunRecord = self._read("run.json", RunRecord)
+        record: RunRecord = self.load_record("run.json", RunRecord)
         if record.schema_version != SCHEMA_VERSION:
             raise UsageError(
                 f"{self.path} was written by another version of greenloop ({record.greenloop_version}); "
                 "show and resume it with that version."
             )
+        if "code_writer" not in record.models:
+            raise UsageError(f"{self.path / 'run.json'} names no model; the run can't be shown or resumed.")
         return record
 
     def write(self, record: RunRecord | HealRecord) -> None:
         """Replace run.json."""
-        write_atomically(self.path / "run.json", _text(record))
+        self.save("run.json", _text(record))
 
     @property
     def kind(self) -> str:
         """`heal` for the run of a heal, `generate` for every other."""
         try:
-            document = json.loads((self.path / "run.json").read_bytes())
-        except (OSError, ValueError):
+            document = json.loads(self._bytes("run.json"))
+        except (OSError, ValueError, RecursionError, UsageError):
             return "generate"
-        return str(document.get("kind", "generate")) if isinstance(document, dict) else "generate"
+        return "heal" if isinstance(document, dict) and document.get("kind") == "heal" else "generate"
 
     def read_heal(self) -> HealRecord:
         """The record of a heal. Raises UsageError where run.json is missing, damaged or of another kind of run."""
-        record: HealRecord = self._read("run.json", HealRecord)
+        record: HealRecord = self.load_record("run.json", HealRecord)
         return record
 
     def save(self, name: str, text: str) -> None:
-        """Keep a file of the run."""
-        write_atomically(self.path / name, text)
+        """Keep a file of the run. Raises UsageError where its folder is a link out of the run's, and OSError."""
+        write_atomically(self._place(name), text, contained(self.path), PRIVATE)
 
     def load(self, name: str) -> str | None:
-        """A file of the run; None where it has none of the name."""
-        path = self.path / name
-        return path.read_text(encoding="utf-8") if path.is_file() else None
+        """A file of the run; None where it has none of the name. Raises UsageError for a link out of the run."""
+        try:
+            return self._bytes(name).decode("utf-8", "replace")
+        except FileNotFoundError:
+            return None
+
+    def load_record(self, name: str, kind: type[Any]) -> Any:
+        """The record of `kind` in a file of the run. Raises UsageError where it is missing or damaged."""
+        from pydantic import ValidationError
+
+        try:
+            return loaded(kind, self._bytes(name))
+        except OSError as error:
+            raise UsageError(f"There is no run in {self.path} ({name}: {error.strerror}).") from error
+        except ValidationError as error:
+            raise UsageError(
+                f"{self.path / name} can't be read ({error.error_count()} faults, first: "
+                f"{error.errors()[0]['msg']}); the run can't be shown or resumed."
+            ) from error
 
     def rounds(self) -> list[RoundRecord]:
-        """The rounds written so far, in order."""
-        found = sorted((self.path / "rounds").glob("[0-9]*/round.json"))
-        return [self._read(str(path.relative_to(self.path)), RoundRecord) for path in found]
+        """The rounds written so far, in order. Raises UsageError for a damaged one."""
+        found = sorted(self._place("rounds").glob("[0-9]*/round.json"))
+        return [self._round(f"rounds/{path.parent.name}/round.json") for path in found]
+
+    def _round(self, name: str) -> RoundRecord:
+        record: RoundRecord = self.load_record(name, RoundRecord)
+        for board in (record.board, record.probes or record.board):
+            if len(board.candidates) != len(board.verdicts):
+                raise UsageError(f"{self.path / name} has {len(board.verdicts)} verdicts on other candidates.")
+        if record.ruling.leader not in (None, *(each.id for each in record.board.candidates)):
+            raise UsageError(f"{self.path / name} is led by a candidate that it does not have.")
+        return record
 
     def append(self, record: RoundRecord) -> None:
         """Keep one round, before anything else happens."""
-        write_atomically(self.path / "rounds" / f"{record.number:02d}" / "round.json", _text(record))
-        write_atomically(self.path / "ledger.json", _text(record.ruling))
+        self.save(f"rounds/{record.number:02d}/round.json", _text(record))
+        self.save("ledger.json", _text(record.ruling))
         self._keep_questions(record.ruling.disputes)
 
     def delete_rounds(self) -> None:
-        """Delete the rounds of an earlier attempt, which are about to be done again from its replies."""
+        """Delete the rounds of an earlier attempt."""
         if (self.path / "rounds").is_dir():
             shutil.rmtree(self.path / "rounds")
 
     def save_code(self, code: str) -> None:
         """Keep the best candidate so far."""
-        write_atomically(self.path / CODE_FILE, code)
+        self.save(CODE_FILE, code)
 
     def save_tests(self, tests: Sequence[Test]) -> None:
         """Keep the surviving suite, runnable with plain pytest beside the code."""
-        write_atomically(self.path / TESTS_FILE, render(tests))
+        self.save(TESTS_FILE, render(tests))
 
     def code(self) -> str | None:
         """The best candidate so far, if there is one."""
@@ -121,28 +165,78 @@ class RunDirectory:
         """The surviving suite, if there is one."""
         return self.load(TESTS_FILE)
 
+    # --- attempts ----------------------------------------------------------------------------------------------
+
+    @property
+    def attempt(self) -> RunDirectory:
+        """The place of an attempt at the run."""
+        return RunDirectory(self.path, is_attempt=True)
+
+    def begin_attempt(self) -> RunDirectory:
+        """Return the place of a new attempt at the run, made empty. Raises UsageError and OSError."""
+        self._settle()
+        self.drop_attempt()
+        return self.attempt
+
+    def adopt_attempt(self) -> None:
+        """Put the attempt in place of the earlier result, which stays below `earlier/`.
+
+        A kill at any moment leaves one of the two to be read. Raises OSError.
+        """
+        attempt = self._inside(_ATTEMPT)
+        (attempt / _EARLIER).mkdir()
+        attempt.rename(self._inside(_ADOPTED))
+        self._settle()
+
+    def drop_attempt(self) -> None:
+        """Delete what an attempt has come to."""
+        if (attempt := self._inside(_ATTEMPT)).is_dir():
+            shutil.rmtree(attempt)
+
+    def _settle(self) -> None:
+        """Move what was adopted in place; again where that was cut off. `adopted/earlier` is there until the
+        earlier result is whole in it."""
+        top, adopted = contained(self.path), self._inside(_ADOPTED)
+        if (earlier := adopted / _EARLIER).is_dir():
+            _move(top, earlier)
+            kept = self._inside(_EARLIER)
+            kept.mkdir(mode=0o700, exist_ok=True)
+            earlier.rename(kept / str(1 + len(list(kept.iterdir()))))
+        if adopted.is_dir():
+            _move(adopted, top)
+            shutil.rmtree(adopted)
+
+    # --- files -------------------------------------------------------------------------------------------------
+
+    def _place(self, name: str) -> Path:
+        own = name.split("/")[0] in _RESULT
+        if own and self.is_attempt:
+            return self.path / _ATTEMPT / name
+        if own and (adopted := self.path / _ADOPTED / name).exists():
+            return adopted
+        return self.path / name
+
+    def _inside(self, name: str) -> Path:
+        return contained(self.path / name, contained(self.path))
+
+    def _bytes(self, name: str) -> bytes:
+        return read_record(self._place(name), contained(self.path))
+
     def _keep_questions(self, disputes: Sequence[Dispute]) -> None:
         """Write what is open, for `--answers`; a file that a user has answered in is set aside."""
-        path = self.path / QUESTIONS_FILE
-        if path.is_file() and is_answered(path.read_text(encoding="utf-8", errors="replace")):
-            _set_aside(path)
+        if is_answered(self.load(QUESTIONS_FILE) or ""):
+            _set_aside(self._place(QUESTIONS_FILE))
         if disputes:
-            write_atomically(path, questions_text(disputes, self.path))
+            self.save(QUESTIONS_FILE, questions_text(disputes, self.path))
         else:
-            path.unlink(missing_ok=True)
+            self._place(QUESTIONS_FILE).unlink(missing_ok=True)
 
-    def _read(self, name: str, kind: type[Any]) -> Any:
-        from pydantic import ValidationError
 
-        try:
-            return loaded(kind, (self.path / name).read_bytes())
-        except OSError as error:
-            raise UsageError(f"There is no run in {self.path} ({name}: {error.strerror}).") from error
-        except ValidationError as error:
-            raise UsageError(
-                f"{self.path / name} can't be read ({error.error_count()} faults, first: "
-                f"{error.errors()[0]['msg']}); the run can't be shown or resumed."
-            ) from error
+def _move(source: Path, target: Path) -> None:
+    """Move the files of a result from one folder to another."""
+    for name in _RESULT:
+        if os.path.lexists(source / name):
+            (source / name).rename(target / name)
 
 
 def _text(record: object) -> str:
@@ -155,9 +249,10 @@ def _text(record: object) -> str:
 def create(work_dir: Path, record: RunRecord | HealRecord) -> RunDirectory:
     """A new run's directory, with its run.json. Raises UsageError where it can't be written, or has a run."""
     try:
-        path = work_dir / "runs" / record.id
-        path.mkdir(parents=True, exist_ok=True)
-        run = RunDirectory(path)
+        make_work_dir(work_dir)
+        for folder in ((runs := _runs(work_dir)), runs / record.id):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        run = RunDirectory(work_dir / "runs" / record.id)
         if run.exists:
             raise FileExistsError(errno.EEXIST, "there is a run of that name")
         run.write(record)
@@ -168,6 +263,17 @@ def create(work_dir: Path, record: RunRecord | HealRecord) -> RunDirectory:
     return run
 
 
+def make_work_dir(work_dir: Path) -> None:
+    """Make `work_dir` where it is missing, and have git leave it alone. Raises UsageError and OSError."""
+    if not contained(work_dir).exists():
+        write_atomically(work_dir / ".gitignore", "*\n")
+
+
+def _runs(work_dir: Path) -> Path:
+    """The folder of the runs with its links resolved. Raises UsageError for a link out."""
+    return contained(work_dir / "runs", contained(work_dir))
+
+
 def new_id(spec_id: str, now: datetime) -> str:
     """An id that sorts by time and names its spec: `20260131-120000-quicksort-1a2b3c4d5e6f`."""
     return (
@@ -175,50 +281,84 @@ def new_id(spec_id: str, now: datetime) -> str:
     )
 
 
+def runs_in(work_dir: Path) -> list[RunDirectory]:
+    """The runs in `work_dir`, in order of their names; a folder without a regular run.json is none.
+
+    Raises UsageError for a link out.
+    """
+    found = (RunDirectory(work_dir / "runs" / path.name) for path in sorted(_runs(work_dir).glob("*")))
+    return [run for run in found if run.exists]
+
+
 def find(work_dir: Path, name: str | None) -> RunDirectory:
     """The run called `name`: an id, the beginning of one, a path, or None for the latest.
 
     Raises UsageError where there is none, or several.
     """
-    if name is not None and (Path(name) / "run.json").is_file():
+    if name is not None and RunDirectory(Path(name)).exists:
         return RunDirectory(Path(name))
-    runs = sorted(path.parent for path in (work_dir / "runs").glob("*/run.json"))
+    runs = runs_in(work_dir)
     if not runs:
         raise UsageError(f"There is no run in {work_dir / 'runs'} yet; start one with a spec.")
     if name is None:
-        return RunDirectory(runs[-1])
-    matching = [run for run in runs if run.name.startswith(name)] or [run for run in runs if name in run.name]
+        return runs[-1]
+    matching = [run for run in runs if run.path.name.startswith(name)]
+    matching = matching or [run for run in runs if name in run.path.name]
     if len(matching) != 1:
-        shown = ", ".join(run.name for run in (matching or runs)[-3:])
+        shown = ", ".join(run.path.name for run in (matching or runs)[-3:])
         what = "matches several runs" if matching else "matches no run"
         raise UsageError(f"{name!r} {what} in {work_dir / 'runs'}; take one of: {shown}.")
-    return RunDirectory(matching[0])
+    return matching[0]
 
 
 def publish(run: RunDirectory, work_dir: Path) -> list[str]:
     """Copy the run's code and tests to `work_dir`, as the latest. Returns a note for each file set aside.
 
-    A file there that a run did not write, or that was edited since, is renamed and never overwritten.
+    A file there that a run did not write, or that was edited since, is renamed and never overwritten. What a
+    finished run of the same spec published stays where this one came to no end.
     """
-    stamp_path = work_dir / "runs" / "latest.json"
+    runs = _runs(work_dir)
     try:
-        stamps = json.loads(stamp_path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        stamps = json.loads(read_record(runs / "latest.json", runs))
+        stamps = stamps if isinstance(stamps, dict) else {}
+    except (OSError, ValueError, RecursionError, UsageError):
         stamps = {}
+    if _is_finished(earlier := str(stamps.get("run")), run, runs):
+        return [f"{work_dir} keeps the code and the tests of {earlier}, which came to its end."]
     notes = []
     for name in (CODE_FILE, TESTS_FILE):
-        source, target = run.path / name, work_dir / name
-        if not source.is_file():
+        text, target = run.load(name), work_dir / name
+        if text is None:
             continue
-        text = source.read_text(encoding="utf-8")
-        if target.is_file():
-            present = target.read_text(encoding="utf-8", errors="replace")
-            if present != text and fingerprint(present) != stamps.get(name):
+        if os.path.lexists(target):
+            present = _present(target)
+            if present != text and (present is None or fingerprint(present) != stamps.get(name)):
                 notes.append(_set_aside(target))
-        write_atomically(target, text)
+        write_atomically(target, text, contained(work_dir))
         stamps[name] = fingerprint(text)
-    write_atomically(stamp_path, json.dumps({**stamps, "run": run.path.name}, indent=2) + "\n")
+    stamps = {**stamps, "run": run.path.name}
+    write_atomically(runs / "latest.json", json.dumps(stamps, indent=2) + "\n", runs, PRIVATE)
     return notes
+
+
+def _is_finished(earlier: str, run: RunDirectory, runs: Path) -> bool:
+    """Return True if the run called `earlier` came to its end with the spec of `run`, which did not."""
+    if not _ID.fullmatch(earlier) or earlier == run.path.name:
+        return False
+    try:
+        known, record = RunDirectory(runs / earlier).read(), run.read()
+    except UsageError:
+        return False
+    same = known.spec.text == record.spec.text
+    return same and known.status == "finished" and record.status != "finished"
+
+
+def _present(path: Path) -> str | None:
+    """The text of a file that is about to be replaced; None for a link and for what is no file."""
+    try:
+        return None if path.is_symlink() else read_record(path).decode("utf-8", "replace")
+    except (OSError, UsageError):
+        return None
 
 
 def _set_aside(path: Path) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import StorageFailed, UsageError
+from ..files import read_regular
 from ..syntax.source import parse
 from .atomic import replace_atomically
 
@@ -32,31 +33,47 @@ class UserFile:
         where they are. Raises UsageError where the file is not as it was read, or can't hold the text, and
         StorageFailed; then it stays as it is.
         """
+        data = self.encoded(text)
+        kept = self.back_up(backup)
+        self.write(data)
+        return kept
+
+    def encoded(self, text: str) -> bytes:
+        """Return `text` as the bytes of this file. Raises UsageError where its encoding can't hold it."""
         try:
-            data = text.encode(self.encoding)
+            return text.encode(self.encoding)
         except UnicodeEncodeError as error:
             character = error.object[error.start]
             raise UsageError(
                 f"{self.path} is {self.encoding}, which can't hold {character!r}; save it as UTF-8."
             ) from error
+
+    def back_up(self, backup: Path) -> Path:
+        """Keep the bytes that were read as `backup`, or beside it, where that exists. Raises StorageFailed."""
         number = 1
         kept = backup
         while kept.exists():
             number += 1
             kept = backup.with_name(f"{backup.name}.{number}")
-        try:
-            replace_atomically(kept, [self.data], mode=self.mode)
-            self.check_unchanged()
-            replace_atomically(self.path, [data], mode=self.mode)
-        except OSError as error:
-            raise StorageFailed(f"{self.path} can't be written ({error.strerror or error}).") from error
+        self._replace(kept, self.data)
         return kept
+
+    def write(self, data: bytes) -> None:
+        """Replace its bytes. Raises UsageError where it is not as it was read, and StorageFailed."""
+        self.check_unchanged()
+        self._replace(self.path, data)
+
+    def _replace(self, path: Path, data: bytes) -> None:
+        try:
+            replace_atomically(path, [data], mode=self.mode)
+        except OSError as error:
+            raise StorageFailed(f"{path} can't be written ({error.strerror or error}).") from error
 
     def check_unchanged(self) -> None:
         """Raise UsageError where the file is not as it was read."""
         try:
-            same = not self.path.is_symlink() and self.path.read_bytes() == self.data
-        except OSError:
+            same = not self.path.is_symlink() and read_regular(self.path, most=LONGEST + 1) == self.data
+        except (OSError, UsageError):
             same = False
         if not same:
             raise UsageError(f"{self.path} was changed while the run was under way.")
@@ -76,7 +93,7 @@ def read_user_file(path: Path, *, broken: bool = False) -> UserFile:
             raise UsageError(f"{path} has several names (hard links), which it would lose; copy it.")
         if found.st_size > LONGEST:
             raise UsageError(f"{path} is longer than {LONGEST // 1_000_000} MB; name a shorter file.")
-        data = path.read_bytes()
+        data = read_regular(path)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UsageError(f"{path} can't be read ({reason}); name a Python file that exists.") from error

@@ -62,7 +62,8 @@ def measure(
         survivors: list[Mutant] = []
         while tried < len(planned) and clock() - begun <= seconds:
             batch = planned[tried : tried + BATCH]
-            survivors += _survivors(batch, tests, runner, patience(verdict))
+            board = runner.hasty_board([as_candidate(each.code) for each in batch], tests, patience(verdict))
+            survivors += [each for each, seen in zip(batch, board.verdicts, strict=True) if seen.kind == "passed"]
             tried += len(batch)
         covered = covering.read(running.wait())
     return Strength(
@@ -100,10 +101,3 @@ def patience(verdict: Verdict) -> float:
 def as_candidate(code: str) -> Candidate:
     """Return `code` as something that a board takes."""
     return Candidate(fingerprint(code), code, "draft", 0)
-
-
-def _survivors(
-    batch: Sequence[Mutant], tests: Sequence[Test], runner: MutantRunner, call_seconds: float
-) -> list[Mutant]:
-    board = runner.hasty_board([as_candidate(mutant.code) for mutant in batch], tests, call_seconds)
-    return [mutant for mutant, verdict in zip(batch, board.verdicts, strict=True) if verdict.kind == "passed"]

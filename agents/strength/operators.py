@@ -73,12 +73,9 @@ def _calculated(node: ast.BinOp) -> Iterator[ast.AST]:
     of_types = isinstance(node.op, ast.BitOr) and any(
         isinstance(side, ast.Constant) and side.value is None for side in (node.left, node.right)
     )
-    if not of_types and type(node.op) in _ARITHMETIC and not _is_neutral(node.op, node.right):
+    neutral = isinstance(node.right, ast.Constant) and node.right.value == _NEUTRAL.get(type(node.op))
+    if not of_types and type(node.op) in _ARITHMETIC and not neutral:
         yield ast.BinOp(node.left, _ARITHMETIC[type(node.op)](), node.right)
-
-
-def _is_neutral(operator: ast.operator, right: ast.expr) -> bool:
-    return isinstance(right, ast.Constant) and right.value == _NEUTRAL.get(type(operator))
 
 
 def _is_sequence(node: ast.expr) -> bool:

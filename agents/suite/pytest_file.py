@@ -112,8 +112,10 @@ def _statements(node: ast.stmt, lines: Sequence[str], whole: bool) -> list[_Stat
             for entry in imports
         ]
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        for name in _hidden_tests(node):
-            raise ValueError(f"line {node.lineno}: {name} is defined inside a block; move it to the top level")
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef) and inner.name.startswith("test_"):
+                reason = f"{inner.name} is defined inside a block; move it to the top level"
+                raise ValueError(f"line {node.lineno}: {reason}")
     text = source_of(lines, node)
     autouse = is_fixture(node) and "autouse" in text
     binds = names_bound(node)
@@ -137,11 +139,6 @@ def _acts(node: ast.stmt) -> bool:
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return False
     return any(not isinstance(inner, _INERT) for inner in ast.walk(node))
-
-
-def _hidden_tests(node: ast.AST) -> list[str]:
-    functions = [n for n in ast.walk(node) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
-    return [function.name for function in functions if function.name.startswith("test_")]
 
 
 def _needed(statements: Sequence[_Statement], names: frozenset[str]) -> str:

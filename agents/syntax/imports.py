@@ -103,7 +103,8 @@ def render_imports(imports: Iterable[Import]) -> str:
             members.setdefault(key, set()).add(f"{entry.name}{alias}")
     froms = [f"from {key.removesuffix(' *')} import {', '.join(sorted(names))}" for key, names in members.items()]
     lines = sorted(plain) + sorted(froms)
-    return "\n".join(sorted(lines, key=_rank))
+    rank = {"__future__": 0, USER_MODULE: 2}
+    return "\n".join(sorted(lines, key=lambda line: rank.get(line.split()[1], 1)))
 
 
 def add_missing_imports(code: str) -> tuple[str, tuple[str, ...]]:
@@ -113,12 +114,7 @@ def add_missing_imports(code: str) -> tuple[str, tuple[str, ...]]:
     if not missing:
         return code, ()
     added = [_known(name, tree) for name in missing]
-    place = 0
-    for node in tree.body:
-        docstring = not place and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        if not docstring and not (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
-            break
-        place = node.end_lineno or node.lineno
+    place = head_end(tree)
     lines = code.split("\n")
     # Before the other imports: where a star import binds the name after all, it wins.
     head = [*lines[:place], ""] if place else []
@@ -128,15 +124,22 @@ def add_missing_imports(code: str) -> tuple[str, tuple[str, ...]]:
     return "\n".join([*head, block, *gap, *rest]), tuple(f"added {line}" for line in added)
 
 
+def head_end(tree: ast.Module) -> int:
+    """Return the number of the last line of a module's docstring and `__future__` imports; 0 without any."""
+    end = 0
+    for node in tree.body:
+        docstring = not end and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if not docstring and not (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
+            break
+        end = node.end_lineno or node.lineno
+    return end
+
+
 def _known(name: str, tree: ast.Module) -> str:
-    if name in _CALLABLE_MODULES and _is_called(name, tree):
+    called = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    if name in _CALLABLE_MODULES and any(isinstance(each, ast.Name) and each.id == name for each in called):
         return f"from {name} import {name}"
     return _datetime(tree) if name == "datetime" else KNOWN[name]
-
-
-def _is_called(name: str, tree: ast.Module) -> bool:
-    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
-    return any(isinstance(function, ast.Name) and function.id == name for function in calls)
 
 
 def _datetime(tree: ast.Module) -> str:
@@ -146,8 +149,3 @@ def _datetime(tree: ast.Module) -> str:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "datetime":
             return "import datetime" if node.attr in members else "from datetime import datetime"
     return "from datetime import datetime"
-
-
-def _rank(line: str) -> int:
-    module = line.split()[1]
-    return {"__future__": 0, USER_MODULE: 2}.get(module, 1)

@@ -40,7 +40,11 @@ def parse_expression(text: str) -> ast.expr:
 
 def _tree(text: str, mode: Literal["exec", "eval"]) -> ast.AST:
     with _parser():
-        return ast.parse(text.removeprefix("\ufeff"), mode=mode)
+        return ast.parse(text.removeprefix("\ufeff"), _NO_FILE, mode)
+
+
+_NO_FILE = ""
+"""The parser opens the file that a faulty text is said to be from, `<unknown>` by default, to quote its line."""
 
 
 @contextmanager
@@ -88,7 +92,7 @@ def compiled(text: str) -> CodeType:
     tree = parse(text)
     with _parser():
         try:
-            code: CodeType = compile(tree, "<reply>", "exec", dont_inherit=True)
+            code: CodeType = compile(tree, _NO_FILE, "exec", dont_inherit=True)
         except (RecursionError, MemoryError, OverflowError) as error:
             raise ValueError(str(error) or "the code is too deep to be compiled") from error
     return code
@@ -244,9 +248,17 @@ class _Plain(ast.NodeTransformer):
         return node
 
 
-def quoted(tree: ast.Module) -> Iterator[ast.AST]:
-    """Nodes of the annotations in quotes: some functions run them."""
+def quoted(tree: ast.AST) -> Iterator[ast.AST]:
+    """Nodes of the annotations in quotes, in other quotes too: some functions run them."""
     for node in ast.walk(tree):
-        text = text_of(getattr(node, "annotation", None)) or text_of(getattr(node, "returns", None))
-        if text and parses(f"({text})"):
-            yield from ast.walk(parse_expression(f"({text})"))
+        for part in (getattr(node, "annotation", None), getattr(node, "returns", None)):
+            if isinstance(part, ast.AST):
+                yield from _quoted_in(part)
+
+
+def _quoted_in(annotation: ast.AST) -> Iterator[ast.AST]:
+    for text in filter(None, map(text_of, ast.walk(annotation))):
+        if parses(f"({text})"):
+            expression = parse_expression(f"({text})")
+            yield from ast.walk(expression)
+            yield from _quoted_in(expression)

@@ -7,8 +7,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ..records.approvals import ANSWERS, Answer, Decision, Proposal
+from ..settings import in_ci
 from ..syntax.clean_text import visible
-from .console import Console, in_ci
+from .console import Console
 
 _KEYS: dict[str, Answer] = {
     "y": "yes",

@@ -16,7 +16,6 @@ from ..batch.labels import label_of
 from ..batch.outcome import BatchResult
 from ..batch.records import Entry, EntryResult
 from ..events import Answered, Asked, BoardStarted, Event, Fetching, Note, Ruled, Streamed
-from ..syntax.clean_text import clean
 from .console import GRADE_STYLES, Console
 
 if TYPE_CHECKING:
@@ -98,11 +97,11 @@ class BatchConsole:
             done, earlier = self._labels.total(), self.earlier.total()
         if not self.console.quiet:
             line = f"{done + earlier}/{self.total + earlier} {result_line(result)}"
-            self.console.err.print(clean(line), markup=False, style=GRADE_STYLES.get(label_of(result)))
+            self.console.err.print(line, style=GRADE_STYLES.get(label_of(result)))
 
     def note(self, text: str) -> None:
         """Print one sentence to standard error."""
-        self.console.err.print(clean(text), style="yellow", markup=False)
+        self.console.err.print(text, style="yellow")
 
     def __rich__(self) -> RenderableType:
         """Draw the table."""
@@ -116,7 +115,7 @@ class BatchConsole:
             state = self._state(now)
         table = Table.grid(padding=(0, 2))
         for name, doing, tokens, seconds in rows[:SHOWN_ROWS]:
-            table.add_row(Text(clean(name)), Text(clean(doing)), f"{tokens} tokens", f"{seconds:.0f} s")
+            table.add_row(Text(name), Text(doing), f"{tokens} tokens", f"{seconds:.0f} s")
         more = [Text(f"and {len(rows) - SHOWN_ROWS} more")] if len(rows) > SHOWN_ROWS else []
         return Group(table, *more, Text(state, style="bold"))
 
@@ -156,6 +155,7 @@ def closing_lines(result: BatchResult) -> list[str]:
         f"{len(result.results)} specs: {counts}",
         f"{_duration(result.seconds)}, {usage.calls} calls, {usage.completion_tokens} tokens generated{cost}",
     ]
+    lines += result.notes
     bad = [f"Bad: {each.why}" for each in result.results if each.status == "bad"]
     lines += bad[:SHOWN_ROWS]
     if len(bad) > SHOWN_ROWS:

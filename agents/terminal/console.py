@@ -9,9 +9,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from ..events import Answered, BoardStarted, Event, Fetching, Note, Ruled, RunStarted
+from ..settings import in_ci
 from ..syntax.clean_text import clean
 
 if TYPE_CHECKING:
@@ -23,12 +24,6 @@ if TYPE_CHECKING:
     from ..records.heal import HealResult
     from ..sandbox.check import CheckResult
     from .live import LiveView
-
-
-def in_ci() -> bool:
-    """Return True in a CI job: no colours, nothing drawn in place."""
-    return os.environ.get("CI", "").lower() not in ("", "0", "false")
-
 
 GRADE_STYLES = {
     "verified": "bold green",
@@ -69,9 +64,9 @@ class Console:
         return not self.quiet and self.err.is_terminal and not in_ci()
 
     def _console(self, stream: TextIO) -> RichConsole:
-        from rich.console import Console as RichConsole
+        from .safe_console import SafeConsole
 
-        return RichConsole(file=stream, no_color=not self._color, highlight=False, soft_wrap=not stream.isatty())
+        return SafeConsole(stream, color=self._color)
 
     @contextmanager
     def progress(self) -> Iterator[None]:
@@ -102,7 +97,7 @@ class Console:
 
     def say(self, text: str) -> None:
         """Print lines to standard error, as they are."""
-        self.err.print(text, markup=False)
+        self.err.print(text)
 
     def drawn(self, view: RenderableType) -> Live:
         """Draw `view` in place while the body runs; the terminal is left as it was, whatever ends the body."""
@@ -113,12 +108,12 @@ class Console:
     def emit(self, event: Event) -> None:
         """Show an event of a run."""
         if isinstance(event, Note) and event.warning:
-            self.err.print(clean(event.text), style="yellow", markup=False)
+            self.err.print(event.text, style="yellow")
         elif not self.quiet:
             if self._live is not None:
                 self._live.on_event(event)
             for line in self._lines(event):
-                self.err.print(clean(line), markup=False)
+                self.err.print(line)
 
     def _lines(self, event: Event) -> list[str]:
         from .live import answered_line, ruled_line
@@ -148,7 +143,7 @@ class Console:
 
     def error(self, message: str) -> None:
         """Print an error's sentence to standard error."""
-        self.err.print(f"greenloop: {clean(message)}", style="red", markup=False)
+        self.err.print(f"greenloop: {message}", style="red")
 
     def print(self, *things: RenderableType) -> None:
         """Print to standard output."""
@@ -174,9 +169,9 @@ class Console:
             self.error(result.error.message)
         if result.grade is not None:
             grade = Text(result.grade, style=GRADE_STYLES[result.grade])
-            out.print(grade.append(f": {clean(result.why)}", style="none"))
+            out.print(grade.append(f": {result.why}", style="none"))
         if result.track_record is not None:
-            out.print(str(result.track_record), markup=False)
+            out.print(str(result.track_record))
         self.lines(question_lines(result))
         if result.isolation == "in-process":
             out.print("The tests ran in one process with the code: a lower assurance.", style="yellow")
@@ -195,24 +190,22 @@ class Console:
         elif result.outcome in ("healed", "unhealed"):
             style = GRADE_STYLES.get(result.grade or "failed", "")
             text = f"{result.outcome}, {result.grade}"
-            self.out.print(Text(text, style=style).append(f": {clean(result.why)}", style="none"))
+            self.out.print(Text(text, style=style).append(f": {result.why}", style="none"))
         else:
-            self.out.print(
-                Text(result.outcome, style="bold yellow").append(f": {clean(result.why)}", style="none")
-            )
+            self.out.print(Text(result.outcome, style="bold yellow").append(f": {result.why}", style="none"))
         self.lines(heal_lines(result))
 
     def diff(self, diff: str) -> None:
         """Print a unified diff."""
         from .source_text import source_text
 
-        self.out.print(source_text(clean(diff), "diff"))
+        self.out.print(source_text(diff, "diff"))
 
     def _written(self, written: Written) -> None:
         if not self.quiet and written.diff:
             self.diff(written.diff)
         if written.note:
-            self.out.print(f"Note: {clean(written.note)}", markup=False)
+            self.out.print(f"Note: {written.note}")
         if written.backup is None:
             self.lines([f"{written.file} has this {written.name} already."])
         else:
@@ -224,35 +217,35 @@ class Console:
 
         for outcome in verdict.outcomes:
             style = "green" if outcome.status == "passed" else "red"
-            self.out.print(Text(f"{outcome.status:8}", style=style).append(clean(outcome.test_id), style="none"))
+            self.out.print(Text(f"{outcome.status:8}", style=style).append(outcome.test_id, style="none"))
             if outcome.status != "passed" and outcome.detail:
                 self.out.print(Text(clean(outcome.detail), style="dim"))
         for strength in verdict.strength:
             if strength.noticed:
                 share = f"{strength.noticed} of {strength.tried}"
-                self.out.print(f"{clean(strength.test_id)}: noticed {share} changed answers", markup=False)
+                self.out.print(f"{strength.test_id}: noticed {share} changed answers")
         for refusal in verdict.refused:
-            self.out.print(f"refused {refusal.test_id}: {refusal.reason}", markup=False)
+            self.out.print(f"refused {refusal.test_id}: {refusal.reason}")
         for note in verdict.notes:
-            self.out.print(f"Note: {clean(note)}", markup=False)
+            self.out.print(f"Note: {note}")
         style = "bold green" if verdict.kind == "passed" else "bold red"
-        reason = f": {clean(verdict.reason)}" if verdict.reason else ""
+        reason = f": {verdict.reason}" if verdict.reason else ""
         self.out.print(Text(verdict.kind, style=style).append(reason, style="none"))
-        self.out.print(f"{verdict.isolation}, in {verdict.backend}, {verdict.seconds:.2f} s", markup=False)
+        self.out.print(f"{verdict.isolation}, in {verdict.backend}, {verdict.seconds:.2f} s")
 
     def attacks(self, name: str, results: Iterator[CheckResult]) -> list[CheckResult]:
         """Print a line for each attack as it is tried, and return all results."""
         from rich.text import Text
 
         tried = []
-        self.out.print(f"Attacks on the sandbox {name}:", markup=False)
+        self.out.print(f"Attacks on the sandbox {name}:")
         for result in results:
             style = ATTACK_STYLES.get(result.status, "red")
             line = Text(f"{result.number:3} {result.title}: ").append(result.status, style=style)
-            self.out.print(line.append(f" ({clean(result.detail)})" if result.detail else "", style="dim"))
+            self.out.print(line.append(f" ({result.detail})" if result.detail else "", style="dim"))
             tried.append(result)
         stopped = sum(result.status == "stopped" for result in tried)
-        self.out.print(f"{stopped} of {len(tried)} stopped", markup=False)
+        self.out.print(f"{stopped} of {len(tried)} stopped")
         return tried
 
     @contextmanager
@@ -265,14 +258,15 @@ class Console:
         if not self.err.is_terminal or in_ci():
             done = itertools.count(1)
             of = what if total is None else f"of {total} {what}"
-            yield lambda line: self.err.print(f"{next(done)} {of}: {clean(line)}", markup=False)
+            yield lambda line: self.err.print(f"{next(done)} {of}: {line}")
             return
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-        columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+        described = TextColumn("{task.description}", markup=False)
+        columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), described)
         with Progress(*columns, console=self.err, transient=True) as bar:
             task = bar.add_task(what, total=total)
-            yield lambda line: bar.update(task, advance=1, description=clean(line))
+            yield lambda line: bar.update(task, advance=1, description=line)
 
     def table(self, title: str, head: Sequence[str], rows: Iterable[Sequence[str]], labels: int = 1) -> None:
         """Print a table to standard output; the first `labels` columns are words, the rest figures."""
@@ -288,7 +282,7 @@ class Console:
     def lines(self, lines: Sequence[str]) -> None:
         """Print plain lines to standard output."""
         for line in lines:
-            self.out.print(clean(line), markup=False)
+            self.out.print(line)
 
 
 def question_lines(result: RunResult) -> list[str]:
@@ -339,8 +333,3 @@ def summary_lines(result: RunResult) -> list[str]:
     kept = {"user_code.py": result.code, "test_user_code.py": result.tests}
     files = ", ".join([name for name, text in kept.items() if text is not None] or ["run.json"])
     return [*lines, f"Files: {result.run_dir}/ ({files})"]
-
-
-def result_document(result: RunResult) -> dict[str, Any]:
-    """Make the JSON document of a result."""
-    return asdict(result)

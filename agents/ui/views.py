@@ -10,11 +10,12 @@ from typing import Any
 
 from ..batch.reports.details import run_details
 from ..errors import GreenloopError
+from ..files import read_regular
 from ..jobs import Job, Jobs
 from ..records import RunRecord
 from ..run.event_log import is_written
 from ..storage.questions import answer_lines, how_to_answer, question_line
-from ..storage.run_directory import RunDirectory
+from ..storage.run_directory import RunDirectory, runs_in
 from ..syntax.clean_text import clean
 
 Json = dict[str, Any]
@@ -25,7 +26,7 @@ LONGEST_TITLE = 160
 
 def listing(jobs: Jobs) -> list[Json]:
     """The runs, those that work first, then the latest; what can't be read says why."""
-    found = {path.parent.name for path in (jobs.settings.work_dir / "runs").glob("*/run.json")} | set(jobs.names)
+    found = {run.path.name for run in runs_in(jobs.settings.work_dir)} | set(jobs.names)
     rows = [_row(jobs.directory(name), jobs.find(name)) for name in sorted(found, reverse=True)[:MOST_RUNS]]
     return sorted(rows, key=lambda row: row["state"] not in ("running", "waiting"))
 
@@ -118,7 +119,7 @@ def calls_document(jobs: Jobs, name: str) -> Json:
 
 def _call(path: Path) -> Json | None:
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(read_regular(path))
         request, reply = document["request"], document["reply"]
         return {
             "title": clean(f"{request['role']}: {request['purpose']}"),
@@ -127,7 +128,7 @@ def _call(path: Path) -> Json | None:
             ),
             "reply": clean(reply["text"]),
         }
-    except (OSError, ValueError, KeyError, TypeError):
+    except (GreenloopError, OSError, ValueError, KeyError, TypeError):
         return None  # it is being written
 
 

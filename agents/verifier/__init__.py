@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .static.gate import refuse
+from .static.gate import examine
 from .verifier import Verifier
 from .workers import Workers
 
-__all__ = ["Verifier", "Workers", "refuse"]
+__all__ = ["Verifier", "Workers", "examine"]

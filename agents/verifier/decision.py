@@ -36,7 +36,7 @@ def decide(prepared: PreparedSuite, found: Findings) -> Verdict:
     trusted = {test.id for test in prepared.tests if test.trusted}
     untried = set(found.untried) - trusted
     strengths, reasons = _strengths(prepared, found, untried)
-    reasons |= {refusal.test_id: refusal.reason for refusal in prepared.weak} | dict.fromkeys(untried, _UNTRIED)
+    reasons |= dict.fromkeys(untried, _UNTRIED)
     dropped = {name for name in reasons if name not in trusted}
     skipped = [outcome for outcome in found.outcomes if outcome.status == "missing"]
     reasons |= {belonging(outcome.test_id): outcome.detail for outcome in skipped}
@@ -116,8 +116,10 @@ def _kind(
         return found.trouble
     if prepared.given and prepared.refused:
         return "refused", f"{prepared.refused[0].test_id}: {prepared.refused[0].reason}"
-    if found.ids and not set(prepared.names) <= {belonging(name) for name in found.ids}:
+    if not set(prepared.names) <= {belonging(name) for name in found.ids}:
         return "void", "the tests that pytest collected are not those in the file"
+    if len(set(prepared.names)) < len(prepared.names):
+        return "void", "two tests have one name"
     if found.stopped is not None:
         return "stopped", str(found.stopped)
     failing = [outcome.test_id for outcome in outcomes if outcome.status != "passed"]

@@ -1,33 +1,35 @@
-"""A suite made ready to run: one file of tests, and for each test what the gate found."""
+"""A suite made ready to run: a file of tests for each origin, and the tests that the gate refused."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ..records import Refusal, Test
+from ..records import Refusal, Test, TestOrigin
 from ..suite import render, split
 from ..syntax.imports import USER_MODULE
 from ..syntax.source import parse
-from .static.gate import Finding, examine
+from .static.gate import check_encoding, examine
 from .static.needs_one_process import why_one_process
-from .static.tampering import HYPOTHESIS
+from .static.uses import HYPOTHESIS
 
 TESTS_FILE = "test_user_code.py"
 
 
+_FILES: Mapping[TestOrigin, int] = {"spec": 0, "user": 1, "generated": 2, "settled": 2}
+"""The file that tests of an origin run in. Trusted ones come first: what runs later can't reach what has run."""
+
+
 @dataclass(frozen=True, slots=True)
-class PreparedSuite:
-    """`source` is run as one file; `tests` are those that run, `weak` those of them whose pass shows nothing,
-    `refused` those that don't run. `given` says that it is a user's own file, to be run as it stands."""
+class TestFile:
+    """Tests that run as one file, `source`, in sessions of their own."""
+
+    __test__ = False
 
     source: str
     tests: tuple[Test, ...]
-    weak: tuple[Refusal, ...]
-    refused: tuple[Refusal, ...]
-    given: bool = False
 
     @property
     def isolated(self) -> tuple[str, ...]:
@@ -49,6 +51,36 @@ class PreparedSuite:
     def names(self) -> tuple[str, ...]:
         """The tests' names: node ids begin with them."""
         return tuple(test.id for test in self.tests)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedSuite:
+    """`files` are run one after the other; `refused` are the tests that don't run. `given` says that it is a
+    user's own file, to be run as it stands."""
+
+    files: tuple[TestFile, ...]
+    refused: tuple[Refusal, ...]
+    given: bool = False
+
+    @property
+    def tests(self) -> tuple[Test, ...]:
+        """The tests that run, file by file."""
+        return tuple(test for file in self.files for test in file.tests)
+
+    @property
+    def source(self) -> str:
+        """The text of all tests, to be read."""
+        return "\n\n".join(test.source for test in self.tests)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the tests that run."""
+        return tuple(test.id for test in self.tests)
+
+    @property
+    def has_properties(self) -> bool:
+        """Return True if some tests use hypothesis."""
+        return any(file.has_properties for file in self.files)
 
 
 @lru_cache(maxsize=64)
@@ -80,34 +112,29 @@ def belonging(name: str) -> str:
 
 
 def prepare_suite(tests: Sequence[Test], importable: frozenset[str] = frozenset([HYPOTHESIS])) -> PreparedSuite:
-    """A board's suite: refused tests are left out; a trusted one stays, unless it reaches for the run itself.
+    """A board's suite; refused tests are left out.
 
     `importable` are top-level modules that tests may import beside those that all may."""
-    kept: list[Test] = []
-    refused: list[Refusal] = []
-    weak: list[Refusal] = []
-    for test in tests:
-        finding = examine(test, importable)
-        if finding is not None and (finding.grave or not test.trusted):
-            refused.append(Refusal(test.id, finding.reason))
-            continue
-        kept.append(test)
-        if finding is not None:
-            weak.append(Refusal(test.id, finding.reason))
-    return PreparedSuite(render(kept) if kept else "", tuple(kept), tuple(weak), tuple(refused))
+    found = [(test, examine(test, importable)) for test in tests]
+    refused = tuple(Refusal(test.id, reason) for test, reason in found if reason is not None)
+    return PreparedSuite(in_files([test for test, reason in found if reason is None]), refused)
+
+
+def in_files(tests: Sequence[Test]) -> tuple[TestFile, ...]:
+    """Return `tests` in a file for each origin, trusted ones first; none is empty."""
+    groups = [[test for test in tests if _FILES[test.origin] == number] for number in sorted(set(_FILES.values()))]
+    return tuple(TestFile(render(group), tuple(group)) for group in groups if group)
 
 
 def prepare_file(source: str, importable: frozenset[str] = frozenset([HYPOTHESIS])) -> PreparedSuite:
     """A user's own file, run as it stands. Raises ValueError where it isn't Python."""
+    check_encoding(source)
     tests = split(source, "user")
-    findings = {test.id: examine(test, importable) for test in tests}
-    for name in _defined_twice(parse(source)):
-        findings[name] = Finding("a later test of the same name hides it", grave=True)
-    refused = tuple(Refusal(key, found.reason) for key, found in findings.items() if found and found.grave)
-    weak = tuple(Refusal(key, found.reason) for key, found in findings.items() if found and not found.grave)
-    gone = {refusal.test_id for refusal in refused}
-    kept = tuple(test for test in tests if test.id not in gone)
-    return PreparedSuite(source, kept, weak, refused, given=True)
+    reasons = {test.id: examine(test, importable) for test in tests}
+    reasons |= dict.fromkeys(_defined_twice(parse(source)), "a later test of the same name hides it")
+    refused = tuple(Refusal(name, reason) for name, reason in reasons.items() if reason is not None)
+    kept = tuple(test for test in tests if reasons[test.id] is None)
+    return PreparedSuite((TestFile(source, kept),), refused, given=True)
 
 
 def _defined_twice(tree: ast.Module) -> list[str]:

@@ -237,25 +237,25 @@ class Session:
             raise Violation(f"the code's process wrote to the judge: {record.get('text')}")
         self._transcript.finished = record.get("is") == "end"
 
+    def _limit(self) -> tuple[float, float, str, float]:
+        """Return the limit that is reached first: when that is, when it began, what it bounds, and its seconds."""
+        test, call = ("test", "call") if self._current else ("import of the tests", "import of the code")
+        seconds = self._test_seconds if self._current else self._terms.limits.wall_seconds
+        limits = [(self._test_began + seconds, self._test_began, test, seconds)]
+        if self._asked:
+            limits.append((self._call_began + self._call_seconds, self._call_began, call, self._call_seconds))
+        return min(limits)
+
     def _deadline(self) -> float:
-        if self._measure_until:
-            return self._measure_until
-        test = self._test_began + (self._test_seconds if self._current else self._terms.limits.wall_seconds)
-        return min(test, self._call_began + self._call_seconds) if self._asked else test
+        return self._measure_until or self._limit()[0]
 
     def _overrun(self) -> None:
         if self._measure_until:  # the tests have run: what is left is how much they notice
             self._transcript.finished = True
             return
-        now = time.monotonic()
-        if self._asked and now >= self._call_began + self._call_seconds:
-            what, value, allowed = "call", now - self._call_began, self._call_seconds
-        else:
-            what, value, allowed = "test", now - self._test_began, self._test_seconds
-        if self._current is None:
-            what = "import of the code"
-        text = f"the {what} did not return within {allowed:g} s"
-        self._break("overrun", text, Stopped("wall", value, allowed))
+        _, began, what, allowed = self._limit()
+        stopped = Stopped("wall", time.monotonic() - began, allowed)
+        self._break("overrun", f"the {what} did not return within {allowed:g} s", stopped)
 
     def _gone(self, side: Side) -> None:
         if self._measure_until:

@@ -1,32 +1,20 @@
-"""One verification: as many sessions as it takes to have an outcome for each test, and the verdict on them."""
+"""One verification: a run of each file of tests, and the verdict on what they found."""
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterator, Sequence
 
-from ..records import Isolation, Outcome, OutcomeStatus, Stopped, Verdict
+from ..records import Verdict
 from ..syntax.clean_text import clean
-from ..syntax.imports import modules_imported
-from ..syntax.source import names_unbound, parse
-from .async_plugins import async_plugins
-from .audit import Audit, Trouble, audit
-from .canary import Canaries, plant
 from .decision import Findings, decide
-from .hypothesis_tables import hypothesis_tables
+from .file_run import MOST_OUTPUT, FileRun
 from .importable import ANYTHING, Importable
-from .inside_bytecode import programs
-from .prepared_suite import TESTS_FILE, PreparedSuite, belonging
-from .sensitivity import Sensitivity, SensitivityCache, lacks_time
-from .session import Break, Session, SessionTask, Terms, Transcript
+from .prepared_suite import PreparedSuite
+from .sensitivity import SensitivityCache
+from .session import Terms
 from .static.hard_coded_answers import answers_from_a_table
 
-_MOST_OUTPUT = 4000
 _MOST_NOTES = 20
-_PREFIX = f"{TESTS_FILE}::"
-_ENDS_OF_LOOPS = ("StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError")
 
 
 class Verification:
@@ -42,199 +30,49 @@ class Verification:
         importable: Importable = ANYTHING,
     ) -> None:
         self._terms = terms
-        self._importable = importable
-        self._code = code.encode("utf-8", "surrogatepass")
+        self._code = code
         self._prepared = prepared
         self._sensitivities = sensitivities
-        self._noticed: dict[str, Sensitivity] = {}
-        self._untried: set[str] = set()
-        self._never: frozenset[int] | None = None
-        self._outcomes: dict[str, Outcome] = {}
-        self._stopped: Stopped | None = None
-        self._trouble: Trouble | None = None
-        self._ids: tuple[str, ...] = ()
-        self._output = ""
-        self._notes: dict[str, None] = {}
-        if (note := answers_from_a_table(code, prepared.source)) is not None:
-            self._notes[note] = None
-        self._isolation: Isolation = "isolated"
-        self._moved: list[str] = []
-        self._given_up = False
+        self._importable = importable
 
     def verdict(self) -> Verdict:
-        """Run what has to be run and decide; raises SandboxBroken."""
-        self._run()
-        all_passed = all(outcome.status == "passed" for outcome in self._outcomes.values())
-        if self._never and all_passed and not (self._prepared.given and self._prepared.refused):
-            lines = ", ".join(map(str, sorted(self._never)))
-            self._notes[f"Assertions of the tests that never ran: line {lines}."] = None
-        ordered = [self._outcomes[name] for name in self._ids if name in self._outcomes]
-        return decide(
-            self._prepared,
-            Findings(
-                tuple(ordered or self._outcomes.values()),
-                self._ids,
-                self._trouble,
-                self._stopped,
-                self._isolation,
-                tuple(clean(note) for note in list(self._notes)[:_MOST_NOTES]),
-                clean(self._output)[:_MOST_OUTPUT],
-                None if self._terms.hasty else self._noticed,
-                frozenset(self._untried),
-            ),
+        """Run file by file what has to be run, and decide; raises SandboxBroken."""
+        runs: list[FileRun] = []
+        for file in self._prepared.files:
+            stopped = runs[-1].stopped if runs else None
+            measure = not self._terms.hasty and _all_passed(runs)
+            run = FileRun(self._terms, self._code, file, self._sensitivities, self._importable, stopped, measure)
+            run.run()
+            runs.append(run)
+            if run.trouble is not None or run.given_up:
+                break
+        return decide(self._prepared, self._findings(runs))
+
+    def _findings(self, runs: Sequence[FileRun]) -> Findings:
+        # Each run speaks for its own tests alone, whatever was reported in it.
+        run_or_not = dict.fromkeys(self._prepared.files) | {run.file: run for run in runs}
+        in_one_process = any(run.isolation == "in-process" for run in runs)
+        return Findings(
+            tuple(outcome for run in runs for outcome in run.outcomes),
+            tuple(name for file, run in run_or_not.items() for name in (run.ids if run else file.names)),
+            runs[-1].trouble if runs else None,
+            runs[-1].stopped if runs else None,
+            "in-process" if in_one_process else "isolated",
+            tuple(clean(note) for note in list(dict.fromkeys(self._notes(runs)))[:_MOST_NOTES]),
+            clean("".join(run.output for run in runs))[:MOST_OUTPUT],
+            None if self._terms.hasty else {key: found for run in runs for key, found in run.noticed.items()},
+            frozenset(name for run in runs for name in run.untried),
         )
 
-    def _run(self) -> None:
-        isolated = self._prepared.isolated
-        if isolated:
-            self._mode(isolated, isolated=True)
-        one_process = [name for name in self._prepared.names if name not in isolated or name in self._moved]
-        if one_process and self._trouble is None and not self._given_up:
-            self._isolation = "in-process"
-            self._mode(one_process, isolated=False)
-
-    def _mode(self, names: Sequence[str], isolated: bool) -> None:
-        """Sessions until each test has its outcome. A test that breaks a session is charged with it, unless it
-        may have been the tests before it that used a limit up: then it has another session, as the first."""
-        wanted = names
-        while wanted:
-            transcript, result = self._session(wanted, isolated)
-            if result.trouble is not None or self._trouble is not None:
-                return
-            if result.uncollected:
-                self._fail(wanted, f"the tests could not be imported:\n{_last_lines(result.uncollected)}")
-                return
-            broke = transcript.broke
-            if broke is None:
-                return
-            if broke.test_id is not None and broke.test_id.startswith(_PREFIX):
-                self._charge(broke.test_id.removeprefix(_PREFIX), broke, wanted)
-                if self._terms.hasty:
-                    self._given_up = True
-                    return
-            else:
-                self._fail(wanted, broke.text, broke)
-                return
-            moved = self._moved if isolated else ()
-            wanted = [name for name in self._left(names) if belonging(name) not in moved]
-
-    def _left(self, names: Sequence[str]) -> list[str]:
-        """Ids of the tests `names` that have no outcome yet."""
-        return [name for name in self._ids if belonging(name) in names and name not in self._outcomes]
-
-    def _session(self, wanted: Sequence[str], isolated: bool) -> tuple[Transcript, Audit]:
-        canaries = plant()
-        seconds = self._terms.call_seconds
-        if self._stopped is not None:  # the code has hung before: what else hangs is to cost less
-            seconds = min(seconds, max(1.0, seconds / 4))
-        test_seconds = 2 * seconds if isolated else seconds
-        task = self._task(canaries, wanted, isolated)
-        source = self._prepared.source
-
-        def known(digest: str) -> bool:
-            return self._sensitivities.of(source, digest) is not None
-
-        transcript = Session(self._terms, task, seconds, test_seconds, known).run()
-        self._gather(transcript)
-        result = audit(transcript, canaries.outcomes, partial(_is_wanted, wanted=wanted), source)
-        self._believe(transcript, result, isolated)
-        if result.never is not None:
-            self._never = result.never if self._never is None else self._never & result.never
-            found = self._sensitivities.of(source, result.digest)
-            if found is None:
-                found = {key.removeprefix(_PREFIX): noticed for key, noticed in result.noticed.items()}
-                if transcript.records[-1]["is"] == "end" and not lacks_time(found):
-                    self._sensitivities.keep(source, result.digest, found)
-            self._noticed.update(found)
-        return transcript, result
-
-    def _task(self, canaries: Canaries, wanted: Sequence[str], isolated: bool) -> SessionTask:
-        tests = self._prepared.source.encode("utf-8", "surrogatepass")
-        interpreter = self._terms.sandbox.interpreter
-        code = {"user_code.py": self._code, **self._importable.files}
-        tables = hypothesis_tables() if self._prepared.has_properties else {}
-        files = {**programs("test_process", interpreter), **tables, **canaries.files, TESTS_FILE: tests}
-        code_files = {**programs("code_process", interpreter), **self._importable.rule_file, **code}
-        return SessionTask(
-            nonce=secrets.token_hex(16),
-            task={
-                "tests_file": TESTS_FILE,
-                "wanted": list(wanted),
-                "files": [canaries.before, TESTS_FILE, canaries.after],
-                "names": _names(self._prepared.source),
-                "isolated": isolated,
-                "expected": [name for name in _ENDS_OF_LOOPS if name in self._prepared.source],
-                "properties": self._prepared.has_properties,
-                "plugins": async_plugins(self._prepared.source, interpreter),
-                "importable": self._importable.rule,
-                "imports": sorted(modules_imported(parse(self._prepared.source))),
-                "measure": not self._terms.hasty,
-                "common": self._prepared.has_common_answers,
-                "wall_seconds": self._terms.limits.wall_seconds,
-            },
-            test_files=files if isolated else {**files, **code},
-            code_files=code_files if isolated else None,
-        )
-
-    def _gather(self, transcript: Transcript) -> None:
-        """Collect output and notes, and the tests that turned out to need one process."""
-        current = ""
-        for record in transcript.records:
-            kind = record.get("is")
-            if kind == "start":
-                current = str(record.get("id"))
-            elif kind == "report":
-                self._output += str(record.get("output", ""))[: _MOST_OUTPUT - len(self._output)]
-                facts = record.get("facts")
-                if isinstance(facts, dict) and facts.get("untried") is True and current.startswith(_PREFIX):
-                    self._untried.add(belonging(current.removeprefix(_PREFIX)))
-            elif kind == "note":
-                self._notes[str(record.get("text"))[:300]] = None
-            elif kind == "unshareable" and current.startswith(_PREFIX):
-                self._moved.append(belonging(current.removeprefix(_PREFIX)))
-
-    def _believe(self, transcript: Transcript, result: Audit, isolated: bool) -> None:
-        self._trouble = self._trouble or result.trouble
-        broke = transcript.broke
-        if self._trouble is None and broke is not None and broke.kind == "violation":
-            self._trouble = ("forged", clean(broke.text))
-        if self._trouble is None and broke is not None and broke.kind == "test_process":
-            self._trouble = ("incomplete", clean(f"{broke.text} during {broke.test_id or 'its start'}"))
-        self._ids = self._ids or tuple(key.removeprefix(_PREFIX) for key in result.ids if key.startswith(_PREFIX))
-        for key, outcome in result.outcomes.items():
-            name = key.removeprefix(_PREFIX)
-            if key.startswith(_PREFIX) and not (isolated and belonging(name) in self._moved):
-                self._outcomes.setdefault(name, replace(outcome, test_id=name))
-                if outcome.status == "stopped" and self._stopped is None:
-                    memory = self._terms.limits.memory_bytes
-                    self._stopped = Stopped("memory", memory, memory, "bytes")
-
-    def _charge(self, name: str, broke: Break, wanted: Sequence[str]) -> None:
-        first = name == next((item for item in self._ids if _is_wanted(_PREFIX + item, wanted)), None)
-        if broke.kind == "limit" and not first:
-            return
-        status: OutcomeStatus = "stopped" if broke.stopped else "error"
-        self._stopped = self._stopped or broke.stopped
-        self._outcomes[name] = Outcome(name, status, clean(broke.text))
-
-    def _fail(self, names: Sequence[str], text: str, broke: Break | None = None) -> None:
-        """No test of `names` could run."""
-        stopped = broke.stopped if broke else None
-        self._stopped = self._stopped or stopped
-        for name in self._left(names) or names:
-            self._outcomes[name] = Outcome(name, "stopped" if stopped else "error", clean(text))
+    def _notes(self, runs: Sequence[FileRun]) -> Iterator[str]:
+        if (note := answers_from_a_table(self._code, self._prepared.source)) is not None:
+            yield note
+        whole = _all_passed(runs) and not (self._prepared.given and self._prepared.refused)
+        for run in runs:
+            yield from run.notes
+            if run.never and whole:
+                yield f"Assertions of the tests that never ran: line {', '.join(map(str, sorted(run.never)))}."
 
 
-def _is_wanted(node_id: str, wanted: Sequence[str]) -> bool:
-    file, _, name = node_id.partition("::")
-    return file == TESTS_FILE and (name in wanted or belonging(name) in wanted)
-
-
-def _names(source: str) -> list[str]:
-    """Names that the tests can only have from a star import of the code, or of a module of the user's."""
-    return sorted(names_unbound(source)) if " import *" in source else []
-
-
-def _last_lines(text: str) -> str:
-    lines = [line.removeprefix("E").strip() for line in text.splitlines() if line.startswith("E")]
-    return "\n".join(lines[-6:] or text.splitlines()[-6:])
+def _all_passed(runs: Sequence[FileRun]) -> bool:
+    return all(outcome.status == "passed" for run in runs for outcome in run.outcomes)

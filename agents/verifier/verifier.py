@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, as_completed, wait
 from contextlib import ExitStack
 from dataclasses import replace
@@ -26,7 +26,7 @@ from .importable import Importable
 from .prepared_suite import PreparedSuite, prepare_file, prepare_suite
 from .sensitivity import SensitivityCache
 from .session import Cancelled, Terms
-from .static.tampering import HYPOTHESIS
+from .static.uses import HYPOTHESIS
 from .verification import Verification
 from .workers import Workers
 
@@ -69,25 +69,26 @@ class Verifier:
         self._call_seconds = call_seconds
         self._cancelled = threading.Event()
         self._sensitivities = SensitivityCache()
-        self._held = ExitStack()
         own = isinstance(sandbox, str)
-        if isinstance(sandbox, str):
-            sandbox = open_sandbox(sandbox, open_interpreter(python))
-            self._held.callback(sandbox.close)
-        if importable is None:
-            found = None if packages is None else find_packages(packages, sandbox.interpreter)
-            importable = Importable(found, tuple(modules))
-        self._importable = importable
-        has_hypothesis = sandbox.interpreter.finds(HYPOTHESIS)
-        self._names = importable.names | ({HYPOTHESIS} if has_hypothesis else set())
-        if workers is None:
-            workers = Workers(sandbox, self._jobs, lasting=own)
-            self._held.callback(workers.close)
-        self._workers = workers
-        self._choice = workers.worker_choice
+        with ExitStack() as held:
+            if isinstance(sandbox, str):
+                sandbox = open_sandbox(sandbox, open_interpreter(python))
+                held.callback(sandbox.close)
+            if importable is None:
+                found = None if packages is None else find_packages(packages, sandbox.interpreter)
+                importable = Importable(found, tuple(modules))
+            self._importable = importable
+            has_hypothesis = sandbox.interpreter.finds(HYPOTHESIS)
+            self._names = importable.names | ({HYPOTHESIS} if has_hypothesis else set())
+            if workers is None:
+                workers = Workers(sandbox, self._jobs, lasting=own)
+                held.callback(workers.close)
+            self._workers = workers
+            self._choice = workers.worker_choice
+            self._held = held.pop_all()
 
     def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
-        """Verify every candidate on every test, equal code once. Interrupted, it cancels all verifications."""
+        """Verify every candidate on every test, equal code once. An exception ends the board's verifications."""
         return self._board(candidates, tests, None)
 
     def hasty_board(self, candidates: Sequence[Candidate], tests: Sequence[Test], call_seconds: float) -> Board:
@@ -100,18 +101,23 @@ class Verifier:
         prepared = self._prepared(tests)
         codes = list(dict.fromkeys(candidate.code for candidate in candidates))
         where = self._sandbox(len(codes), prepared)
-        found = self._run({code: self._submit(code, prepared, where, haste) for code in codes})
+        found = self._run(codes, prepared, where, haste)
         verdicts = tuple(found[candidate.code] for candidate in candidates)
         return Board(tuple(candidates), tuple(tests), verdicts, time.monotonic() - begun)
 
-    def _run(self, pending: Mapping[str, Future[Verdict]]) -> dict[str, Verdict]:
-        """Wait for verdicts by code; an exception cancels all verifications."""
+    def _run(
+        self, codes: Sequence[str], prepared: PreparedSuite, where: Sandbox, haste: float | None = None
+    ) -> dict[str, Verdict]:
+        """Return verdicts by code; an exception ends those under way."""
+        stop = threading.Event()
+        submit = self._workers.pool.submit
+        pending = {code: submit(self._verdict, code, prepared, where, haste, stop) for code in codes}
         try:
             for future in as_completed(pending.values()):
                 future.result()
             return {code: future.result() for code, future in pending.items()}
         except BaseException:
-            self._cancelled.set()
+            stop.set()
             raise
         finally:
             for future in pending.values():
@@ -161,8 +167,7 @@ class Verifier:
     def confirm(self, candidate: Candidate, tests: Sequence[Test]) -> Verdict:
         """Verify once more in a cold sandbox: imports of a warm worker can hide a missing one."""
         prepared = self._prepared(tests)
-        code = candidate.code
-        return self._run({code: self._submit(code, prepared, self._choice.cold, None)})[code]
+        return self._run([candidate.code], prepared, self._choice.cold)[candidate.code]
 
     def cancel(self) -> None:
         """Cancel running verifications, which raise Interrupted, and refuse later ones; from any thread."""
@@ -171,9 +176,6 @@ class Verifier:
     def close(self) -> None:
         """Wait for what is under way and release what the verifier opened; a sandbox given stays its owner's."""
         self._held.close()
-
-    def _submit(self, code: str, prepared: PreparedSuite, where: Sandbox, haste: float | None) -> Future[Verdict]:
-        return self._workers.pool.submit(self._verdict, code, prepared, where, haste)
 
     def _prepared(self, tests: Sequence[Test]) -> PreparedSuite:
         return prepare_suite(tests, self._names)

@@ -136,7 +136,7 @@ def test_failures_that_are_the_specs_own_or_not_in_a_row_stop_nothing(tmp_path: 
 
 def test_when_the_total_is_spent_the_rest_is_not_started(tmp_path: Path) -> None:
     def work(task: Task) -> EntryResult:
-        bench.total.add(10, 0.0)
+        bench.total.charge(Usage(completion_tokens=10))
         return verified(task)
 
     bench = Bench(tmp_path, 5, work)

@@ -89,6 +89,15 @@ def test_a_variable_that_is_not_set_is_said(folder: Path, provider: Provider) ->
     assert "GREENLOOP_TEST_PLACE is not set" in named["error"]["message"]
 
 
+@pytest.mark.thorough
+def test_a_heal_whose_budget_is_spent_keeps_its_patch(folder: Path, provider: Provider) -> None:
+    (folder / "list.yaml").write_text("- heal: broken.py\n")
+    _, document = run(folder, provider, "--max-tokens", "5")
+    (stopped,) = document["results"]
+    assert (stopped["status"], stopped["exit_code"], stopped["grade"]) == ("stopped", 5, None)
+    assert "+print('largest', max(numbers))" in (folder / "out" / stopped["run"] / "heal.patch").read_text()
+
+
 def test_check_lists_heals_and_asks_nothing(folder: Path, provider: Provider) -> None:
     ended = greenloop(folder, "batch", "list.yaml", "--check")
     assert ended.returncode == 2

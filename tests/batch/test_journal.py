@@ -1,16 +1,22 @@
 from __future__ import annotations
 
+import json
+import os
 import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from agents.batch.batch import lock_directory
 from agents.batch.journal import JOURNAL_FILE, Journal
-from agents.batch.migrations import MIGRATIONS
 from agents.errors import StorageFailed, UsageError
+from agents.storage.json_form import dumped
 
 from ..support.commands import ROOT
 from .made import bad, bad_result, entry, integrity, planned, verified
@@ -127,7 +133,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_the_journal_whole(tmp_path: Path
 
 def test_a_directory_that_takes_no_journal_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / JOURNAL_FILE).mkdir()
-    with pytest.raises(StorageFailed, match="can't be written"):
+    with pytest.raises(UsageError, match="no regular file"):
         Journal(tmp_path)
 
 
@@ -142,20 +148,86 @@ def test_a_file_that_is_no_journal_is_refused(tmp_path: Path) -> None:
         Journal(tmp_path)
 
 
-def test_a_journal_of_a_newer_greenloop_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TABLE more (x)",
+        "ALTER TABLE entries ADD COLUMN x TEXT",
+        "CREATE TRIGGER t AFTER INSERT ON results BEGIN DELETE FROM results; END",
+        "CREATE VIEW v AS SELECT * FROM entries",
+    ],
+)
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_journal_with_anything_but_our_tables_is_refused(
+    tmp_path: Path, statement: str, *, read_only: bool
+) -> None:
     planned(tmp_path).__exit__()
-    with sqlite3.connect(tmp_path / JOURNAL_FILE) as database:
-        database.execute("INSERT INTO migrations VALUES ('9999-later', '')")
-    database.close()
-    with pytest.raises(UsageError, match="newer greenloop"):
-        Journal(tmp_path)
+    with closing(sqlite3.connect(tmp_path / JOURNAL_FILE)) as database:
+        database.execute(statement)
+    with pytest.raises(UsageError, match="no journal of this version"):
+        Journal(tmp_path, read_only=read_only)
 
 
-def test_each_migration_is_taken_once_and_named(tmp_path: Path) -> None:
-    for _ in range(2):
-        planned(tmp_path).__exit__()
-    with Journal(tmp_path, read_only=True) as journal:
-        assert journal._read("SELECT name FROM migrations") == [(name,) for name, _ in MIGRATIONS]
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"entry": replace(entry("a"), id="../../escaped")},
+        {"entry": replace(entry("a"), id="/etc")},
+        {"entry": replace(entry("a"), id="..")},
+        {"digest": "../d1"},
+        {"result": {"folder": "../a"}},
+        {"result": {"run": "specs/a/runs/../../../other"}},
+        {"result": {"id": "a/../b"}},
+        {"result": {"digest": "/tmp"}},
+    ],
+    ids=str,
+)
+def test_a_row_that_names_another_place_than_its_own_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
+    with planned(tmp_path, entry("a")) as journal:
+        task = journal.begin("a")
+        journal.end(replace(verified(task), folder="specs/a", run="specs/a/runs/d1"))
+        assert [each.status for each in journal.results()] == ["finished"]  # control: it is read as it was
+    with closing(sqlite3.connect(tmp_path / JOURNAL_FILE)) as database:
+        if "result" in change:
+            ((text,),) = database.execute("SELECT result FROM results")
+            database.execute(
+                "UPDATE results SET result = ?", (json.dumps({**json.loads(text), **change["result"]}),)
+            )
+        if "entry" in change:
+            database.execute("UPDATE entries SET entry = ?", (dumped(change["entry"]),))
+        if "digest" in change:
+            database.execute("UPDATE entries SET digest = ?", (change["digest"],))
+        database.commit()
+    with Journal(tmp_path, read_only=True) as journal, pytest.raises(UsageError, match="is damaged"):
+        list(journal.rows())
+
+
+@pytest.mark.parametrize("value", ["null", "[", '"text"', "[1]"])
+def test_a_fact_of_another_kind_is_one_sentence(tmp_path: Path, value: str) -> None:
+    with planned(tmp_path) as journal:
+        journal.keep_fact("seconds", 1.0)
+        journal._database.execute("UPDATE facts SET value = ?", (value,))
+        with pytest.raises(UsageError, match="is damaged"):
+            journal.fact("seconds", float)
+
+
+@pytest.mark.parametrize("name", ["journal.sqlite3", "journal.sqlite3-wal", "batch.lock"])
+@pytest.mark.parametrize("kind", ["link", "fifo"])
+def test_files_of_a_batch_are_no_links_out_of_it_and_nothing_but_files(
+    tmp_path: Path, name: str, kind: str
+) -> None:
+    """The control: SQLite itself follows the link, and the lock's file empties what it leads to."""
+    secret, folder = tmp_path / "secret.txt", tmp_path / "batch"
+    folder.mkdir()
+    secret.write_text("the user's")
+    if kind == "link":
+        (folder / name).symlink_to(secret)
+        assert (folder / name).read_text() == "the user's"
+    else:
+        os.mkfifo(folder / name)
+    with pytest.raises(UsageError, match=r"a link out of|no regular file"), lock_directory(folder):
+        Journal(folder)
+    assert secret.read_text() == "the user's"
 
 
 def test_there_is_nothing_to_read_where_there_is_no_batch(tmp_path: Path) -> None:

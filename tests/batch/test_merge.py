@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from agents.batch.journal import Journal
+from agents.batch.journal import JOURNAL_FILE, Journal
 from agents.batch.merge import merge
 from agents.batch.records import Entry
 from agents.errors import UsageError
@@ -64,3 +68,56 @@ def test_a_directory_with_a_batch_is_not_merged_into(tmp_path: Path) -> None:
     one = share(tmp_path / "one", ("a",))
     with pytest.raises(UsageError, match="holds a batch already"):
         merge([one], one)
+
+
+def test_a_link_in_a_shard_is_refused_and_leads_nowhere(tmp_path: Path) -> None:
+    """The control: copying the folder as it stands copies what the link leads to."""
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "key").write_text("the user's")
+    for number, (name, target) in enumerate({"key": secret / "key", "runs": secret}.items()):
+        shard = share(tmp_path / f"shard{number}", ("a",))
+        (shard / "specs/a" / name).symlink_to(target)
+        shutil.copytree(shard / "specs/a", tmp_path / f"control{number}")
+        assert "the user's" in {path.read_text() for path in (tmp_path / f"control{number}").rglob("key")}
+        with pytest.raises(UsageError, match="a link out of"):
+            merge([shard], tmp_path / f"all{number}")
+        assert not list((tmp_path / f"all{number}").rglob("key"))
+
+
+def test_a_linked_folder_of_an_entry_is_refused(tmp_path: Path) -> None:
+    shard = share(tmp_path / "shard", ("a",))
+    (shard / "specs/a").rename(tmp_path / "elsewhere")
+    (shard / "specs/a").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match="a link out of"):
+        merge([shard], tmp_path / "all")
+
+
+def test_a_pipe_in_a_shard_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    shard = share(tmp_path / "shard", ("a",))
+    os.mkfifo(shard / "specs/a/run.json")
+    with pytest.raises(UsageError, match="no regular file"):
+        merge([shard], tmp_path / "all")
+
+
+def test_nothing_is_written_through_a_link_in_the_new_folder(tmp_path: Path) -> None:
+    shard, out, elsewhere = share(tmp_path / "shard", ("a",)), tmp_path / "all", tmp_path / "elsewhere"
+    out.mkdir()
+    elsewhere.mkdir()
+    (out / "specs").symlink_to(elsewhere)
+    with pytest.raises(UsageError, match="a link out of"):
+        merge([shard], out)
+    assert not list(elsewhere.iterdir())
+
+
+def test_a_journal_that_names_a_place_outside_is_refused(tmp_path: Path) -> None:
+    """The control: the id that stands there would have led to a folder beside the new one."""
+    shard = share(tmp_path / "shard", ("a",))
+    (tmp_path / "victim").mkdir()
+    with closing(sqlite3.connect(shard / JOURNAL_FILE)) as database:
+        database.execute('UPDATE entries SET entry = replace(entry, \'"id":"a"\', \'"id":"../../victim"\')')
+        database.commit()
+    assert (tmp_path / "all" / Entry("../../victim", "").folder).resolve() == tmp_path / "victim"
+    with pytest.raises(UsageError, match="is damaged"):
+        merge([shard], tmp_path / "all")
+    assert not list((tmp_path / "victim").iterdir())

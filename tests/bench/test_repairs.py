@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from agents.bench.outputs import outputs
+from agents.bench.proof import prove_quixbugs
 from agents.bench.quixbugs import Program, read_programs, split, without_docstring
 from agents.bench.quixbugs_inputs import inputs
-from agents.bench.quixbugs_proof import prove
-from agents.bench.quixbugs_tests import QuixBugsTests
+from agents.bench.quixbugs_tests import QuixBugsTests, outputs
 from agents.bench.repair_tasks import seeded_tasks
 from agents.bench.tasks import read_tasks
 from agents.bench.verified_case import open_verifier
@@ -83,7 +82,7 @@ def test_the_comparisons_are_those_of_quixbugs() -> None:
 @pytest.mark.thorough
 @with_quixbugs
 def test_references_pass_and_buggy_and_broken_programs_fail(tests: QuixBugsTests) -> None:
-    proof = prove(list(PROGRAMS.values()), tests.splits(), tests)
+    proof = prove_quixbugs(list(PROGRAMS.values()), tests.splits(), tests)
     assert proof.holds, str(proof)
     assert proof.programs == 40
 
@@ -93,7 +92,7 @@ def test_references_pass_and_buggy_and_broken_programs_fail(tests: QuixBugsTests
 def test_a_reference_that_fails_is_named(tests: QuixBugsTests) -> None:
     assert BITCOUNT is not None
     wrong = Program("bitcount", BITCOUNT.buggy, BITCOUNT.buggy, BITCOUNT.preamble, BITCOUNT.items)
-    proof = prove([wrong], {"bitcount": split(wrong, list(wrong.items))}, tests)
+    proof = prove_quixbugs([wrong], {"bitcount": split(wrong, list(wrong.items))}, tests)
     assert proof.failing == ("bitcount",)
     assert "bitcount: its reference fails" in str(proof)
 

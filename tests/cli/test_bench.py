@@ -105,6 +105,7 @@ def test_a_comparison_needs_drafts_on_both_sides(tmp_path: Path, arguments: tupl
     assert said in sentence(bench(tmp_path, "--data", str(data), *arguments))
 
 
+@needs_evalplus
 def test_another_measurement_in_the_same_place_is_refused(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     plan = tmp_path / "out" / "measurement.json"

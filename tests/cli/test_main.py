@@ -67,10 +67,10 @@ def test_a_run_goes_on_under_answers_and_asks_nothing_that_it_has_heard(tmp_path
     """The model is a store of replies: a request that was not made before would be exit code 3."""
     _, first = replayed(tmp_path, QUICKSORT)
     (tmp_path / "answers.txt").write_text("# mine\nquicksort([2, 1, 2]) == [1, 2, 2]\n")
-    ended = greenloop(tmp_path, "--resume", first["run_dir"], "--answers", "answers.txt", "--json")
+    ended = greenloop(tmp_path, "--resume", first["run_dir"], *RECORDED, "--answers", "answers.txt", "--json")
     second = json.loads(ended.stdout)
     assert (ended.returncode, second["grade"], second["usage"]) == (0, "verified", first["usage"])
-    again = json.loads(greenloop(tmp_path, "--resume", first["run_dir"], "--json").stdout)
+    again = json.loads(greenloop(tmp_path, "--resume", first["run_dir"], *RECORDED, "--json").stdout)
     assert (again["grade"], again["why"]) == ("verified", second["why"])
 
 
@@ -205,11 +205,13 @@ def test_a_spent_budget_before_a_ruling_is_exit_code_5_and_keeps_the_draft(tmp_p
     assert "def quicksort" in document["code"]
 
 
-def test_settings_come_from_the_environment_and_from_a_dotenv_file(tmp_path: Path) -> None:
-    (tmp_path / ".env").write_text(f"GREENLOOP_MODEL=recorded:{REPLAYS}\nGREENLOOP_REQUIRE=verified\n")
-    assert greenloop(tmp_path, QUICKSORT).returncode == 1
-    assert greenloop(tmp_path, QUICKSORT, extra={"GREENLOOP_REQUIRE": "contested"}).returncode == 0
-    assert greenloop(tmp_path, QUICKSORT, "--require", "contested").returncode == 0
+def test_a_flag_goes_before_the_environment_and_that_before_a_dotenv_file(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("GREENLOOP_MAX_TOKENS=1\n")
+    extra = {"GREENLOOP_MODEL": f"recorded:{REPLAYS}"}
+    assert greenloop(tmp_path, QUICKSORT, extra=extra).returncode == 5
+    extra |= {"GREENLOOP_MAX_TOKENS": "100000", "GREENLOOP_REQUIRE": "verified"}
+    assert greenloop(tmp_path, QUICKSORT, extra=extra).returncode == 1
+    assert greenloop(tmp_path, QUICKSORT, "--require", "contested", extra=extra).returncode == 0
 
 
 def test_models_lists_each_backend_and_why(tmp_path: Path) -> None:

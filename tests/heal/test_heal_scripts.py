@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import shlex
 import subprocess
@@ -13,7 +14,10 @@ from typing import Any
 
 import pytest
 
+from agents.heal.expectations import FileCheck
+
 from ..support.commands import REPLAYS, ROOT, environment, greenloop
+from ..support.interpreters import interpreters
 from ..support.provider import Streams
 from .conftest import Heals
 
@@ -257,6 +261,24 @@ def test_arguments_input_variables_and_data_arrive_and_no_value_of_a_variable_is
 
 
 @pytest.mark.thorough
+def test_no_part_of_a_long_or_quoted_variable_is_told(heals: Heals) -> None:
+    heals.script(
+        "import os\n\n\ndef f(token, quoted):\n    print(quoted, '.' * 2990, token)\n"
+        "    raise ValueError('x' * 280 + token)\n\n\nf(os.environ['TOKEN'], os.environ['QUOTED'])\n"
+    )
+    heals.replies("def f(token, quoted):\n    print(quoted, token)\n")
+    token, quoted = "sk-" + "".join(f"{number:03d}" for number in range(50)), 'pä"ss\\word'
+    options = ("--env", f"TOKEN={token}", "--env", f"QUOTED={quoted}", "--max-rounds", "1")
+    heals.run("s.py", *options, "--expect", "nothing")
+    run = Path(heals.folder, heals.document["run_dir"])
+    told = json.dumps(heals.requests) + heals.error + json.dumps(heals.document)
+    told += "".join(path.read_text() for path in run.rglob("*") if path.is_file())
+    assert "<TOKEN>" in told
+    assert "<QUOTED>" in told
+    assert not [piece for piece in (token[:12], token[-12:], "word") if piece in told.replace("keyword", "")]
+
+
+@pytest.mark.thorough
 def test_a_fault_in_another_file_is_named_and_mended_where_it_may_change(heals: Heals) -> None:
     heals.script("from helper import load\nprint('n =', load([4]))\n")
     helper = heals.script("def load(values):\n    return values[1]\n", "helper.py")
@@ -408,6 +430,31 @@ def test_a_stopped_heal_goes_on_and_asks_nothing_twice(heals: Heals) -> None:
     assert "healed, verified" in shown.stdout
 
 
+def test_the_record_of_a_heal_opens_no_sandbox_and_lowers_no_grade(heals: Heals) -> None:
+    heals.script(OFF_BY_ONE)
+    heals.replies(RIGHT)
+    assert heals.run("s.py", "--expect", "total: 6") == 0
+    run_dir = heals.document["run_dir"]
+    file = heals.folder / run_dir / "run.json"
+    record = json.loads(file.read_text())
+    record["settings"] |= {"sandbox": "none", "require": "contested"}
+    file.write_text(json.dumps(record))
+    heals.run("--resume", run_dir)
+    assert "begun with --require contested and --sandbox none; this goes on without" in heals.error
+    assert heals.document["outcome"] == "healed"
+
+
+@pytest.mark.thorough
+def test_the_prompt_that_is_shown_names_the_python_that_is_chosen(heals: Heals) -> None:
+    heals.script("1 / 0\n")
+    other = next((one for one in interpreters() if one.version[:2] != sys.version_info[:2]), None)
+    if other is None:
+        pytest.skip("no other Python is here (TEST_PYTHONS)")
+    options = ("--show-prompt", "--model", "openai/x", "--python", other.executable)
+    shown = greenloop(heals.folder, "heal", "s.py", *options)
+    assert f"Python {'.'.join(map(str, other.version[:2]))}" in shown.stdout, shown.stderr
+
+
 @pytest.mark.thorough
 def test_the_prompt_is_shown_and_nobody_is_asked(heals: Heals) -> None:
     heals.script("def f(x):\n    secret = 'value of mine'\n    return x / 0\n\n\nf(4)\n")
@@ -451,6 +498,12 @@ FILE_CHECKS: dict[str, Callable[[bool], str]] = {
     "out.csv:columns=a,b": lambda right: "a,b\n1,2\n" if right else "a\n1\n",
     "out.txt:nonempty": lambda right: "x" if right else "",
 }
+
+
+@pytest.mark.parametrize("check", ["rows>=0", "columns=a,b", "nonempty"])
+@pytest.mark.parametrize("content", [b"", b"\n", codecs.BOM_UTF8, codecs.BOM_UTF8 + b"\n"])
+def test_a_table_without_a_line_is_empty(check: str, content: bytes) -> None:
+    assert FileCheck(f"t.csv:{check}", "t.csv", check).fault(content) == "t.csv is empty"
 
 
 @pytest.mark.thorough

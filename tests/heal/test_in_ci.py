@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,33 @@ def test_the_action_pushes_nothing_and_needs_no_secret() -> None:
     assert "git push" not in text
     assert "secrets." not in text
     assert ACTION["inputs"]["model"]["default"] == "embedded"
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash is here")
+def test_a_module_of_the_checkout_is_not_run_by_the_actions_step(tmp_path: Path) -> None:
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
+    (checkout / "json.py").write_text("import pathlib\npathlib.Path('ran').touch()\nload = lambda file: {}\n")
+    result = {"outcome": "unhealed", "grade": None, "error": None, "why": "", "question": None, "diff": ""}
+    command = tmp_path / "greenloop"
+    command.write_text(f"#!/bin/sh\necho '{json.dumps(result)}'\n")
+    command.chmod(0o755)
+    extra = {
+        "PATH": f"{tmp_path}:{Path(sys.executable).parent}:/usr/bin:/bin",
+        "RUNNER_TEMP": str(tmp_path),
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+    }
+    step = ACTION["runs"]["steps"][0]["run"]
+    for text, ran in ((step, False), (step.replace("python -I", "python"), True)):  # the second is the control
+        subprocess.run(["bash", "-c", text], cwd=checkout, env=environment(tmp_path, extra), capture_output=True)
+        assert (checkout / "ran").exists() is ran
+    assert "unhealed" in (tmp_path / "summary.md").read_text()
+
+
+def test_every_python_of_the_actions_is_isolated() -> None:
+    for action in (ROOT / ".github/actions").glob("*/action.yml"):
+        for line in action.read_text(encoding="utf-8").splitlines():
+            assert not line.strip().startswith("python ") or line.strip().startswith("python -I ")
 
 
 @pytest.mark.thorough

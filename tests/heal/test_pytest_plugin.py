@@ -36,7 +36,7 @@ def ran(project: Heals, *arguments: str, plugin: bool = True) -> subprocess.Comp
         "GREENLOOP_MODEL": "openai/tiny-1b",
         "GREENLOOP_API_BASE": project.provider.api_base,
     }
-    with_plugin = ["-p", "agents.heal.pytest_plugin"] if plugin else []
+    with_plugin = ["-p", "no:greenloop", "-p", "agents.heal.pytest_plugin"] if plugin else []
     command = [sys.executable, "-m", "pytest", *with_plugin, *arguments]
     ended = subprocess.run(
         command, cwd=project.folder, env=environment(project.folder, extra), capture_output=True, text=True
@@ -52,6 +52,15 @@ def test_patches_are_shown_and_nothing_changes(project: Heals) -> None:
     assert "healed, verified" in ended.stdout
     assert '+    return float(text.replace("$", ""))' in ended.stdout
     assert (project.folder / "prices.py").read_text() == CODE
+
+
+def test_a_dotenv_file_of_the_project_sets_nothing_and_is_named(project: Heals) -> None:
+    lines = ("GREENLOOP_MAX_SECONDS=0.001", "GREENLOOP_SANDBOX=none", "GROQ_API_KEY=k")
+    (project.folder / ".env").write_text("\n".join(lines))
+    ended = ran(project, "--heal")
+    assert "healed, verified" in ended.stdout
+    said = "nothing is taken here; ignored, unless you set it in the environment or by an option: "
+    assert f"{said}GREENLOOP_MAX_SECONDS, GREENLOOP_SANDBOX, GROQ_API_KEY." in ended.stdout
 
 
 def test_patches_are_written_and_pytest_passes_the_next_time(project: Heals) -> None:

@@ -21,7 +21,10 @@ import pytest
 
 import agents
 from agents import UsageError, repair
-from agents.heal.repair_options import RepairEvent
+from agents.heal.repair import repaired
+from agents.heal.repair_options import RepairEvent, RepairOptions
+from agents.heal.repairs import SharedSandbox
+from agents.sandbox import open_sandbox
 
 from ..support import event_loops
 from ..support.modules_on_disk import imported
@@ -293,6 +296,145 @@ def test_the_store_is_believed_only_as_far_as_its_patch_holds(shop: ModuleType, 
     kept.write_text("{")
     assert decorate(shop.price)("₹1,299") == 1299.0
     assert len(model.prompts) == 3
+
+
+SWALLOWS = """\
+def price(text):
+    try:
+        return float(text.replace("$", ""))
+    except ValueError:
+        return 1299.0
+"""
+
+
+def test_a_patch_that_a_model_is_refused_is_refused_from_the_store(shop: ModuleType, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    repair(tests=[rupees], proposer=Replies(PRICE), cache=cache)(shop.price)("₹1,299")
+    (kept,) = cache.iterdir()
+    document = json.loads(kept.read_text())
+    document["files"] = {
+        path: text.replace(FIX, SWALLOWS.partition("\n")[2]) for path, text in document["files"].items()
+    }
+    kept.write_text(json.dumps(document))
+    model = Replies(SWALLOWS)
+    price = repair(tests=[rupees], proposer=model, cache=cache, max_attempts=1)(shop.price)
+    failing(lambda: price("₹1,299"))
+    assert len(model.prompts) == 1  # and not the store's, which is the same text
+    assert "suspicious" in price.last_repair.why
+    (trial,) = price.last_repair.heal.trials
+    assert trial.plausible  # the control: the tests alone would accept it
+
+
+def test_of_a_kept_text_only_the_place_that_fails_is_taken(shop: ModuleType, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    repair(tests=[rupees], proposer=Replies(PRICE), cache=cache)(shop.price)("₹1,299")
+    (kept,) = cache.iterdir()
+    document = json.loads(kept.read_text())
+    ((path, text),) = document["files"].items()
+    document["files"][path] = f"import subprocess\nsubprocess.run(['true'])\n{text}"
+    kept.write_text(json.dumps(document))
+    price = repair(tests=[rupees], proposer=Replies("no"), cache=cache)(shop.price)
+    assert price("₹1,299") == 1299.0
+    assert "subprocess" not in price.last_repair.heal.diff
+
+
+@pytest.mark.parametrize("kind", ["link", "fifo"])
+def test_what_is_no_file_of_the_store_is_not_read(shop: ModuleType, tmp_path: Path, kind: str) -> None:
+    cache = tmp_path / "cache"
+    repair(tests=[rupees], proposer=Replies(PRICE), cache=cache)(shop.price)("₹1,299")
+    (kept,) = cache.iterdir()
+    kept.rename(tmp_path / "elsewhere")
+    if kind == "link":
+        kept.symlink_to(tmp_path / "elsewhere")
+        assert "lstrip" in kept.read_text()  # the control: opened plainly, it is read
+    else:
+        os.mkfifo(kept)
+    model = Replies(PRICE)
+    assert repair(tests=[rupees], proposer=model, cache=cache)(shop.price)("₹1,299") == 1299.0
+    assert len(model.prompts) == 1
+
+
+FILE_OF_TESTS = """\
+from {name} import price
+
+
+def test_dollars():
+    assert price("$3") == 3.0
+"""
+BREAKS_DOLLARS = 'def price(text):\n    return float(text.lstrip("₹").replace(",", ""))'
+
+
+def test_a_patch_that_breaks_a_test_of_a_file_is_refused(shop: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "test_price.py").write_text(FILE_OF_TESTS.format(name=shop.__name__))
+    tests: list[Callable[[Any], object] | str | Path] = [rupees, tmp_path / "test_price.py"]
+    price = repair(tests=tests, proposer=Replies(BREAKS_DOLLARS), max_attempts=1)(shop.price)
+    failing(lambda: price("₹1,299"))
+    assert "test_dollars passed before" in price.last_repair.why
+    without = repair(tests=[rupees], proposer=Replies(BREAKS_DOLLARS), max_attempts=1)(shop.price)
+    assert without("₹1,299") == 1299.0  # the control: nothing else refuses it
+    assert repair(tests=tests, proposer=Replies(PRICE))(shop.price)("₹1,299") == 1299.0
+
+
+def test_a_file_of_tests_that_fails_is_a_failure_though_the_call_works(tmp_path: Path) -> None:
+    source = f"from agents import repair\n\n\n{SHOP}"
+    with imported(
+        tmp_path, source.replace("def price(text):\n", "@repair(runs='record')\ndef price(text):\n", 1)
+    ) as shop:
+        (tmp_path / "test_price.py").write_text(
+            FILE_OF_TESTS.format(name=shop.__name__).replace('"$3") == 3.0', '"₹1,299") == 1299.0')
+        )
+        price = repair(tests=[tmp_path / "test_price.py"], proposer=Replies(PRICE))(shop.price.__wrapped__)
+        assert price("$3") == 3.0
+        assert price.last_repair.heal.grade == "verified"
+        assert price.last_repair.heal.symptom.items[0].name == "test_price.py::test_dollars"
+
+
+class Opened:
+    """A sandbox that counts how often it was opened and closed."""
+
+    def __init__(self) -> None:
+        self.opened = self.closed = 0
+        self._sandbox = open_sandbox()
+        self.name, self.interpreter, self.launch = (
+            self._sandbox.name,
+            self._sandbox.interpreter,
+            self._sandbox.launch,
+        )
+
+    def open(self) -> Opened:
+        self.opened += 1
+        return self
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def test_fifty_failing_calls_open_one_sandbox_and_it_is_closed(shop: ModuleType) -> None:
+    counted = Opened()
+    shared = SharedSandbox(counted.open)
+    options = RepairOptions(verify=lambda value: False, proposer=Replies(PRICE), max_attempts=1)
+    price = repaired(options, shop.price, sandbox=shared)
+    last = repaired(options, shop.last, sandbox=shared)
+    for _ in range(25):
+        failing(lambda: price("₹1,299"))
+        failing(lambda: last([1, 2, 3]), IndexError)
+    assert (counted.opened, counted.closed) == (1, 0)
+    shared.close()
+    shared.close()
+    assert (counted.opened, counted.closed) == (1, 1)
+
+
+def test_a_fork_opens_a_sandbox_of_its_own_and_leaves_the_other_open() -> None:
+    counted = Opened()
+    shared = SharedSandbox(counted.open)
+    shared.get()
+    pid = os.fork()
+    if pid == 0:
+        shared.close()
+        closed = counted.closed
+        shared.get()
+        os._exit(0 if (closed, counted.opened) == (0, 2) else 1)
+    assert os.waitpid(pid, 0)[1] == 0
 
 
 def test_heals_are_bounded_by_the_hour(shop: ModuleType) -> None:

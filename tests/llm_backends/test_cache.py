@@ -87,6 +87,17 @@ def test_what_a_run_has_recorded_is_put_into_the_cache(tmp_path: Path) -> None:
     assert Caller(None, Budget(), cache=cache(tmp_path / "cache")).ask(REQUEST).text == "a"
 
 
+@pytest.mark.parametrize("frozen", [False, True])
+def test_what_the_cache_answers_is_kept_in_the_run_for_its_forks(tmp_path: Path, *, frozen: bool) -> None:
+    first = Caller(Scripted([*text("a"), end()]), Budget(), cache=cache(tmp_path / "cache")).ask(REQUEST)
+    store = ReplyStore(tmp_path / "run", "scripted/model")
+    model = None if frozen else Scripted()
+    Caller(model, Budget(), store=store, cache=cache(tmp_path / "cache")).ask(REQUEST)
+    kept = store.find(REQUEST)
+    assert kept is not None
+    assert kept.text == first.text
+
+
 def test_equal_requests_at_once_are_asked_once(tmp_path: Path) -> None:
     model = Scripted([lambda: time.sleep(0.2), *text("a"), end()])
     budget, flights = Budget(), Flights()

@@ -71,6 +71,23 @@ class Scripted:
         return None if self.price is None else self.price * (prompt_tokens + completion_tokens)
 
 
+class Calls:
+    """A shared budget of at most `most` calls."""
+
+    def __init__(self, most: int) -> None:
+        self.made, self.most = 0, most
+
+    def check(self, wait: float = 0.0) -> None:
+        if self.made >= self.most:
+            raise BudgetSpent("calls", self.made, self.most)
+
+    def charge(self, usage: Usage) -> None:
+        self.made += usage.calls
+
+    def seconds_left(self) -> float | None:
+        return None
+
+
 class Waits:
     """Sleeps no time and remembers how long it should have."""
 
@@ -230,7 +247,7 @@ def test_no_call_is_made_on_a_spent_budget() -> None:
 def test_no_retry_is_made_on_a_spent_budget() -> None:
     model = Scripted([BUSY])
     with pytest.raises(BudgetSpent, match="calls"):
-        Caller(model, Budget(max_calls=2), sleep=Waits()).ask(REQUEST)
+        Caller(model, Budget(shared_budget=Calls(2)), sleep=Waits()).ask(REQUEST)
     assert len(model.calls) == 2
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from smolagents.models import agglomerate_stream_deltas
 
 from agents.errors import ModelError
 from agents.llm_backends.embedded import EmbeddedModel
@@ -86,7 +87,7 @@ def test_the_request_is_openais_with_plain_text_messages(good: ScriptedServer) -
 
 
 def test_a_whole_reply_is_put_together(good: ScriptedServer) -> None:
-    reply = serving(good).generate(question())
+    reply = agglomerate_stream_deltas(list(serving(good).generate_stream(question())))
     assert (reply.content, reply.token_usage.output_tokens) == ("ab", 2)
 
 

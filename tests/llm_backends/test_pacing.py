@@ -16,7 +16,7 @@ from agents.llm_backends.hosted import hosted_model
 from agents.llm_backends.pacing import PATIENCE_SECONDS, Bounds, Pacer
 
 from ..support.provider import Fails, Handler, Provider, Streams
-from .test_call import BUSY, REQUEST, Scripted, Waits, end, text
+from .test_call import BUSY, REQUEST, Calls, Scripted, Waits, end, text
 
 FREE = Bounds(lambda wait: None, lambda: None)
 LIMITED = ModelError("rate_limit", "Too fast; wait.", transient=True)
@@ -217,7 +217,7 @@ def test_a_limit_that_one_caller_hears_of_holds_back_another() -> None:
     second = Scripted([*text("b"), end()])
     started = time.monotonic()
     with pytest.raises(BudgetSpent):
-        Caller(first, Budget(max_calls=1), pacer=pacer, sleep=waits).ask(REQUEST)
+        Caller(first, Budget(shared_budget=Calls(1)), pacer=pacer, sleep=waits).ask(REQUEST)
     Caller(second, Budget(), pacer=pacer).ask(REQUEST)
     assert time.monotonic() - started >= 0.4
 

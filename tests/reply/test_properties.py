@@ -7,7 +7,7 @@ import pytest
 from agents.errors import ReplyError
 from agents.reply import read_properties
 from agents.spec import read_spec
-from agents.verifier import refuse
+from agents.verifier import examine
 
 SPEC = read_spec("Implement quicksort(arr: list[int]) -> list[int].", origin="argument")
 WHOLE = """```python
@@ -37,7 +37,7 @@ def test_the_properties_of_a_reply_are_read_and_other_tests_are_left_out() -> No
     assert [test.id for test in tests] == ["test_sorts", "test_keeps"]
     assert {test.origin for test in tests} == {"generated"}
     assert "def slow" in tests[0].preamble
-    assert all(refuse(test) is None for test in tests)
+    assert all(examine(test) is None for test in tests)
 
 
 def test_at_most_as_many_as_were_asked_for_are_kept() -> None:
@@ -57,7 +57,7 @@ def test_imports_of_hypothesis_that_were_forgotten_are_supplied() -> None:
     (test,) = read_properties(text, SPEC, truncated=False, limit=3)
     assert "from hypothesis import assume, given, strategies as st" in test.preamble
     assert "from user_code import quicksort" in test.preamble
-    assert refuse(test) is None
+    assert examine(test) is None
 
 
 @pytest.mark.parametrize(

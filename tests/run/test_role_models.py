@@ -45,7 +45,7 @@ class Opened:
         """One draft; the budget that it was charged to."""
         budget, heard = Budget(), [] if told is None else told
         with RoleModels(self.backends, settings, budget, replies, heard.append) as models:
-            models.code_writer()._ask(REQUEST)
+            models.code_writer().ask(REQUEST)
         return budget
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agents.errors import SandboxUnavailable
-from agents.sandbox import open_sandbox
-from agents.sandbox.choice import choose, names, probe
+from agents.errors import SandboxBroken, SandboxUnavailable
+from agents.sandbox import Job, Running, open_sandbox
+from agents.sandbox.choice import choose, names, probe, probed
 from agents.sandbox.conformance import Bare
 from agents.sandbox.remedies import remedy
 
@@ -66,6 +66,34 @@ def test_a_backend_that_lets_the_probe_out_is_not_used() -> None:
     reason = probe(Bare())
     assert reason is not None
     assert "reach" in reason
+
+
+class Opened:
+    """A sandbox that counts how often it is closed, and breaks, or lets the probe out."""
+
+    name = "none"
+
+    def __init__(self, breaks: bool) -> None:
+        self._bare = Bare()
+        self._breaks = breaks
+        self.interpreter = self._bare.interpreter
+        self.closed = 0
+
+    def launch(self, job: Job) -> Running:
+        if self._breaks:
+            raise SandboxBroken("It is gone.")
+        return self._bare.launch(job)
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def test_a_sandbox_that_fails_the_probe_is_closed() -> None:
+    out, broken = Opened(breaks=False), Opened(breaks=True)
+    assert isinstance(probed(out), str)
+    with pytest.raises(SandboxBroken):
+        probed(broken)
+    assert (out.closed, broken.closed) == (1, 1)
 
 
 def test_the_first_backend_without_a_reason_against_it_is_chosen() -> None:

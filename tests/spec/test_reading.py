@@ -78,6 +78,11 @@ def test_rules_in_markdown_are_no_front_matter() -> None:
     assert read_spec(text, origin="argument").text == text
 
 
+@pytest.mark.parametrize("text", ["---\nImplement f(x: int) -> int.", "---\n", "---\n\n- f: int\n", "--- id: x"])
+def test_a_rule_before_prose_opens_no_front_matter(text: str) -> None:
+    assert read_spec(f"{text}\nImplement g(x: int) -> int.", origin="argument").text.startswith("---")
+
+
 def test_a_file_is_read_with_its_tests_beside_it(tmp_path: Path) -> None:
     (tmp_path / "trusted.py").write_text(TESTS)
     path = tmp_path / "spec.md"
@@ -110,6 +115,9 @@ def test_examples_become_tests() -> None:
 
 BAD = {
     "an empty spec": ("  \n", "The spec is empty"),
+    "front matter that is not closed": (f"---\nid: x\n\n{TEXT}", "line 1: the front matter is never closed; write `---`"),
+    "an unknown key that is not closed": (f"---\n# mine\n\nexmaples:\n- f(1) == 1\n{TEXT}", "is never closed"),
+    "closed by another line": (f"---\nid: x\n----\n{TEXT}", "is never closed"),
     "front matter alone": ("---\nid: x\n---\n", "The spec is empty"),
     "bad YAML": ("---\nid: x\nsignature: f(x: int\n  - y\n---\nText", "line [34]: the front matter is not YAML"),
     "an unknown key": (

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 import gc
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
-from agents.syntax.source import names_unbound, parse, parse_expression
+from agents.syntax.source import compiled, names_unbound, parse, parse_expression
 
 TABLE = "table = [" + ", ".join(f"({n}, [{n}, 'a'])" for n in range(400)) + "]\n"
 
@@ -59,3 +62,18 @@ def test_what_is_no_expression_is_told_with_its_reason(text: str) -> None:
 def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
     assert ast.dump(parse("\ufeffx = y")) == ast.dump(parse("x = y"))
     assert names_unbound("\ufeffx = y") == {"y"}
+
+
+@pytest.mark.timeout(20)
+def test_no_file_of_the_working_directory_is_opened_for_a_faulty_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("<unknown>")
+    with pytest.raises(ValueError, match="line 1"):
+        parse("def f(:\n")
+    with pytest.raises(ValueError, match="outside function"):
+        compiled("return 1\n")
+    waits = [sys.executable, "-c", "import ast; ast.parse('def f(:')"]
+    with pytest.raises(subprocess.TimeoutExpired):  # as it is by default
+        subprocess.run(waits, timeout=3, capture_output=True, cwd=tmp_path)

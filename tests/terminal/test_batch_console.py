@@ -13,8 +13,9 @@ from agents.batch.worker import stopped, unfinished
 from agents.errors import ModelError
 from agents.events import Asked, Note, Streamed
 from agents.records import Request
+from agents.settings import in_ci
 from agents.terminal.batch_console import BatchConsole, closing_lines, entry_lines, result_line
-from agents.terminal.console import Console, in_ci
+from agents.terminal.console import Console
 
 from ..batch.made import bad, bad_result, entry, verified
 

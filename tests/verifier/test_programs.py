@@ -10,7 +10,7 @@ import pytest
 from agents.records import Verdict
 from agents.suite import split
 from agents.verifier import Verifier
-from agents.verifier.static.gate import refuse
+from agents.verifier.static.gate import examine
 
 from ..support.sandboxes import open_or_skip
 
@@ -130,4 +130,4 @@ def test_a_test_may_wait_less_for_a_program(verifier: Verifier) -> None:
 )
 def test_tests_start_no_other_process(call: str) -> None:
     (test,) = split(f"{HEAD}def test_x():\n    assert {call}\n", "generated")
-    assert refuse(test) is not None
+    assert examine(test) is not None

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import importlib.util
 import signal
+import socket
 import threading
 import time
 from collections.abc import Iterator
 
 import pytest
 
+from agents.errors import Interrupted, SandboxBroken
 from agents.records import Candidate, Test, TestOrigin
-from agents.sandbox import SandboxLimits, open_sandbox
+from agents.sandbox import Job, Running, SandboxLimits, open_sandbox
 from agents.verifier import Verifier
+from agents.verifier.inside.proxy.frames import HELLO, frame
+
+from ..support.scripted_sandbox import ScriptedSandbox
 
 DOUBLE = "def double(x):\n    return x * 2\n"
 
@@ -205,6 +210,56 @@ def test_what_the_code_prints_is_kept_and_cleaned(verifier: Verifier) -> None:
 
 def test_a_confirmation_is_a_verdict_of_its_own(verifier: Verifier) -> None:
     assert verifier.confirm(candidate(DOUBLE), doubling(1)).kind == "passed"
+
+
+class BreaksOnce:
+    """A sandbox that fails for the first job."""
+
+    name = "none"
+
+    def __init__(self) -> None:
+        self._sandbox = open_sandbox("none")
+        self.interpreter = self._sandbox.interpreter
+        self.broken = False
+
+    def launch(self, job: Job) -> Running:
+        if not self.broken:
+            self.broken = True
+            raise SandboxBroken("It is gone.")
+        return self._sandbox.launch(job)
+
+    def close(self) -> None:
+        self._sandbox.close()
+
+
+def test_an_error_in_one_board_ends_that_board_alone() -> None:
+    with Verifier(BreaksOnce(), jobs=2) as verifier:
+        with pytest.raises(SandboxBroken):
+            verifier.board([candidate(DOUBLE), candidate(DOUBLE + "# other\n")], doubling(1))
+        (verdict,) = verifier.board([candidate(DOUBLE)], doubling(1)).verdicts
+        assert verdict.kind == "passed"
+        verifier.cancel()
+        with pytest.raises(Interrupted):
+            verifier.board([candidate(DOUBLE)], doubling(2))
+
+
+def test_tests_whose_import_hangs_are_stopped_by_the_limit_of_the_whole_run() -> None:
+    """No call is under way and no test has begun: neither of their limits holds."""
+
+    def script(part: str, channel: socket.socket, job: Job) -> None:
+        channel.sendall(frame(HELLO, b""))
+        while channel.recv(1 << 16):
+            pass
+
+    with Verifier(ScriptedSandbox(script), SandboxLimits(wall_seconds=3), call_seconds=1.0) as verifier:
+        verdict = verifier.verify(
+            DOUBLE, "from user_code import double\ndef test_1():\n    assert double(1) == 2\n"
+        )
+    assert (verdict.kind, verdict.outcomes[0].status) == ("stopped", "stopped")
+    assert verdict.outcomes[0].detail == "the import of the tests did not return within 3 s"
+    assert verdict.stopped is not None
+    assert verdict.stopped.allowed == 3
+    assert 3 <= verdict.stopped.value < 6
 
 
 def test_an_interrupted_board_ends_what_is_under_way_at_once() -> None:

@@ -43,7 +43,12 @@ def unpack(archive: bytes, folder: Path) -> None:
         arrived = Path(beside, "arrived")
         arrived.mkdir()
         for name, content in _contents(archive):
-            _write(arrived.joinpath(*name.parts), content)
+            path = arrived.joinpath(*name.parts)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("xb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
         if not folder.exists():
             arrived.rename(folder)
             return
@@ -76,11 +81,3 @@ def _contents(archive: bytes) -> Iterator[tuple[PurePosixPath, bytes]]:
                 yield name, content.read()
     except (tarfile.TarError, zlib.error, EOFError, OSError) as error:
         raise ArchiveRefused(f"it is damaged ({error})") from error
-
-
-def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("xb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())

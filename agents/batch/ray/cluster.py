@@ -33,7 +33,11 @@ def connected(address: str, slots: int | None) -> Iterator[Any]:
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
     if address == LOCAL:
         options |= {"include_dashboard": False, "num_cpus": slots, "object_store_memory": LOCAL_STORE_BYTES}
-    _silence_ray()
+    from ray._private import worker
+
+    if hasattr(worker, "print_to_stdstream"):
+        # Only the JSON document may stand on standard output, and Ray has no option that keeps its reports off.
+        worker.print_to_stdstream = lambda *_, **__: None
     try:
         ray.init(address, **options)
     except Exception as error:  # Ray raises whatever its libraries do, down to a bare Exception
@@ -51,14 +55,3 @@ def _unreached(address: str, error: Exception) -> str:
     return (
         f"No Ray cluster answers at {address} ({reason}); start one with `ray start --head`, or take --ray local."
     )
-
-
-def _silence_ray() -> None:
-    """Stop Ray from printing its nodes' reports: only the JSON document may stand on standard output.
-
-    Ray has no option for that.
-    """
-    from ray._private import worker
-
-    if hasattr(worker, "print_to_stdstream"):
-        worker.print_to_stdstream = lambda *_, **__: None

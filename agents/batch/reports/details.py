@@ -104,7 +104,8 @@ def _read(directory: Path, result: EntryResult) -> _Run:
 
 
 def _document(result: EntryResult, run: _Run, cut: _Cut) -> Json:
-    notes = [*result.notes, *([run.missing] if run.missing else [])]
+    newer = [f"A newer attempt came to no end: {result.attempt.message}"] if result.attempt is not None else []
+    notes = [*result.notes, *newer, *([run.missing] if run.missing else [])]
     return {
         "why": cut.lines(reason(result)),
         "facts": _facts(result, cut),

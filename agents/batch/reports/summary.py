@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
@@ -22,7 +23,8 @@ def summary(results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
     Grades and totals come first, then every spec below the required grade, or how many are left out.
     """
     sums = report_totals(results, facts.required)
-    head = "".join(_head(sums, facts))
+    models = Counter(result.model for result in results if result.model is not None)
+    head = "".join(_head(sums, facts, models))
     yield head
     below = [result for result in results if not has_reached(result, facts.required)]
     if not below:
@@ -38,12 +40,15 @@ def summary(results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
         yield entry
 
 
-def _head(sums: ReportTotals, facts: BatchFacts) -> Iterator[str]:
+def _head(sums: ReportTotals, facts: BatchFacts, models: Counter[str]) -> Iterator[str]:
     yield f"# {escaped(facts.title)}\n\n"
     yield f"{sums.reached} of {sums.specs} specs reached `{facts.required}`. Exit code {facts.exit_code}.\n\n"
     yield "| grade | specs |\n|---|--:|\n"
     for name, count in sums.counts.items():
         yield f"| {name} | {count:,} |\n"
+    if len(models) > 1:
+        made = (f"{code(model)} ({count:,})" for model, count in models.most_common(_MOST_LINES))
+        yield f"\nMade by {', '.join(made)}.\n"
     usage = sums.usage
     cost = "" if usage.cost_usd is None else f"{usage.cost_usd:.4f} USD"
     yield "\n| specs | calls | prompt tokens | generated tokens | cost | seconds | seconds of all specs |\n"

@@ -15,6 +15,7 @@ from ...spec.yaml_source import YamlFault, built, composed
 from .item import BODIES, Fault, Item, Items, fault_at, fault_of, item_of
 
 _COLUMNS = (*BODIES, *KEYS)
+_LONGEST_LINE = 4_000_000
 _UNCLOSED = re.compile(r"unexpected end of data|field larger than field limit")
 
 
@@ -27,7 +28,7 @@ def items(file: BinaryIO, place: Place) -> Items:
     # A byte that is not UTF-8 spoils its row alone.
     text = io.TextIOWrapper(file, "utf-8-sig", "surrogateescape", newline="")
     try:
-        rows = _rows(csv.reader(text, strict=True), place)
+        rows = _rows(csv.reader(iter(lambda: text.readline(_LONGEST_LINE), ""), strict=True), place)
         header = next(rows, None)
         if header is None:
             yield fault_of(place.name, "is empty; begin it with a line of columns.", absent=True)

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from ...errors import UsageError
-from ...spec.place import Place, require_within
+from ...files import contained
+from ...spec.place import Place
 from ...spec.source_file import opened
 from . import csv_table, json_lines, yaml_list
 from .item import Fault, Item, Items, fault_at, fault_of, file_place
@@ -54,14 +55,22 @@ def _files(spec: str) -> Iterator[Path | Fault]:
 
 
 def _matching(pattern: str) -> Iterator[Path | Fault]:
-    """Yield the files that a glob matches, by path; `**` takes in any number of folders."""
+    """Yield the files that a glob matches, by path; `**` takes in any number of folders, but no linked one."""
+    parts = Path(pattern).parts
+    first = next(number for number, part in enumerate(parts) if glob.has_magic(part))
+    folder, rest = Path(*parts[:first]), [*parts[first:], *(["*"] if parts[-1] == "**" else [])]
+    hidden = any(part.startswith(".") for part in rest)
     try:
-        names = glob.glob(pattern, recursive=True)  # noqa: PTH207 - Path.glob takes no absolute pattern
-        matches = sorted(path for path in map(Path, names) if path.is_file())
+        found = [path.relative_to(folder) for path in folder.glob("/".join(rest))]
+        matches = sorted(
+            folder / path
+            for path in found
+            if (folder / path).is_file() and (hidden or not any(part.startswith(".") for part in path.parts))
+        )
     except (OSError, ValueError, RecursionError) as error:
         yield fault_of(pattern, f"can't be matched ({error}); write another pattern.")
         return
-    yield from map(_reached, matches)
+    yield from (_reached(path, folder) for path in matches)
     if not matches:
         yield fault_of(pattern, "matches no file; check the pattern.", absent=True)
 
@@ -75,17 +84,16 @@ def _in_folder(folder: Path) -> Iterator[Path | Fault]:
         files.extend(Path(where, name) for name in names if _is_spec(name))
     for error in unreadable:
         yield fault_of(error.filename, f"can't be read ({error.strerror}); check its permissions.")
-    yield from map(_reached, sorted(files))
+    yield from (_reached(path, folder) for path in sorted(files))
     if not files and not unreadable:
         reason = "holds no spec; put files *.md into it (README.md and hidden ones are left out)."
         yield fault_of(folder, reason, absent=True)
 
 
-def _reached(path: Path) -> Path | Fault:
-    """Check a file that was found, not named: a link must stay in its folder or the working directory."""
+def _reached(path: Path, folder: Path) -> Path | Fault:
+    """Check a file that was found, not named: a link must stay in the `folder` that was searched."""
     try:
-        if path.is_symlink():
-            require_within(path, path.parent, "A link among the specs")
+        contained(path, folder)
     except UsageError as error:
         return Fault(str(path), str(path), str(error))
     return path

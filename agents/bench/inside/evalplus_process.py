@@ -22,7 +22,7 @@ import socket
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +124,7 @@ def judged(parts: dict[str, Part], solution: str) -> dict[str, Any]:
     return found
 
 
-def falsify(parts: dict[str, Part], share: float = 0.25) -> dict[str, list[int]]:
+def falsify(parts: dict[str, Part]) -> dict[str, list[int]]:
     """Put wrong expectations in place of some right ones, and return their indices in each part.
 
     A wrong one is what the reference returns for another input, and only inputs that occur once get one: nothing
@@ -142,7 +142,7 @@ def falsify(parts: dict[str, Part], share: float = 0.25) -> dict[str, list[int]]
         if part.entry_point in _SECOND_ANSWERS:
             part.dataset = "humaneval"  # EvalPlus has no second answers there
         single = [index for index, given in enumerate(part.inputs) if once[repr(given)] == 1]
-        wanted = max(1, round(share * len(part.inputs)))
+        wanted = max(1, round(0.25 * len(part.inputs)))
         chosen[name] = _replace(part, _RANDOM.sample(single, len(single)), pool, wanted)
     if not any(chosen.values()):
         raise ValueError("no expected value can be replaced by another one")
@@ -152,7 +152,8 @@ def falsify(parts: dict[str, Part], share: float = 0.25) -> dict[str, list[int]]
 def _replace(part: Part, indices: Iterable[int], pool: Sequence[Any], wanted: int) -> list[int]:
     replaced: list[int] = []
     for index in indices:
-        for value in _drawn(pool):
+        drawn = _RANDOM.choices(pool, k=_MOST_DRAWS)
+        for value in (*drawn, *pool, not pool[0] if isinstance(pool[0], bool) else [pool[0]]):
             if part.is_wrong(index, value):
                 part.expected[index] = value
                 replaced.append(index)
@@ -160,12 +161,6 @@ def _replace(part: Part, indices: Iterable[int], pool: Sequence[Any], wanted: in
         if len(replaced) == wanted:
             break
     return replaced
-
-
-def _drawn(pool: Sequence[Any]) -> Iterator[Any]:
-    yield from _RANDOM.choices(pool, k=_MOST_DRAWS)
-    yield from pool
-    yield not pool[0] if isinstance(pool[0], bool) else [pool[0]]
 
 
 def differ(one: Any, other: Any) -> bool:
@@ -191,14 +186,6 @@ def accepted(parts: dict[str, Part], wrong: dict[str, list[int]], solution: str)
         _, details, _ = parts[name].check(solution, fast=False)
         count += sum(details[index] for index in indices if index < len(details))
     return count
-
-
-def _found(parts: dict[str, Part], task: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {"judged": [judged(parts, text) for text in task["solutions"]], "accepted": []}
-    if task["controls"]:
-        wrong = falsify(parts)  # the last: the right ones are gone with it
-        found["accepted"] = [accepted(parts, wrong, text) for text in task["controls"]]
-    return found
 
 
 def _deserialized(task_id: str, inputs: Sequence[Any]) -> list[Any]:
@@ -238,7 +225,10 @@ def main() -> None:
         os._exit(1)
     try:
         _emit(channel, {"ready": True})
-        found = _found(parts, task)
+        found: dict[str, Any] = {"judged": [judged(parts, text) for text in task["solutions"]], "accepted": []}
+        if task["controls"]:
+            wrong = falsify(parts)  # the last: the right ones are gone with it
+            found["accepted"] = [accepted(parts, wrong, text) for text in task["controls"]]
         _emit(channel, {"nonce": channel.recv(_NONCE_BYTES).decode(), **found})
     finally:
         os._exit(0)

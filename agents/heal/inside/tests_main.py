@@ -22,7 +22,17 @@ def main() -> None:
     import pytest
 
     class Reporter:
-        """A pytest plugin that notes each test."""
+        """A pytest plugin that notes each test, in place of greenloop's own, whose names it knows: installed
+        editable, that one's modules are out of reach here."""
+
+        def pytest_addoption(self, parser: Any) -> None:
+            for name in ("--heal", "--heal-apply", "--heal-apply-force"):
+                parser.addoption(name, action="store_true")
+            parser.addoption("--heal-most")
+            parser.addini("heal_may_change", "Files that patches may change", "args")
+
+        def pytest_configure(self, config: Any) -> None:
+            config.addinivalue_line("markers", "heal(target): the function that this test tests.")
 
         @pytest.hookimpl(hookwrapper=True)
         def pytest_runtest_call(self, item: Any) -> Generator[None, Any, None]:
@@ -58,7 +68,7 @@ def main() -> None:
     outer = report
     sys.path[0] = tree
     sys.argv = ["pytest", *arguments]
-    options = ["-p", "no:cacheprovider", "-q", "--continue-on-collection-errors"]
+    options = ["-p", "no:cacheprovider", "-p", "no:greenloop", "-q", "--continue-on-collection-errors"]
     ended = pytest.main([*options, *arguments], plugins=[Reporter()])
     report.ended = True
     report.write()

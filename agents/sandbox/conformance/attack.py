@@ -54,3 +54,8 @@ class Attack:
     succeeds: Callable[[Trial], bool]
     depends_on: str = ""
     wall_seconds: float = 8.0
+
+
+def prints(text: str) -> Callable[[Trial], bool]:
+    """Make a judge by whom an attack worked if its program prints `text`."""
+    return lambda trial: text in trial.output()

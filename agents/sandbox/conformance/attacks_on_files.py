@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import site
 from contextlib import suppress
 from pathlib import Path
 
-from .attack import CHECK_LIMITS, Attack, Trial
+from .attack import CHECK_LIMITS, Attack, Trial, prints
 
 READ_HOME = """
 import sys
@@ -166,15 +167,8 @@ def _fill_disk(trial: Trial) -> bool:
     places = [".", "/tmp", "/var/tmp", "/dev/shm"]
     written = [int(line) for line in trial.run(*places).stdout.split()]
     for place in places[1:]:
-        _remove_filling(Path(place) / trial.ground.mark)
+        shutil.rmtree(Path(place) / trial.ground.mark, ignore_errors=True)
     return max(written, default=0) > CHECK_LIMITS.disk_bytes + _DISK_SLACK
-
-
-def _remove_filling(directory: Path) -> None:
-    with suppress(FileNotFoundError, NotADirectoryError):
-        for path in directory.iterdir():
-            path.unlink()
-        directory.rmdir()
 
 
 SPARSE_FILE = """
@@ -183,10 +177,6 @@ with open("sparse", "wb") as file:
     file.truncate(1 << 30)
 print(os.stat("sparse").st_size)
 """
-
-
-def _sparse_file(trial: Trial) -> bool:
-    return str(1 << 30) in trial.output()
 
 
 DROP_MODULE = """
@@ -225,7 +215,7 @@ ATTACKS = (
     Attack(11, "change the mode of a file outside", CHANGE_MODE, _change_mode),
     Attack(12, "rewrite the tests it is tested by", REWRITE_TESTS, _rewrite_tests),
     Attack(13, "fill the disk with many files", FILL_DISK, _fill_disk),
-    Attack(14, "make one huge sparse file", SPARSE_FILE, _sparse_file),
+    Attack(14, "make one huge sparse file", SPARSE_FILE, prints(str(1 << 30))),
     Attack(27, "leave a file in /dev/shm", WRITE_ANYWHERE, _leave_in_shared_memory),
     Attack(28, "leave a file in /tmp for the next run", LEAVE_FOR_NEXT, _leave_for_next),
     Attack(32, "drop a module into site-packages", DROP_MODULE, _drop_module),

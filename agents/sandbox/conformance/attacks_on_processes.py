@@ -1,19 +1,16 @@
-"""Attacks on other processes, and processes that want to stay."""
+"""Attacks on other processes and on the kernel's larger interfaces, and processes that want to stay."""
 
 from __future__ import annotations
 
 import fcntl
 import os
 import resource
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from ..host.processes import task_count
-from .attack import CHECK_LIMITS, Attack, Trial
-from .ground import VARIABLE
+from .attack import CHECK_LIMITS, Attack, Trial, prints
+from .ground import VARIABLE, repeated
 
 READ_ENVIRONMENT = """
 import os
@@ -95,7 +92,7 @@ time.sleep(0.2)
 """
 
 
-def _daemon(trial: Trial) -> bool:
+def _left_behind(trial: Trial) -> bool:
     trial.run()
     return bool(trial.ground.marked())
 
@@ -125,11 +122,6 @@ if parent > 0:
     os.kill(parent, 9)
 time.sleep(0.2)
 """
-
-
-def _kill_supervisor(trial: Trial) -> bool:
-    trial.run()
-    return bool(trial.ground.marked())
 
 
 TRACE_OTHER = """
@@ -192,7 +184,7 @@ if libc.inotify_add_watch(handle, sys.argv[2].encode(), opened) >= 0:
 def _watch_directory(trial: Trial) -> bool:
     programs = Path("/usr/bin").iterdir()
     program = max(path for path in programs if not path.is_symlink() and os.access(path, os.R_OK))
-    with _again_and_again(lambda: os.close(os.open(program, os.O_RDONLY))):
+    with repeated(lambda: os.close(os.open(program, os.O_RDONLY))):
         return program.name in trial.output(program.parent)
 
 
@@ -214,27 +206,9 @@ def _lock(trial: Trial) -> bool:
             except BlockingIOError:
                 refused.append(file)
 
-    with _again_and_again(lock):
+    with repeated(lock):
         trial.run(os.__file__)
     return bool(refused)
-
-
-@contextmanager
-def _again_and_again(action: Callable[[], object]) -> Iterator[None]:
-    """Do `action` every few milliseconds."""
-    stop = threading.Event()
-
-    def repeat() -> None:
-        while not stop.wait(0.02):
-            action()
-
-    thread = threading.Thread(target=repeat, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
 
 
 MACHINE_NAME = """
@@ -243,8 +217,30 @@ print([os.uname().nodename])
 """
 
 
-def _machine_name(trial: Trial) -> bool:
-    return str([os.uname().nodename]) in trial.output()
+USER_NAMESPACE = """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+if libc.unshare(0x10000000) == 0:
+    print("made")
+"""
+
+IO_URING = """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+if libc.syscall(425, 4, ctypes.create_string_buffer(512)) >= 0:
+    print("made")
+"""
+
+
+CORE = """
+import os, resource
+for limit in (resource.getrlimit(resource.RLIMIT_CORE)[1], 0):
+    resource.setrlimit(resource.RLIMIT_CORE, (limit, limit))
+    if (pid := os.fork()) == 0:
+        os.abort()
+    if os.WCOREDUMP(os.waitpid(pid, 0)[1]):
+        print("made")
+"""
 
 
 ATTACKS = (
@@ -252,18 +248,15 @@ ATTACKS = (
     Attack(4, "read another process's environment", READ_OTHERS_ENVIRONMENT, _read_others_environment),
     Attack(15, "fork without end", FORK_BOMB, _fork_bomb),
     Attack(20, "loop without end, ignoring signals", IGNORE_SIGNALS, _ignore_signals, wall_seconds=0.6),
-    Attack(22, "outlive the run as a daemon", DAEMON, _daemon),
+    Attack(22, "outlive the run as a daemon", DAEMON, _left_behind),
     Attack(23, "kill another process of the user", KILL_OTHER, _kill_other),
-    Attack(24, "kill the supervisor, leaving orphans", KILL_SUPERVISOR, _kill_supervisor),
-    Attack(
-        25,
-        "trace another process, read its memory",
-        TRACE_OTHER,
-        _trace_other,
-        "ptrace (Yama forbids it to users)",
-    ),
+    Attack(24, "kill the supervisor, leaving orphans", KILL_SUPERVISOR, _left_behind),
+    Attack(25, "trace another process, read its memory", TRACE_OTHER, _trace_other, "ptrace (Yama forbids it)"),
     Attack(37, "watch which programs the machine starts", WATCH_DIRECTORY, _watch_directory),
     Attack(39, "lock a file outside", LOCK, _lock),
-    Attack(40, "learn the machine's name", MACHINE_NAME, _machine_name),
+    Attack(40, "learn the machine's name", MACHINE_NAME, prints(str([os.uname().nodename]))),
     Attack(26, "change another process's limits", LIMIT_OTHER, _limit_other),
+    Attack(30, "make a user namespace", USER_NAMESPACE, prints("made"), "unprivileged user namespaces"),
+    Attack(38, "have the kernel dump a core", CORE, prints("made"), "core dumps (a hard limit of 0)"),
+    Attack(31, "use io_uring", IO_URING, prints("made"), "io_uring (kernel.io_uring_disabled)"),
 )

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import ctypes
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
 
 from ...syntax.clean_text import clean
-from .attack import CHECK_LIMITS, Attack, Trial
+from .attack import CHECK_LIMITS, Attack, Trial, prints
 from .ground import memory_of
 
 ALLOCATE = """
 block = bytearray(512 << 20)
 print("allocated")
 """
-
-
-def _allocate(trial: Trial) -> bool:
-    return "allocated" in trial.output()
 
 
 ALLOCATE_SPREAD = """
@@ -53,10 +50,6 @@ handle = os.memfd_create("hidden")
 block = bytes(1 << 20)
 print(sum(os.write(handle, block) for _ in range(320)))
 """
-
-
-def _memory_file(trial: Trial) -> bool:
-    return str(320 << 20) in trial.output()
 
 
 SHARED_SEGMENT = """
@@ -131,12 +124,8 @@ def _taken(trial: Trial, *arguments: object) -> int:
     return trial.run(*arguments).stdout.count(b".") << 20
 
 
-def _unix_buffers(trial: Trial) -> bool:
-    return _taken(trial, "unix", 120, 72) > CHECK_LIMITS.memory_bytes + _MEMORY_SLACK
-
-
-def _tcp_buffers(trial: Trial) -> bool:
-    return _taken(trial, "tcp", 60, 72) > CHECK_LIMITS.memory_bytes + _MEMORY_SLACK
+def _fills(family: str, pairs: int) -> Callable[[Trial], bool]:
+    return lambda trial: _taken(trial, family, pairs, 72) > CHECK_LIMITS.memory_bytes + _MEMORY_SLACK
 
 
 ATTRIBUTES = """
@@ -170,10 +159,6 @@ for number in range(60_000):
     os.close(os.open(str(number), os.O_CREAT | os.O_WRONLY))
 print("made")
 """
-
-
-def _empty_files(trial: Trial) -> bool:
-    return "made" in trial.output()
 
 
 FLOOD = """
@@ -210,14 +195,14 @@ def _escapes(trial: Trial) -> bool:
 
 
 ATTACKS = (
-    Attack(16, "allocate far above the limit", ALLOCATE, _allocate),
+    Attack(16, "allocate far above the limit", ALLOCATE, prints("allocated")),
     Attack(17, "spread the allocation over children", ALLOCATE_SPREAD, _allocate_spread),
-    Attack(18, "take memory through a memory file", MEMORY_FILE, _memory_file),
+    Attack(18, "take memory through a memory file", MEMORY_FILE, prints(str(320 << 20))),
     Attack(19, "fill and leave a System V segment", SHARED_SEGMENT, _shared_segment),
     Attack(21, "write without end on every descriptor", FLOOD, _flood),
-    Attack(33, "keep memory in the buffers of unix sockets", SOCKET_BUFFERS, _unix_buffers),
+    Attack(33, "keep memory in the buffers of unix sockets", SOCKET_BUFFERS, _fills("unix", 120)),
     Attack(34, "keep memory in files' attributes", ATTRIBUTES, _attributes, "attributes on tmpfs (Linux 6.6)"),
-    Attack(35, "keep memory in empty files", EMPTY_FILES, _empty_files),
-    Attack(36, "keep memory in the buffers of TCP", SOCKET_BUFFERS, _tcp_buffers),
+    Attack(35, "keep memory in empty files", EMPTY_FILES, prints("made")),
+    Attack(36, "keep memory in the buffers of TCP", SOCKET_BUFFERS, _fills("tcp", 60)),
     Attack(29, "print what a terminal obeys or an eye misreads", ESCAPES, _escapes),
 )

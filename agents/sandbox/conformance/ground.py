@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -89,21 +88,31 @@ class Ground:
     def peak(self, measure: Callable[[list[int]], int]) -> Iterator[Callable[[], int]]:
         """Measure the marked processes every few milliseconds; the result is called for the highest value."""
         highest = 0
-        stop = threading.Event()
 
-        def watch() -> None:
+        def look() -> None:
             nonlocal highest
-            while not stop.is_set():
-                highest = max(highest, measure(self.marked()))
-                time.sleep(0.01)
+            highest = max(highest, measure(self.marked()))
 
-        thread = threading.Thread(target=watch, daemon=True)
-        thread.start()
-        try:
+        with repeated(look):
             yield lambda: highest
-        finally:
-            stop.set()
-            thread.join()
+
+
+@contextmanager
+def repeated(action: Callable[[], object]) -> Iterator[None]:
+    """Do `action` every few milliseconds during the body."""
+    stop = threading.Event()
+
+    def repeat() -> None:
+        while not stop.wait(0.01):
+            action()
+
+    thread = threading.Thread(target=repeat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
 
 
 def memory_of(pids: list[int]) -> int:

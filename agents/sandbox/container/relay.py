@@ -44,7 +44,8 @@ _COUNT = struct.Struct(">I")
 _MOST_BYTES = 64 << 20
 _CHUNK = 1 << 16
 _WINDOW = 1 << 20
-"""Bytes of one channel that may be under way in one direction."""
+"""Bytes of one channel that may be under way in one direction, when another chunk is sent."""
+_CLOSE_SECONDS = 1.0
 
 
 class Link:
@@ -77,9 +78,11 @@ class Link:
         return data
 
     def close(self) -> None:
-        """Let the other end read the end."""
-        with self._sending, suppress(OSError):
-            self._writer.close()
+        """Let the other end read the end, unless something waits for it to read."""
+        if self._sending.acquire(timeout=_CLOSE_SECONDS):
+            with suppress(OSError):
+                self._writer.close()
+            self._sending.release()
 
 
 class Channel:
@@ -96,7 +99,7 @@ class Channel:
         self._when_closed = when_closed
         self._acknowledged = threading.Condition()
         self._unacknowledged = 0
-        self._passed_on = 0
+        self._passed_on = self._received = self._written = 0
         self._arrived: queue.SimpleQueue[bytes] | None = None
         """What waits to be written, once the socket did not take something at once; empty bytes end it."""
         self._closed = False
@@ -111,9 +114,10 @@ class Channel:
                 self._acknowledged.notify()
         elif kind == END:
             self._write(b"")
-        elif self._arrived is not None and self._arrived.qsize() > _WINDOW:
-            raise ValueError("a channel that is flooded")
         elif payload:
+            self._received += len(payload)
+            if self._received - self._written > _WINDOW + _CHUNK:
+                raise ValueError("a channel that is flooded")
             self._write(payload)
 
     def close(self) -> None:
@@ -175,6 +179,7 @@ class Channel:
 
     def _acknowledge(self, count: int) -> None:
         """Tell the other side, now and then, what it may forget."""
+        self._written += count
         self._passed_on += count
         if self._passed_on >= _WINDOW // 4:
             self._link.send(TAKEN, self._number, _COUNT.pack(self._passed_on))

@@ -1,81 +1,14 @@
-"""The container backend, the host's side: starts a container, sends it jobs, relays their channels."""
+"""The container backend: containers and the jobs in them."""
 
 from __future__ import annotations
 
-import io
-import json
-import marshal
-import os
-import secrets
-import socket
-import subprocess
-import sys
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, wait
-from concurrent.futures import TimeoutError as FutureTimeout
-from dataclasses import asdict, dataclass
-from functools import cache, partial
-from importlib.metadata import Distribution
-from itertools import count
-from pathlib import Path
-from subprocess import PIPE
-from typing import Any, BinaryIO, Self, cast
+from collections.abc import Mapping, Sequence
 
-from packaging.utils import canonicalize_name
-
-from ...errors import SandboxBroken, SandboxUnavailable
-from ...records import Stopped
-from ...syntax.clean_text import clean
-from ..interface import Ended, Job
-from ..interpreter import Interpreter
-from .engine import Engine, find_engine, image_name
-from .relay import (
-    ALIVE,
-    CLOSE,
-    DATA,
-    END,
-    ENDED,
-    FILES,
-    KILL,
-    LAUNCH,
-    MOST_NUMBER,
-    OPEN,
-    READY,
-    REFUSED,
-    TAKEN,
-    Channel,
-    Link,
-)
-
-_START_SECONDS = 60.0
-_END_SECONDS = 15.0
-_ALIVE_SECONDS = 10.0
-_LATE_SECONDS = 30.0
-"""So much longer than its own wall limit a job may take to report its end."""
-MARSHAL_VERSION = 4
-_PACKAGE = Path(__file__).parents[2]
-_SHIPPED = ("__init__.py", "errors.py", "records/*.py", "syntax/*.py", "sandbox/**/*.py")
-_START = """
-import marshal, os, struct, sys
-if os.environ.get("CLEAN") is None:  # what the engine puts there (addresses of proxies) is nobody's here
-    os.execve(sys.executable, sys.orig_argv, {"PATH": os.environ.get("PATH", ""), "CLEAN": "1"})
-def read(size):
-    parts = []
-    while size and (part := os.read(0, min(size, 1 << 20))):
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
-for path, content in marshal.loads(read(struct.unpack(">cQI", read(13))[2])).items():
-    os.makedirs(os.path.dirname("/tmp/greenloop/" + path), 0o755, exist_ok=True)
-    with open("/tmp/greenloop/" + path, "wb") as file:
-        file.write(content)
-sys.path.append("/tmp")
-sys.dont_write_bytecode = True
-from greenloop.sandbox.container.server import main
-main()
-"""
+from ...errors import SandboxUnavailable
+from ..interface import Job
+from .connection import Connection, RemoteJob
+from .engine import find_engine, image_name
 
 
 class Container:
@@ -90,7 +23,7 @@ class Container:
         self._engine = find_engine(image=self._image)
         self._namespaces = namespaces
         self._lock = threading.Lock()
-        self._open: list[_Connection] = []
+        self._open: list[Connection] = []
         first = self._connect()
         self.interpreter = first.interpreter
         self.shared = first.shared
@@ -117,19 +50,19 @@ class Container:
         for connection in opened:
             connection.wait_closed()
 
-    def _connect(self) -> _Connection:
-        connection = _Connection(self._engine, self._image, self._namespaces)
+    def _connect(self) -> Connection:
+        connection = Connection(self._engine, self._image, self._namespaces)
         with self._lock:
             self._open = [*(each for each in self._open if each.alive), connection]
         return connection
 
-    def _connection(self) -> _Connection:
+    def _connection(self) -> Connection:
         """Return the container that jobs share; a new one where the last is gone."""
         with self._lock:
             alive = [each for each in self._open if each.alive]
         return alive[0] if alive else self._connect()
 
-    def _unused(self) -> _Connection:
+    def _unused(self) -> Connection:
         """Return a container in which nothing has run."""
         with self._lock:
             unused = next((each for each in self._open if each.alive and each.take()), None)
@@ -144,7 +77,7 @@ class RemoteWorker:
 
     name = "container"
 
-    def __init__(self, connection: _Connection, number: int) -> None:
+    def __init__(self, connection: Connection, number: int) -> None:
         self._connection = connection
         self._number = number
         self.interpreter = connection.interpreter
@@ -156,298 +89,3 @@ class RemoteWorker:
     def close(self) -> None:
         """End the worker and every job under way in it."""
         self._connection.close_worker(self._number)
-
-
-class RemoteJob:
-    """A job in a container; implements `Running`."""
-
-    def __init__(self, kill: Callable[[], None], own: _Connection | None) -> None:
-        """`own` is the container, if the job has it for itself: it ends with the job."""
-        self.ended: Future[Ended] = Future()
-        self._kill = kill
-        self._own = own
-        if own is not None:
-            self.ended.add_done_callback(lambda _: own.close())
-
-    def wait(self, timeout: float | None = None) -> Ended:
-        """Wait for the end; raises SandboxBroken, and TimeoutError when `timeout` seconds were not enough."""
-        try:
-            return self.ended.result(timeout)
-        except FutureTimeout:
-            raise TimeoutError("the job is still under way") from None
-
-    def kill(self) -> None:
-        """End the job now, with everything it started; returns when all of it is gone."""
-        if not self.ended.done():
-            self._kill()
-        wait([self.ended])
-        if self._own is not None:
-            self._own.wait_closed()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.kill()
-
-
-@dataclass(frozen=True, slots=True)
-class _Interpreter(Interpreter):
-    """The container's Python: what it has installed, as the container told."""
-
-    modules: frozenset[str] = frozenset()
-    metadata: tuple[tuple[str, str], ...] = ()
-
-    def distributions(self, name: str) -> Iterator[Distribution]:
-        """Yield what is installed in it under the name `name`."""
-        found = (_Told(head, modules) for head, modules in self.metadata)
-        yield from (each for each in found if canonicalize_name(each.metadata["Name"]) == canonicalize_name(name))
-
-    def finds(self, module: str) -> bool:
-        """Return True if `module` is installed in it, or built in."""
-        return module in self.modules
-
-    @property
-    def importable(self) -> frozenset[str]:
-        """Names that can be imported from its folders."""
-        return frozenset(name for name in self.modules if "." not in name)
-
-
-class _Told(Distribution):
-    """A package by what the container told of it."""
-
-    def __init__(self, head: str, modules: str) -> None:
-        self._texts = {"METADATA": head, "top_level.txt": modules}
-
-    def read_text(self, filename: str) -> str | None:
-        return self._texts.get(filename)
-
-    def locate_file(self, path: Any) -> Path:
-        return Path(path)
-
-
-class _Connection:
-    """One container and the pipe to it."""
-
-    def __init__(self, engine: Engine, image: str, namespaces: bool | None) -> None:
-        """Start the container and wait until it answers; raises SandboxBroken."""
-        self._engine = engine
-        self._name = f"greenloop-{os.getpid()}-{secrets.token_hex(8)}"
-        self._numbers = count(1)
-        self._lock = threading.Lock()
-        self._waiting: dict[int, Future[Any]] = {}
-        self._deadlines: dict[int, float] = {}
-        self._channels: dict[int, Channel] = {}
-        self._ready: Future[Mapping[str, Any]] = Future()
-        self._said = b""
-        self._taken = False
-        self._closing = threading.Event()
-        self._ended = threading.Event()
-        command = engine.command(self._name, image, ["-c", _START, json.dumps(namespaces)])
-        try:
-            self._process = subprocess.Popen(command, bufsize=0, stdin=PIPE, stdout=PIPE, stderr=PIPE, **_apart())
-        except OSError as error:
-            raise SandboxBroken(f"{engine.name} can't be started ({error.strerror}).") from error
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        reader = io.BufferedReader(cast(io.RawIOBase, self._process.stdout))
-        self._link = Link(reader, cast(BinaryIO, self._process.stdin))
-        self._threads = [
-            threading.Thread(target=work, name="container", daemon=True)
-            for work in (self._serve, self._keep_errors, self._tend)
-        ]
-        shipping = threading.Thread(target=self._link.send, args=(FILES, 0, _shipped()), daemon=True)
-        for thread in (*self._threads, shipping):
-            thread.start()
-        try:
-            self.interpreter, self.shared = _read(self._ready.result(_START_SECONDS))
-        except (FutureTimeout, AttributeError, LookupError, TypeError, ValueError) as error:
-            self.close()
-            self.wait_closed()
-            said = clean(str(error) or type(error).__name__)
-            raise SandboxBroken(f"The container did not start ({said}).") from None
-
-    @property
-    def alive(self) -> bool:
-        """Return True while the container serves."""
-        return not self._ended.is_set()
-
-    def take(self) -> bool:
-        """Take this container for one job; False if one has."""
-        taken, self._taken = self._taken, True
-        return not taken
-
-    def launch(self, job: Job, sandbox: int, *, alone: bool = False) -> RemoteJob:
-        """Start `job` in the worker numbered `sandbox` (0: cold); if `alone`, the container ends with it. Raises
-        SandboxBroken."""
-        if any(number > MOST_NUMBER for number in job.channels):
-            raise SandboxBroken(f"A channel has a number above {MOST_NUMBER}: too many files are open here.")
-        number = next(self._numbers)
-        running = RemoteJob(lambda: self._link.send(KILL, number), self if alone else None)
-        channels = [(descriptor, next(self._numbers)) for descriptor in job.channels]
-        order = {
-            "sandbox": sandbox,
-            "argv": list(job.argv),
-            "files": dict(job.files),
-            "limits": asdict(job.limits),
-            "stdin": job.stdin,
-            "channels": channels,
-        }
-        with self._lock:
-            if not self.alive:
-                raise SandboxBroken(self._gone())
-            ends = [socket.socket(fileno=socket.dup(descriptor)) for descriptor in job.channels]
-            self._waiting[number] = running.ended
-            self._deadlines[number] = time.monotonic() + job.limits.wall_seconds + _LATE_SECONDS
-        for end, (_, channel) in zip(ends, channels, strict=True):
-            self._channels[channel] = Channel(self._link, channel, end, partial(self._channels.pop, channel))
-        self._link.send(LAUNCH, number, marshal.dumps(order, MARSHAL_VERSION))
-        if self._ended.is_set():  # since it was asked above
-            self._close_channels()
-        return running
-
-    def open_worker(self, modules: Sequence[str], programs: Mapping[str, bytes]) -> int:
-        """Start a warm worker; its number. Raises SandboxBroken."""
-        number = next(self._numbers)
-        opened: Future[None] = Future()
-        with self._lock:
-            if not self.alive:
-                raise SandboxBroken(self._gone())
-            self._waiting[number] = opened
-        order = {"modules": list(modules), "programs": dict(programs)}
-        self._link.send(OPEN, number, marshal.dumps(order, MARSHAL_VERSION))
-        try:
-            opened.result(_START_SECONDS)
-        except FutureTimeout:
-            raise SandboxBroken("The warm worker in the container did not start.") from None
-        return number
-
-    def close_worker(self, number: int) -> None:
-        """End a warm worker."""
-        self._link.send(CLOSE, number)
-
-    def close(self) -> None:
-        """End the container; it may take a moment."""
-        self._closing.set()
-
-    def wait_closed(self) -> None:
-        """Wait until the container is gone."""
-        for thread in self._threads:
-            thread.join()
-
-    # --- its threads ---------------------------------------------------------------------------------------
-
-    def _serve(self) -> None:
-        """Pass on what the container says, to its end."""
-        try:
-            while True:
-                self._take(*self._link.receive())
-        except Exception as error:  # whatever a hostile job that owns its container makes the server say
-            self._said += b"" if isinstance(error, EOFError) else f" ({error or type(error).__name__})".encode()
-        assert self._process.stdout is not None
-        self._process.stdout.close()
-        with self._lock:
-            self._ended.set()
-        self._closing.set()
-        self._threads[1].join(1)  # what the engine says of it
-        self._close_channels()
-        for number in list(self._waiting):
-            if waiting := self._waiting.pop(number, None):
-                waiting.set_exception(SandboxBroken(self._gone()))
-        if not self._ready.done():
-            self._ready.set_exception(SandboxBroken(self._gone()))
-
-    def _take(self, kind: bytes, number: int, payload: bytes) -> None:
-        """Take one frame. Raises an error for what no server of ours says."""
-        if kind in (DATA, TAKEN, END):
-            if channel := self._channels.get(number):
-                channel.take(kind, payload)
-        elif kind == READY:
-            self._ready.set_result(json.loads(payload))
-        elif number in self._waiting:
-            ended = _ended(json.loads(payload)) if kind == ENDED else None
-            waiting = self._waiting.pop(number)
-            self._deadlines.pop(number, None)
-            if kind == REFUSED:
-                waiting.set_exception(SandboxBroken(clean(payload[:1000])))
-            else:
-                waiting.set_result(ended)
-
-    def _tend(self) -> None:
-        """Tell the container that this process is there, end it when a job in it is late, or when it is closed."""
-        while not self._closing.wait(_ALIVE_SECONDS):
-            self._link.send(ALIVE, 0)
-            if any(time.monotonic() > deadline for deadline in list(self._deadlines.values())):
-                self._said += b" (a job did not end in time)"
-                break
-        self._link.close()
-        try:
-            self._process.wait(_END_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._engine.remove(self._name)
-            self._process.kill()
-            self._process.wait()
-
-    def _keep_errors(self) -> None:
-        """Keep the end of what the engine and the server say of errors."""
-        assert self._process.stderr is not None
-        with self._process.stderr as stream:
-            while text := stream.read(4096):
-                self._said = (self._said + text)[-2000:]
-
-    def _close_channels(self) -> None:
-        for channel in list(self._channels.values()):
-            channel.close()
-
-    def _gone(self) -> str:
-        return f"The container is gone ({clean(self._said).strip()[-500:] or 'it said nothing'})."
-
-
-def _apart() -> dict[str, Any]:
-    """Options that keep a Ctrl-C, which is for this process, from the engine's."""
-    if sys.platform == "win32":
-        options: dict[str, Any] = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-    else:
-        options = {"start_new_session": True}
-    return options
-
-
-@cache
-def _shipped() -> bytes:
-    """The files that the container needs of this package, by path."""
-    files = {path for pattern in _SHIPPED for path in _PACKAGE.glob(pattern)}
-    return marshal.dumps(
-        {path.relative_to(_PACKAGE).as_posix(): path.read_bytes() for path in files}, MARSHAL_VERSION
-    )
-
-
-def _read(told: Mapping[str, Any]) -> tuple[Interpreter, bool]:
-    """The interpreter that a container tells of, and whether jobs may share it. Raises LookupError, TypeError and
-    ValueError."""
-    metadata = tuple((str(head), str(modules)) for head, modules in told["distributions"])
-    interpreter = _Interpreter(
-        str(told["executable"]),
-        trees=(),
-        links=(),
-        version=tuple(map(int, told["version"])),
-        magic=str(told["magic"]),
-        modules=frozenset(map(str, told["modules"])),
-        metadata=metadata,
-    )
-    return interpreter, told["shared"] is True
-
-
-def _ended(told: Mapping[str, Any]) -> Ended:
-    """How a job ended. Raises LookupError, TypeError and ValueError."""
-    code, stopped = told["exit_code"], told["stopped"]
-    return Ended(
-        None if code is None else int(code),
-        told["stdout"].encode("latin-1"),
-        told["stderr"].encode("latin-1"),
-        None
-        if stopped is None
-        else Stopped(
-            str(stopped["limit"]), float(stopped["value"]), float(stopped["allowed"]), str(stopped["unit"])
-        ),
-        float(told["seconds"]),
-    )

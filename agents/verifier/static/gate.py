@@ -3,47 +3,48 @@
 from __future__ import annotations
 
 import ast
+import io
+import tokenize
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
 from ...records import Test
 from ...syntax.collection import is_test
-from ...syntax.source import names_bound, parse
-from .hypothesis_rules import loosening
-from .tampering import HYPOTHESIS, Tampering
+from ...syntax.source import names_bound
+from .names import names_of
+from .tampering import Tampering
+from .uses import HYPOTHESIS, Uses
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A fault of a test. Grave: it reaches for the run itself and is not run; else it runs, but its pass shows
-    nothing."""
-
-    reason: str
-    grave: bool
-
-
-def refuse(test: Test) -> str | None:
-    """Return why `test` is refused, as a phrase about it; None where it is accepted."""
-    finding = examine(test)
-    return finding.reason if finding else None
-
-
-def examine(test: Test, importable: frozenset[str] = frozenset([HYPOTHESIS])) -> Finding | None:
-    """Find the first fault of `test`, which may import the top-level modules `importable`, too; None where it has
-    none."""
-    return _examine(test.preamble, test.source, importable)
+def examine(test: Test, importable: frozenset[str] = frozenset([HYPOTHESIS])) -> str | None:
+    """Return why `test` is not run, as a phrase about it; None where it is. It may import the top-level modules
+    `importable` beside those that all tests may."""
+    return _examined(test.preamble, test.source, importable)
 
 
 @lru_cache(maxsize=1024)
-def _examine(preamble: str, source: str, importable: frozenset[str]) -> Finding | None:
+def _examined(preamble: str, source: str, importable: frozenset[str]) -> str | None:
     try:
-        tree = parse(f"{preamble}\n{source}\n")
+        names = names_of(preamble, source)
+        uses = Uses(names, importable)
+        return next(chain(uses.found(), Tampering(names, uses).found(), _misread(names.tree)), None)
     except ValueError as error:
-        return Finding(f"it is not Python: {error}", grave=True)
-    if reason := Tampering(tree, importable).reason or loosening(tree) or next(_misread(tree), None):
-        return Finding(reason, grave=True)
-    return None
+        return f"it is not Python: {error}"
+    except RecursionError:
+        return "it nests too deeply to be read"
+
+
+def check_encoding(source: str) -> None:
+    """Raise ValueError where Python reads a file of tests otherwise than it stands: it declares an encoding in
+    which its bytes are another text."""
+    try:
+        encoding = tokenize.detect_encoding(io.BytesIO(source.encode()).readline)[0]
+        same = source.encode().decode(encoding) == source.removeprefix("\ufeff")
+    except (SyntaxError, ValueError, LookupError):
+        same = False
+    if not same:
+        raise ValueError("line 1: it declares an encoding other than UTF-8")
 
 
 def _misread(tree: ast.Module) -> Iterator[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from agents.errors import SandboxBroken, SandboxUnavailable, UsageError
 from agents.sandbox import Job
 from agents.sandbox.container.engine import build_image, find_engine, image_name
 from agents.sandbox.container.sandbox import Container
+from agents.verifier import Verifier
 
 from ...support.commands import ROOT
 
@@ -104,12 +107,52 @@ HOSTILE = {
 def test_whatever_a_container_says_breaks_at_most_its_jobs(
     what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = tmp_path / "podman"
-    engine.write_text(f"#!{sys.executable}\n{PLAYED}\n{HOSTILE[what]}\nsys.stdin.buffer.read()\n")
-    engine.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
+    play(tmp_path, monkeypatch, f"{HOSTILE[what]}\nsys.stdin.buffer.read()")
     with pytest.raises(SandboxBroken):
         _run_a_job()
+
+
+def test_the_end_of_a_job_does_not_wait_for_a_server_that_says_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job that has the container for its own may have its server, too."""
+    alone = "say(b'r', 0, json.dumps({**ready, 'shared': False}).encode())"
+    play(tmp_path, monkeypatch, f"{alone}\nheard(); import time; time.sleep(60)")
+    with closing(Container()) as container:
+        job = container.launch(Job(["-c", ""]))
+        begun = time.monotonic()
+        job.kill()
+        assert time.monotonic() - begun < 15
+        with pytest.raises(SandboxBroken):
+            job.wait(0)
+
+
+def test_a_container_is_closed_where_packages_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one played passes the probe; its end is written down."""
+    ended = {"exit_code": 0, "stdout": "refused\nrefused\n", "stderr": "", "stopped": None, "seconds": 0.1}
+    play(
+        tmp_path,
+        monkeypatch,
+        f"""say(b'r', 0, json.dumps(ready).encode())
+said = False
+while frame := sys.stdin.buffer.read(13):
+    kind, number, length = struct.unpack(">cQI", frame)
+    sys.stdin.buffer.read(length)
+    if kind == b"l":
+        say(b'e', number, json.dumps({ended!r}).encode())
+open({str(tmp_path / "closed")!r}, "w")""",
+    )
+    with pytest.raises(UsageError, match="nowhere is not installed"):
+        Verifier("container", packages=["nowhere"])
+    assert (tmp_path / "closed").exists()
+
+
+def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str) -> None:
+    """Make `program` the only engine: what `podman run` starts."""
+    engine = tmp_path / "podman"
+    engine.write_text(f"#!{sys.executable}\n{PLAYED}\n{program}\n")
+    engine.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
 
 
 def _run_a_job() -> None:

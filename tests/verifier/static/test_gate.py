@@ -1,13 +1,17 @@
-"""The gate: what it lets through, what it refuses, and how gravely."""
+"""The gate: what it lets through, and what it refuses."""
 
 from __future__ import annotations
+
+import builtins
+import importlib
+import types
 
 import pytest
 
 from agents.records import Test
 from agents.suite import split
-from agents.verifier import refuse
-from agents.verifier.static.gate import examine
+from agents.verifier.static.gate import check_encoding, examine
+from agents.verifier.static.names import ROWS, WHOLE
 from tests.verifier.static import gate_files
 
 HEAD = "import pytest\nimport user_code\nfrom user_code import add\n"
@@ -49,6 +53,15 @@ HONEST = {
         "import os, sys\nsys.path.insert(0, os.path.dirname(__file__))\ndef test_a():\n    assert add(1, 2) == 3\n"
     ),
     "a method called kill": "def test_a():\n    p = user_code.Player()\n    p.kill()\n    assert not p.alive\n",
+    "getattr of parameters": (
+        "@pytest.mark.parametrize('name, want', [('size', 0), ('count', 1)])\ndef test_a(name, want):\n"
+        "    assert getattr(user_code.Box(), name) == want\n"
+    ),
+    "getattr of names above": (
+        "NAMES = ('size', 'count')\ndef test_a():\n    for name in NAMES:\n"
+        "        assert getattr(user_code.Box(), f'get_{name}')() == 0\n"
+    ),
+    "getattr of the code's names": "def test_a(n=1):\n    assert getattr(user_code, f'solve_{n}')(1) == 1\n",
     "getattr in a loop": (
         "def test_a():\n    box = user_code.Box()\n    for name in ['size', 'count']:\n"
         "        assert getattr(box, name) == 0\n"
@@ -101,6 +114,12 @@ GRAVE = {
     "async": "async def test_a():\n    assert add(1, 2) == 3\n",
     "hook": "def pytest_runtest_makereport():\n    pass\ndef test_a():\n    assert add(1, 2) == 3\n",
     "not collected": "class TestA:\n    __test__ = False\n    def test_a(self):\n        assert add(1, 2) == 3\n",
+    "the proxy's caller": "def test_a():\n    user_code.Box().add._peer._emit('x')\n    assert add(1, 2) == 3\n",
+    "the caller by the module": "def test_a():\n    assert user_code._greenloop_caller and add(1, 2) == 3\n",
+    "loops in a circle": (
+        "for a in b:\n    pass\nfor b in a:\n    getattr(add, a)\ndef test_a():\n    assert add(1, 2) == 3\n"
+    ),
+    "too deep": f"def test_a():\n    assert getattr(add, {'a + ' * 900}'b')(1, 2) == 3\n",
     "no Python": "def test_a(:\n",
 }
 
@@ -111,23 +130,56 @@ def one(source: str) -> Test:
 
 @pytest.mark.parametrize("source", HONEST.values(), ids=HONEST)
 def test_an_honest_test_is_accepted(source: str) -> None:
-    assert refuse(one(source)) is None
+    assert examine(one(source)) is None
 
 
 @pytest.mark.parametrize("source", GRAVE.values(), ids=GRAVE)
-def test_a_test_that_reaches_for_the_run_is_refused_gravely(source: str) -> None:
-    finding = examine(one(source))
-    assert finding is not None
-    assert finding.grave
+def test_a_test_that_reaches_for_the_run_is_refused(source: str) -> None:
+    assert examine(one(source)) is not None
 
 
 @pytest.mark.parametrize("source", gate_files.HONEST.values(), ids=gate_files.HONEST)
 def test_no_honest_file_is_taken_for_one_that_tampers(source: str) -> None:
     found = [examine(test) for test in split(source, "user")]
     assert found
-    assert [finding.reason for finding in found if finding and finding.grave] == []
+    assert [reason for reason in found if reason] == []
 
 
 @pytest.mark.parametrize("source", gate_files.TAMPERING.values(), ids=gate_files.TAMPERING)
 def test_a_file_that_tampers_is_refused(source: str) -> None:
-    assert any(finding.grave for test in split(source, "user") if (finding := examine(test)))
+    assert any(examine(test) for test in split(source, "user"))
+
+
+@pytest.mark.parametrize("encoding", ["utf-7", "unicode_escape", "cp037", "nothing"])
+def test_a_file_that_python_reads_otherwise_is_refused(encoding: str) -> None:
+    with pytest.raises(ValueError, match="encoding"):
+        check_encoding(f"# coding: {encoding}\n+AGUAdgBhAGw-('1')  # \\u0041\n")
+
+
+def test_utf_7_hides_a_call() -> None:
+    assert b"# coding: utf-7\n+AGUAdgBhAGw-('1')".decode("utf-7").endswith("eval('1')")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
+def test_a_file_may_declare_an_encoding_that_changes_nothing(encoding: str) -> None:
+    check_encoding(f"# -*- coding: {encoding} -*-\nimport math\n")
+
+
+MODULES = [module for module in ROWS if not module.startswith(("@", "builtins"))]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_no_name_of_the_table_is_a_module_or_runs_text(module: str) -> None:
+    loaded = pytest.importorskip(module)
+    texts = [builtins.exec, builtins.eval, builtins.compile, builtins.__import__, types.CodeType, types.FrameType]
+    for name in ROWS[module].isolated | ROWS[module].shared:
+        value = getattr(loaded, name, None)
+        assert not (isinstance(value, types.ModuleType) and f"{module}.{name}" not in ROWS), name
+        assert not any(value is text for text in texts), name
+
+
+@pytest.mark.parametrize("module", sorted(WHOLE))
+def test_a_star_import_brings_only_what_the_table_has(module: str) -> None:
+    loaded = importlib.import_module(module)
+    exported = getattr(loaded, "__all__", None) or [name for name in dir(loaded) if not name.startswith("_")]
+    assert set(exported) <= ROWS[module].isolated | ROWS[module].shared

@@ -4,23 +4,21 @@ Attributes that the tests read directly are not seen."""
 
 from __future__ import annotations
 
-import copy
 import enum
 import functools
 import hashlib
 import inspect
-import itertools
-import re
 import sys
-import threading
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, cast
 
 from ..proxy.describe import words
-from ..proxy.shared import KINDS
-from .changes import ASIDE, TYPE, VALUE, Change, of_items, of_value
+from .changes import ASIDE, TYPE, VALUE, Change
 from .exchanges import COLLECTION, EVERY, Spot
+from .other_answers import MOST_TEXT, altered, of_attributes, text_of, variants_of
 from .passes import Order
 
 _UNSEEN = words(
@@ -28,18 +26,43 @@ _UNSEEN = words(
     __ne__ __lt__ __le__ __gt__ __ge__ __contains__ __bool__ __sub__ __rsub__ __abs__ __mod__"""
 )
 """Methods not wrapped: texts, and operators by which an object may agree with anything."""
-_CHANGING = re.compile(r"0x[0-9a-f]+|id='\d+'|pytest-\d+")
-"""Addresses, and the folders of tmp_path: another in each process."""
-_MOST_TEXT = 300
 _MOST_CALLS = 5000
 _LEFT_OUT = 0
 """The first change of every answer: the function is not called, and None is the answer."""
+_WITHIN_CODE = ContextVar("within the code", default=False)
+"""True while the code runs what the tests called: a task that it starts has that from it, another's task not."""
 _OF_CACHES = ("cache_info", "cache_clear", "cache_parameters")
-_DEEPEST = 6
 
 
 class Changed(RuntimeError):
     """Raised in place of an answer."""
+
+
+@contextmanager
+def _within_code() -> Iterator[None]:
+    before = _WITHIN_CODE.get()
+    _WITHIN_CODE.set(True)
+    try:
+        yield
+    finally:
+        _WITHIN_CODE.set(before)
+
+
+class _Steps(Generator[Any, Any, Any]):
+    """A generator of the code's, each step of which is within the code."""
+
+    def __init__(self, steps: Any) -> None:
+        self._steps = iter(steps)
+
+    def send(self, value: Any) -> Any:
+        with _within_code():
+            return next(self._steps) if value is None else cast("Any", self._steps).send(value)
+
+    def throw(self, kind: Any, value: Any = None, trace: Any = None) -> Any:
+        with _within_code():
+            if isinstance(self._steps, Generator):
+                return self._steps.throw(kind if value is None else value)
+            raise kind if value is None else value
 
 
 class CallAnswers:
@@ -54,7 +77,6 @@ class CallAnswers:
         self._expected: frozenset[str] | None = None
         self._order: Order | None = None
         self._wanted = ("", 0)
-        self._inside = threading.local()
 
     @property
     def asked(self) -> bool:
@@ -137,14 +159,15 @@ class CallAnswers:
             async def waited(*args: Any, **kwargs: Any) -> Any:
                 if self._idle:
                     return await function(*args, **kwargs)
-                call = _Call(function, args, kwargs)
-                if self._is_left_out(call):
-                    return None
-                try:
-                    result = await function(*args, **kwargs)
-                except Exception as error:
-                    return self._raised(call, error)
-                return self._answer(call, result)
+                with _within_code():
+                    call = _Call(function, args, kwargs)
+                    if self._is_left_out(call):
+                        return None
+                    try:
+                        result = await function(*args, **kwargs)
+                    except Exception as error:
+                        return self._raised(call, error)
+                    return self._answer(call, result)
 
             return waited
 
@@ -152,8 +175,7 @@ class CallAnswers:
         def called(*args: Any, **kwargs: Any) -> Any:
             if self._idle:
                 return function(*args, **kwargs)
-            self._inside.busy = True
-            try:
+            with _within_code():
                 call = _Call(function, args, kwargs)
                 if self._is_left_out(call):
                     return None
@@ -162,16 +184,35 @@ class CallAnswers:
                 except Exception as error:
                     return self._raised(call, error)
                 return self._answer(call, result)
-            finally:
-                self._inside.busy = False
 
         if inspect.isgeneratorfunction(function):
 
             @functools.wraps(function)
             def produced(*args: Any, **kwargs: Any) -> Any:
-                return (yield from called(*args, **kwargs))
+                return (yield from _Steps(called(*args, **kwargs)))
 
             return produced
+        if inspect.isasyncgenfunction(function):
+
+            @functools.wraps(function)
+            async def streamed(*args: Any, **kwargs: Any) -> Any:
+                steps = called(*args, **kwargs)
+                step = functools.partial(steps.asend, None)
+                while True:
+                    try:
+                        with _within_code():
+                            item = await step()
+                    except StopAsyncIteration:
+                        return
+                    try:
+                        step = functools.partial(steps.asend, (yield item))
+                    except GeneratorExit:
+                        await steps.aclose()
+                        raise
+                    except BaseException as error:
+                        step = functools.partial(steps.athrow, error)
+
+            return streamed
         for name in _OF_CACHES:
             if hasattr(function, name):
                 setattr(called, name, getattr(function, name))
@@ -179,7 +220,7 @@ class CallAnswers:
 
     @property
     def _idle(self) -> bool:
-        return self._current is None or getattr(self._inside, "busy", False) or len(self._current) > _MOST_CALLS
+        return self._current is None or _WITHIN_CODE.get() or len(self._current) > _MOST_CALLS
 
     def _is_left_out(self, call: _Call) -> bool:
         if self._order is None:
@@ -193,19 +234,17 @@ class CallAnswers:
         return True
 
     def _answer(self, call: _Call, result: Any) -> Any:
-        target, variants = result, list(_variants(result, not call.is_init))
+        target, variants = result, list(variants_of(result, not call.is_init))
         if call.is_init:
             target = call.args[0]
-            variants = list(_of_attributes(target))
+            variants = list(of_attributes(target))
         for given in call.args:
             if isinstance(given, (list, dict, set, bytearray)):
-                variants.append(
-                    ("it with its argument changed", ASIDE, functools.partial(_altered, given, result))
-                )
+                variants.append(("it with its argument changed", ASIDE, functools.partial(altered, given, result)))
         changes = [Change("not doing anything", b"", VALUE if result is None and not call.is_init else TYPE)]
         changes += [Change(f"returning {text}", b"", rank) for text, rank, _ in variants]
         changes.append(Change("raising an exception", b"", TYPE))
-        number = self._found(call, f"returned {_text(target)}", changes)
+        number = self._found(call, f"returned {text_of(target)}", changes)
         if number is None:
             return result
         if number > len(variants):
@@ -246,111 +285,12 @@ class _Call:
     """A call, and what identifies it."""
 
     def __init__(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        given = [_text(value) for value in args] + [f"{name}={_text(value)}" for name, value in kwargs.items()]
+        given = [text_of(value) for value in args] + [f"{name}={text_of(value)}" for name, value in kwargs.items()]
         self.args = args
         self.is_init = function.__name__ == "__init__"
-        self.text = f"{function.__qualname__}({', '.join(given[self.is_init :])})"[:_MOST_TEXT]
+        self.text = f"{function.__qualname__}({', '.join(given[self.is_init :])})"[:MOST_TEXT]
         key = self.text if self.is_init else f"{function.__qualname__}({given})"
         self.key = hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=8).hexdigest()
-
-
-def _text(value: object) -> str:
-    try:
-        return _CHANGING.sub("", repr(value))[:_MOST_TEXT]
-    except Exception:
-        return f"a {type(value).__name__}"
-
-
-_Variant = tuple[str, int, Callable[[], Any]]
-"""Its text, its rank, and what makes it."""
-
-
-def _variants(value: Any, told: bool, depth: int = 0) -> Iterator[_Variant]:
-    others: list[Any] = []
-    kind = type(value)
-    if value is None:
-        others = [1] if told else []
-    elif kind in KINDS or kind in (tuple, frozenset):
-        others = list(_of_container(value, depth))
-    elif isinstance(value, Iterator):
-        yield "nothing more", VALUE, lambda: iter(())
-        yield "one item fewer", VALUE, lambda: itertools.islice(value, 1, None)
-    elif kind.__module__ == "user_code" or isinstance(value, enum.Enum):
-        yield from _of_attributes(value)
-    else:
-        others = of_value(value)
-    for other in others:
-        yield _text(other), ASIDE if value is None and not depth else VALUE, functools.partial(_same, other)
-    if value is not None and depth == 0:
-        own = bool(others) or isinstance(value, Iterator) or kind.__module__ == "user_code" or callable(value)
-        yield "None", TYPE if own or isinstance(value, enum.Enum) else VALUE, lambda: None
-
-
-def _of_container(value: Any, depth: int) -> Iterator[Any]:
-    def first(item: Any) -> list[Any]:
-        return [made() for _, _, made in itertools.islice(_variants(item, True, depth + 1), 1)]
-
-    if depth > _DEEPEST:
-        return
-    if isinstance(value, dict):
-        flat = [part for pair in value.items() for part in pair]
-        for items in of_items(flat, first, 2):
-            other = copy.copy(value)
-            other.clear()
-            dict.update(other, zip(items[::2], items[1::2]))
-            yield other
-        return
-    for items in of_items(list(value), first):
-        try:
-            other = type(value)(items)
-        except (TypeError, ValueError):
-            continue
-        if not isinstance(value, (set, frozenset)) or other != value:  # items of the tests may record comparisons
-            yield other
-
-
-def _of_attributes(value: Any) -> Iterator[_Variant]:
-    """Another object of the code's: one attribute has another value."""
-    if isinstance(value, enum.Enum):
-        for other in type(value):
-            if other is not value:
-                yield str(other), VALUE, functools.partial(_same, other)
-                return
-    if isinstance(value, tuple) and hasattr(value, "_replace"):
-        for index, other in enumerate(_of_container(tuple(value), 1)):
-            if len(other) == len(value) and index < len(value):
-                yield _text(other), VALUE, functools.partial(_same, type(value)(*other))
-        return
-    declared = [vars(base).get("__slots__", ()) for base in type(value).__mro__]
-    slots = [name for names in declared for name in ((names,) if isinstance(names, str) else names)]
-    names = [name for name in (*getattr(value, "__dict__", ()), *slots) if hasattr(value, name)]
-    for name in names:
-        held = getattr(value, name, None)
-        for text, _, made in itertools.islice(_variants(held, True, 1), 1):
-            yield f"an object whose {name} is {text}", VALUE, functools.partial(_with, value, name, made)
-
-
-def _with(value: Any, name: str, made: Callable[[], Any]) -> Any:
-    other = copy.copy(value)
-    object.__setattr__(other, name, made())
-    return other
-
-
-def _altered(given: Any, result: Any) -> Any:
-    """`result`, with a change of an argument that may hold nothing."""
-    if isinstance(given, dict):
-        given.popitem() if given else given.update({1: 1})
-    elif given:
-        given.pop()
-    elif isinstance(given, set):
-        given.add(1)
-    else:
-        given.append(1)
-    return result
-
-
-def _same(value: Any) -> Any:
-    return value
 
 
 def load(answers: CallAnswers) -> None:

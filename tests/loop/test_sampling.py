@@ -7,10 +7,9 @@ from dataclasses import replace
 import pytest
 
 from agents.errors import BudgetSpent
-from agents.loop.strategies import run_strategy
-from agents.loop.strategies.sampling import sample
+from agents.loop.strategies import run_strategy, sample
 
-from ...support.loop_parts import (
+from ..support.loop_parts import (
     ALSO_RIGHT,
     PLAN,
     RIGHT,

@@ -6,11 +6,10 @@ import pytest
 
 from agents.errors import BudgetSpent
 from agents.judge.ruling_by_tests import passes_own_tests
-from agents.loop.strategies import run_strategy
-from agents.loop.strategies.classic import CRITIC_ROUNDS, classic
+from agents.loop.strategies import CRITIC_ROUNDS, classic, run_strategy
 from agents.records import Reply, Request, Spec
 
-from ...support.loop_parts import (
+from ..support.loop_parts import (
     GOOD_TESTS,
     RIGHT,
     SPEC,

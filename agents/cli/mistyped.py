@@ -1,0 +1,37 @@
+"""A word that was meant as a command or a file, and would be taken for a spec."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+
+from ..errors import UsageError
+
+COMMANDS = ("batch", "bench", "debug", "heal", "help", "mcp", "models", "sandbox", "show", "ui", "verify")
+
+
+def mistyped(text: str) -> str:
+    """Return a sentence on the path of what exists, and on one or two words that begin almost like a command; an
+    empty text for another one."""
+    try:
+        path = Path(text)
+        if text.strip() and path.exists():
+            kind, way = ("folder", "batch") if path.is_dir() else ("file", "--file")
+            return f"{text} is a {kind}; did you mean {way} {text}?"
+    except (OSError, ValueError):  # too long for a path, or with a null character
+        return ""
+    first, *rest = text.split() or [""]
+    near = difflib.get_close_matches(first.lower(), COMMANDS, 1) if len(rest) < 2 and "(" not in text else []
+    return f"There is no command {first}; did you mean {' '.join((*near, *rest))}?" if near else ""
+
+
+def check_spec(text: str) -> None:
+    """Raise UsageError for what is `mistyped`, and for one or two words that are no sentence.
+
+    A sentence has a third word, a full stop at its end, a signature's parenthesis, or a letter that is not ASCII.
+    """
+    if fault := mistyped(text):
+        raise UsageError(fault)
+    words = len(text.split())
+    if text.isascii() and "(" not in text and (words == 1 or (words == 2 and not text.rstrip().endswith("."))):
+        raise UsageError(f"{text!r} is too short for a spec; say in a sentence what to write, or see --help.")

@@ -1,0 +1,76 @@
+"""The ways from a spec to a result: greenloop's own loop, and those that it is measured against."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+
+from ..errors import BudgetSpent
+from ..judge.ruling_by_tests import passes, passes_own_tests, ruling_by_tests
+from ..records import Candidate, RoundRecord, Ruling
+from ..settings import Strategy
+from .orchestrator import orchestrate
+from .state import LoopState
+
+CRITIC_ROUNDS = 5
+
+
+def run_strategy(strategy: Strategy, state: LoopState) -> Ruling:
+    """Run a fresh `state` by `strategy` to its last ruling.
+
+    Raises ModelError, SandboxBroken, and BudgetSpent before a first ruling.
+    """
+    match strategy:
+        case "single":
+            return sample(state, 1)
+        case "best-of-n":
+            return sample(state, state.plan.most_drafts)
+        case "classic":
+            return classic(state)
+        case "greenloop":
+            return orchestrate(state)
+
+
+def sample(state: LoopState, drafts: int) -> Ruling:
+    """Draft `drafts` times, or as often as the budget allows, and lead by what passes most trusted tests.
+
+    Raises BudgetSpent before a first draft.
+    """
+    started = time.monotonic()
+    try:
+        state.draft(drafts)
+    except BudgetSpent:
+        if not state.pool:
+            raise
+    board = state.run_board(1)
+
+    def trusted_passed(candidate: Candidate) -> int:
+        verdict = board.verdict(candidate.id)
+        return sum(passes(verdict, test) for test in board.tests if test.trusted)
+
+    ruling = state.confirm(ruling_by_tests(board, max(board.candidates, key=trusted_passed)))
+    state.record(RoundRecord(1, board, None, ruling, time.monotonic() - started))
+    return ruling
+
+
+def classic(state: LoopState) -> Ruling:
+    """Run the published loop: a draft, tests written from its code, and a critic until those tests pass.
+
+    The test writer sees the code in place of the spec, its tests are never doubted, and they alone say when it is
+    done. The Critic is asked for at most five replacements; the first candidate that passes its own tests leads,
+    or the last. Raises BudgetSpent before there is a draft and tests for it.
+    """
+    state.draft(1)
+    code = state.pool[0].code
+    state.add_tests(lambda: state.roles.test_writer.draft_from_code(state.spec, code, state.plan.tests))
+    for number in range(1, CRITIC_ROUNDS + 2):
+        started = time.monotonic()
+        board = state.run_board(number)
+        ruling = ruling_by_tests(board, state.pool[-1])
+        state.record(RoundRecord(number, board, None, ruling, time.monotonic() - started))
+        if passes_own_tests(board, ruling) or not ruling.failed or number > CRITIC_ROUNDS:
+            break
+        before = len(state.pool)
+        if not state.within_budget(partial(state.repair, ruling, board)) or len(state.pool) == before:
+            break
+    return ruling

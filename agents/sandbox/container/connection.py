@@ -1,0 +1,319 @@
+"""One container, its jobs, and the pipe to it."""
+
+from __future__ import annotations
+
+import io
+import json
+import marshal
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, wait
+from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import asdict
+from functools import cache, partial
+from itertools import count
+from pathlib import Path
+from subprocess import PIPE
+from typing import Any, BinaryIO, Self, cast
+
+from ...errors import SandboxBroken
+from ...syntax.clean_text import clean
+from ..interface import Ended, Job
+from .engine import Engine
+from .relay import (
+    ALIVE,
+    CLOSE,
+    DATA,
+    END,
+    ENDED,
+    FILES,
+    KILL,
+    LAUNCH,
+    MOST_NUMBER,
+    OPEN,
+    READY,
+    REFUSED,
+    TAKEN,
+    Channel,
+    Link,
+)
+from .told import read_description, read_ended
+
+_START_SECONDS = 60.0
+_END_SECONDS = 15.0
+_ALIVE_SECONDS = 10.0
+_KILL_SECONDS = 5.0
+_LATE_SECONDS = 30.0
+"""So much longer than its own wall limit a job may take to report its end."""
+MARSHAL_VERSION = 4
+_PACKAGE = Path(__file__).parents[2]
+_SHIPPED = ("__init__.py", "errors.py", "records/*.py", "syntax/*.py", "sandbox/**/*.py")
+_START = """
+import marshal, os, struct, sys
+if os.environ.get("CLEAN") is None:  # what the engine puts there (addresses of proxies) is nobody's here
+    os.execve(sys.executable, sys.orig_argv, {"PATH": os.environ.get("PATH", ""), "CLEAN": "1"})
+def read(size):
+    parts = []
+    while size and (part := os.read(0, min(size, 1 << 20))):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+for path, content in marshal.loads(read(struct.unpack(">cQI", read(13))[2])).items():
+    os.makedirs(os.path.dirname("/tmp/greenloop/" + path), 0o755, exist_ok=True)
+    with open("/tmp/greenloop/" + path, "wb") as file:
+        file.write(content)
+sys.path.append("/tmp")
+sys.dont_write_bytecode = True
+from greenloop.sandbox.container.server import main
+main()
+"""
+
+
+class RemoteJob:
+    """A job in a container; implements `Running`."""
+
+    def __init__(self, connection: Connection, number: int, alone: bool) -> None:
+        """If `alone`, the container ends with the job."""
+        self.ended: Future[Ended] = Future()
+        self._connection = connection
+        self._number = number
+        self._alone = alone
+        if alone:
+            self.ended.add_done_callback(lambda _: connection.close())
+
+    def wait(self, timeout: float | None = None) -> Ended:
+        """Wait for the end; raises SandboxBroken, and TimeoutError when `timeout` seconds were not enough."""
+        try:
+            return self.ended.result(timeout)
+        except FutureTimeout:
+            raise TimeoutError("the job is still under way") from None
+
+    def kill(self) -> None:
+        """End the job now, with everything it started; returns when all of it is gone."""
+        if not self.ended.done():
+            self._connection.ask_to_kill(self._number)
+        if wait([self.ended], _KILL_SECONDS).not_done:  # a hostile job may have the server for its own
+            self._connection.remove()
+            wait([self.ended])
+        if self._alone:
+            self._connection.wait_closed()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.kill()
+
+
+class Connection:
+    """One container and the pipe to it."""
+
+    def __init__(self, engine: Engine, image: str, namespaces: bool | None) -> None:
+        """Start the container and wait until it answers; raises SandboxBroken."""
+        self._engine = engine
+        self._name = f"greenloop-{os.getpid()}-{secrets.token_hex(8)}"
+        self._numbers = count(1)
+        self._lock = threading.Lock()
+        self._waiting: dict[int, Future[Any]] = {}
+        self._deadlines: dict[int, float] = {}
+        self._channels: dict[int, Channel] = {}
+        self._ready: Future[Mapping[str, Any]] = Future()
+        self._said = b""
+        self._taken = False
+        self._closing = threading.Event()
+        self._ended = threading.Event()
+        command = engine.command(self._name, image, ["-c", _START, json.dumps(namespaces)])
+        try:
+            self._process = subprocess.Popen(command, bufsize=0, stdin=PIPE, stdout=PIPE, stderr=PIPE, **_apart())
+        except OSError as error:
+            raise SandboxBroken(f"{engine.name} can't be started ({error.strerror}).") from error
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        reader = io.BufferedReader(cast(io.RawIOBase, self._process.stdout))
+        self._link = Link(reader, cast(BinaryIO, self._process.stdin))
+        self._threads = [
+            threading.Thread(target=work, name="container", daemon=True)
+            for work in (self._serve, self._keep_errors, self._tend, self._say_alive)
+        ]
+        shipping = threading.Thread(target=self._link.send, args=(FILES, 0, _shipped()), daemon=True)
+        for thread in (*self._threads, shipping):
+            thread.start()
+        try:
+            self.interpreter, self.shared = read_description(self._ready.result(_START_SECONDS))
+        except (FutureTimeout, AttributeError, LookupError, TypeError, ValueError) as error:
+            self.close()
+            self.wait_closed()
+            said = clean(str(error) or type(error).__name__)
+            raise SandboxBroken(f"The container did not start ({said}).") from None
+
+    @property
+    def alive(self) -> bool:
+        """Return True while the container serves."""
+        return not self._ended.is_set()
+
+    def take(self) -> bool:
+        """Take this container for one job; False if one has."""
+        taken, self._taken = self._taken, True
+        return not taken
+
+    def launch(self, job: Job, sandbox: int, *, alone: bool = False) -> RemoteJob:
+        """Start `job` in the worker numbered `sandbox` (0: cold); if `alone`, the container ends with it. Raises
+        SandboxBroken."""
+        if any(number > MOST_NUMBER for number in job.channels):
+            raise SandboxBroken(f"A channel has a number above {MOST_NUMBER}: too many files are open here.")
+        number = next(self._numbers)
+        running = RemoteJob(self, number, alone)
+        channels = [(descriptor, next(self._numbers)) for descriptor in job.channels]
+        order = {
+            "sandbox": sandbox,
+            "argv": list(job.argv),
+            "files": dict(job.files),
+            "limits": asdict(job.limits),
+            "stdin": job.stdin,
+            "channels": channels,
+        }
+        with self._lock:
+            if not self.alive:
+                raise SandboxBroken(self._gone())
+            ends = [socket.socket(fileno=socket.dup(descriptor)) for descriptor in job.channels]
+            self._waiting[number] = running.ended
+            self._deadlines[number] = time.monotonic() + job.limits.wall_seconds + _LATE_SECONDS
+        for end, (_, channel) in zip(ends, channels, strict=True):
+            self._channels[channel] = Channel(self._link, channel, end, partial(self._channels.pop, channel))
+        self._link.send(LAUNCH, number, marshal.dumps(order, MARSHAL_VERSION))
+        if self._ended.is_set():  # since it was asked above
+            self._close_channels()
+        return running
+
+    def open_worker(self, modules: Sequence[str], programs: Mapping[str, bytes]) -> int:
+        """Start a warm worker; its number. Raises SandboxBroken."""
+        number = next(self._numbers)
+        opened: Future[None] = Future()
+        with self._lock:
+            if not self.alive:
+                raise SandboxBroken(self._gone())
+            self._waiting[number] = opened
+        order = {"modules": list(modules), "programs": dict(programs)}
+        self._link.send(OPEN, number, marshal.dumps(order, MARSHAL_VERSION))
+        try:
+            opened.result(_START_SECONDS)
+        except FutureTimeout:
+            raise SandboxBroken("The warm worker in the container did not start.") from None
+        return number
+
+    def close_worker(self, number: int) -> None:
+        """End a warm worker."""
+        self._link.send(CLOSE, number)
+
+    def ask_to_kill(self, number: int) -> None:
+        """Have the server end a job; does not wait for a server that reads nothing."""
+        threading.Thread(target=self._link.send, args=(KILL, number), daemon=True).start()
+
+    def close(self) -> None:
+        """End the container; it may take a moment."""
+        self._closing.set()
+
+    def remove(self) -> None:
+        """End the container by force."""
+        self._engine.remove(self._name)
+        self._process.kill()
+
+    def wait_closed(self) -> None:
+        """Wait until the container is gone."""
+        for thread in self._threads:
+            thread.join()
+
+    # --- its threads ---------------------------------------------------------------------------------------
+
+    def _serve(self) -> None:
+        """Pass on what the container says, to its end."""
+        try:
+            while True:
+                self._take(*self._link.receive())
+        except Exception as error:  # whatever a hostile job that owns its container makes the server say
+            self._said += b"" if isinstance(error, EOFError) else f" ({error or type(error).__name__})".encode()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        with self._lock:
+            self._ended.set()
+        self._closing.set()
+        self._threads[1].join(1)  # what the engine says of it
+        self._close_channels()
+        for number in list(self._waiting):
+            if waiting := self._waiting.pop(number, None):
+                waiting.set_exception(SandboxBroken(self._gone()))
+        if not self._ready.done():
+            self._ready.set_exception(SandboxBroken(self._gone()))
+
+    def _take(self, kind: bytes, number: int, payload: bytes) -> None:
+        """Take one frame. Raises an error for what no server of ours says."""
+        if kind in (DATA, TAKEN, END):
+            if channel := self._channels.get(number):
+                channel.take(kind, payload)
+        elif kind == READY:
+            self._ready.set_result(json.loads(payload))
+        elif number in self._waiting:
+            ended = read_ended(json.loads(payload)) if kind == ENDED else None
+            waiting = self._waiting.pop(number)
+            self._deadlines.pop(number, None)
+            if kind == REFUSED:
+                waiting.set_exception(SandboxBroken(clean(payload[:1000])))
+            else:
+                waiting.set_result(ended)
+
+    def _say_alive(self) -> None:
+        """Tell the container that this process is there; waits for a server that does not read."""
+        while not self._closing.wait(_ALIVE_SECONDS):
+            self._link.send(ALIVE, 0)
+
+    def _tend(self) -> None:
+        """End the container when a job in it is late, or when it is closed."""
+        while not self._closing.wait(_ALIVE_SECONDS):
+            if any(time.monotonic() > deadline for deadline in list(self._deadlines.values())):
+                self._said += b" (a job did not end in time)"
+                break
+        self._link.close()
+        try:
+            self._process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.remove()
+            self._process.wait()
+        self._link.close()
+
+    def _keep_errors(self) -> None:
+        """Keep the end of what the engine and the server say of errors."""
+        assert self._process.stderr is not None
+        with self._process.stderr as stream:
+            while text := stream.read(4096):
+                self._said = (self._said + text)[-2000:]
+
+    def _close_channels(self) -> None:
+        for channel in list(self._channels.values()):
+            channel.close()
+
+    def _gone(self) -> str:
+        return f"The container is gone ({clean(self._said).strip()[-500:] or 'it said nothing'})."
+
+
+def _apart() -> dict[str, Any]:
+    """Options that keep a Ctrl-C, which is for this process, from the engine's."""
+    if sys.platform == "win32":
+        options: dict[str, Any] = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    else:
+        options = {"start_new_session": True}
+    return options
+
+
+@cache
+def _shipped() -> bytes:
+    """The files that the container needs of this package, by path."""
+    files = {path for pattern in _SHIPPED for path in _PACKAGE.glob(pattern)}
+    return marshal.dumps(
+        {path.relative_to(_PACKAGE).as_posix(): path.read_bytes() for path in files}, MARSHAL_VERSION
+    )

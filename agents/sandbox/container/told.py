@@ -1,0 +1,82 @@
+"""What a container tells of itself and of the ends of jobs, read with distrust: a hostile job may own it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import Distribution
+from pathlib import Path
+from typing import Any
+
+from packaging.utils import canonicalize_name
+
+from ...records import Stopped
+from ..interface import Ended
+from ..interpreter import Interpreter
+
+
+@dataclass(frozen=True, slots=True)
+class _Interpreter(Interpreter):
+    """The container's Python: what it has installed, as the container told."""
+
+    modules: frozenset[str] = frozenset()
+    metadata: tuple[tuple[str, str], ...] = ()
+
+    def distributions(self, name: str) -> Iterator[Distribution]:
+        """Yield what is installed in it under the name `name`."""
+        found = (_Told(head, modules) for head, modules in self.metadata)
+        yield from (each for each in found if canonicalize_name(each.metadata["Name"]) == canonicalize_name(name))
+
+    def finds(self, module: str) -> bool:
+        """Return True if `module` is installed in it, or built in."""
+        return module in self.modules
+
+    @property
+    def importable(self) -> frozenset[str]:
+        """Names that can be imported from its folders."""
+        return frozenset(name for name in self.modules if "." not in name)
+
+
+class _Told(Distribution):
+    """A package by what the container told of it."""
+
+    def __init__(self, head: str, modules: str) -> None:
+        self._texts = {"METADATA": head, "top_level.txt": modules}
+
+    def read_text(self, filename: str) -> str | None:
+        return self._texts.get(filename)
+
+    def locate_file(self, path: Any) -> Path:
+        return Path(path)
+
+
+def read_description(told: Mapping[str, Any]) -> tuple[Interpreter, bool]:
+    """The interpreter that a container tells of, and whether jobs may share it. Raises LookupError, TypeError and
+    ValueError."""
+    metadata = tuple((str(head), str(modules)) for head, modules in told["distributions"])
+    interpreter = _Interpreter(
+        str(told["executable"]),
+        trees=(),
+        links=(),
+        version=tuple(map(int, told["version"])),
+        magic=str(told["magic"]),
+        modules=frozenset(map(str, told["modules"])),
+        metadata=metadata,
+    )
+    return interpreter, told["shared"] is True
+
+
+def read_ended(told: Mapping[str, Any]) -> Ended:
+    """How a job ended. Raises LookupError, TypeError and ValueError."""
+    code, stopped = told["exit_code"], told["stopped"]
+    return Ended(
+        None if code is None else int(code),
+        told["stdout"].encode("latin-1"),
+        told["stderr"].encode("latin-1"),
+        None
+        if stopped is None
+        else Stopped(
+            str(stopped["limit"]), float(stopped["value"]), float(stopped["allowed"]), str(stopped["unit"])
+        ),
+        float(told["seconds"]),
+    )

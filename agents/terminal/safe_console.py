@@ -1,0 +1,30 @@
+"""The rich console of all that is printed: text is data, and reaches a terminal without what would control it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TextIO
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+from ..syntax.clean_text import clean
+
+
+class SafeConsole(Console):
+    """Cleans every piece of text that is about to be printed, whatever drew it; interprets no markup in it."""
+
+    def __init__(self, file: TextIO, *, color: bool) -> None:
+        super().__init__(
+            file=file,
+            no_color=not color,
+            highlight=False,
+            markup=False,
+            emoji=False,
+            soft_wrap=not file.isatty(),
+        )
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Yield the pieces of `renderable`; those that rich itself controls the terminal with stay as they are."""
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else clean(text), style, control)

@@ -1,0 +1,229 @@
+"""One file of tests on one candidate: as many sessions as it takes to have an outcome for each test."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from ..records import Isolation, Outcome, OutcomeStatus, Stopped
+from ..syntax.clean_text import clean
+from ..syntax.imports import modules_imported
+from ..syntax.source import names_unbound, parse
+from .async_plugins import async_plugins
+from .audit import Audit, Trouble, audit
+from .canary import Canaries, plant
+from .hypothesis_tables import hypothesis_tables
+from .importable import Importable
+from .inside_bytecode import programs
+from .prepared_suite import TESTS_FILE, TestFile, belonging
+from .sensitivity import Sensitivity, SensitivityCache, lacks_time
+from .session import Break, Session, SessionTask, Terms, Transcript
+
+MOST_OUTPUT = 4000
+_PREFIX = f"{TESTS_FILE}::"
+_ENDS_OF_LOOPS = ("StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError")
+
+
+class FileRun:
+    """Runs the tests of one `file` on `code`, in sessions that no other file's tests share. Given what the code
+    was `stopped` by in an earlier run, what hangs costs less. If `measure`, how much the tests notice is measured,
+    or taken from `sensitivities`."""
+
+    def __init__(
+        self,
+        terms: Terms,
+        code: str,
+        file: TestFile,
+        sensitivities: SensitivityCache,
+        importable: Importable,
+        stopped: Stopped | None,
+        measure: bool,
+    ) -> None:
+        self.file = file
+        self.noticed: dict[str, Sensitivity] = {}
+        self.untried: set[str] = set()
+        self.never: frozenset[int] | None = None
+        """Lines of assertions that were not reached; None where that is not known."""
+        self.stopped = stopped
+        self.trouble: Trouble | None = None
+        self.output = ""
+        self.notes: dict[str, None] = {}
+        self.isolation: Isolation = "isolated"
+        self.given_up = False
+        self._terms = terms
+        self._importable = importable
+        self._code = code.encode("utf-8", "surrogatepass")
+        self._sensitivities = sensitivities
+        self._measure = measure
+        self._outcomes: dict[str, Outcome] = {}
+        self._ids: tuple[str, ...] = ()
+        self._moved: list[str] = []
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Ids of what pytest collected of the file's tests; their names where it collected nothing."""
+        return tuple(name for name in self._ids if belonging(name) in self.file.names) or self.file.names
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """What ran, in pytest's order."""
+        ordered = tuple(self._outcomes[name] for name in self._ids if name in self._outcomes)
+        return ordered or tuple(self._outcomes.values())
+
+    def run(self) -> None:
+        """Run what has to be run; raises SandboxBroken, Cancelled."""
+        isolated = self.file.isolated
+        if isolated:
+            self._mode(isolated, isolated=True)
+        one_process = [name for name in self.file.names if name not in isolated or name in self._moved]
+        if one_process and self.trouble is None and not self.given_up:
+            self.isolation = "in-process"
+            self._mode(one_process, isolated=False)
+
+    def _mode(self, names: Sequence[str], isolated: bool) -> None:
+        """Sessions until each test has its outcome. A test that breaks a session is charged with it, unless it
+        may have been the tests before it that used a limit up: then it has another session, as the first."""
+        wanted = names
+        while wanted:
+            transcript, result = self._session(wanted, isolated)
+            if result.trouble is not None or self.trouble is not None:
+                return
+            if result.uncollected:
+                self._fail(wanted, f"the tests could not be imported:\n{_last_lines(result.uncollected)}")
+                return
+            broke = transcript.broke
+            if broke is None:
+                return
+            if broke.test_id is not None and broke.test_id.startswith(_PREFIX):
+                self._charge(broke.test_id.removeprefix(_PREFIX), broke, wanted)
+                if self._terms.hasty:
+                    self.given_up = True
+                    return
+            else:
+                self._fail(wanted, broke.text, broke)
+                return
+            moved = self._moved if isolated else ()
+            wanted = [name for name in self._left(names) if belonging(name) not in moved]
+
+    def _left(self, names: Sequence[str]) -> list[str]:
+        """Ids of the tests `names` that have no outcome yet."""
+        return [name for name in self._ids if belonging(name) in names and name not in self._outcomes]
+
+    def _session(self, wanted: Sequence[str], isolated: bool) -> tuple[Transcript, Audit]:
+        canaries = plant()
+        seconds = self._terms.call_seconds
+        if self.stopped is not None:  # the code has hung before: what else hangs is to cost less
+            seconds = min(seconds, max(1.0, seconds / 4))
+        test_seconds = 2 * seconds if isolated else seconds
+        task = self._task(canaries, wanted, isolated)
+        source = self.file.source
+
+        def known(digest: str) -> bool:
+            return self._sensitivities.of(source, digest) is not None
+
+        transcript = Session(self._terms, task, seconds, test_seconds, known).run()
+        self._gather(transcript)
+        result = audit(transcript, canaries.outcomes, partial(_is_wanted, wanted=wanted), source)
+        self._believe(transcript, result, isolated)
+        if result.never is not None:
+            self.never = result.never if self.never is None else self.never & result.never
+            found = self._sensitivities.of(source, result.digest)
+            if found is None:
+                found = {key.removeprefix(_PREFIX): noticed for key, noticed in result.noticed.items()}
+                if transcript.records[-1]["is"] == "end" and not lacks_time(found):
+                    self._sensitivities.keep(source, result.digest, found)
+            self.noticed.update(found)
+        return transcript, result
+
+    def _task(self, canaries: Canaries, wanted: Sequence[str], isolated: bool) -> SessionTask:
+        tests = self.file.source.encode("utf-8", "surrogatepass")
+        interpreter = self._terms.sandbox.interpreter
+        code = {"user_code.py": self._code, **self._importable.files}
+        tables = hypothesis_tables() if self.file.has_properties else {}
+        files = {**programs("test_process", interpreter), **tables, **canaries.files, TESTS_FILE: tests}
+        code_files = {**programs("code_process", interpreter), **self._importable.rule_file, **code}
+        return SessionTask(
+            nonce=secrets.token_hex(16),
+            task={
+                "tests_file": TESTS_FILE,
+                "wanted": list(wanted),
+                "files": [canaries.before, TESTS_FILE, canaries.after],
+                "names": _names(self.file.source),
+                "isolated": isolated,
+                "expected": [name for name in _ENDS_OF_LOOPS if name in self.file.source],
+                "properties": self.file.has_properties,
+                "plugins": async_plugins(self.file.source, interpreter),
+                "importable": self._importable.rule,
+                "imports": sorted(modules_imported(parse(self.file.source))),
+                "measure": self._measure,
+                "common": self.file.has_common_answers,
+                "wall_seconds": self._terms.limits.wall_seconds,
+            },
+            test_files=files if isolated else {**files, **code},
+            code_files=code_files if isolated else None,
+        )
+
+    def _gather(self, transcript: Transcript) -> None:
+        """Collect output and notes, and the tests that turned out to need one process."""
+        current = ""
+        for record in transcript.records:
+            kind = record.get("is")
+            if kind == "start":
+                current = str(record.get("id"))
+            elif kind == "report":
+                self.output += str(record.get("output", ""))[: MOST_OUTPUT - len(self.output)]
+                facts = record.get("facts")
+                if isinstance(facts, dict) and facts.get("untried") is True and current.startswith(_PREFIX):
+                    self.untried.add(belonging(current.removeprefix(_PREFIX)))
+            elif kind == "note":
+                self.notes[str(record.get("text"))[:300]] = None
+            elif kind == "unshareable" and current.startswith(_PREFIX):
+                self._moved.append(belonging(current.removeprefix(_PREFIX)))
+
+    def _believe(self, transcript: Transcript, result: Audit, isolated: bool) -> None:
+        self.trouble = self.trouble or result.trouble
+        broke = transcript.broke
+        if self.trouble is None and broke is not None and broke.kind == "violation":
+            self.trouble = ("forged", clean(broke.text))
+        if self.trouble is None and broke is not None and broke.kind == "test_process":
+            self.trouble = ("incomplete", clean(f"{broke.text} during {broke.test_id or 'its start'}"))
+        self._ids = self._ids or tuple(key.removeprefix(_PREFIX) for key in result.ids if key.startswith(_PREFIX))
+        for key, outcome in result.outcomes.items():
+            name = key.removeprefix(_PREFIX)
+            if key.startswith(_PREFIX) and not (isolated and belonging(name) in self._moved):
+                self._outcomes.setdefault(name, replace(outcome, test_id=name))
+                if outcome.status == "stopped" and self.stopped is None:
+                    memory = self._terms.limits.memory_bytes
+                    self.stopped = Stopped("memory", memory, memory, "bytes")
+
+    def _charge(self, name: str, broke: Break, wanted: Sequence[str]) -> None:
+        first = name == next((item for item in self._ids if _is_wanted(_PREFIX + item, wanted)), None)
+        if broke.kind == "limit" and not first:
+            return
+        status: OutcomeStatus = "stopped" if broke.stopped else "error"
+        self.stopped = self.stopped or broke.stopped
+        self._outcomes[name] = Outcome(name, status, clean(broke.text))
+
+    def _fail(self, names: Sequence[str], text: str, broke: Break | None = None) -> None:
+        """No test of `names` could run."""
+        stopped = broke.stopped if broke else None
+        self.stopped = self.stopped or stopped
+        for name in self._left(names) or names:
+            self._outcomes[name] = Outcome(name, "stopped" if stopped else "error", clean(text))
+
+
+def _is_wanted(node_id: str, wanted: Sequence[str]) -> bool:
+    file, _, name = node_id.partition("::")
+    return file == TESTS_FILE and (name in wanted or belonging(name) in wanted)
+
+
+def _names(source: str) -> list[str]:
+    """Names that the tests can only have from a star import of the code, or of a module of the user's."""
+    return sorted(names_unbound(source)) if " import *" in source else []
+
+
+def _last_lines(text: str) -> str:
+    lines = [line.removeprefix("E").strip() for line in text.splitlines() if line.startswith("E")]
+    return "\n".join(lines[-6:] or text.splitlines()[-6:])

@@ -1,0 +1,179 @@
+"""What is harmless with some arguments only, or in some places."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+
+from ...syntax.imports import USER_MODULE
+from ...syntax.source import text_of
+from .kinds import is_kind, is_plain_class
+from .names import Function, Names, last, words
+from .needs_one_process import shared_by
+
+_OF_A_PROGRAM = words("input capture_output text universal_newlines encoding stdout stderr check timeout")
+_OF_PLACES = words(
+    "os path pathlib Path dirname abspath join realpath normpath pardir parent parents resolve absolute getcwd cwd"
+)
+_FOLDER = re.compile(r"[./]*(src|lib|app|code|source|python|package|module|project|solution|tests?)?/?")
+_WRITERS = words("zipfile tarfile gzip bz2 lzma xml numpy pandas")
+_FUNCTION_MAKERS = ("hypothesis", "pytest", "unittest")
+_OF_FUNCTIONS = ("inspect.isfunction", "inspect.isclass", "inspect.ismethod")
+
+
+def _arguments() -> dict[str, Callable[[Names, ast.Call], bool]]:
+    """What may be called with some arguments only, and not be used in any other way."""
+    checks: dict[str, Callable[[Names, ast.Call], bool]] = {
+        "timeit.timeit timeit.repeat timeit.Timer": _times_a_function,
+        "pickle.loads": lambda names, call: all(
+            _pickled_here(names, item) for item in [*call.args, *call.keywords]
+        ),
+        "typing.get_type_hints": lambda names, call: (
+            not call.keywords and all(map(names.is_under_test, call.args)) and not _sets_any_attribute(names)
+        ),
+        "importlib.import_module": lambda names, call: [*map(text_of, call.args)] == [USER_MODULE],
+        "inspect.getmembers": lambda names, call: (
+            len(call.args) == 2 and names.stands_for(call.args[1], *_OF_FUNCTIONS)
+        ),
+        "subprocess.run subprocess.check_output": _runs_the_program,
+        "functools.singledispatch unittest.main": lambda names, call: False,
+        "functools.wraps": lambda names, call: len(call.args) == 1 and not call.keywords,
+        "functools.update_wrapper": lambda names, call: len(call.args) == 2 and not call.keywords,
+        "operator.attrgetter operator.methodcaller": lambda names, call: True,
+        "pytest.mark.skipif unittest.skipIf unittest.skipUnless": _of_the_machine,
+        # What is in quotes in the annotations of a kind is run as code.
+        "hypothesis.strategies.builds hypothesis.strategies.from_type": lambda names, call: (
+            bool(call.args) and is_kind(names, call.args[0]) and not _sets_any_attribute(names)
+        ),
+        "hypothesis.strategies.functions": lambda names, call: (
+            all(isinstance(item, ast.Lambda) for item in call.args[:1])
+            and all(isinstance(word.value, ast.Lambda) for word in call.keywords if word.arg in ("like", None))
+        ),
+    }
+    return {path: check for paths, check in checks.items() for path in paths.split()}
+
+
+def _places() -> dict[str, Callable[[Names, ast.expr], bool]]:
+    """What may stand in some places only."""
+    checks: dict[str, Callable[[Names, ast.expr], bool]] = {
+        "pytest.fixture": lambda names, node: names.decorated_by(node) is not None,
+        "dataclasses.dataclass": _makes_a_class,
+        "hypothesis.given hypothesis.strategies.composite hypothesis.stateful.rule hypothesis.stateful.invariant "
+        "hypothesis.stateful.initialize hypothesis.stateful.precondition": _at_a_plain_function,
+        "sys.path": _beside_the_tests,
+    }
+    return {path: check for paths, check in checks.items() for path in paths.split()}
+
+
+def _sets_any_attribute(names: Names) -> bool:
+    """Copies get attributes by names that an object gives, and wrappers get those of what they wrap."""
+    copies = {path.split(".")[0] for paths in names.imports.values() for path in paths} & {"copy", "pickle"}
+    return bool(copies or names.used & {"wraps", "update_wrapper"})
+
+
+def _makes_a_class(names: Names, node: ast.expr) -> bool:
+    """`dataclass` runs the names of the fields as code, those of the bases too."""
+    made = names.decorated_by(node)
+    bases = made.bases if isinstance(made, ast.ClassDef) else []
+    return is_plain_class(names, made) and not (bases and _sets_any_attribute(names))
+
+
+def _times_a_function(names: Names, call: ast.Call) -> bool:
+    """A text would be run as code, also one that the code under test gives."""
+    if len(call.args) != 1 or not {keyword.arg for keyword in call.keywords} <= {"number", "repeat"}:
+        return False
+    places = names.defined.get(call.args[0].id, []) if isinstance(call.args[0], ast.Name) else []
+    function = bool(places) and all(isinstance(place, Function) for place in places)
+    return isinstance(call.args[0], ast.Lambda) or function
+
+
+def _pickled_here(names: Names, given: ast.AST | None, depth: int = 0) -> bool:
+    """Bytes made by the test in another way may name any function, to be called."""
+    if isinstance(given, ast.Call):
+        return names.stands_for(given.func, "pickle.dumps") or names.is_under_test(given.func)
+    values = names.values_of(given) if isinstance(given, ast.Name) and depth < 3 else [None]
+    return all(value is not None and _pickled_here(names, value, depth + 1) for value in values)
+
+
+def _at_a_plain_function(names: Names, node: ast.expr) -> bool:
+    """Hypothesis makes a function as text from the name of the one given, so that must be as it was written."""
+    function = names.decorated_by(node)
+    marks = function.decorator_list if isinstance(function, Function) else []
+    named = [names.paths(mark.func if isinstance(mark, ast.Call) else mark) for mark in marks]
+    return bool(marks) and all(paths and all(path[0] in _FUNCTION_MAKERS for path in paths) for paths in named)
+
+
+def _beside_the_tests(names: Names, node: ast.expr) -> bool:
+    """`sys.path` may be asked, and get the tests' folder or one around it: no archive, nothing written before."""
+    parent = names.parent(node)
+    if isinstance(parent, ast.Compare):
+        return node in parent.comparators
+    added = isinstance(parent, ast.Attribute) and parent.attr in ("insert", "append") and names.call_of(parent)
+    if not (added and added.args and isinstance(names.parent(added), ast.Expr)):
+        return False
+    parts = {part for inner in ast.walk(added.args[-1]) for part in _parts_of_place(names, inner)}
+    tops = {path.split(".")[0] for paths in names.imports.values() for path in paths}
+    here = bool(parts & {"getcwd", "cwd"}) or "__file__" not in parts
+    return None not in parts and not (here and (tops & _WRITERS or any(shared_by(names))))
+
+
+def _parts_of_place(names: Names, node: ast.AST | None, depth: int = 0) -> set[str | None]:
+    """Return the names that a part of a path is made with; None where it may lead elsewhere."""
+    match node:
+        case ast.Constant(value=value):
+            return {"" if isinstance(value, int) or _FOLDER.fullmatch(str(value)) else None}
+        case ast.Name(id=name) if name == "__file__" or names.is_builtin(node, "str"):
+            return {name}
+        case ast.Name(id=name) if name not in names.imports and depth < 9:
+            values = [inner for value in names.values_of(node) for inner in (ast.walk(value) if value else [None])]
+            return {part for value in values for part in _parts_of_place(names, value, depth + 1)}
+        case ast.Name() | ast.Attribute():
+            used = {part for path in names.paths(node) for part in path} | {last(node)} - names.imports.keys()
+            return {part if part in _OF_PLACES else None for part in used}
+        case ast.Call(keywords=[]) | ast.Subscript() | ast.BinOp(op=ast.Div()) | ast.expr_context() | ast.Div():
+            return set()
+    return {None}
+
+
+def _of_the_machine(names: Names, call: ast.Call) -> bool:
+    """A test is skipped for the platform, a version or what is installed only."""
+    given = [*call.args[:1], *(word.value for word in call.keywords if word.arg == "condition")]
+    return bool(given) and _is_fact(names, given[0])
+
+
+def _is_fact(names: Names, condition: ast.expr, named: bool = False) -> bool:
+    facts = []
+    for name in {node.id: node for node in ast.walk(condition) if isinstance(node, ast.Name)}.values():
+        tops = {path.split(".")[0] for path in names.imports.get(name.id, ())}
+        values = [getattr(names.parent(place), "value", None) for place in names.defined.get(name.id, [])]
+        derived = bool(values) and not named and all(each and _is_fact(names, each, named=True) for each in values)
+        facts.append(derived or (bool(tops) and tops <= {"sys", "os", "platform", "importlib"}))
+    return bool(facts) and all(facts)
+
+
+def _runs_the_program(names: Names, call: ast.Call) -> bool:
+    """A process is started for the code under test only, in a way that works from afar."""
+    given = {keyword.arg for keyword in call.keywords} <= _OF_A_PROGRAM and len(call.args) == 1
+    return given and _begins_with_program(names, call.args[0])
+
+
+def _begins_with_program(names: Names, command: ast.expr) -> bool:
+    """Return True for `[sys.executable, "user_code.py", ...]`, and what begins with a name for such a list."""
+    match command:
+        case ast.BinOp(left=left, op=ast.Add()):
+            return _begins_with_program(names, left)
+        case ast.List(elts=[ast.Starred(value=first), *_]):
+            return _begins_with_program(names, first)
+        case ast.List(elts=[python, *following]):
+            named = names.stands_for(python, "sys.executable") or text_of(python) in ("python", "python3")
+            told = [text_of(word) for word in following[:2]]
+            return named and (told[:1] == [f"{USER_MODULE}.py"] or told == ["-m", USER_MODULE])
+        case ast.Name():
+            values = names.values_of(command)
+            return all(isinstance(value, ast.List) and _begins_with_program(names, value) for value in values)
+    return False
+
+
+ARGUMENTS = _arguments()
+PLACES = _places()

@@ -1,0 +1,296 @@
+"""The names of one test with its preamble, read once for every rule: what each is imported from, where it is
+bound, and which texts it may hold."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib import resources
+from itertools import product
+from typing import NamedTuple
+
+from ...syntax.imports import USER_MODULE
+from ...syntax.source import parse, plain, quoted, text_of
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Path = list[str]
+
+
+class Row(NamedTuple):
+    """Names of a module that tests may use: `isolated`, or with the code in one process."""
+
+    isolated: frozenset[str]
+    shared: frozenset[str]
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the words of `text`."""
+    return frozenset(text.split())
+
+
+def _rows() -> dict[str, Row]:
+    text = resources.files(__package__).joinpath("allowed.txt").read_text(encoding="utf-8")
+    lines = re.sub(r"\n +", " ", re.sub(r"(?m)^#.*\n", "", text)).splitlines()
+    parted = (line.partition(":") for line in filter(None, lines))
+    return {module: Row(*map(words, (names + "|").split("|")[:2])) for module, _, names in parted}
+
+
+ROWS = _rows()
+"""By module, from `allowed.txt`."""
+WHOLE = words("math cmath collections collections.abc fractions heapq bisect itertools statistics textwrap")
+"""Modules whose rows hold all that a star import brings."""
+_MOST_TEXTS = 1000
+
+
+def parted(path: Path) -> tuple[str, Path]:
+    """Part a path into the module of the table that it leads through, and the names after it. The module is empty
+    where the table has none."""
+    ends = (end for end in range(len(path), 0, -1) if ".".join(path[:end]) in ROWS)
+    end = next(ends, 0)
+    return ".".join(path[:end]), path[end:]
+
+
+class Names:
+    """The names of one test with its preamble. `imports` has the dotted paths that a name may stand for,
+    `under_test` the names that come from the code, `defined` all that is bound in another way."""
+
+    def __init__(self, text: str) -> None:
+        self.tree = plain(parse(text))
+        self.nodes = [*ast.walk(self.tree), *quoted(self.tree)]
+        self.parents = {id(child): node for node in self.nodes for child in ast.iter_child_nodes(node)}
+        self.imports: dict[str, set[str]] = defaultdict(set)
+        self.under_test: set[str] = set()
+        self.defined: dict[str, list[ast.AST]] = defaultdict(list)
+        self.everything = False
+        """True where all names of the code are imported, with a star."""
+        for node in self.nodes:
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                self._import(node)
+            elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                self.defined[node.id].append(node)
+            else:
+                for name in bound_by(node):
+                    self.defined[name].append(node)
+        self.defined = dict(self.defined)
+        self.used = {last(node) for node in self.nodes}
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+        for alias in node.names:
+            if isinstance(node, ast.Import):
+                top = alias.name.split(".")[0]
+                self.imports[alias.asname or top].add(alias.name if alias.asname else top)
+            elif alias.name == "*":
+                self.everything = self.everything or node.module == USER_MODULE
+                row = ROWS.get(node.module or "", Row(frozenset(), frozenset()))
+                for name in row.isolated | row.shared:
+                    self.imports[name].add(f"{node.module}.{name}")
+            elif node.module == USER_MODULE:
+                self.under_test.add(alias.asname or alias.name)
+            else:
+                self.imports[alias.asname or alias.name].add(f"{node.module}.{alias.name}")
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        """Return the node that holds `node`."""
+        return self.parents.get(id(node))
+
+    def above(self, node: ast.AST | None) -> Iterator[ast.AST]:
+        """Yield the nodes around `node`, from the inside."""
+        while node is not None and (node := self.parent(node)) is not None:
+            yield node
+
+    def paths(self, node: ast.AST) -> list[Path]:
+        """Return what `a.b` may stand for: after `import x.y as a` its parts `x`, `y`, `b`; nothing where `a` was
+        not imported."""
+        root, names = _chain(node)
+        return (
+            [[*path.split("."), *names] for path in sorted(self.imports[root.id])]
+            if root and root.id in self.imports
+            else []
+        )
+
+    def stands_for(self, node: ast.AST, *paths: str) -> bool:
+        """Return True if `node` may stand for one of `paths`."""
+        return any(".".join(path) in paths for path in self.paths(node))
+
+    def is_builtin(self, node: ast.AST, *names: str) -> bool:
+        """Return True if `node` names one of the builtins `names`, and nothing in the file has its name."""
+        known = isinstance(node, ast.Name) and (node.id in names if names else hasattr(builtins, node.id))
+        return known and isinstance(node, ast.Name) and not (node.id in self.defined or node.id in self.under_test)
+
+    def is_under_test(self, node: ast.AST) -> bool:
+        """Return True if `node` is the code under test, or a part of it."""
+        root, _ = _chain(node)
+        return root is not None and (root.id in self.under_test or USER_MODULE in self.imports.get(root.id, ()))
+
+    def call_of(self, node: ast.AST) -> ast.Call | None:
+        """Return the call whose function `node` is."""
+        parent = self.parent(node)
+        return parent if isinstance(parent, ast.Call) and parent.func is node else None
+
+    def decorated_by(self, node: ast.AST) -> Function | ast.ClassDef | None:
+        """Return what `node`, or its call, decorates."""
+        mark = self.call_of(node) or node
+        parent = self.parent(mark)
+        kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+        return parent if isinstance(parent, kinds) and mark in parent.decorator_list else None
+
+    def texts(self, node: ast.AST, seen: frozenset[str] = frozenset()) -> frozenset[str] | None:
+        """Return the texts that `node` may be: of constants, put together or taken in turn from a literal. None
+        where it may be any."""
+        match node:
+            case ast.Constant(value=value):
+                return frozenset([str(value)])
+            case ast.JoinedStr(values=parts):
+                return self._joined(parts, seen)
+            case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
+                return self.texts(value, seen)
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                return self._joined([left, right], seen)
+            case ast.IfExp(body=body, orelse=orelse):
+                return self._any([body, orelse], seen)
+            case ast.Name(id=name) if name not in seen:
+                return self._any(self.values_of(node), seen | {name})
+        return None
+
+    def _joined(self, parts: list[ast.expr], seen: frozenset[str]) -> frozenset[str] | None:
+        each = [self.texts(part, seen) for part in parts]
+        known = [texts for texts in each if texts is not None]
+        size = 1
+        for texts in known:
+            size *= len(texts)
+        return frozenset(map("".join, product(*known))) if len(known) == len(each) and size < _MOST_TEXTS else None
+
+    def _any(self, nodes: list[ast.expr | None], seen: frozenset[str]) -> frozenset[str] | None:
+        each = [self.texts(node, seen) if node is not None else None for node in nodes]
+        return None if None in each else frozenset(text for texts in each for text in texts or ())
+
+    def _escapes(self, name: str) -> bool:
+        """Return True if `name` may be bound from elsewhere: by an import or a function, or as an attribute."""
+        declared = {
+            name for node in self.nodes if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names
+        }
+        attributes = {node.attr for node in self.nodes if isinstance(node, ast.Attribute)}
+        return self.everything or name in self.imports.keys() | self.under_test | declared | attributes
+
+    def _scopes(self, node: ast.AST) -> list[ast.AST]:
+        functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+        return [*(around for around in self.above(node) if isinstance(around, functions)), self.tree]
+
+    def values_of(self, node: ast.Name, loops: bool = True) -> list[ast.expr | None]:
+        """Return all that a name is bound to in this function or around it; None for what cannot be told."""
+        scopes = {id(scope) for scope in self._scopes(node)}
+        places = [place for place in self.defined.get(node.id, []) if id(self._scopes(place)[0]) in scopes]
+        values = [value for place in places for value in self._values(place, loops)]
+        return values if values and not self._escapes(node.id) else [None]
+
+    def _values(self, place: ast.AST, loops: bool) -> list[ast.expr | None]:
+        """Return what is bound at `place`."""
+        if isinstance(place, ast.arg):
+            return self._cases(place) if loops else [None]
+        holder = self.parent(place)
+        index: int | None = None
+        if isinstance(holder, ast.Tuple) and not any(isinstance(each, ast.Starred) for each in holder.elts):
+            index, place, holder = holder.elts.index(place), holder, self.parent(holder)  # type: ignore[arg-type]
+        match holder:
+            case ast.Assign(targets=[_], value=value) | ast.AnnAssign(value=value) if index is None:
+                return [value]
+            case ast.For(target=target, iter=each) | ast.comprehension(target=target, iter=each):
+                return self._each(each, index) if loops and target is place else [None]
+        return [None]
+
+    def _each(self, node: ast.expr, index: int | None) -> list[ast.expr | None]:
+        """Return the elements of a literal that is gone through, or of each of them the one at `index`."""
+        if isinstance(node, ast.Name):
+            (literal, *others) = self.values_of(node, loops=False)
+            if literal is None or others or not self._stays(node, literal):
+                return [None]
+            node = literal
+        match node:
+            case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
+                if index is None:
+                    return list(elements)
+                rows = [each.elts if isinstance(each, ast.List | ast.Tuple) else [] for each in elements]
+                starred = any(isinstance(each, ast.Starred) for row in rows for each in row)
+                return [None if starred or len(row) <= index else row[index] for row in rows]
+            case ast.Dict(keys=keys) if index is None:
+                return list(keys)
+            case ast.Call(func=ast.Attribute(value=ast.Dict(keys=keys, values=values), attr="items"), args=[]):
+                return list(values if index else keys)
+        return [None]
+
+    def _stays(self, name: ast.Name, literal: ast.expr) -> bool:
+        """Return True if the literal that `name` holds cannot be changed: it is a tuple, or only gone through."""
+        loads = [node for node in self.nodes if isinstance(node, ast.Name) and node.id == name.id]
+        iterated = [
+            node
+            for node in loads
+            if not isinstance(node.ctx, ast.Load)
+            or isinstance(self.parent(node), ast.For | ast.comprehension)
+            or last(getattr(self.parent(node), "func", node)) == "parametrize"
+        ]
+        return isinstance(literal, ast.Tuple) or len(iterated) == len(loads)
+
+    def _cases(self, parameter: ast.arg) -> list[ast.expr | None]:
+        """Return the cases of a parameter of a test that pytest alone calls, as a literal lists them."""
+        test = next((node for node in self.above(parameter) if isinstance(node, Function | ast.Lambda)), None)
+        if not isinstance(test, Function) or not test.name.startswith("test"):
+            return [None]
+        named = [node for node in self.nodes if last(node) == test.name or text_of(node) == test.name]
+        marks = [mark for mark in test.decorator_list if isinstance(mark, ast.Call)]
+        plainly = all(
+            path[:1] == ["pytest"] for mark in test.decorator_list for path in self.paths(_called(mark)) or [[]]
+        )
+        if named or not plainly or self.used & {"vars", "__dict__"} or self.defined.keys() & _GET_TESTS:
+            return [None]
+        for mark in marks:
+            match mark:
+                case ast.Call(args=[names, cases], keywords=others) if self.stands_for(
+                    mark.func, "pytest.mark.parametrize"
+                ):
+                    split = [name.strip() for name in text_of(names).split(",")] if text_of(names) else []
+                    split = split or [text_of(name) for name in getattr(names, "elts", [])]
+                    if parameter.arg in split and all(other.arg == "ids" for other in others):
+                        return self._each(cases, split.index(parameter.arg) if len(split) > 1 else None)
+        return [None]
+
+
+_GET_TESTS = words("setup_method teardown_method setup_function teardown_function")
+"""Functions to which pytest passes a test."""
+
+
+def bound_by(node: ast.AST) -> Iterator[str]:
+    """Yield the names that `node` binds itself, other than imports and assigned names."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.arg(arg=name) | ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+            yield name
+        case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
+            yield name
+
+
+def last(node: ast.AST) -> str:
+    """Return the last part of a dotted name; empty for other nodes."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _called(mark: ast.expr) -> ast.expr:
+    return mark.func if isinstance(mark, ast.Call) else mark
+
+
+def _chain(node: ast.AST) -> tuple[ast.Name | None, Path]:
+    names: Path = []
+    while isinstance(node, ast.Attribute):
+        names.insert(0, node.attr)
+        node = node.value
+    return (node if isinstance(node, ast.Name) else None), names
+
+
+@lru_cache(maxsize=1024)
+def names_of(preamble: str, source: str) -> Names:
+    """Return the names of a test. Raises ValueError where it is not Python."""
+    return Names(f"{preamble}\n{source}\n")

@@ -1,0 +1,310 @@
+"""What a test uses: names, attributes and modules. What is not listed in `allowed.txt` is refused, and so is an
+attribute whose name is made at run time."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+import sys
+import types
+from collections.abc import Iterator
+
+from ...syntax.imports import USER_MODULE
+from ...syntax.source import text_of
+from .arguments import ARGUMENTS, PLACES
+from .kinds import is_kind, is_known
+from .names import ROWS, WHOLE, Function, Names, Path, bound_by, last, parted, words
+
+HYPOTHESIS = "hypothesis"
+_OPERATORS = ROWS["@operators"].isolated
+_READ = _OPERATORS | ROWS["@read"].isolated
+_SET = _OPERATORS | ROWS["@set"].isolated
+_DEFINED = _OPERATORS | ROWS["@define"].isolated
+_FRAMES = (types.FrameType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType,
+           types.TracebackType, types.CodeType, types.CellType)  # fmt: skip
+NEVER = {
+    name for kind in _FRAMES for name in dir(kind) if re.fullmatch(r"(f|gi|cr|ag|tb|co|cell)_\w+", name)
+} | words(
+    """_exit _os _sys _ctypes _getframe _evaluate _outcome _cleanups _callTestMethod _ShouldStop _Outcome _SubTest
+    _item _pyfuncitem _excinfo settrace setprofile SkipTest skipTest expectedFailure failureException
+    doCleanups ForwardRef get_field create_subprocess_exec create_subprocess_shell subprocess_exec
+    subprocess_shell load_extension enable_load_extension sysexec pyimport syspath_prepend get_stack _module
+    _setattr _setitem _peer inner_test fuzz_one_input is_hypothesis_test conjecture_data register_profile
+    load_profile get_profile reproduce_failure"""
+)
+"""Attributes of values that lead to frames, to the interpreter, to a program, or from a test to its own run."""
+_PREFIXES = ("_hypothesis", "_greenloop")
+_WORDS = words("traceback getter xfail ctypes builtins importlib subprocess temp_original")
+"""The same, but plain words where they stand in a text."""
+_NOT_OF_PACKAGES = words(
+    """sys os io builtins gc inspect importlib ctypes subprocess signal threading pickle eval read_pickle to_pickle
+    ctypeslib f2py rundocs runstring measure core lib compat distutils load util
+    memmap fromfile"""
+)
+"""Parts of third-party packages that lead to the interpreter, or run texts as code."""
+_OF_TUPLES = words("_fields _replace _asdict _make _field_defaults")
+_CAPTURES = words("capsys capsysbinary capfd capfdbinary")
+_LOADED = words("__name__ __file__ __doc__ __class__ __debug__")
+_METACLASSES = ("abc.ABCMeta", "enum.EnumMeta", "enum.EnumType")
+_FIRST = ("attrgetter", "methodcaller", "getfixturevalue")
+_BY_NAME = {"getattr": 1, "setattr": 1, "delattr": 1, "object": 1} | dict.fromkeys(_FIRST, 0)
+"""Functions that take an attribute's name, or a fixture's, by the position of it."""
+
+
+class Uses:
+    """Reads what one test uses; `found` yields what it may not."""
+
+    def __init__(self, names: Names, importable: frozenset[str]) -> None:
+        """`importable` are packages and modules that tests may import beside the standard library's."""
+        self._names = names
+        self._importable = importable
+        self._packages = importable - {HYPOTHESIS}
+
+    def found(self) -> Iterator[str]:
+        """Yield what is wrong, as phrases."""
+        hints = any("hypothesis" in name for paths in self._names.imports.values() for name in paths)
+        for node in self._names.nodes:
+            match node:
+                case ast.Import() | ast.ImportFrom():
+                    yield from self._imported(node)
+                case ast.Attribute():
+                    yield from self._attribute(node)
+                case ast.Name():
+                    yield from self._name(node)
+                case ast.Call():
+                    yield from self._call(node)
+                case ast.MatchClass(cls=kind, patterns=patterns, kwd_attrs=named):
+                    yield from (fault for name in named for fault in self.attribute_named(name))
+                    if patterns and not is_known(self._names, kind):
+                        yield f"it matches {ast.unparse(kind)} by position"
+                case ast.ClassDef(bases=bases, keywords=keywords):
+                    yield from self._class(bases, keywords)
+            for name in bound_by(node):
+                method = isinstance(node, Function) and isinstance(self._names.parent(node), ast.ClassDef)
+                yield from self._special(name, _DEFINED if method else _SET)
+            for name in getattr(node, "names", []) if isinstance(node, ast.Global | ast.Nonlocal) else []:
+                yield from self._special(name, _SET)
+            annotation = getattr(node, "annotation", None) or getattr(node, "returns", None)
+            if hints and isinstance(annotation, ast.expr) and not is_kind(self._names, annotation, True):
+                yield f"the annotation {ast.unparse(annotation)} is made at run time"
+
+    def attribute_named(self, name: str) -> Iterator[str]:
+        """Yield why tests may not read the attribute `name` of any object."""
+        yield from self._special(name, _READ)
+        if name in NEVER | _WORDS or name.startswith(_PREFIXES):
+            yield f"it uses {name}, which tests may not"
+
+    def is_refused(self, path: Path) -> bool:
+        """Return True if `path` leads from an imported module where tests may not."""
+        if path[0] in self._packages:
+            outside = _NOT_OF_PACKAGES | NEVER | sys.stdlib_module_names - words("random test string array")
+            return any(name in outside or name.startswith("_") for name in path[1:])
+        if path[0] == USER_MODULE:
+            return path[1:2] in (["__dict__"], ["__class__"])
+        module, rest = parted(path)
+        if not module or (path[0] == HYPOTHESIS and HYPOTHESIS not in self._importable):
+            return True
+        row = ROWS[module]
+        private = any(name.startswith("_") and name not in _READ | _OF_TUPLES for name in rest)
+        marks = ".".join(path[:3]) in ("pytest.mark.skip", "pytest.mark.xfail")
+        return private or marks or bool(rest and rest[0] not in row.isolated | row.shared)
+
+    @staticmethod
+    def _special(name: str, allowed: frozenset[str]) -> Iterator[str]:
+        if name.startswith("__") and name.endswith("__") and name not in allowed:
+            yield f"it uses {name}, which tests may not"
+
+    def _imported(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
+        if isinstance(self._names.parent(node), ast.ClassDef):
+            yield "it imports inside of a class"
+        for alias in node.names:
+            yield from self._special(alias.asname or "", _SET)
+            module = (node.module or ".") if isinstance(node, ast.ImportFrom) else ""
+            path = [*module.split("."), alias.name] if module else alias.name.split(".")
+            whole = path[-1] == "*" and module in WHOLE | {USER_MODULE}
+            in_table = bool(parted(path)[1]) if module else not parted(path)[1]
+            named = path[0] in self._packages | {USER_MODULE} and path[-1] != "*"
+            level = isinstance(node, ast.ImportFrom) and node.level
+            if level or not (whole or ((in_table or named or parted(path)[0]) and not self.is_refused(path))):
+                known = named or path[0] in sys.stdlib_module_names
+                why = "which tests may not" if known else "a package that is not named (--packages)"
+                yield f"it imports {'.'.join(path)}, {why}"
+
+    def _attribute(self, node: ast.Attribute) -> Iterator[str]:
+        if isinstance(node.ctx, ast.Load):
+            yield from self.attribute_named(node.attr)
+        else:
+            yield from self._special(node.attr, _SET)
+            if node.attr in NEVER or node.attr.startswith(_PREFIXES):
+                yield f"it sets {node.attr}"
+            if node.attr in ("__name__", "__qualname__") and not self._set_to_a_text(node):
+                yield f"it assigns to {node.attr}"
+        yield from self._path(node)
+        if node.attr == "__annotations__" and not isinstance(self._names.parent(node), ast.Compare):
+            yield "it uses __annotations__ for more than a comparison"
+        if last(node.value) in _CAPTURES and node.attr not in ("readouterr", "disabled"):
+            yield f"it uses {last(node.value)}.{node.attr}"
+        if node.attr in ("format", "format_map") and isinstance(node.ctx, ast.Load):
+            yield from self._format(node)
+        if node.attr == "__dict__" and not self._is_looked_up(node):
+            yield "it uses __dict__ for more than a look at one name"
+        if node.attr == "target" and self._names.used & {"patch"} and not self._names.is_under_test(node):
+            yield "it uses the target of a patch"
+        if node.attr == "getfixturevalue" and self._names.call_of(node) is None:
+            yield "it hands getfixturevalue around"
+
+    def _set_to_a_text(self, node: ast.Attribute) -> bool:
+        parent = self._names.parent(node)
+        return isinstance(parent, ast.Assign) and bool(text_of(parent.value))
+
+    def _name(self, node: ast.Name) -> Iterator[str]:
+        if not isinstance(node.ctx, ast.Load):
+            yield from self._special(node.id, _SET)
+            return
+        if node.id not in _LOADED:
+            yield from self._special(node.id, frozenset())
+        if hasattr(builtins, node.id) and not (node.id in ROWS["@builtins"].isolated or node.id.startswith("__")):
+            yield f"it uses {node.id}, which tests may not"
+        if node.id in ("getattr", "setattr", "delattr", "vars") and self._names.call_of(node) is None:
+            yield f"it uses {node.id} in a way that tests may not"
+        yield from self._path(node)
+
+    def _path(self, node: ast.Name | ast.Attribute) -> Iterator[str]:
+        """What is wrong with what a dotted name stands for."""
+        if last(node) in _CAPTURES and isinstance(node.ctx, ast.Load) and not self._stays_a_capture(node):
+            yield f"it hands {last(node)} around"
+        for path in self._names.paths(node):
+            dotted = ".".join(path)
+            if self.is_refused(path) and isinstance(node.ctx, ast.Load):
+                yield f"it uses {dotted}, which tests may not"
+            call = self._names.call_of(node)
+            called = dotted not in ARGUMENTS or (call is not None and ARGUMENTS[dotted](self._names, call))
+            if not called or (dotted in PLACES and not PLACES[dotted](self._names, node)):
+                yield f"it uses {dotted} in a way that tests may not"
+            module = path[0] in self._packages and len(path) == 1
+            whole = not parted(path)[1] and path[0] != USER_MODULE
+            if (module or whole or dotted == "pytest.mark") and not (
+                isinstance(self._names.parent(node), ast.Attribute) or self._may_take_modules(node)
+            ):
+                yield f"it hands {dotted} around"
+
+    def _may_take_modules(self, node: ast.expr) -> bool:
+        """Return True if a module is passed to what looks up or replaces a name in it."""
+        call = self._names.parent(node)
+        function = call.func if isinstance(call, ast.Call) else None
+        if isinstance(function, ast.Attribute) and self._names.stands_for(function.value, "unittest.mock.patch"):
+            return function.attr in ("object", "multiple")
+        if isinstance(function, ast.Attribute) and function.attr in ("setattr", "delattr"):
+            places = self._names.defined.get(last(function.value), [])
+            return bool(places) and all(map(self._is_monkeypatch, places))
+        return function is not None and self._names.is_builtin(function, "hasattr", "dir")
+
+    def _is_monkeypatch(self, place: ast.AST) -> bool:
+        """Return True for a parameter `monkeypatch` that no call in the file gives another object, and for
+        `with pytest.MonkeyPatch.context() as ...`."""
+        around = next((node for node in self._names.above(place) if not isinstance(node, ast.arguments)), None)
+        if isinstance(place, ast.arg) and isinstance(around, Function):
+            calls = [self._names.call_of(node) for node in self._names.nodes if last(node) == around.name]
+            return place.arg == "monkeypatch" and all(
+                call and "monkeypatch" in map(last, call.args) for call in calls
+            )
+        made = around.context_expr if isinstance(around, ast.withitem) else None
+        return isinstance(made, ast.Call) and self._names.stands_for(made.func, "pytest.MonkeyPatch.context")
+
+    def _is_looked_up(self, node: ast.expr) -> bool:
+        """Return True if of an object's names one is looked up, or all are compared with names written out: the
+        descriptors in a type's lead anywhere."""
+        parent = self._names.parent(node)
+        match parent:
+            case ast.Compare(left=left, comparators=others):
+                return all(other is node or self._are_names(other) for other in (left, *others))
+            case ast.Subscript(value=value, slice=key, ctx=ast.Load()) if value is node:
+                texts = self._names.texts(key)
+                return texts is not None and not any(text.startswith("__") for text in texts)
+            case ast.Call(func=function):
+                return self._names.is_builtin(function, "len", "sorted", "list", "set", "bool")
+            case ast.Attribute(attr="keys"):
+                return True
+        return False
+
+    def _are_names(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Dict):
+            return all(isinstance(key, ast.Constant) and not str(key.value).startswith("__") for key in node.keys)
+        return (
+            isinstance(node, ast.Constant)
+            or last(node) == "__dict__"
+            or last(getattr(node, "func", node)) == "vars"
+        )
+
+    def _call(self, node: ast.Call) -> Iterator[str]:
+        name = last(node.func)
+        for keyword in node.keywords:
+            yield from self._special(keyword.arg or "", words("__name__ __qualname__ __doc__"))
+            if keyword.arg == "eval_str":
+                yield "it has text run as code"
+        whole = len(node.args) != 1 or isinstance(node.args[0], ast.Starred) or not self._is_looked_up(node)
+        if whole and self._names.is_builtin(node.func, "vars"):
+            yield "it uses vars for more than a look at one name"
+        if name == "multiple" and any(not word.arg for word in node.keywords):
+            yield "it replaces names made at run time"
+        evaluates = name in ("query", "eval") and self._packages and isinstance(node.func, ast.Attribute)
+        if evaluates and re.search("@|__|^$", text_of(node.args[0]) if node.args else ""):
+            yield f"it calls {name} with more than a plain text"
+        name = next((path[-1] for path in self._names.paths(node.func)), name)
+        if name not in _BY_NAME or (name == "object" and not self._names.paths(node.func)):
+            return
+        given = node.args if name == "attrgetter" else node.args[_BY_NAME[name] : _BY_NAME[name] + 1]
+        attribute = isinstance(node.func, ast.Attribute)
+        if attribute and name in ("setattr", "delattr") and (text_of(node.args[0]) if node.args else ""):
+            return
+        if any(isinstance(item, ast.Starred) for item in node.args) or any(not word.arg for word in node.keywords):
+            yield f"it uses {name} with names made at run time"
+        for item in given:
+            texts = self._names.texts(item)
+            if texts is None and not self._of_the_code(node, item):
+                yield f"it uses {name} with a name made at run time"
+            if name == "getfixturevalue" and (texts or frozenset()) & (_CAPTURES | {"request"}):
+                yield f"it asks for {ast.unparse(item)} by name"
+            reads = name in ("getattr", "attrgetter", "methodcaller")
+            allowed = _READ if reads else _SET - {"__name__", "__qualname__"}
+            for part in (part for text in texts or () for part in text.split(".")):
+                yield from self._special(part, allowed)
+                yield from self.attribute_named(part)
+
+    def _of_the_code(self, call: ast.Call, name: ast.expr) -> bool:
+        """Return True if an attribute of the code under test is asked for, by a name that cannot be special; or a
+        field, by `for f in dataclasses.fields(...)`."""
+        if isinstance(name, ast.Attribute) and name.attr == "name":
+            loops = [self._names.parent(place) for place in self._names.defined.get(last(name.value), [])]
+            made = [getattr(getattr(loop, "iter", None), "func", None) for loop in loops]
+            return bool(made) and all(each and self._names.stands_for(each, "dataclasses.fields") for each in made)
+        first = name.values[0] if isinstance(name, ast.JoinedStr) else getattr(name, "left", None)
+        return self._names.is_under_test(call.args[0]) and text_of(first)[:1].isalpha()
+
+    def _format(self, node: ast.Attribute) -> Iterator[str]:
+        """Attributes in the fields of a text that is filled in. What comes of it are texts: no more is asked."""
+        fields = [
+            field for text in self._names.texts(node.value) or () for field in re.findall(r"{([^{}]*)", text)
+        ]
+        for name in (name for field in fields for name in re.findall(r"\w+", field)):
+            yield from self.attribute_named(name)
+
+    def _stays_a_capture(self, node: ast.expr) -> bool:
+        """Return True if pytest's `capsys` is used for its attributes, kept under its name, or passed on as it."""
+        parent = self._names.parent(node)
+        if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and node in parent.args:
+            functions = self._names.defined.get(parent.func.id, [])
+            taken = [each.args.args[parent.args.index(node) :] for each in functions if isinstance(each, Function)]
+            return len(taken) == len(functions) > 0 and all(rest and rest[0].arg == last(node) for rest in taken)
+        kept = isinstance(parent, ast.Assign) and [last(target) for target in parent.targets] == [last(node)]
+        return kept or isinstance(parent, ast.Attribute)
+
+    def _class(self, bases: list[ast.expr], keywords: list[ast.keyword]) -> Iterator[str]:
+        for word in keywords:
+            known = self._names.stands_for(word.value, *_METACLASSES) or self._names.is_under_test(word.value)
+            if word.arg == "metaclass" and not known:
+                yield "it makes a class with a metaclass"
+        for base in bases:
+            if self._names.is_builtin(base, "type") or self._names.stands_for(base, *_METACLASSES):
+                yield "it defines a metaclass"

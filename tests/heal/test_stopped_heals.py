@@ -1,0 +1,213 @@
+"""What is left of a heal that does not come to its end, and what a record of one may say."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.errors import BudgetSpent, UsageError
+from agents.events import Event, Note, ignore_event
+from agents.heal.heal import heal_case
+from agents.heal.run import HealOptions, run_heal
+from agents.heal.target import check_recorded
+from agents.records import Reply, Request
+from agents.records.heal import HealRequest, HealResult, Observation, Symptom
+from agents.roles.ask import LARGE_MODEL
+from agents.roles.healer import Healer
+from agents.settings import Settings
+from agents.storage.run_directory import RunDirectory
+
+from ..support.commands import greenloop
+from ..support.provider import Streams
+from .conftest import Heals
+
+HALVES = "def f(x):\n    return x / 0\n\n\nprint(f(4))\n"
+HALF = "def f(x):\n    return x / 2\n"
+
+
+def healed(heals: Heals, emit: Any = ignore_event, **settings: Any) -> HealResult:
+    """A heal of `s.py`, in this process."""
+    model = Settings(model="openai/tiny-1b", api_base=heals.provider.api_base, work_dir=heals.folder / "work_dir")
+    request = HealRequest(path=str(heals.folder / "s.py"))
+    environ = {"OPENAI_API_KEY": "k"}
+    return run_heal(request, replace(model, **settings), HealOptions(), environ, {}, emit)
+
+
+def kept(result: HealResult) -> HealResult | None:
+    assert result.run_dir is not None
+    return RunDirectory(Path(result.run_dir)).read_heal().result
+
+
+def interrupting(event: Event) -> None:
+    """Press Ctrl-C once the first patch was tried."""
+    if isinstance(event, Note) and event.text.startswith("Patch 1"):
+        raise KeyboardInterrupt
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("how", "code"), [("budget", 5), ("Ctrl-C", 130), ("server", 3)])
+def test_a_heal_that_is_stopped_keeps_its_best_patch_and_goes_on(heals: Heals, how: str, code: int) -> None:
+    heals.script(HALVES)
+    heals.answers(Streams([f"```python\n{HALF}```\n"]), lambda handler: handler.send_document(401, {}))
+    emit = interrupting if how == "Ctrl-C" else ignore_event
+    result = healed(heals, emit, max_tokens=5 if how == "budget" else None)
+    assert result.exit_code == code
+    assert result.grade is None
+    assert "x / 2" in result.diff
+    assert result.error is not None
+    if how != "server":
+        assert f"heal --resume {result.run_dir}" in result.error.message
+    found = kept(result)
+    assert found is not None
+    assert (found.diff, found.error) == (result.diff, result.error)
+    assert result.run_dir is not None
+    assert (Path(result.run_dir) / "heal.patch").read_text() == result.diff
+    shown = greenloop(heals.folder, "show", result.run_dir)
+    assert "+    return x / 2" in shown.stdout
+    heals.replies(HALF)
+    assert heals.run("--resume", result.run_dir, "--max-tokens", "99") == 0, heals.error
+    assert heals.document["grade"] == "consensus"
+
+
+@pytest.mark.thorough
+def test_a_run_directory_that_can_be_written_no_more_is_a_sentence(heals: Heals) -> None:
+    heals.script(HALVES)
+
+    def answer(handler: Any) -> None:
+        (run,) = (heals.folder / "work_dir" / "runs").iterdir()
+        shutil.rmtree(run)
+        run.write_text("")
+        Streams([f"```python\n{HALF}```\n"])(handler)
+
+    heals.answers(answer)
+    assert heals.run("s.py") == 1
+    assert heals.document["error"]["kind"] == "storage"
+    assert "can't be kept" in heals.document["error"]["message"]
+
+
+@pytest.mark.thorough
+def test_a_finished_heal_keeps_its_result_where_going_on_fails(heals: Heals) -> None:
+    heals.script(HALVES)
+    heals.replies(HALF)
+    result = healed(heals)
+    assert result.grade == "consensus"
+    assert result.run_dir is not None
+    before = (Path(result.run_dir) / "run.json").read_text()
+    heals.provider.shutdown()
+    heals.provider.server_close()
+    assert heals.run("--resume", result.run_dir, "--seed", "7") == 3
+    assert (Path(result.run_dir) / "run.json").read_text() == before
+
+
+@pytest.mark.thorough
+def test_a_heal_that_has_written_goes_on_once_that_is_taken_back(heals: Heals) -> None:
+    path = heals.script(HALVES)
+    heals.replies(HALF)
+    assert heals.run("s.py", "--apply", "--expect", "2.0") == 0, heals.error
+    run = heals.document["run_dir"]
+    assert heals.run("--resume", run, "--apply") == 2
+    assert f"heal --undo {run}" in heals.document["error"]["message"]
+    assert greenloop(heals.folder.parent, "heal", "--undo", str(heals.folder / run)).returncode == 0
+    assert path.read_text() == HALVES
+    assert "As it was before" in greenloop(heals.folder, "heal", "--undo", run).stdout
+    assert heals.run("--resume", run, "--apply") == 0, heals.error
+    assert path.read_text() == HALVES.replace("/ 0", "/ 2")
+    shutil.copytree(heals.folder / run, strange := heals.folder.parent / "strange" / "run")
+    refused = greenloop(strange.parent, "heal", "--undo", "run")
+    assert (refused.returncode, "lies outside of" in refused.stderr) == (2, True)
+    assert greenloop(strange.parent, "heal", str(heals.folder), "--undo", "run").returncode == 0
+    assert path.read_text() == HALVES
+
+
+@dataclass(frozen=True)
+class Fails:
+    """A case that fails until its text is `right`, and then holds for so many runs."""
+
+    text: str
+    right: str
+    runs: list[str]
+    holds: int = 99
+    trusted: bool = False
+    target: None = None
+    task: str = "It fails."
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        return {"s.py": self.text}
+
+    def observe(self, changed: Mapping[str, str], *, seed: int = 0) -> Observation:
+        text = changed.get("s.py", self.text)
+        self.runs.append(text)
+        if text == self.right and self.runs.count(text) <= self.holds:
+            return Observation(behavior="right")
+        return Observation(Symptom("exception", "ValueError: it"))
+
+
+def one_reply(request: Request) -> Reply:
+    if request.purpose != "patch 1":
+        raise BudgetSpent("tokens", 5, 5)
+    return Reply("```python\nx = 2\n```", "stop")
+
+
+def test_the_best_patch_is_handed_out_as_soon_as_it_was_run(tmp_path: Path) -> None:
+    found: list[HealResult] = []
+    case = Fails("x = 1\n", "x = 2\n", [])
+    with pytest.raises(BudgetSpent):
+        heal_case(case, Healer(one_reply, LARGE_MODEL, seed=0), max_rounds=2, found=found.append)
+    assert [(each.leader, each.grade, each.files) for each in found] == [("patch1", None, {"s.py": "x = 2\n"})]
+
+
+def test_a_patch_that_does_not_hold_when_it_is_run_again_is_handed_out_no_more(tmp_path: Path) -> None:
+    found: list[HealResult] = []
+    case = Fails("x = 1\n", "x = 2\n", [], holds=1)
+    healer = Healer(one_reply, LARGE_MODEL, seed=0)
+    with pytest.raises(BudgetSpent):
+        heal_case(case, healer, max_rounds=2, patches=1, found=found.append)
+    assert [each.leader for each in found] == ["patch1", None]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"path": "/etc/passwd"},
+        {"path": "link.py"},
+        {"tests": ("../outside/test_it.py::test_it",)},
+        {"data": ("/etc",)},
+        {"stdin": "../outside/in"},
+    ],
+)
+def test_a_record_names_no_file_elsewhere(
+    tmp_path: Path, changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "strange"
+    folder.mkdir()
+    (folder / "link.py").symlink_to("/etc/passwd")
+    monkeypatch.chdir(folder)
+    own = HealRequest(path=str(folder / "s.py"))
+    check_recorded(own, [Path()])
+    with pytest.raises(UsageError, match="The record of this heal names"):
+        check_recorded(replace(own, **changes), [Path()])
+    allowed = [Path(), Path("/etc"), Path("../outside")]
+    check_recorded(replace(own, **changes), allowed)  # named by the user, too
+
+
+def test_a_strange_record_sends_no_file_of_the_users_to_a_model(heals: Heals) -> None:
+    secret = heals.folder.parent / "secret.py"
+    secret.write_text("raise ValueError('sk-mine')\n")
+    request = {"path": str(secret), "expect": "x"}
+    record = {"id": "x", "greenloop_version": "1", "created": "", "status": "running"}
+    heals.script(json.dumps({**record, "request": request, "settings": {}}), "work_dir/runs/x/run.json")
+    heals.replies(HALF)
+    assert heals.run("--resume", "x", "--apply") == 2
+    assert "lies outside of" in heals.document["error"]["message"]
+    assert heals.requests == []
+    shown = greenloop(
+        heals.folder, "heal", str(secret.parent), "--resume", "x", "--show-prompt", "--model", "openai/x"
+    )
+    assert "sk-mine" in shown.stdout  # the control: named by the user, it is read
