@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 
 from ..errors import UsageError
 from ..records.heal import Item
+from ..sandbox.host.search import is_found
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _LONGEST_SHOWN = 300
@@ -84,8 +85,8 @@ class Expectations:
     def failing(self, exit_code: int, output: str, contents: Mapping[str, bytes | None]) -> tuple[Item, ...]:
         """The expectations that a run did not meet."""
         items = []
-        if self.text is not None and not _holds(self.text, output):
-            items.append(Item("--expect", f"the output is {_shown(output)}", self.text, _literals(self.text)))
+        if self.text is not None and (fault := _fault(self.text, output)) is not None:
+            items.append(Item("--expect", fault, self.text, _literals(self.text)))
         if self.output and not output.strip():
             items.append(Item("--expect-output", "it ran and printed nothing"))
         if self.exit_code is not None and exit_code != self.exit_code:
@@ -105,7 +106,7 @@ def read_expectations(
     if text is not None and (pattern := _pattern(text)) is not None:
         try:
             re.compile(pattern)
-        except re.error as error:
+        except (re.error, RecursionError, OverflowError) as error:
             raise UsageError(f"--expect {text} is no regular expression ({error}).") from error
     return Expectations(text, output, exit_code, tuple(map(_read_file_check, files)))
 
@@ -134,9 +135,14 @@ def _pattern(text: str) -> str | None:
     return text[1:-1] if len(text) > 2 and text.startswith("/") and text.endswith("/") else None
 
 
-def _holds(text: str, output: str) -> bool:
+def _fault(text: str, output: str) -> str | None:
+    """Why `output` is not as expected; None where it is."""
     pattern = _pattern(text)
-    return text in output if pattern is None else re.search(pattern, output, re.MULTILINE) is not None
+    try:
+        holds = text in output if pattern is None else is_found(pattern, output)
+    except OSError as error:  # TimeoutError among them
+        return f"the output is {_shown(output)}, and {error}: write it without repeats within repeats"
+    return None if holds else f"the output is {_shown(output)}"
 
 
 def _literals(text: str) -> tuple[str, ...]:

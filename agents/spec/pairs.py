@@ -28,15 +28,16 @@ def stated_pairs(lines: Sequence[str], signature: Signature | None) -> list[tupl
         return []
     names = [parameter.arg for parameter in [*wanted.posonlyargs, *wanted.args]]
     found: list[tuple[str, str, int]] = []
-    lines = [line.strip().removesuffix("`") for line in lines]
-    for index, line in enumerate(lines):
-        following = next((other for other in lines[index + 1 : index + 3] if other), "")
+    stripped = [line.strip() for line in lines]
+    for index, line in enumerate(stripped):
+        following = next((other for other in stripped[index + 1 : index + 3] if other), "")
         if match := _SENTENCE.match(line):
             given, stated, source = match["given"], match["stated"], line
         elif (match := _INPUT.match(line)) and (output := _OUTPUT.match(following)):
             given, stated, source = match["given"], output["stated"], f"{line} {following}"
         else:
             continue
+        given, stated = given.removesuffix("`"), stated.removesuffix("`")
         arguments = _arguments(given, names)
         result = value(stated) or value(re.sub(r"[.;,]$", "", stated))
         if arguments is not None and result is not None:

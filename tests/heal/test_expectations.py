@@ -1,0 +1,25 @@
+"""What a run is expected to do, on outputs that somebody else wrote."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from agents.heal.expectations import read_expectations
+
+
+def test_a_pattern_that_takes_forever_ends_within_its_limit() -> None:
+    expected = read_expectations("/(a+)+$/", False, None, ())
+    began = time.monotonic()
+    (item,) = expected.failing(0, "a" * 40 + "!", {})
+    assert time.monotonic() - began < 30
+    assert "takes more than" in item.detail
+    assert "repeats" in item.detail
+    assert expected.failing(0, "b\naaa\n", {}) == (), "the same pattern, where it is quick"
+    # The control: in this process it does not come back, and no thread can end it.
+    program = "import re; re.search('(a+)+$', 'a' * 40 + '!')"
+    with pytest.raises(subprocess.TimeoutExpired):
+        subprocess.run([sys.executable, "-c", program], timeout=3, check=False)
