@@ -63,7 +63,7 @@ def test_right_code_passes_every_property_that_counts(board: Board) -> None:
     assert verdict.kind == "passed", verdict.reason
     assert verdict.isolation == "isolated"
     assert [outcome.test_id for outcome in verdict.outcomes] == [
-        "test_sorts", "test_texts", "test_loose", "test_of_a_user", "test_disabled"
+        "test_of_a_user", "test_sorts", "test_texts", "test_loose", "test_disabled"
     ]  # fmt: skip
 
 
