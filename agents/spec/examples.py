@@ -72,7 +72,7 @@ def examples(text: str, signature: Signature | None, importable: Container[str] 
         if not doubtful[session[0].line]:
             found.extend((line, code, source, True) for code, source, line in checks(session, optional, prints))
     for index, line in enumerate(lines):
-        if index not in prompted and not doubtful[index]:
+        if line.strip() and index not in prompted and not doubtful[index]:
             logical = _logical(lines, index, signature)
             found.extend((index, code, line.strip(), sure) for code, sure in _in_line(logical, signature))
     found.extend((line, code, source, True) for code, source, line in stated_pairs(lines, signature))

@@ -101,7 +101,7 @@ def _is_class_stub(node: ast.ClassDef) -> bool:
 
 def _header(text: str) -> Signature | None:
     """Return the one function that is written as `def name(...)`; methods of a class count for the class."""
-    class_header = re.findall(r"^class\s+(\w+)[^\n]*:[ \t]*$", text, re.MULTILINE)
+    class_header = re.findall(r"^class\s+(\w++)[^\n]*:[ \t]*$", text, re.MULTILINE)
     if len(set(class_header)) == 1:
         return Signature(class_header[0], "class", f"class {class_header[0]}")
     text = _PROMPTED.sub("", text)  # what is defined there is of the example

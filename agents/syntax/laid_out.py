@@ -13,6 +13,8 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 """A line as Python counts them, with its end: a form feed ends none."""
 _SPACE = re.compile(r"[ \t\f]*")
 _AT = re.compile(r"@(?:[\s(\\]|#[^\r\n]*[\r\n])*\Z")
+_FARTHEST_AT = 2000
+"""Characters between an `@` and its expression; a bound, since comments between them may hold an `@` each."""
 _OF_THE_FILE = re.compile(r"#!|[ \t\f]*#.*?coding[:=]")
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -57,7 +59,8 @@ class LaidOut:
         decorators = node.decorator_list if is_definition(node) else []
         if not decorators:
             return self.offset(node.lineno, node.col_offset)
-        at = _AT.search(self.text, 0, self.offset(decorators[0].lineno, decorators[0].col_offset))
+        end = self.offset(decorators[0].lineno, decorators[0].col_offset)
+        at = _AT.search(self.text, max(0, end - _FARTHEST_AT), end)
         assert at is not None
         return at.start()
 

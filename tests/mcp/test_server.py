@@ -14,6 +14,9 @@ from typing import Any
 
 import pytest
 
+from agents.errors import UsageError
+from agents.spec import read_spec
+
 from ..run.test_approvals import MENDED, answering, fenced
 from ..support import event_loops
 from ..support.commands import QUICKSORT, REPLAYS, ROOT, SLUGIFY, command, environment, processes_with
@@ -157,6 +160,62 @@ def test_what_is_not_to_be_had_is_refused_and_the_server_lives_on(tmp_path: Path
         assert (await called(client, "verify", code=RIGHT, tests=TESTS))["verdict"] == "passed"
 
     using(tmp_path, work)
+
+
+def test_a_spec_names_no_file_of_the_servers_folder(tmp_path: Path) -> None:
+    (tmp_path / "shapes.py").write_text("SECRET = 'of the folder'\n")
+    (tmp_path / "tests.py").write_text(TESTS)
+    spec = "---\nwith: shapes.py\n---\nImplement double(x: int) -> int. double(2) == 4"
+    assert "of the folder" in str(read_spec(spec, origin=str(tmp_path / "spec.md"))), (
+        "the control: a file's spec may"
+    )
+
+    async def work(client: Client) -> None:
+        for front in ("with: shapes.py", "with: [./shapes.py]", "tests: tests.py", "packages: numpy", "file: x"):
+            said = await refused(client, "generate", spec=f"---\n{front}\n---\n{SPEC}")
+            assert front.partition(":")[0] in said
+        for limits in ("max_seconds: 99999", "limits:\n  max_tokens: 99999"):
+            assert "at most" in await refused(client, "generate", spec=f"---\n{limits}\n---\n{SPEC}")
+
+    using(tmp_path, work, *RECORDED, "--max-seconds", "60", "--max-tokens", "5000")
+    assert not list((tmp_path / ".local/share/greenloop/runs").glob("*"))
+
+
+def test_an_example_that_cant_be_read_is_refused_as_in_front_matter(tmp_path: Path) -> None:
+    unclear = "double(2) is about 4"
+    with pytest.raises(UsageError) as caught:
+        read_spec(f"---\nexamples: ['{unclear}']\n---\n{SPEC}", origin="argument")
+    sentence = str(caught.value).partition(": ")[2]
+    assert not any(
+        unclear in each.source_line for each in read_spec(f"{SPEC}\n{unclear}", origin="argument").examples
+    )
+
+    async def work(client: Client) -> None:
+        for examples in (unclear, f"double(1) == 2\n{unclear}", f"- {unclear}"):
+            said = await refused(client, "generate", spec=SPEC, examples=examples)
+            assert said.endswith(sentence), (said, sentence)
+
+    using(tmp_path, work)
+
+
+def test_a_pattern_that_takes_forever_holds_up_neither_the_server_nor_its_end(
+    tmp_path: Path, provider: Provider
+) -> None:
+    provider.script(fenced("print('b')\n"))
+
+    async def work(client: Client) -> None:
+        begun = await called(client, "heal", code="print('a' * 40 + '!')\n", expect="/(a+)+$/", wait_seconds=1)
+        for _ in range(5):
+            began = time.monotonic()
+            await client.list_tools()
+            assert time.monotonic() - began < 10
+            await anyio.sleep(0.5)
+        while (found := await called(client, "run_status", run=begun["run"]))["state"] in ("running", "waiting"):
+            continue
+        assert "takes more than" in json.dumps(found["result"])
+
+    using(tmp_path, work, *hosted(provider), extra={"OPENAI_API_KEY": "k"})
+    assert wait_until(lambda: not processes_with(str(tmp_path)), 10)
 
 
 @pytest.mark.thorough
