@@ -136,8 +136,10 @@ def _split(function: _Function, constants: Constants) -> list[_Function]:
     if function.args.args or len(groups) < 2 or _share_state(groups, constants) or not _independent(groups):
         return [function]
     made = []
+    bare = copy.copy(function)
+    bare.body = []  # copied for each check, without the others
     for group in groups:
-        case = copy.deepcopy(function)
+        case = copy.deepcopy(bare)
         case.body = list(group)
         made.append(case)
     return made

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import lru_cache
 
 from ..records import Signature
 from ..syntax.headers import is_stub
@@ -57,6 +58,7 @@ def asks_for_a_program(text: str) -> bool:
     return asked and _OF_A_PROGRAM.search(prose) is not None
 
 
+@lru_cache(maxsize=64)
 def names(text: str, name: str, *, called: bool) -> bool:
     """Return True if a spec's text introduces `name` as a class or, `called`, as a function of the module.
 
