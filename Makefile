@@ -23,7 +23,7 @@ test-all:  ## the offline suite with attacks, verdict cases and faults
 OPTIONAL = tests/bench tests/cli/test_bench.py tests/batch/reports tests/conformance tests/sandbox tests/ui tests/verifier
 test-rest:  ## what `make test` leaves out, and what it skips without bubblewrap, chromium, podman, EvalPlus and axe
 	$(PYTHON) -m pytest $(OPTIONAL)
-	$(PYTHON) -m pytest -n 0 -m "thorough and not slow"
+	$(PYTHON) -m pytest -m "thorough and not slow"
 
 embedded:  ## the README's specs, end to end, on the embedded model
 	$(PYTHON) -m pytest -n 0 -m embedded
