@@ -30,17 +30,22 @@ class Agreement:
 
     board: Board
     probes: Board | None = None
+    backed: frozenset[str] = frozenset()
+    """Generated tests that expect an exception which the spec names."""
 
     @property
     def voters(self) -> tuple[Candidate, ...]:
-        """The independent candidates that could be run and pass as many trusted tests as any candidate."""
+        """The independent candidates that could be run and do best on the tests that the spec speaks for."""
         able = [c for c in self.board.candidates if self.board.verdict(c.id).kind in RUNNABLE]
-        most = max((self.trusted_passed(candidate) for candidate in able), default=0)
-        return tuple(c for c in independent(able) if self.trusted_passed(c) == most)
+        most = max((self.by_the_spec(candidate) for candidate in able), default=(0, 0))
+        return tuple(c for c in independent(able) if self.by_the_spec(c) == most)
 
-    def trusted_passed(self, candidate: Candidate) -> int:
-        """How many trusted tests `candidate` passes."""
-        return sum(self.passes(candidate, test) for test in self.board.tests if test.trusted)
+    def by_the_spec(self, candidate: Candidate) -> tuple[int, int]:
+        """How many trusted tests `candidate` passes, and minus how often it raises something else where a test
+        expects an exception that the spec names. To return a value there is no fault: the test may be wrong."""
+        passed = sum(self.passes(candidate, test) for test in self.board.tests if test.trusted)
+        backed = [test for test in self.board.tests if test.id in self.backed]
+        return passed, -sum(self._outcome(candidate, test).status == "error" for test in backed)
 
     def passes(self, candidate: Candidate, test: Test) -> bool:
         """Return True if `candidate` passes `test`."""

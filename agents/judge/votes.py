@@ -34,11 +34,14 @@ class Tally:
     value: str | None = None
 
 
-def tally(agreement: Agreement, test: Test, thresholds: Thresholds = MEASURED) -> Tally | None:
+def tally(
+    agreement: Agreement, test: Test, thresholds: Thresholds = MEASURED, named: frozenset[str] = frozenset()
+) -> Tally | None:
     """Count the votes on `test`; None where it claims no value, or nobody doubts it.
 
     The test's author and each draft that passes the trusted tests has a vote. A ballot with a decisive share of
-    them wins, and so does raising, by whatever exceptions; without one the value stays open.
+    them wins, and so does raising, by whatever exceptions; without one the value stays open. Where the spec names
+    exceptions by `named`, others rule nothing out: the spec asks for a value or for one of those.
     """
     claim = claim_of(test)
     if claim is None or test.trusted:
@@ -53,11 +56,11 @@ def tally(agreement: Agreement, test: Test, thresholds: Thresholds = MEASURED) -
     counted = count([*author, *ballots])
     votes_for = sum(votes for value, votes in counted if same_value(value, claim.expected))
     value, votes = next(pair for pair in counted if not same_value(pair[0], claim.expected))
-    raising = sum(votes for value, votes in counted if raises(value))
+    raising = sum(votes for value, votes in counted if raises(value) and _is_named(value, named))
     needed = thresholds.decisive * (len(author) + len(ballots))
     if votes_for >= needed:
         return Tally("upheld", votes_for, votes, claim.expected)
-    if votes >= needed:
+    if votes >= needed and (not raises(value) or _is_named(value, named)):
         return Tally("ruled out", votes_for, votes, value)
     if raising >= needed:
         return Tally("ruled out", votes_for, raising, f"{_RAISES}an exception")
@@ -82,6 +85,10 @@ def ballot(agreement: Agreement, candidate: Candidate, test: Test, claim: ValueC
 def raises(vote: str) -> bool:
     """Return True for a ballot that says `raises`."""
     return vote.startswith(_RAISES)
+
+
+def _is_named(vote: str, named: frozenset[str]) -> bool:
+    return not named or vote.removeprefix(_RAISES) in named
 
 
 def _raised(outcome: Outcome) -> str | None:

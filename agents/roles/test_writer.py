@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ..errors import ReplyError
-from ..records import Message, Reply, Request, Spec, Test
+from ..records import ClauseCheck, Message, Reply, Request, Spec, Test
 from ..reply import read_properties, read_tests
 from .ask import Ask, ReplyLengths, ask_until_readable
 from .kinds import kind_of
 from .prompt import messages, render, system
+
+_MOST_WANTED = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,13 @@ class TestWriter:
         """About `count` tests of one assertion each. Raises ReplyError when no test can be read."""
         asked = messages(spec, "test_writer", **_asked_for(spec, count))
         return self._written(asked, "tests", lambda reply: _tests(reply, spec))
+
+    def draft_for(self, spec: Spec, checks: Sequence[ClauseCheck]) -> tuple[Test, ...]:
+        """Tests of the clauses in `checks` alone, for what is missing of each. Raises ReplyError."""
+        wanted = list(dict.fromkeys(str(need) for check in checks for need in check.missing))[:_MOST_WANTED]
+        about = [{"text": check.text, "wanted": ", ".join(map(str, check.missing))} for check in checks]
+        asked = messages(spec, "clause_tests", clauses=about, **_asked_for(spec, len(wanted) + 1))
+        return self._written(asked, "tests of clauses", lambda reply: _tests(reply, spec))
 
     def draft_from_code(self, spec: Spec, code: str, count: int) -> tuple[Test, ...]:
         """About `count` tests of `code`, which is shown in the spec's place: what greenloop is measured against,
