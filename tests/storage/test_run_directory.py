@@ -65,8 +65,8 @@ def round_with(*disputes: Dispute) -> RoundRecord:
 
 def test_open_questions_lie_in_a_file_for_as_long_as_there_are_any(tmp_path: Path) -> None:
     run = runs.create(tmp_path, record())
-    run.append(round_with(Dispute("test_1", "f(1)", ("1", "2"))))
-    assert "# f(1) == 2\n" in (run.path / "questions.txt").read_text()
+    run.append(round_with(Dispute("test_1", "f(3)", ("1", "2"))))
+    assert "# f(3) == 2\n" in (run.path / "questions.txt").read_text()
     run.append(round_with())
     assert not (run.path / "questions.txt").exists()
 
