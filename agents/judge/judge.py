@@ -84,10 +84,10 @@ def judge(board: Board, situation: Situation, thresholds: Thresholds = MEASURED)
     if not board.tests:
         why = "There is no test, so nothing is known of it."
         return Decision(Ruling("contested", board.candidates[0].id, "done", why))
-    named = {need.value for clause in situation.clauses for need in clause.needs if need.kind == "exception"}
-    backed = frozenset(test.id for test in board.tests if not test.trusted and used_by(test).raises & named)
-    agreement = Agreement(board, situation.probes, backed)
-    tallies = {test.id: tally(agreement, test, thresholds, frozenset(named)) for test in board.tests}
+    needs = [need for clause in situation.clauses for need in clause.needs]
+    named = frozenset(need.value for need in needs if need.kind == "exception")
+    agreement = Agreement(board, situation.probes, named)
+    tallies = {test.id: tally(agreement, test, thresholds) for test in board.tests}
     settled = settlements(board.tests, tallies, thresholds)
     leader = _leader(agreement)
     if leader is None:
@@ -150,12 +150,12 @@ class _LeaderView:
 
     @property
     def unsettled(self) -> list[LedgerEntry]:
-        """The contested tests that no majority of drafts speaks against, and those that expect an exception that
-        the spec names: while one is open there is no success."""
+        """The contested tests that no majority of drafts speaks against, or that the spec's words speak for: while
+        one is open there is no success."""
         return [entry for entry in self.contested if self._is_unsettled(entry)]
 
     def _is_unsettled(self, entry: LedgerEntry) -> bool:
-        if entry.test.id in self.agreement.backed:
+        if self._is_spoken_for(entry):
             return True
         if self.tallies[entry.test.id] is not None and entry.reason.startswith("the votes are split"):
             return False
@@ -165,8 +165,14 @@ class _LeaderView:
     @property
     def spoken_for(self) -> tuple[Test, ...]:
         """The tests that the leader fails and the spec's words speak for: of exceptions, of arguments."""
-        backed = [each.test for each in self.contested if each.test.id in self.agreement.backed]
-        return (*backed, *(each.test for each in self.failed if each.test.id.startswith(SAID)))
+        doubts = [each.test for each in self.contested if self._is_spoken_for(each)]
+        return (*doubts, *(each.test for each in self.failed if each.test.id.startswith(SAID)))
+
+    def _is_spoken_for(self, entry: LedgerEntry) -> bool:
+        """Return True if a test expects an exception that the spec names, or the leader raises one that it does
+        not name."""
+        names = used_by(entry.test).raises & self.agreement.named
+        return bool(names) or self.agreement.raises_unnamed(self.leader, entry.test)
 
     @property
     def unchecked(self) -> list[ClauseCheck]:
@@ -213,9 +219,10 @@ class _LeaderView:
         """The open questions, the most telling first: contested tests that expect what the spec names; without
         success inputs on which drafts that pass the tests differ, inputs that a clause asks for and no test has,
         and one on which only other drafts differ; then the other contested tests."""
-        named = [self._dispute(entry) for entry in self.contested if entry.test.id in self.agreement.backed]
-        others = [self._dispute(entry) for entry in self.contested if entry.test.id not in self.agreement.backed]
-        return (*named, *(() if grade in SUCCESSES else self._questions()), *others)
+        named = [self._dispute(entry) for entry in self.contested if self._is_spoken_for(entry)]
+        others = [self._dispute(entry) for entry in self.contested if not self._is_spoken_for(entry)]
+        found = (*named, *(() if grade in SUCCESSES else self._questions()), *others)
+        return tuple({dispute.question: dispute for dispute in reversed(found)}.values())[::-1]
 
     def _questions(self) -> list[Dispute]:
         """Questions on probes: *which* of the answers of drafts that pass the leader's tests, and *right?* where
@@ -265,10 +272,16 @@ def _leader(agreement: Agreement) -> Candidate | None:
     like-minded independent drafts; then the earliest, since the first draft, at temperature 0, is right more often
     than another, and a repair must be better to lead."""
 
-    def rank(item: tuple[int, Candidate]) -> tuple[tuple[int, int], bool, int, int]:
+    def rank(item: tuple[int, Candidate]) -> tuple[tuple[int, int], int, bool, int, int]:
         index, candidate = item
         alike = len(agreement.following(candidate))
-        return agreement.by_the_spec(candidate), not _crashes(agreement, candidate), alike, -index
+        return (
+            agreement.by_the_spec(candidate),
+            agreement.heeds_words(candidate),
+            not _crashes(agreement, candidate),
+            alike,
+            -index,
+        )
 
     runnable = [
         (index, candidate)
@@ -311,7 +324,8 @@ def _grade(view: _LeaderView, thresholds: Thresholds) -> tuple[Grade, str]:
         return "contested", f"Nothing checks {_unchecked(view.unchecked)}. {_why(view, enough=True)}"
     if not view.own:
         return "consensus", f"No generated test could be run. {_why(view, enough=True)}"
-    return "verified" if view.trusted else "consensus", _why(view, enough=True)
+    examples = any(not entry.test.id.startswith(SAID) for entry in view.trusted)
+    return "verified" if examples else "consensus", _why(view, enough=True)
 
 
 def _unchecked(checks: Sequence[ClauseCheck]) -> str:

@@ -20,7 +20,7 @@ _HEADING = re.compile(r"\s*#{1,6}\s|.{1,60}:\s*$|\s*\*\*[^*]+\*\*:?\s*$")
 _SCENARIO = re.compile(r"\s*(?:Scenario\b|Given\b)")
 _STEP = re.compile(r"\s*(?:Given|When|Then|And|But)\b")
 _EXAMPLE = re.compile(r"\s*(?:for )?examples?\b|\s*e\.g\.|.*(?:->|=>|==|→)\s*\S", re.IGNORECASE)
-_SHORT_FORMS = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|no)|\b[A-Z]|\s\.\.)\.?$", re.IGNORECASE)
+_SHORT_FORMS = re.compile(r"(?:\b(?:[Ee]\.g|[Ii]\.e|etc|vs|cf|approx|incl)|\s\.\.)\.$")
 _END = re.compile(r"[.!?][\"'`)]*\s+(?=[\"'`(]?[A-Z`_a-z])|;\s+|\n")
 _QUOTED = re.compile(r"(?<!\w)(?:'[^'\n]{1,40}'|\"[^\"\n]{1,40}\"|``[^`\n]{1,60}``|`[^`\n]{1,60}`)(?!\w)")
 _RAISE = re.compile(
@@ -108,20 +108,21 @@ def _sentences(lines: Sequence[str]) -> Iterator[str]:
     if _STEP.match(text) and len(lines) > 1:
         yield text
         return
-    place = 0
-    protected = [match.span() for match in _QUOTED.finditer(text)]
-    for end in _END.finditer(text):
-        before = text[place : end.start() + 1]
-        inside = any(start < end.start() < stop - 1 for start, stop in protected)
-        if inside or (end[0][0] == "." and _SHORT_FORMS.search(before.rstrip(".") + ".")) or _is_open(before):
-            continue
-        yield from _raising_apart(before)
-        place = end.end()
+    masked = _QUOTED.sub(lambda match: "x" * len(match[0]), text)
+    place = seen = depth = 0
+    for end in _END.finditer(masked):
+        depth += _depth(masked, seen, end.start())
+        seen = end.start()
+        short = end[0][0] == "." and _SHORT_FORMS.search(masked[max(place, seen - 12) : seen + 1])
+        if depth <= 0 and not short:
+            yield from _raising_apart(text[place : seen + 1])
+            place, depth = end.end(), 0
     yield from _raising_apart(text[place:])
 
 
-def _is_open(text: str) -> bool:
-    return text.count("(") > text.count(")") or text.count("[") > text.count("]")
+def _depth(text: str, start: int, end: int) -> int:
+    """Return how many more brackets open than close in a part of `text`."""
+    return sum(text.count(mark, start, end) * sign for mark, sign in (("(", 1), ("[", 1), (")", -1), ("]", -1)))
 
 
 def _raising_apart(sentence: str) -> Iterator[str]:
@@ -131,7 +132,8 @@ def _raising_apart(sentence: str) -> Iterator[str]:
         yield sentence[: raising.start()].rstrip(" ,;.")
         sentence = sentence[raising.start() :].lstrip(" ,")
         sentence = re.sub(r"^(?:and|but|or)\s+", "", sentence)
-    yield sentence.rstrip(" ;.")
+    if not sentence.endswith(":"):
+        yield sentence.rstrip(" ;.")
 
 
 def _without_header(text: str, spec: Spec) -> str:
