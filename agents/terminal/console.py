@@ -160,6 +160,7 @@ class Console:
         """Print the end of a run, for a person."""
         from rich.text import Text
 
+        from .next_steps import next_steps
         from .source_text import source_text
 
         out = self.out
@@ -174,6 +175,7 @@ class Console:
             out.print(str(result.track_record))
         self.lines(clause_lines(result, whole=False))
         self.lines(question_lines(result))
+        self.lines(next_steps(result))
         if result.isolation == "in-process":
             out.print("The tests ran in one process with the code: a lower assurance.", style="yellow")
         self.lines(summary_lines(result))
