@@ -97,8 +97,10 @@ def judge(board: Board, situation: Situation, thresholds: Thresholds = MEASURED)
         return Decision(Ruling("failed", None, step, "No candidate could be run."), settled)
     entries = ledger(agreement, leader, tallies, crashes=_crashes(agreement, leader))
     counting, contested = (
-        [entry.test for entry in entries if entry.standing == standing] for standing in ("counts", "contested")
+        [each.test for each in entries if each.standing == standing and each.test.origin != "settled"]
+        for standing in ("counts", "contested")
     )
+    # A settled test holds what the drafts do, not what the spec says.
     checks = clause_checks(situation.clauses, counting, contested, situation.entry)
     view = _LeaderView(agreement, leader, entries, tallies, checks)
     grade, why = _grade(view, situation, thresholds)
@@ -253,11 +255,17 @@ class _LeaderView:
             for entry in self.ledger
             if entry.standing == "ruled out" and entry.test.origin == "generated"
         ]
-        right += [(-0.5, len(each.question), each) for each in overruled if "\n" not in each.question]
+        missing = [need for check in self.unchecked for need in check.missing]
+        for asked in (each for each in overruled if "\n" not in each.question):
+            uses = used_by(self._test(asked.test_id))
+            (edges if any(map(uses.meets, missing)) else right).append((-0.5, len(asked.question), asked))
         ranked = (sorted(found, key=lambda item: item[:2]) for found in (which, edges, right, rest))
         best = [[asked for _, _, asked in found] for found in ranked]
         most = SHOWN_DIFFERENCES
         return [*best[0][:most], *best[1][:most], *(best[2][:most] or best[3][:1])]
+
+    def _test(self, test_id: str) -> Test:
+        return next(entry.test for entry in self.ledger if entry.test.id == test_id)
 
     def _answer(self, candidate: Candidate, probe: Test) -> str:
         """The value that `candidate` returns for a probe, or `raises` and the exception."""
@@ -325,7 +333,7 @@ def _grade(view: _LeaderView, situation: Situation, thresholds: Thresholds) -> t
     enough = (
         not view.failed
         and not view.unsettled
-        and view.agreeing >= (thresholds.answered_drafts if situation.answers else thresholds.agreeing_drafts)
+        and view.agreeing >= _needed(situation, thresholds)
         and view.share >= thresholds.agreeing_share
         and (situation.answers > 0 or len(view.stood) >= thresholds.stood_share * len(view.own))
         and (bool(view.trusted) or len(view.passed) >= thresholds.passed_tests)
@@ -338,6 +346,10 @@ def _grade(view: _LeaderView, situation: Situation, thresholds: Thresholds) -> t
         return "consensus", f"No generated test could be run. {_why(view, enough=True)}"
     examples = any(not entry.test.id.startswith(SAID) for entry in view.trusted)
     return "verified" if examples else "consensus", _why(view, enough=True)
+
+
+def _needed(situation: Situation, thresholds: Thresholds) -> int:
+    return thresholds.answered_drafts if situation.answers else thresholds.agreeing_drafts
 
 
 def _unchecked(checks: Sequence[ClauseCheck]) -> str:
@@ -375,8 +387,8 @@ def _next_step(view: _LeaderView, grade: Grade, situation: Situation, thresholds
         return "debug" if situation.may_debug and view.failed else "done"
     if not situation.tests_written or (view.unchecked and not situation.clauses_asked):
         return "test"
-    doubtful = view.share < 1 or view.agreeing < thresholds.agreeing_drafts
-    if doubtful and (situation.may_compare or (situation.told and situation.may_draft)):
+    doubtful = view.share < 1 or view.agreeing < _needed(situation, thresholds)
+    if doubtful and situation.may_compare:
         return "redraft"
     untold = {test.id for test in view.spoken_for} - situation.told
     return "redraft" if situation.may_draft and untold else "done"

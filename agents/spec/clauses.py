@@ -19,7 +19,11 @@ _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|\([a-z0-9]\))\s+")
 _HEADING = re.compile(r"\s*#{1,6}\s|.{1,60}:\s*$|\s*\*\*[^*]+\*\*:?\s*$")
 _SCENARIO = re.compile(r"\s*(?:Scenario\b|Given\b)")
 _STEP = re.compile(r"\s*(?:Given|When|Then|And|But)\b")
-_EXAMPLE = re.compile(r"\s*(?:for )?examples?\b|\s*e\.g\.|.*(?:->|=>|==|→)\s*\S", re.IGNORECASE)
+_BETWEEN = re.compile(
+    r"\b(?:(?:for )?examples?|e\.g\.|returns?|gives?|yields?|is|are|and|with|int|str|list|dict|float|bool"
+    r"|None|True|False|implement|write|create|define|class|function|assert)\b",
+    re.IGNORECASE,
+)
 _SHORT_FORMS = re.compile(r"(?:\b(?:[Ee]\.g|[Ii]\.e|etc|vs|cf|approx|incl)|\s\.\.)\.$")
 _END = re.compile(r"[.!?][\"'`)]*\s+(?=[\"'`(]?[A-Z`_a-z])|;\s+|\n")
 _QUOTED = re.compile(r"(?<!\w)(?:'[^'\n]{1,40}'|\"[^\"\n]{1,40}\"|``[^`\n]{1,60}``|`[^`\n]{1,60}`)(?!\w)")
@@ -53,16 +57,23 @@ def clauses(spec: Spec) -> tuple[Clause, ...]:
     found = []
     for text in dict.fromkeys(_parts(_prose(spec))):
         said = _without_header(text, spec)
-        if len(re.findall(r"[A-Za-z]{2,}", said.split("->")[0])) > 1 and (
-            not _EXAMPLE.match(said) or _EXCEPTION.search(said)
-        ):
+        if not _is_example(said, spec):
             found.append(Clause(text.strip(" ,"), tuple(dict.fromkeys(_needs(text, said, spec)))))
     return tuple(found)
 
 
+def _is_example(said: str, spec: Spec) -> bool:
+    """Return True if nothing is said beside calls, values, and the words between them."""
+    entry = re.escape(spec.signature.name) if spec.signature else "(?!)"
+    for match in reversed(list(re.finditer(rf"\b(?:{entry}|\w+\.[\w.]+)\(", said))):
+        end = closing(said, match.end() - 1)
+        said = f"{said[: match.start()]} {said[end + 1 :]}" if end is not None else said
+    words = re.findall(r"[A-Za-z]{2,}", _BETWEEN.sub(" ", _QUOTED.sub(" ", said)))
+    return len(words) < (2 if re.search(r"->|=>|==|→|\bis\b|\breturns?\b", said) else 1)
+
+
 def _prose(spec: Spec) -> str:
-    """Return the text of `spec` without fenced code, prompts, and the lines of its examples; of a stub its
-    docstrings."""
+    """Return the text of `spec` without fenced code, and prompts; of a stub its docstrings."""
     text = spec.text[:_LONGEST]
     try:
         tree = parse(text)
@@ -78,12 +89,11 @@ def _prose(spec: Spec) -> str:
         for session in shown(lines)
         for number in range(session[0].line, session[-1].line + session[-1].text.count("\n") + 1)
     }
-    stated = {" ".join(line.split()) for example in spec.examples for line in example.source_line.split("\n")}
     kept, fenced = [], False
     for number, line in enumerate(lines):
         if _FENCE.match(line):
             fenced = not fenced
-        elif not fenced and number not in dropped and " ".join(line.split()) not in stated:
+        elif not fenced and number not in dropped:
             kept.append(line)
     return "\n".join(kept)
 
