@@ -52,6 +52,8 @@ class Situation:
     """The name of the spec's entry point, if it has one."""
     clauses_asked: bool = False
     """Tests of the clauses that nothing checks have been asked for."""
+    answers: int = 0
+    """How many of the trusted tests are answers to questions of an earlier ruling."""
     told: frozenset[str] = frozenset()
     """Tests that later drafts are told of."""
     last_round: bool = False
@@ -99,7 +101,7 @@ def judge(board: Board, situation: Situation, thresholds: Thresholds = MEASURED)
     )
     checks = clause_checks(situation.clauses, counting, contested, situation.entry)
     view = _LeaderView(agreement, leader, entries, tallies, checks)
-    grade, why = _grade(view, thresholds)
+    grade, why = _grade(view, situation, thresholds)
     ruling = Ruling(
         grade=grade,
         leader=leader.id,
@@ -225,11 +227,12 @@ class _LeaderView:
         return tuple({dispute.question: dispute for dispute in reversed(found)}.values())[::-1]
 
     def _questions(self) -> list[Dispute]:
-        """Questions on probes: *which* of the answers of drafts that pass the leader's tests, and *right?* where
-        they agree: at an input that a clause asks for, or one at which other candidates answer otherwise."""
+        """Questions: *which* of the answers of drafts that pass the leader's tests, on a probe; and *right?* where
+        they agree: at an input that a clause asks for, at one where the TestWriter or another candidate expects
+        something else, or at the shortest."""
         mine = self.agreement.behaviour(self.leader)
         rivals = [c for c in self.agreement.voters if self.agreement.behaviour(c) == mine and c != self.leader]
-        which, edges, right = [], [], []
+        which, edges, right, rest = (list[tuple[float, int, Dispute]]() for _ in range(4))
         for probe in self.agreement.probes.tests if self.agreement.probes is not None else ():
             call = probed_call(probe)
             if "\n" in call:
@@ -243,9 +246,18 @@ class _LeaderView:
                 edges.append((0.0, len(call), asked))
             elif others := {self._answer(c, probe) for c in self.agreement.board.candidates} - set(answers):
                 right.append((-len(others), len(call), asked))
-        ranked = (sorted(found, key=lambda item: item[:2]) for found in (which, edges, right))
+            else:
+                rest.append((0.0, len(call), asked))
+        overruled = [
+            self._dispute(entry)
+            for entry in self.ledger
+            if entry.standing == "ruled out" and entry.test.origin == "generated"
+        ]
+        right += [(-0.5, len(each.question), each) for each in overruled if "\n" not in each.question]
+        ranked = (sorted(found, key=lambda item: item[:2]) for found in (which, edges, right, rest))
         best = [[asked for _, _, asked in found] for found in ranked]
-        return [*best[0][:SHOWN_DIFFERENCES], *best[1][:SHOWN_DIFFERENCES], *best[2][:1]]
+        most = SHOWN_DIFFERENCES
+        return [*best[0][:most], *best[1][:most], *(best[2][:most] or best[3][:1])]
 
     def _answer(self, candidate: Candidate, probe: Test) -> str:
         """The value that `candidate` returns for a probe, or `raises` and the exception."""
@@ -299,7 +311,7 @@ def _crashes(agreement: Agreement, candidate: Candidate) -> bool:
     return bool(outcomes) and all(outcome.status in CRASHES for outcome in outcomes)
 
 
-def _grade(view: _LeaderView, thresholds: Thresholds) -> tuple[Grade, str]:
+def _grade(view: _LeaderView, situation: Situation, thresholds: Thresholds) -> tuple[Grade, str]:
     lone = lone_example(view.agreement, thresholds)
     if view.broken:
         fails = f"It fails {view.broken} of {len(view.trusted)} trusted tests."
@@ -313,9 +325,9 @@ def _grade(view: _LeaderView, thresholds: Thresholds) -> tuple[Grade, str]:
     enough = (
         not view.failed
         and not view.unsettled
-        and view.agreeing >= thresholds.agreeing_drafts
+        and view.agreeing >= (thresholds.answered_drafts if situation.answers else thresholds.agreeing_drafts)
         and view.share >= thresholds.agreeing_share
-        and len(view.stood) >= thresholds.stood_share * len(view.own)
+        and (situation.answers > 0 or len(view.stood) >= thresholds.stood_share * len(view.own))
         and (bool(view.trusted) or len(view.passed) >= thresholds.passed_tests)
     )
     if not enough:

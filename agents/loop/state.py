@@ -225,6 +225,7 @@ class LoopState:
             clauses=self.clauses,
             entry=self.spec.signature.name if self.spec.signature else "",
             clauses_asked=self._clauses_asked,
+            answers=sum(example.answer for example in self.spec.examples),
             told=frozenset(self.told),
             last_round=last_round,
             may_draft=self.drafts_asked < self.plan.most_drafts,
