@@ -17,6 +17,8 @@ from ..syntax.source import parse, parse_expression
 from .claims import ValueClaim, claim_of, source_of_claim
 
 LONGEST_INPUT = 1500
+EDGE = "test_edge_"
+"""The names of probes on inputs that a clause asks for and no test has begin so."""
 UNKNOWN = "..."
 """No plain value equals it, and it is a plain expression."""
 _STRING_PARTS = ("é", " ", "  ", "-", "_", "!", "1", "A", "ß", ".", "\t")
@@ -93,9 +95,9 @@ class _Replaced(ast.NodeTransformer):
         return visited
 
 
-def probe(number: int, call: str, preamble: str) -> Test:
-    """The probe that makes `call`."""
-    name = f"test_probe_{number}"
+def probe(number: int, call: str, preamble: str, prefix: str = "test_probe_") -> Test:
+    """Return the probe that makes `call`."""
+    name = f"{prefix}{number}"
     return Test(name, f"def {name}():\n    assert {call} == {UNKNOWN}\n", "generated", preamble)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -9,15 +10,21 @@ from typing import Protocol
 
 from ..errors import BudgetSpent, Interrupted, ModelError, ReplyError
 from ..events import BoardStarted, EventHandler, Note, Ruled
+from ..judge.argument_tests import argument_tests
+from ..judge.clause_checks import edge_probes
 from ..judge.judge import SUCCESSES, Situation, failures, unconfirmed
 from ..judge.probes import probes
-from ..records import Board, Candidate, Outcome, RoundRecord, Ruling, Spec, Test
+from ..records import Board, Candidate, ClauseCheck, Example, Outcome, RoundRecord, Ruling, Spec, Test
 from ..roles.ask import ask_all
+from ..spec.clauses import clauses
 from ..suite import example_tests, split
-from ..syntax.source import program
+from ..syntax.source import parse, program, unparse
 from .approvals import Approver, LoopApprovals
 from .plan import Plan
 from .roles import Branch, Roles
+
+_MOST_TOLD = 4
+"""Tests that are shown to later drafts: each is read by every one of them."""
 
 
 class Archive(Protocol):
@@ -48,6 +55,7 @@ class LoopState:
     ) -> None:
         self.approvals = LoopApprovals(approver, emit)
         self.spec = spec
+        self.clauses = clauses(spec)
         self.plan = plan
         self.roles = roles
         self.emit = emit
@@ -63,7 +71,9 @@ class LoopState:
         self._archive = archive
         self.round = 0
         self._repaired: set[str] = set()
-        self._tests_written = False
+        self.tests_written = False
+        self._clauses_asked = False
+        self.told: dict[str, Example] = {}
         self._probes: tuple[Test, ...] | None = None
         self._probes_know_tests = False
 
@@ -85,10 +95,11 @@ class LoopState:
         numbers = range(self.drafts_asked, self.drafts_asked + count)
         self.drafts_asked += count
         made: dict[int, Candidate] = {}
+        told = replace(self.spec, examples=(*self.spec.examples, *self.told.values()))
 
         def ask(number: int) -> None:
             try:
-                candidate = self.roles.code_writer.draft(self.spec, number, self.round + 1)
+                candidate = self.roles.code_writer.draft(told, number, self.round + 1)
             except ReplyError as reason:
                 self.emit(Note(f"Draft {number + 1} can't be used: {reason}."))
                 return
@@ -122,9 +133,21 @@ class LoopState:
         """Ask for the blind tests, and for properties where the plan has any."""
         writer, plan = self.roles.test_writer, self.plan
         self.add_tests(lambda: writer.draft(self.spec, plan.tests))
+        self.suite += argument_tests(self.clauses, self.suite)
         if plan.properties and not self.spec.program:
             self.add_tests(lambda: writer.properties(self.spec, plan.properties))
-        self._tests_written = True
+        self.tests_written = True
+
+    def write_clause_tests(self, checks: Sequence[ClauseCheck]) -> None:
+        """Ask for tests of the clauses that nothing checks, once a run."""
+        self._clauses_asked = True
+        unchecked = [check for check in checks if check.missing]
+        self.add_tests(lambda: self.roles.test_writer.draft_for(self.spec, unchecked))
+
+    def tell(self, tests: Iterable[Test]) -> None:
+        """Show `tests` to the drafts that are asked for from now on, as the spec's examples are shown."""
+        for test in list(tests)[:_MOST_TOLD]:
+            self.told[test.id] = _shown(test)
 
     def add_tests(self, write: Callable[[], Iterable[Test]]) -> None:
         """Add the tests that `write` returns, renamed where a name is taken; a ReplyError becomes a note."""
@@ -189,19 +212,24 @@ class LoopState:
         They are drawn once more when the TestWriter's tests come, and never for later tests: what drafts were seen
         to differ on must not be forgotten.
         """
-        if self._probes is None or (self._tests_written and not self._probes_know_tests):
-            self._probes = probes(self.suite, self.plan.probes)
-            self._probes_know_tests = self._tests_written
+        if self._probes is None or (self.tests_written and not self._probes_know_tests):
+            edges = edge_probes(self.clauses, self.suite, self.plan.probes // 4)
+            self._probes = (*probes(self.suite, self.plan.probes), *edges)
+            self._probes_know_tests = self.tests_written
         return self.roles.verifier.board(self.pool, self._probes) if self._probes else None
 
     def situation(self, probed: Board | None, *, last_round: bool) -> Situation:
         """The facts that the judge needs beside the board."""
         return Situation(
             probes=probed,
+            clauses=self.clauses,
+            entry=self.spec.signature.name if self.spec.signature else "",
+            clauses_asked=self._clauses_asked,
+            told=frozenset(self.told),
             last_round=last_round,
             may_draft=self.drafts_asked < self.plan.most_drafts,
             may_compare=self.drafts_asked < self.plan.doubtful_drafts,
-            tests_written=self._tests_written,
+            tests_written=self.tests_written,
             may_repair=self.roles.repairs,
             repaired=frozenset(self._repaired),
             may_debug=self.plan.debug and self.roles.debugger is not None and not self.debugged,
@@ -236,6 +264,17 @@ class LoopState:
             self.emit(Note(str(error), warning=True))
             return False
         return True
+
+
+def _shown(test: Test) -> Example:
+    """Return what `test` checks as an example for prompts: without its function, and without catching."""
+    (function,) = parse(test.source).body
+    assert isinstance(function, ast.FunctionDef)
+    statements = [
+        inner for node in function.body for inner in (node.body if isinstance(node, ast.Try) else [node])
+    ]
+    code = "\n".join(map(unparse, statements))
+    return Example(code, code)
 
 
 def surviving(ruling: Ruling) -> list[Test]:

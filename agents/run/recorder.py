@@ -151,6 +151,7 @@ def read_result(run: RunDirectory, record: RunRecord, ruling: Ruling | None) -> 
         tests=run.tests() if ruling else None,
         disputes=ruling.disputes if ruling else (),
         ledger=ruling.ledger if ruling else (),
+        clauses=ruling.clauses if ruling else (),
         tokens_per_second=record.tokens_per_second,
         model=record.models["code_writer"],
         model_reason=record.model_reason,
