@@ -39,7 +39,7 @@ def argument_tests(clauses: Sequence[Clause], tests: Sequence[Test]) -> tuple[Te
         "unchanged": ("given == {argument}", _UNCHANGED.search(said) and not _IN_PLACE.search(said)),
         "new": ("result is not given", _NEW.search(said) and not _IN_PLACE.search(said)),
     }
-    calls = list(dict.fromkeys(_calls(tests)))
+    calls = list(dict.fromkeys(_calls(tests)))[: 3 * _MOST_CALLS]
     return tuple(
         _test(f"{SAID}{word}_{number}", call, argument, condition.format(argument=argument), preamble)
         for word, (condition, asked) in conditions.items()

@@ -52,6 +52,8 @@ class Situation:
     """The name of the spec's entry point, if it has one."""
     clauses_asked: bool = False
     """Tests of the clauses that nothing checks have been asked for."""
+    answers: int = 0
+    """How many of the trusted tests are answers to questions of an earlier ruling."""
     told: frozenset[str] = frozenset()
     """Tests that later drafts are told of."""
     last_round: bool = False
@@ -84,10 +86,10 @@ def judge(board: Board, situation: Situation, thresholds: Thresholds = MEASURED)
     if not board.tests:
         why = "There is no test, so nothing is known of it."
         return Decision(Ruling("contested", board.candidates[0].id, "done", why))
-    named = {need.value for clause in situation.clauses for need in clause.needs if need.kind == "exception"}
-    backed = frozenset(test.id for test in board.tests if not test.trusted and used_by(test).raises & named)
-    agreement = Agreement(board, situation.probes, backed)
-    tallies = {test.id: tally(agreement, test, thresholds, frozenset(named)) for test in board.tests}
+    needs = [need for clause in situation.clauses for need in clause.needs]
+    named = frozenset(need.value for need in needs if need.kind == "exception")
+    agreement = Agreement(board, situation.probes, named)
+    tallies = {test.id: tally(agreement, test, thresholds) for test in board.tests}
     settled = settlements(board.tests, tallies, thresholds)
     leader = _leader(agreement)
     if leader is None:
@@ -95,11 +97,13 @@ def judge(board: Board, situation: Situation, thresholds: Thresholds = MEASURED)
         return Decision(Ruling("failed", None, step, "No candidate could be run."), settled)
     entries = ledger(agreement, leader, tallies, crashes=_crashes(agreement, leader))
     counting, contested = (
-        [entry.test for entry in entries if entry.standing == standing] for standing in ("counts", "contested")
+        [each.test for each in entries if each.standing == standing and each.test.origin != "settled"]
+        for standing in ("counts", "contested")
     )
+    # A settled test holds what the drafts do, not what the spec says.
     checks = clause_checks(situation.clauses, counting, contested, situation.entry)
     view = _LeaderView(agreement, leader, entries, tallies, checks)
-    grade, why = _grade(view, thresholds)
+    grade, why = _grade(view, situation, thresholds)
     ruling = Ruling(
         grade=grade,
         leader=leader.id,
@@ -150,12 +154,12 @@ class _LeaderView:
 
     @property
     def unsettled(self) -> list[LedgerEntry]:
-        """The contested tests that no majority of drafts speaks against, and those that expect an exception that
-        the spec names: while one is open there is no success."""
+        """The contested tests that no majority of drafts speaks against, or that the spec's words speak for: while
+        one is open there is no success."""
         return [entry for entry in self.contested if self._is_unsettled(entry)]
 
     def _is_unsettled(self, entry: LedgerEntry) -> bool:
-        if entry.test.id in self.agreement.backed:
+        if self._is_spoken_for(entry):
             return True
         if self.tallies[entry.test.id] is not None and entry.reason.startswith("the votes are split"):
             return False
@@ -165,8 +169,14 @@ class _LeaderView:
     @property
     def spoken_for(self) -> tuple[Test, ...]:
         """The tests that the leader fails and the spec's words speak for: of exceptions, of arguments."""
-        backed = [each.test for each in self.contested if each.test.id in self.agreement.backed]
-        return (*backed, *(each.test for each in self.failed if each.test.id.startswith(SAID)))
+        doubts = [each.test for each in self.contested if self._is_spoken_for(each)]
+        return (*doubts, *(each.test for each in self.failed if each.test.id.startswith(SAID)))
+
+    def _is_spoken_for(self, entry: LedgerEntry) -> bool:
+        """Return True if a test expects an exception that the spec names, or the leader raises one that it does
+        not name."""
+        names = used_by(entry.test).raises & self.agreement.named
+        return bool(names) or self.agreement.raises_unnamed(self.leader, entry.test)
 
     @property
     def unchecked(self) -> list[ClauseCheck]:
@@ -213,16 +223,18 @@ class _LeaderView:
         """The open questions, the most telling first: contested tests that expect what the spec names; without
         success inputs on which drafts that pass the tests differ, inputs that a clause asks for and no test has,
         and one on which only other drafts differ; then the other contested tests."""
-        named = [self._dispute(entry) for entry in self.contested if entry.test.id in self.agreement.backed]
-        others = [self._dispute(entry) for entry in self.contested if entry.test.id not in self.agreement.backed]
-        return (*named, *(() if grade in SUCCESSES else self._questions()), *others)
+        named = [self._dispute(entry) for entry in self.contested if self._is_spoken_for(entry)]
+        others = [self._dispute(entry) for entry in self.contested if not self._is_spoken_for(entry)]
+        found = (*named, *(() if grade in SUCCESSES else self._questions()), *others)
+        return tuple({dispute.question: dispute for dispute in reversed(found)}.values())[::-1]
 
     def _questions(self) -> list[Dispute]:
-        """Questions on probes: *which* of the answers of drafts that pass the leader's tests, and *right?* where
-        they agree: at an input that a clause asks for, or one at which other candidates answer otherwise."""
+        """Questions: *which* of the answers of drafts that pass the leader's tests, on a probe; and *right?* where
+        they agree: at an input that a clause asks for, at one where the TestWriter or another candidate expects
+        something else, or at the shortest."""
         mine = self.agreement.behaviour(self.leader)
         rivals = [c for c in self.agreement.voters if self.agreement.behaviour(c) == mine and c != self.leader]
-        which, edges, right = [], [], []
+        which, edges, right, rest = (list[tuple[float, int, Dispute]]() for _ in range(4))
         for probe in self.agreement.probes.tests if self.agreement.probes is not None else ():
             call = probed_call(probe)
             if "\n" in call:
@@ -236,9 +248,24 @@ class _LeaderView:
                 edges.append((0.0, len(call), asked))
             elif others := {self._answer(c, probe) for c in self.agreement.board.candidates} - set(answers):
                 right.append((-len(others), len(call), asked))
-        ranked = (sorted(found, key=lambda item: item[:2]) for found in (which, edges, right))
+            else:
+                rest.append((0.0, len(call), asked))
+        overruled = [
+            self._dispute(entry)
+            for entry in self.ledger
+            if entry.standing == "ruled out" and entry.test.origin == "generated"
+        ]
+        missing = [need for check in self.unchecked for need in check.missing]
+        for asked in (each for each in overruled if "\n" not in each.question):
+            uses = used_by(self._test(asked.test_id))
+            (edges if any(map(uses.meets, missing)) else right).append((-0.5, len(asked.question), asked))
+        ranked = (sorted(found, key=lambda item: item[:2]) for found in (which, edges, right, rest))
         best = [[asked for _, _, asked in found] for found in ranked]
-        return [*best[0][:SHOWN_DIFFERENCES], *best[1][:SHOWN_DIFFERENCES], *best[2][:1]]
+        most = SHOWN_DIFFERENCES
+        return [*best[0][:most], *best[1][:most], *(best[2][:most] or best[3][:1])]
+
+    def _test(self, test_id: str) -> Test:
+        return next(entry.test for entry in self.ledger if entry.test.id == test_id)
 
     def _answer(self, candidate: Candidate, probe: Test) -> str:
         """The value that `candidate` returns for a probe, or `raises` and the exception."""
@@ -265,10 +292,16 @@ def _leader(agreement: Agreement) -> Candidate | None:
     like-minded independent drafts; then the earliest, since the first draft, at temperature 0, is right more often
     than another, and a repair must be better to lead."""
 
-    def rank(item: tuple[int, Candidate]) -> tuple[tuple[int, int], bool, int, int]:
+    def rank(item: tuple[int, Candidate]) -> tuple[tuple[int, int], int, bool, int, int]:
         index, candidate = item
         alike = len(agreement.following(candidate))
-        return agreement.by_the_spec(candidate), not _crashes(agreement, candidate), alike, -index
+        return (
+            agreement.by_the_spec(candidate),
+            agreement.heeds_words(candidate),
+            not _crashes(agreement, candidate),
+            alike,
+            -index,
+        )
 
     runnable = [
         (index, candidate)
@@ -286,7 +319,7 @@ def _crashes(agreement: Agreement, candidate: Candidate) -> bool:
     return bool(outcomes) and all(outcome.status in CRASHES for outcome in outcomes)
 
 
-def _grade(view: _LeaderView, thresholds: Thresholds) -> tuple[Grade, str]:
+def _grade(view: _LeaderView, situation: Situation, thresholds: Thresholds) -> tuple[Grade, str]:
     lone = lone_example(view.agreement, thresholds)
     if view.broken:
         fails = f"It fails {view.broken} of {len(view.trusted)} trusted tests."
@@ -300,9 +333,9 @@ def _grade(view: _LeaderView, thresholds: Thresholds) -> tuple[Grade, str]:
     enough = (
         not view.failed
         and not view.unsettled
-        and view.agreeing >= thresholds.agreeing_drafts
+        and view.agreeing >= _needed(situation, thresholds)
         and view.share >= thresholds.agreeing_share
-        and len(view.stood) >= thresholds.stood_share * len(view.own)
+        and (situation.answers > 0 or len(view.stood) >= thresholds.stood_share * len(view.own))
         and (bool(view.trusted) or len(view.passed) >= thresholds.passed_tests)
     )
     if not enough:
@@ -311,7 +344,12 @@ def _grade(view: _LeaderView, thresholds: Thresholds) -> tuple[Grade, str]:
         return "contested", f"Nothing checks {_unchecked(view.unchecked)}. {_why(view, enough=True)}"
     if not view.own:
         return "consensus", f"No generated test could be run. {_why(view, enough=True)}"
-    return "verified" if view.trusted else "consensus", _why(view, enough=True)
+    examples = any(not entry.test.id.startswith(SAID) for entry in view.trusted)
+    return "verified" if examples else "consensus", _why(view, enough=True)
+
+
+def _needed(situation: Situation, thresholds: Thresholds) -> int:
+    return thresholds.answered_drafts if situation.answers else thresholds.agreeing_drafts
 
 
 def _unchecked(checks: Sequence[ClauseCheck]) -> str:
@@ -349,8 +387,8 @@ def _next_step(view: _LeaderView, grade: Grade, situation: Situation, thresholds
         return "debug" if situation.may_debug and view.failed else "done"
     if not situation.tests_written or (view.unchecked and not situation.clauses_asked):
         return "test"
-    doubtful = view.share < 1 or view.agreeing < thresholds.agreeing_drafts
-    if doubtful and (situation.may_compare or (situation.told and situation.may_draft)):
+    doubtful = view.share < 1 or view.agreeing < _needed(situation, thresholds)
+    if doubtful and situation.may_compare:
         return "redraft"
     untold = {test.id for test in view.spoken_for} - situation.told
     return "redraft" if situation.may_draft and untold else "done"

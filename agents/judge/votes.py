@@ -7,7 +7,6 @@ vote like any other: a test whose input nobody takes is no evidence against anyb
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -15,7 +14,7 @@ from typing import Literal
 from ..records import Candidate, Outcome, Test
 from ..syntax.checks import Check, checks_in
 from ..syntax.literals import LONGEST_WHOLE, is_writable, same_value
-from .agreement import Agreement
+from .agreement import Agreement, exception_of
 from .claims import ValueClaim, claim_of, settled_test
 from .thresholds import MEASURED, Thresholds
 
@@ -37,14 +36,12 @@ class Tally:
     """A trusted test decided, and no vote."""
 
 
-def tally(
-    agreement: Agreement, test: Test, thresholds: Thresholds = MEASURED, named: frozenset[str] = frozenset()
-) -> Tally | None:
+def tally(agreement: Agreement, test: Test, thresholds: Thresholds = MEASURED) -> Tally | None:
     """Count the votes on `test`; None where it claims no value, or nobody doubts it.
 
     The test's author and each draft that passes the trusted tests has a vote. A ballot with a decisive share of
     them wins, and so does raising, by whatever exceptions; without one the value stays open. Where the spec names
-    exceptions by `named`, others rule nothing out: the spec asks for a value or for one of those.
+    exceptions, others rule nothing out: the spec asks for a value or for one of those.
     """
     if test.trusted:
         return None
@@ -62,11 +59,11 @@ def tally(
     counted = count([*author, *ballots])
     votes_for = sum(votes for value, votes in counted if same_value(value, claim.expected))
     value, votes = next(pair for pair in counted if not same_value(pair[0], claim.expected))
-    raising = sum(votes for value, votes in counted if raises(value) and _is_named(value, named))
+    raising = sum(votes for value, votes in counted if raises(value) and _is_named(value, agreement.named))
     needed = thresholds.decisive * (len(author) + len(ballots))
     if votes_for >= needed:
         return Tally("upheld", votes_for, votes, claim.expected)
-    if votes >= needed and (not raises(value) or _is_named(value, named)):
+    if votes >= needed and (not raises(value) or _is_named(value, agreement.named)):
         return Tally("ruled out", votes_for, votes, value)
     if raising >= needed:
         return Tally("ruled out", votes_for, raising, f"{_RAISES}an exception")
@@ -98,8 +95,7 @@ def _is_named(vote: str, named: frozenset[str]) -> bool:
 
 
 def _raised(outcome: Outcome) -> str | None:
-    name = re.match(r"[\w.]*", outcome.detail)
-    kind = name[0] if name and name[0] else "an exception"
+    kind = exception_of(outcome) or "an exception"
     return None if kind in _SLIPS else f"{_RAISES}{kind}"
 
 

@@ -80,8 +80,7 @@ def _take_step(state: LoopState, decision: Decision, board: Board) -> None:
             _debug(state, ruling, board)
         case _:
             state.tell(decision.tell)
-            most = state.plan.most_drafts if ruling.grade == "failed" or state.told else state.plan.doubtful_drafts
-            state.draft(min(state.plan.more_drafts, most - state.drafts_asked))
+            state.draft(min(state.plan.more_drafts, state.drafts_left(failed=ruling.grade == "failed")))
     state.suite += decision.settled
 
 

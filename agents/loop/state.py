@@ -36,6 +36,9 @@ from .approvals import Approver, LoopApprovals
 from .plan import Plan
 from .roles import Branch, Roles
 
+_MOST_TOLD = 4
+"""Tests that are shown to later drafts: each is read by every one of them."""
+
 
 class Archive(Protocol):
     """Where a run is recorded, each step before the next one begins."""
@@ -66,7 +69,9 @@ class LoopState:
         self.approvals = LoopApprovals(approver, emit)
         self.spec = spec
         self.clauses = clauses(spec)
-        self.plan = plan
+        self._answers = sum(example.answer for example in spec.examples)
+        # What no draft does as an answer says is asked for anew, by drafts that are told of it.
+        self.plan = replace(plan, most_drafts=plan.most_drafts + plan.drafts) if self._answers else plan
         self.roles = roles
         self.emit = emit
         self.pool: list[Candidate] = []
@@ -110,7 +115,8 @@ class LoopState:
 
         def ask(number: int) -> None:
             try:
-                candidate = self.roles.code_writer.draft(told, number, self.round + 1)
+                late = self._answers and number >= self.plan.doubtful_drafts
+                candidate = self.roles.code_writer.draft(told, number, max(self.round + 1, 2 if late else 1))
             except ReplyError as reason:
                 self.emit(Note(f"Draft {number + 1} can't be used: {reason}."))
                 return
@@ -129,6 +135,12 @@ class LoopState:
                 "unusable_reply",
                 "The model wrote no module that can be used; put its signature in the spec or try another model.",
             )
+
+    def drafts_left(self, *, failed: bool) -> int:
+        """How many drafts may still be asked for: fewer where one passes the trusted tests, unless more is told."""
+        late = self._answers and self.drafts_asked > self.plan.doubtful_drafts
+        most = self.plan.most_drafts if failed or self.told or late else self.plan.doubtful_drafts
+        return most - self.drafts_asked
 
     def _join(self, drafts: list[Candidate]) -> None:
         """Take drafts into the pool, those that are approved. Raises Interrupted where all are refused."""
@@ -157,7 +169,7 @@ class LoopState:
 
     def tell(self, tests: Iterable[Test]) -> None:
         """Show `tests` to the drafts that are asked for from now on, as the spec's examples are shown."""
-        for test in tests:
+        for test in list(tests)[:_MOST_TOLD]:
             self.told[test.id] = _shown(test)
 
     def add_tests(self, write: Callable[[], Iterable[Test]]) -> None:
@@ -246,10 +258,11 @@ class LoopState:
             clauses=self.clauses,
             entry=self.spec.signature.name if self.spec.signature else "",
             clauses_asked=self._clauses_asked,
+            answers=self._answers,
             told=frozenset(self.told),
             last_round=last_round,
-            may_draft=self.drafts_asked < self.plan.most_drafts,
-            may_compare=self.drafts_asked < self.plan.doubtful_drafts,
+            may_draft=self.drafts_left(failed=True) > 0,
+            may_compare=self.drafts_left(failed=False) > 0,
             tests_written=self.tests_written,
             may_repair=self.roles.repairs,
             repaired=frozenset(self._repaired),

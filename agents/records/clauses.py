@@ -45,10 +45,16 @@ class ClauseCheck:
     open: bool = False
     would_test: str = ""
 
-    def __str__(self) -> str:
+    @property
+    def standing(self) -> str:
+        """Its standing in a few words."""
         if self.open:
             return "open"
         if not self.missing:
             return f"held by {self.tests} test{'' if self.tests == 1 else 's'}"
         what = ", ".join(map(str, self.missing))
         return f"nothing checks {what if self.tests else 'this'}"
+
+    def __str__(self) -> str:
+        would = f"; this would: {self.would_test}" if self.would_test and not self.open else ""
+        return f"{self.text}: {self.standing}{would}"

@@ -19,8 +19,12 @@ _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|\([a-z0-9]\))\s+")
 _HEADING = re.compile(r"\s*#{1,6}\s|.{1,60}:\s*$|\s*\*\*[^*]+\*\*:?\s*$")
 _SCENARIO = re.compile(r"\s*(?:Scenario\b|Given\b)")
 _STEP = re.compile(r"\s*(?:Given|When|Then|And|But)\b")
-_EXAMPLE = re.compile(r"\s*(?:for )?examples?\b|\s*e\.g\.|.*(?:->|=>|==|→)\s*\S", re.IGNORECASE)
-_SHORT_FORMS = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|no)|\b[A-Z]|\s\.\.)\.?$", re.IGNORECASE)
+_BETWEEN = re.compile(
+    r"\b(?:(?:for )?examples?|e\.g\.|returns?|gives?|yields?|is|are|and|with|int|str|list|dict|float|bool"
+    r"|None|True|False|implement|write|create|define|class|function|assert)\b",
+    re.IGNORECASE,
+)
+_SHORT_FORMS = re.compile(r"(?:\b(?:[Ee]\.g|[Ii]\.e|etc|vs|cf|approx|incl)|\s\.\.)\.$")
 _END = re.compile(r"[.!?][\"'`)]*\s+(?=[\"'`(]?[A-Z`_a-z])|;\s+|\n")
 _QUOTED = re.compile(r"(?<!\w)(?:'[^'\n]{1,40}'|\"[^\"\n]{1,40}\"|``[^`\n]{1,60}``|`[^`\n]{1,60}`)(?!\w)")
 _RAISE = re.compile(
@@ -53,16 +57,23 @@ def clauses(spec: Spec) -> tuple[Clause, ...]:
     found = []
     for text in dict.fromkeys(_parts(_prose(spec))):
         said = _without_header(text, spec)
-        if len(re.findall(r"[A-Za-z]{2,}", said.split("->")[0])) > 1 and (
-            not _EXAMPLE.match(said) or _EXCEPTION.search(said)
-        ):
+        if not _is_example(said, spec):
             found.append(Clause(text.strip(" ,"), tuple(dict.fromkeys(_needs(text, said, spec)))))
     return tuple(found)
 
 
+def _is_example(said: str, spec: Spec) -> bool:
+    """Return True if nothing is said beside calls, values, and the words between them."""
+    entry = re.escape(spec.signature.name) if spec.signature else "(?!)"
+    for match in reversed(list(re.finditer(rf"\b(?:{entry}|\w+\.[\w.]+)\(", said))):
+        end = closing(said, match.end() - 1)
+        said = f"{said[: match.start()]} {said[end + 1 :]}" if end is not None else said
+    words = re.findall(r"[A-Za-z]{2,}", _BETWEEN.sub(" ", _QUOTED.sub(" ", said)))
+    return len(words) < (2 if re.search(r"->|=>|==|→|\bis\b|\breturns?\b", said) else 1)
+
+
 def _prose(spec: Spec) -> str:
-    """Return the text of `spec` without fenced code, prompts, and the lines of its examples; of a stub its
-    docstrings."""
+    """Return the text of `spec` without fenced code, and prompts; of a stub its docstrings."""
     text = spec.text[:_LONGEST]
     try:
         tree = parse(text)
@@ -78,12 +89,11 @@ def _prose(spec: Spec) -> str:
         for session in shown(lines)
         for number in range(session[0].line, session[-1].line + session[-1].text.count("\n") + 1)
     }
-    stated = {" ".join(line.split()) for example in spec.examples for line in example.source_line.split("\n")}
     kept, fenced = [], False
     for number, line in enumerate(lines):
         if _FENCE.match(line):
             fenced = not fenced
-        elif not fenced and number not in dropped and " ".join(line.split()) not in stated:
+        elif not fenced and number not in dropped:
             kept.append(line)
     return "\n".join(kept)
 
@@ -108,20 +118,21 @@ def _sentences(lines: Sequence[str]) -> Iterator[str]:
     if _STEP.match(text) and len(lines) > 1:
         yield text
         return
-    place = 0
-    protected = [match.span() for match in _QUOTED.finditer(text)]
-    for end in _END.finditer(text):
-        before = text[place : end.start() + 1]
-        inside = any(start < end.start() < stop - 1 for start, stop in protected)
-        if inside or (end[0][0] == "." and _SHORT_FORMS.search(before.rstrip(".") + ".")) or _is_open(before):
-            continue
-        yield from _raising_apart(before)
-        place = end.end()
+    masked = _QUOTED.sub(lambda match: "x" * len(match[0]), text)
+    place = seen = depth = 0
+    for end in _END.finditer(masked):
+        depth += _depth(masked, seen, end.start())
+        seen = end.start()
+        short = end[0][0] == "." and _SHORT_FORMS.search(masked[max(place, seen - 12) : seen + 1])
+        if depth <= 0 and not short:
+            yield from _raising_apart(text[place : seen + 1])
+            place, depth = end.end(), 0
     yield from _raising_apart(text[place:])
 
 
-def _is_open(text: str) -> bool:
-    return text.count("(") > text.count(")") or text.count("[") > text.count("]")
+def _depth(text: str, start: int, end: int) -> int:
+    """Return how many more brackets open than close in a part of `text`."""
+    return sum(text.count(mark, start, end) * sign for mark, sign in (("(", 1), ("[", 1), (")", -1), ("]", -1)))
 
 
 def _raising_apart(sentence: str) -> Iterator[str]:
@@ -131,7 +142,8 @@ def _raising_apart(sentence: str) -> Iterator[str]:
         yield sentence[: raising.start()].rstrip(" ,;.")
         sentence = sentence[raising.start() :].lstrip(" ,")
         sentence = re.sub(r"^(?:and|but|or)\s+", "", sentence)
-    yield sentence.rstrip(" ;.")
+    if not sentence.endswith(":"):
+        yield sentence.rstrip(" ;.")
 
 
 def _without_header(text: str, spec: Spec) -> str:
