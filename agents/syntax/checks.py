@@ -119,8 +119,8 @@ def _said(body: list[ast.stmt], before: Sequence[ast.stmt]) -> list[ast.stmt]:
         and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
     ]
     match said:
-        case [*_, ast.Assign(), ast.Expr(value=ast.Name(id=name))] if name in names_bound(said[-2]):
-            said[-2:] = [ast.Expr(said[-2].value)]
+        case [*before, ast.Assign(targets=[ast.Name(id=name)], value=value), ast.Expr(value=ast.Name(id=asked))]:
+            return [*before, ast.Expr(value)] if name == asked else said
     return said
 
 
