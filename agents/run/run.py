@@ -301,6 +301,8 @@ def _run_loop(
         with cancellation.on_cancel(calls.close):
             roles = models.roles(verifier)
             fork = read_fork(recorder.run)
+            if fork is not None:  # a fork that is gone on with may have new answers
+                fork = replace(fork, segments=(*fork.segments[:-1], replace(fork.segments[-1], spec=request.spec)))
             first = Branch(0, roles, plan(settings, request.spec.limits), request.spec)
             ways = branches(fork, recorder.run, roles, settings, recorder.emit) if fork is not None else (first,)
             state = LoopState(ways[0].spec, ways[0].plan, ways[0].roles, recorder, recorder.emit, approvals, ways)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
+from math import isclose
 from pathlib import Path
 
 from ..errors import UsageError
@@ -11,7 +13,7 @@ from ..records import Dispute, Spec, Test
 from ..spec.answers import answered
 from ..syntax.checks import statements_of
 from ..syntax.literals import LONGEST_WHOLE, exception, value
-from ..syntax.source import unparse
+from ..syntax.source import parses, unparse
 
 QUESTIONS_FILE = "questions.txt"
 _MOST_TEXT = 300
@@ -51,8 +53,26 @@ def answer_lines(dispute: Dispute, spec: Spec, tests: Sequence[Test]) -> tuple[s
 
 def _rulings(dispute: Dispute) -> tuple[str, ...]:
     """The answers that the spec says nothing about the call, and that the test is wrong."""
-    asked = _call(dispute.question) or _asked(dispute.question)
+    asked = asked_call(dispute)
     return (*([f"any: {asked}"] if asked else []), f"wrong: {dispute.test_id}")
+
+
+def _differs_by_rounding(typed: str, answer: str) -> bool:
+    """Return True if two texts are floats, or lists of them, that are close and not equal."""
+    try:
+        pair = [ast.literal_eval(text) for text in (typed, answer)]
+    except (ValueError, SyntaxError):
+        return False
+    one, other = (each if isinstance(each, list) else [each] for each in pair)
+    if pair[0] == pair[1] or len(one) != len(other) or not any(isinstance(each, float) for each in other):
+        return False
+    numbers = all(isinstance(each, int | float) for each in (*one, *other))
+    return numbers and all(isclose(each, near, rel_tol=1e-9) for each, near in zip(one, other, strict=True))
+
+
+def asked_call(dispute: Dispute) -> str | None:
+    """Return the steps and the call that `dispute` is about, on one line; None where there is no such line."""
+    return _call(dispute.question) or _asked(dispute.question)
 
 
 def _call(question: str) -> str | None:
@@ -63,13 +83,35 @@ def _call(question: str) -> str | None:
     return "; ".join(map(unparse, body))
 
 
-def said_of(answer: str) -> str | None:
-    """Return `answer`, a value or `raises` and an exception, as the second half of a line; None where it fits no
-    line."""
+def said_of(answer: str, *, negated: bool = False) -> str | None:
+    """Return `answer`, a value or `raises` and an exception, or its contrary as the second half of a line; None
+    where it fits no line."""
     if answer.startswith("raises "):
-        return answer if exception(answer.removeprefix("raises ")) else None
-    sign = "is" if answer in ("None", "True", "False") else "=="
+        return answer if exception(answer.removeprefix("raises ")) and not negated else None
+    equal, is_it = ("!=", "is not") if negated else ("==", "is")
+    sign = is_it if answer in ("None", "True", "False") else equal
     return f"{sign} {answer}" if _is_whole(answer) else None
+
+
+def value_line(dispute: Dispute, typed: str) -> str:
+    """Return the line that says `typed` of the call of `dispute`: a value, an exception, or a whole line.
+
+    A float that differs from an answer of a draft by rounding alone means that answer. Raises UsageError.
+    """
+    call = asked_call(dispute)
+    raised = re.fullmatch(r"(?:raises?\s+)?(?P<name>[A-Z]\w*)(?:\(.*\))?", typed)
+    if call is None:
+        raise UsageError(f"`{typed}` is none of the keys.")
+    if raised and exception(raised["name"]):
+        return f"{call} raises {raised['name']}"
+    said = value(typed)
+    if said is None and parses(typed) and ("==" in typed or " is " in typed or typed.startswith("assert ")):
+        return typed
+    if said is None:
+        raise UsageError(f"`{typed}` is no value in Python; a text stands in quotes, an exception by its name.")
+    if any(_differs_by_rounding(said, answer) for answer in dispute.answers):
+        return f"{call} == pytest.approx({said})"
+    return f"{call} {'is' if said in ('None', 'True', 'False') else '=='} {said}"
 
 
 def how_to_answer(disputes: Sequence[Dispute]) -> str:

@@ -295,17 +295,17 @@ def runs_in(work_dir: Path) -> list[RunDirectory]:
     return [run for run in found if run.exists]
 
 
-def find(work_dir: Path, name: str | None) -> RunDirectory:
-    """The run called `name`: an id, the beginning of one, a path, or None for the latest.
+def find(work_dir: Path, name: str) -> RunDirectory:
+    """The run called `name`: an id, the beginning of one, a path, or `latest`.
 
     Raises UsageError where there is none, or several.
     """
-    if name is not None and RunDirectory(Path(name)).exists:
+    if name != "latest" and RunDirectory(Path(name)).exists:
         return RunDirectory(Path(name))
     runs = runs_in(work_dir)
     if not runs:
         raise UsageError(f"There is no run in {work_dir / 'runs'} yet; start one with a spec.")
-    if name is None:
+    if name == "latest":
         return runs[-1]
     matching = [run for run in runs if run.path.name.startswith(name)]
     matching = matching or [run for run in runs if name in run.path.name]
