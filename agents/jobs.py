@@ -11,7 +11,6 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from .errors import GreenloopError, Interrupted, UsageError

@@ -157,9 +157,7 @@ def run_spec(
         )
     if request.settings.answers is not None:
         tests = resumed.tests_of_ledger() if resumed is not None else ()
-        spec = with_answers(
-            request.spec, request.settings.answers, under_way=resumed is not None, tests=tests
-        )
+        spec = with_answers(request.spec, request.settings.answers, under_way=resumed is not None, tests=tests)
         request = replace(request, spec=spec)
     with ExitStack() as held:
         emit, ended = held.enter_context(spans(emit))

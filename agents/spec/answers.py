@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -143,9 +143,7 @@ def statements(text: str, origin: str) -> Sequence[tuple[str, int]]:
 
 
 def _stated(example: Example) -> _Answer:
-    return _Answer(
-        "example", example.code, example.code.strip().split("\n")[-1].strip().removeprefix("assert ")
-    )
+    return _Answer("example", example.code, example.code.strip().split("\n")[-1].strip().removeprefix("assert "))
 
 
 def _read(statement: str, spec: Spec, tests: Sequence[Test], where: str) -> _Answer:
@@ -164,7 +162,9 @@ def _read(statement: str, spec: Spec, tests: Sequence[Test], where: str) -> _Ans
     if match is None:
         return _Answer("example", code, statement)
     if tests and not any(same_check(code, each.source, each.preamble) for each in tests if not each.trusted):
-        raise UsageError(f"{where}: no generated test of the run states `{said}`; name the test: `wrong: test_...`.")
+        raise UsageError(
+            f"{where}: no generated test of the run states `{said}`; name the test: `wrong: test_...`."
+        )
     return _Answer("wrong", code, statement)
 
 
@@ -174,7 +174,9 @@ def _named(name: str, tests: Sequence[Test], where: str) -> str:
     if name in generated:
         return generated[name]
     if not tests:
-        raise UsageError(f"{where}: `{name}` is the name of no test here: a test is named with --resume RUN alone.")
+        raise UsageError(
+            f"{where}: `{name}` is the name of no test here: a test is named with --resume RUN alone."
+        )
     near = difflib.get_close_matches(name, generated, 3) or list(generated)[:3]
     known = f"; take one of: {', '.join(near)}" if near else ""
     raise UsageError(f"{where}: the run has no generated test `{name}`{known}.")

@@ -161,8 +161,9 @@ def _inlined(body: Sequence[ast.stmt]) -> list[ast.stmt]:
     for node, after in zip(body, [*body[1:], None], strict=True):
         plain = _Replaced(values).visit(node)
         match plain:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) | ast.AnnAssign(
-                target=ast.Name(id=name), value=ast.expr() as value
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
             ):
                 lasting = isinstance(value, ast.Constant) or loaded[name] == 1
                 if stored[name] == 1 and lasting and (is_value(value) or _compares(after, name)):
