@@ -62,7 +62,9 @@ def _read(path: Path) -> EverydayTask:
         if missing := [name for name in _TEXTS if not isinstance(found.get(name), str) or not found[name].strip()]:
             raise ValueError(f"it has no text for {' and '.join(missing)}")
         spec, reference, tests = (found[name] for name in _TEXTS)
-        return EverydayTask(path.stem, spec, reference, tests, tuple(_broken(found.get("broken"), spec, reference)))
+        return EverydayTask(
+            path.stem, spec, reference, tests, tuple(_broken(found.get("broken"), spec, reference))
+        )
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: {error}.") from error
 
@@ -72,7 +74,9 @@ def _broken(rows: Any, spec: str, reference: str) -> Iterator[Broken]:
     if not isinstance(rows, list) or not rows:
         raise ValueError("it has no [[broken]]")
     for row in rows:
-        if not isinstance(row, dict) or any(not isinstance(row.get(name), str) for name in ("clause", "old", "new")):
+        if not isinstance(row, dict) or any(
+            not isinstance(row.get(name), str) for name in ("clause", "old", "new")
+        ):
             raise ValueError("a [[broken]] needs clause, old and new")
         if row["clause"] not in spec:
             raise ValueError(f"the spec does not say {row['clause']!r}")

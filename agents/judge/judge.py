@@ -184,6 +184,13 @@ class _LeaderView:
         return [check for check in self.clauses if check.missing]
 
     @property
+    def worth_asking(self) -> bool:
+        """True where tests of unchecked clauses may tell something: of an exception, a name, an input; or where
+        they alone are missing for a success."""
+        special = any(need.kind != "test" for check in self.unchecked for need in check.missing)
+        return special or (bool(self.unchecked) and self.share == 1)
+
+    @property
     def contested(self) -> list[LedgerEntry]:
         return [entry for entry in self.ledger if entry.standing == "contested"]
 
@@ -386,7 +393,7 @@ def _next_step(view: _LeaderView, grade: Grade, situation: Situation, thresholds
         if situation.may_repair and view.failed and view.leader.id not in situation.repaired:
             return "repair"
         return "debug" if situation.may_debug and view.failed else "done"
-    if not situation.tests_written or (view.unchecked and not situation.clauses_asked):
+    if not situation.tests_written or (view.worth_asking and not situation.clauses_asked):
         return "test"
     doubtful = view.share < 1 or view.agreeing < _needed(situation, thresholds)
     if doubtful and situation.may_compare:

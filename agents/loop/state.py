@@ -137,7 +137,7 @@ class LoopState:
             )
 
     def drafts_left(self, *, failed: bool) -> int:
-        """How many drafts may still be asked for: fewer where one passes the trusted tests, unless more is told."""
+        """How many drafts may still be asked for: fewer where one passes the trusted tests, unless told more."""
         late = self._answers and self.drafts_asked > self.plan.doubtful_drafts
         most = self.plan.most_drafts if failed or self.told or late else self.plan.doubtful_drafts
         return most - self.drafts_asked
