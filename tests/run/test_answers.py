@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agents.errors import UsageError
 from agents.records import RunResult
 from agents.run.run import RunRequest, run_spec
 from agents.settings import Settings
@@ -147,3 +148,15 @@ def test_drafts_that_differ_where_the_spec_does_not_care_agree(ended: RunResult,
     result = gone_on(ended, provider, "any: s = MinStack(); s.min()\nwrong: test_all\n")
     assert result.grade == "consensus", result.why
     assert result.disputes == ()
+
+
+def test_own_tests_that_can_not_be_run_are_named_before_anything_is_asked(
+    tmp_path: Path, provider: Provider
+) -> None:
+    own = "from calc import MinStack\n\n\ndef test_own():\n    assert MinStack()\n"
+    spec = read_spec(SPEC, origin="argument", tests=own)
+    asked = len(provider.requests)
+    with pytest.raises(UsageError, match="Your test test_own can't be run: it imports calc.MinStack, neither"):
+        run_spec(RunRequest(spec, settings(provider, tmp_path), KEY), lambda _: None)
+    assert len(provider.requests) == asked
+    assert list(tmp_path.iterdir()) == []
