@@ -37,9 +37,7 @@ def _import(node: ast.Import | ast.ImportFrom, statement: str, names: set[str]) 
         ]
         return statement if aliases == node.names else ast.unparse(ast.Import(aliases))
     (first, *others) = node.names
-    if not others and (
-        f"{node.module}.{first.name}" in names or (node.level and not node.module and first.name in names)
-    ):
+    if not others and (f"{node.module}.{first.name}" if node.module else first.name) in names:
         return f"import {USER_MODULE} as {first.asname or first.name}"
     return _from(node, statement, names)
 
@@ -47,6 +45,5 @@ def _import(node: ast.Import | ast.ImportFrom, statement: str, names: set[str]) 
 def _from(node: ast.ImportFrom, text: str, names: set[str]) -> str:
     if node.module not in names:
         return text
-    return re.sub(
-        rf"\bfrom\s*\.*\s*{re.escape(node.module)}\s+import\b", f"from {USER_MODULE} import", text, count=1
-    )
+    named = rf"\bfrom\s*\.*\s*{re.escape(node.module)}\s+import\b"
+    return re.sub(named, f"from {USER_MODULE} import", text, count=1)

@@ -156,7 +156,7 @@ def test_own_tests_that_can_not_be_run_are_named_before_anything_is_asked(
     own = "from calc import MinStack\n\n\ndef test_own():\n    assert MinStack()\n"
     spec = read_spec(SPEC, origin="argument", tests=own)
     asked = len(provider.requests)
-    with pytest.raises(UsageError, match="Your test test_own can't be run: it imports calc.MinStack, neither"):
+    with pytest.raises(UsageError, match=r"Your test test_own can't be run: it imports calc\.MinStack, neither"):
         run_spec(RunRequest(spec, settings(provider, tmp_path), KEY), lambda _: None)
     assert len(provider.requests) == asked
     assert list(tmp_path.iterdir()) == []
