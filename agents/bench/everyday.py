@@ -1,5 +1,5 @@
-"""Everyday specs of several sentences, one TOML file each: a reference, hidden tests, and the reference broken once
-for each clause."""
+"""Everyday specs of several sentences, one TOML file each: a reference, hidden tests, and the reference broken at
+each clause."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class EverydayTests:
         return Hidden(base=passed, plus=passed)
 
     def prove(self) -> ProofReport:
-        """Judge the references, which have to pass, and each broken one, which has to fail. Raises SandboxBroken."""
+        """Judge the references, which have to pass, and each broken one, which must fail. Raises SandboxBroken."""
         begun = time.monotonic()
         tasks: Sequence[EverydayTask] = tuple(self._tasks.values())
         failing = tuple(task.task_id for task in tasks if not self.judge(task.task_id, task.reference).plus)

@@ -1,4 +1,4 @@
-"""Checks as tests and examples state them (after some steps a call gives a value, or raises), in a form to compare.
+"""Checks as tests and examples state them (after some steps a call gives a value, or raises), to compare them.
 
 Two checks ask the same where they differ in layout, in the names of variables, in values that were given a name
 first, or in the order of keyword arguments.

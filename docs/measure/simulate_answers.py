@@ -29,7 +29,7 @@ from agents.bench.statistics import share_of  # noqa: E402
 from agents.bench.tasks import BenchTask, read_tasks, solution_of, task_spec  # noqa: E402
 from agents.errors import BudgetSpent, GreenloopError, ReplyError  # noqa: E402
 from agents.events import ignore_event  # noqa: E402
-from agents.judge.judge import SUCCESSES  # noqa: E402
+from agents.judge.leader_view import SUCCESSES  # noqa: E402
 from agents.judge.probes import UNKNOWN  # noqa: E402
 from agents.llm_backends.recorded import ReplyStore  # noqa: E402
 from agents.loop.plan import plan  # noqa: E402
