@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing, nullcontext
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -30,10 +30,13 @@ from ..spec.modules import MOST_LEFT_OUT
 from ..storage import run_directory
 from ..storage.run_directory import RunDirectory
 from ..strength import MutantRunner, measure, without_coverage
+from ..suite import split
 from ..telemetry import spans
 from ..verifier.awaiting import in_thread
 from ..verifier.cached_verifier import CachedVerifier
 from ..verifier.importable import Importable
+from ..verifier.static.gate import examine
+from ..verifier.static.uses import HYPOTHESIS
 from .approvals import NOBODY_APPROVES, Approvals
 from .cancellation import Cancellation
 from .event_log import is_written
@@ -165,6 +168,8 @@ def run_spec(
         sandbox = resources.sandbox
         request = replace(request, spec=with_installed(request.spec, request.settings, sandbox.interpreter))
         importable = Importable(request.spec.installed, request.spec.modules)
+        segments = request.fork.segments if request.fork is not None else ()
+        check_own_tests([request.spec.user_tests, *(each.tests for each in segments)], importable)
         verifier = held.enter_context(closing(CachedVerifier(sandbox, resources.workers, importable)))
         cancellation = cancellation or Cancellation()
         held.enter_context(cancellation.on_cancel(verifier.cancel))
@@ -205,6 +210,13 @@ def with_installed(spec: Spec, settings: Settings, interpreter: Interpreter) -> 
             )
     version = ".".join(map(str, interpreter.version[:2])) if settings.python is not None else ""
     return replace(spec, packages=packages, installed=installed, python=version)
+
+
+def check_own_tests(files: Iterable[str | None], importable: Importable) -> None:
+    """Raise UsageError where a test in the user's own files can't be run: no draft would pass it."""
+    for test in (test for source in files if source is not None for test in split(source, "user")):
+        if reason := examine(test, importable.names | {HYPOTHESIS}):
+            raise UsageError(f"Your test {test.id} can't be run: {reason}.")
 
 
 def _left_out(module: UserModule) -> str:
@@ -301,6 +313,8 @@ def _run_loop(
         with cancellation.on_cancel(calls.close):
             roles = models.roles(verifier)
             fork = read_fork(recorder.run)
+            if fork is not None:  # a fork that is gone on with may have new answers
+                fork = replace(fork, segments=(*fork.segments[:-1], replace(fork.segments[-1], spec=request.spec)))
             first = Branch(0, roles, plan(settings, request.spec.limits), request.spec)
             ways = branches(fork, recorder.run, roles, settings, recorder.emit) if fork is not None else (first,)
             state = LoopState(ways[0].spec, ways[0].plan, ways[0].roles, recorder, recorder.emit, approvals, ways)

@@ -104,10 +104,12 @@ def run_document(jobs: Jobs, name: str) -> Json:
             {
                 "question": question_line(each),
                 "how": how_to_answer((each,)),
-                "lines": list(answer_lines(each)),
+                "lines": list(answer_lines(each, record.spec, [entry.test for entry in ruling.ledger])),
             }
-            for each in (ruling.disputes if ruling is not None else ())
-        ],
+            for each in ruling.disputes
+        ]
+        if ruling is not None
+        else [],
     }
 
 

@@ -86,7 +86,7 @@ def test_a_kill_at_any_moment_leaves_one_whole_result(tmp_path: Path, armed: str
         assert ended.returncode in (0, -signal.SIGKILL), ended.stderr
         found = result_of(run)
         assert found in (OLD, NEW)
-        assert runs.find(tmp_path / str(moment), None) == run
+        assert runs.find(tmp_path / str(moment), "latest") == run
         run.begin_attempt()
         assert result_of(run) == found, "what was cut off is taken up, and changes no result"
         assert {path.name for path in run.path.iterdir()}.isdisjoint({"adopted", "attempt"})

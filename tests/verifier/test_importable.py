@@ -97,7 +97,7 @@ def test_tests_that_import_what_is_not_named_say_what_is_missing(verify: Verify)
     verdict = verify("def f(x):\n    return x\n", tests, STANDARD)
     assert (verdict.kind, verdict.refused[0].reason) == (
         "refused",
-        "it imports yaml, a package that is not named (--packages)",
+        "it imports yaml, neither user_code nor named (--packages, --with)",
     )
 
 
