@@ -127,7 +127,7 @@ class Drafting:
             solution = solution_of(task, candidate.code)
             hidden = self.hidden.judge(task.task_id, solution)
             returned = tuple(seen.returned(candidate, each) for each in probes)
-            drafts.append(Draft(number, solution, tokens, hidden, seen.trusted_passed(candidate), returned))
+            drafts.append(Draft(number, solution, tokens, hidden, seen.by_the_spec(candidate)[0], returned))
         emit(f"{task.task_id}: {sum(draft.hidden.plus for draft in drafts)} of {len(drafts)} right")
         return TaskDrafts(task.task_id, seed, tuple(drafts))
 

@@ -22,7 +22,8 @@ def show(run: str | None = None, /, *, work_dir: Path = Path("work_dir"), color:
     """
     from ..run.recorder import read_result
     from ..storage import run_directory as runs
-    from ..terminal.console import question_lines, summary_lines
+    from ..terminal.console import clause_lines, question_lines, summary_lines
+    from ..terminal.next_steps import next_steps
     from ..terminal.transcript import transcript
 
     console = Console(color=color)
@@ -36,5 +37,7 @@ def show(run: str | None = None, /, *, work_dir: Path = Path("work_dir"), color:
     record, rounds = found.read(), found.rounds()
     console.print(*transcript(record, rounds))
     result = read_result(found, record, rounds[-1].ruling if rounds else None)
-    console.lines([*question_lines(result), *summary_lines(result)])
+    console.lines(
+        [*clause_lines(result, whole=True), *question_lines(result), *next_steps(result), *summary_lines(result)]
+    )
     return 0

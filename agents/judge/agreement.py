@@ -11,11 +11,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..records import Board, Candidate, Outcome, Test
+from .argument_tests import SAID
 
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 """In the text of an object that says nothing of itself: another in each process."""
+_EXCEPTION = re.compile(r"[\w.]*")
 RUNNABLE = ("passed", "failed", "stopped")
 """Verdicts whose outcomes can be relied on."""
+
+
+def exception_of(outcome: Outcome) -> str:
+    """Return the name of the exception that ended a test with an error; empty where it says none."""
+    found = _EXCEPTION.match(outcome.detail)
+    return found[0] if found else ""
 
 
 def independent(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
@@ -30,17 +38,35 @@ class Agreement:
 
     board: Board
     probes: Board | None = None
+    named: frozenset[str] = frozenset()
+    """The exceptions that the spec names: where it names any, others are faults of the code."""
 
     @property
     def voters(self) -> tuple[Candidate, ...]:
-        """The independent candidates that could be run and pass as many trusted tests as any candidate."""
+        """The independent candidates that could be run and do best on the tests that the spec speaks for."""
         able = [c for c in self.board.candidates if self.board.verdict(c.id).kind in RUNNABLE]
-        most = max((self.trusted_passed(candidate) for candidate in able), default=0)
-        return tuple(c for c in independent(able) if self.trusted_passed(c) == most)
+        most = max((self.by_the_spec(candidate) for candidate in able), default=(0, 0))
+        return tuple(c for c in independent(able) if self.by_the_spec(c) == most)
 
-    def trusted_passed(self, candidate: Candidate) -> int:
-        """How many trusted tests `candidate` passes."""
-        return sum(self.passes(candidate, test) for test in self.board.tests if test.trusted)
+    def by_the_spec(self, candidate: Candidate) -> tuple[int, int]:
+        """How many trusted tests `candidate` passes, and minus how often it raises what the spec does not name."""
+        passed = sum(self.passes(candidate, test) for test in self._compared if test.trusted)
+        return passed, -sum(self.raises_unnamed(candidate, test) for test in self.board.tests)
+
+    def raises_unnamed(self, candidate: Candidate, test: Test) -> bool:
+        """Return True if `candidate` ends `test` by an exception other than those that the spec names."""
+        outcome = self._outcome(candidate, test)
+        return bool(self.named) and outcome.status == "error" and exception_of(outcome) not in self.named
+
+    @property
+    def _compared(self) -> list[Test]:
+        """The tests that candidates are compared on: what happens to arguments is decided by trusted tests of
+        its own, and says nothing of the values."""
+        return [test for test in self.board.tests if not test.id.startswith(SAID)]
+
+    def heeds_words(self, candidate: Candidate) -> int:
+        """How many tests of what the spec says of arguments `candidate` passes."""
+        return sum(self.passes(candidate, test) for test in self.board.tests if test.id.startswith(SAID))
 
     def passes(self, candidate: Candidate, test: Test) -> bool:
         """Return True if `candidate` passes `test`."""
@@ -61,8 +87,8 @@ class Agreement:
         return all(left is None or right is None or left == right for left, right in pairs)
 
     def behaviour(self, candidate: Candidate) -> tuple[tuple[str, str | None], ...]:
-        """Status and returned value of `candidate` on every test."""
-        outcomes = [self._outcome(candidate, test) for test in self.board.tests]
+        """Status and returned value of `candidate` on every test that candidates are compared on."""
+        outcomes = [self._outcome(candidate, test) for test in self._compared]
         return tuple((outcome.status, outcome.actual) for outcome in outcomes)
 
     def returned(self, candidate: Candidate, probe: Test) -> str | None:

@@ -19,6 +19,8 @@ from .claims import ValueClaim, claim_of, source_of_claim
 
 T = TypeVar("T")
 LONGEST_INPUT = 1500
+EDGE = "test_edge_"
+"""The names of probes on inputs that a clause asks for and no test has begin so."""
 UNKNOWN = "..."
 """No plain value equals it, and it is a plain expression."""
 _STRING_PARTS = ("é", " ", "  ", "-", "_", "!", "1", "A", "ß", ".", "\t")
@@ -102,9 +104,9 @@ class _Replaced(ast.NodeTransformer):
         return visited
 
 
-def probe(number: int, call: str, preamble: str) -> Test:
-    """The probe that makes `call`."""
-    name = f"test_probe_{number}"
+def probe(number: int, call: str, preamble: str, prefix: str = "test_probe_") -> Test:
+    """Return the probe that makes `call`."""
+    name = f"{prefix}{number}"
     return Test(name, f"def {name}():\n    assert {call} == {UNKNOWN}\n", "generated", preamble)
 
 

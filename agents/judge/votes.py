@@ -7,14 +7,14 @@ vote like any other: a test whose input nobody takes is no evidence against anyb
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from ..records import Candidate, Outcome, Test
+from ..syntax.checks import Check, checks_in
 from ..syntax.literals import LONGEST_WHOLE, is_writable, same_value
-from .agreement import Agreement
+from .agreement import Agreement, exception_of
 from .claims import ValueClaim, claim_of, settled_test
 from .thresholds import MEASURED, Thresholds
 
@@ -32,20 +32,26 @@ class Tally:
     votes_for: int
     votes_against: int
     value: str | None = None
+    trusted: bool = False
+    """A trusted test decided, and no vote."""
 
 
 def tally(agreement: Agreement, test: Test, thresholds: Thresholds = MEASURED) -> Tally | None:
     """Count the votes on `test`; None where it claims no value, or nobody doubts it.
 
     The test's author and each draft that passes the trusted tests has a vote. A ballot with a decisive share of
-    them wins, and so does raising, by whatever exceptions; without one the value stays open.
+    them wins, and so does raising, by whatever exceptions; without one the value stays open. Where the spec names
+    exceptions, others rule nothing out: the spec asks for a value or for one of those.
     """
-    claim = claim_of(test)
-    if claim is None or test.trusted:
+    if test.trusted:
         return None
-    decided = _trusted_value(agreement, claim)
-    if decided is not None:
-        return None if same_value(decided, claim.expected) else Tally("ruled out", 0, 1, decided)
+    trusted = [check for each in agreement.board.tests if each.trusted for check in _checks(each)]
+    mine = _checks(test)
+    if against := next((known for known in trusted if any(map(known.contradicts, mine))), None):
+        return Tally("ruled out", 0, 1, str(against), trusted=True)
+    claim = claim_of(test)
+    if claim is None or any(known.question == check.question for known in trusted for check in mine):
+        return None
     ballots = [vote for voter in agreement.voters if (vote := ballot(agreement, voter, test, claim)) is not None]
     if all(same_value(vote, claim.expected) for vote in ballots):
         return None
@@ -53,11 +59,11 @@ def tally(agreement: Agreement, test: Test, thresholds: Thresholds = MEASURED) -
     counted = count([*author, *ballots])
     votes_for = sum(votes for value, votes in counted if same_value(value, claim.expected))
     value, votes = next(pair for pair in counted if not same_value(pair[0], claim.expected))
-    raising = sum(votes for value, votes in counted if raises(value))
+    raising = sum(votes for value, votes in counted if raises(value) and _is_named(value, agreement.named))
     needed = thresholds.decisive * (len(author) + len(ballots))
     if votes_for >= needed:
         return Tally("upheld", votes_for, votes, claim.expected)
-    if votes >= needed:
+    if votes >= needed and (not raises(value) or _is_named(value, agreement.named)):
         return Tally("ruled out", votes_for, votes, value)
     if raising >= needed:
         return Tally("ruled out", votes_for, raising, f"{_RAISES}an exception")
@@ -84,16 +90,17 @@ def raises(vote: str) -> bool:
     return vote.startswith(_RAISES)
 
 
+def _is_named(vote: str, named: frozenset[str]) -> bool:
+    return not named or vote.removeprefix(_RAISES) in named
+
+
 def _raised(outcome: Outcome) -> str | None:
-    name = re.match(r"[\w.]*", outcome.detail)
-    kind = name[0] if name and name[0] else "an exception"
+    kind = exception_of(outcome) or "an exception"
     return None if kind in _SLIPS else f"{_RAISES}{kind}"
 
 
-def _trusted_value(agreement: Agreement, claim: ValueClaim) -> str | None:
-    """The value that a trusted test expects of the same call."""
-    trusted = [claim_of(test) for test in agreement.board.tests if test.trusted]
-    return next((each.expected for each in trusted if each is not None and each.question == claim.question), None)
+def _checks(test: Test) -> tuple[Check, ...]:
+    return checks_in(test.source, test.preamble)
 
 
 def count(ballots: Iterable[str]) -> list[tuple[str, int]]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from functools import partial
 
 from ..debugger.debugger import Failing, trace_of_failure
 from ..errors import BudgetSpent, ReplyError
 from ..events import Note
-from ..judge.judge import SUCCESSES, failures, judge
-from ..records import Board, RoundRecord, Ruling, Test
+from ..judge.judge import SUCCESSES, Decision, failures, judge
+from ..records import Board, RoundRecord, Ruling
 from .state import LoopState, surviving
 from .strengthen import killing_tests
 
@@ -38,7 +39,7 @@ def orchestrate(state: LoopState) -> Ruling:
         if not ruling.done:
             going_on = state.approve_step(ruling)
         if not ruling.done and going_on:
-            step = partial(_take_step, state, ruling, board, decision.settled)
+            step = partial(_take_step, state, replace(decision, ruling=ruling), board)
             going_on = state.within_budget(step)
         if number >= state.last_round:
             break
@@ -65,9 +66,12 @@ def _start(state: LoopState) -> bool:
     return True
 
 
-def _take_step(state: LoopState, ruling: Ruling, board: Board, settled: tuple[Test, ...]) -> None:
-    """Do what `ruling` asks for next, then add the tests that the votes have settled."""
+def _take_step(state: LoopState, decision: Decision, board: Board) -> None:
+    """Do what the ruling asks for next, then add the tests that the votes have settled."""
+    ruling = decision.ruling
     match ruling.next_step:
+        case "test" if state.tests_written:
+            state.write_clause_tests(ruling.clauses)
         case "test":
             state.write_tests()
         case "repair":
@@ -75,9 +79,9 @@ def _take_step(state: LoopState, ruling: Ruling, board: Board, settled: tuple[Te
         case "debug":
             _debug(state, ruling, board)
         case _:
-            most = state.plan.most_drafts if ruling.grade == "failed" else state.plan.doubtful_drafts
-            state.draft(min(state.plan.more_drafts, most - state.drafts_asked))
-    state.suite += settled
+            state.tell(decision.tell)
+            state.draft(min(state.plan.more_drafts, state.drafts_left(failed=ruling.grade == "failed")))
+    state.suite += decision.settled
 
 
 def _debug(state: LoopState, ruling: Ruling, board: Board) -> None:

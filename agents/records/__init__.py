@@ -4,6 +4,7 @@ The words are the project's, in docs/words.md: spec, candidate, test, suite, boa
 Imports nothing of other parts, and nothing heavy.
 """
 
+from .clauses import Clause, ClauseCheck, Need
 from .model_call import Message, Reply, Request, Role, Usage
 from .ruling import Dispute, Grade, LedgerEntry, NextStep, Ruling
 from .run import (
@@ -29,6 +30,8 @@ __all__ = [
     "Board",
     "Candidate",
     "CandidateOrigin",
+    "Clause",
+    "ClauseCheck",
     "Dispute",
     "Example",
     "Failure",
@@ -37,6 +40,7 @@ __all__ = [
     "Isolation",
     "LedgerEntry",
     "Message",
+    "Need",
     "NextStep",
     "Outcome",
     "OutcomeStatus",

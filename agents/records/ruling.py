@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from .clauses import ClauseCheck
 from .tests import Test
 
 Grade = Literal["verified", "consensus", "contested", "failed"]
@@ -48,6 +49,7 @@ class Ruling:
     """One sentence for the user."""
     ledger: tuple[LedgerEntry, ...] = ()
     disputes: tuple[Dispute, ...] = ()
+    clauses: tuple[ClauseCheck, ...] = ()
     passed: int = 0
     failed: int = 0
     """Counting tests that the leader passes and fails."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
+from .clauses import ClauseCheck
 from .model_call import Role, Usage
 from .ruling import Dispute, Grade, LedgerEntry, Ruling
 from .spec import Spec
@@ -182,6 +183,8 @@ class RunResult(RunOutcome):
     """Source of the surviving suite; None before the first ruling."""
     disputes: tuple[Dispute, ...] = ()
     ledger: tuple[LedgerEntry, ...] = ()
+    clauses: tuple[ClauseCheck, ...] = ()
+    """What the tests say of each clause of the spec."""
     tokens_per_second: float | None = None
     model: str | None = None
     model_reason: str = ""

@@ -11,6 +11,7 @@ from ..records import Spec, Test
 from ..syntax.collection import is_test
 from ..syntax.imports import KNOWN, add_missing_imports
 from ..syntax.source import compile_error, names_bound, names_unbound, parse, source_of
+from .class_faults import class_fault
 from .elisions import left_out
 from .entry import with_entry
 from .extract_tests import extract_tests
@@ -139,6 +140,8 @@ def _finished(draft: Mended, drafts: Sequence[Mended], spec: Spec) -> Module:
         raise ReplyError(reason)
     if not spec.program and not _definitions(code) and not (entry and _binds(code, entry)):
         raise ReplyError("the code defines no function and no class; write the complete module")
+    if reason := class_fault(code, spec):
+        raise ReplyError(reason)
     code, added = add_missing_imports(code)
     if missing := sorted(names_unbound(code) & set(draft.lost)):
         raise ReplyError(_why_lost(draft, missing[0]))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ..errors import ReplyError
-from ..records import Message, Reply, Request, Spec, Test
+from ..records import ClauseCheck, Message, Reply, Request, Spec, Test
 from ..reply import read_properties, read_tests
-from .ask import Ask, ReplyLengths, ask_until_readable
+from .ask import LARGE_MODEL, Ask, ReplyLengths, ask_until_readable
 from .kinds import kind_of
 from .prompt import messages, render, system
+
+_MOST_WANTED = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,14 @@ class TestWriter:
         """About `count` tests of one assertion each. Raises ReplyError when no test can be read."""
         asked = messages(spec, "test_writer", **_asked_for(spec, count))
         return self._written(asked, "tests", lambda reply: _tests(reply, spec))
+
+    def draft_for(self, spec: Spec, checks: Sequence[ClauseCheck]) -> tuple[Test, ...]:
+        """Tests of the clauses in `checks` alone, for what is missing of each. Raises ReplyError."""
+        wanted = list(dict.fromkeys(str(need) for check in checks for need in check.missing))[:_MOST_WANTED]
+        about = [{"text": check.text, "wanted": ", ".join(map(str, check.missing))} for check in checks]
+        count = len(wanted) + 1
+        asked = messages(spec, "clause_tests", clauses=about, **_asked_for(spec, count))
+        return self._written(asked, "tests of clauses", lambda reply: _tests(reply, spec), 60 * (count + 1))
 
     def draft_from_code(self, spec: Spec, code: str, count: int) -> tuple[Test, ...]:
         """About `count` tests of `code`, which is shown in the spec's place: what greenloop is measured against,
@@ -46,9 +56,13 @@ class TestWriter:
         return self._written(messages(spec, "properties", names=_names(spec), count=count), "properties", read)
 
     def _written(
-        self, asked: tuple[Message, ...], purpose: str, read: Callable[[Reply], tuple[Test, ...]]
+        self,
+        asked: tuple[Message, ...],
+        purpose: str,
+        read: Callable[[Reply], tuple[Test, ...]],
+        most: int = LARGE_MODEL.tests,
     ) -> tuple[Test, ...]:
-        length = self.lengths.tests
+        length = min(most, self.lengths.tests)
         request = Request("test_writer", asked, length, temperature=0.0, seed=self.seed, purpose=purpose)
         return ask_until_readable(self.ask, request, read)
 

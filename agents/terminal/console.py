@@ -160,6 +160,7 @@ class Console:
         """Print the end of a run, for a person."""
         from rich.text import Text
 
+        from .next_steps import next_steps
         from .source_text import source_text
 
         out = self.out
@@ -172,7 +173,9 @@ class Console:
             out.print(grade.append(f": {result.why}", style="none"))
         if result.track_record is not None:
             out.print(str(result.track_record))
+        self.lines(clause_lines(result, whole=False))
         self.lines(question_lines(result))
+        self.lines(next_steps(result))
         if result.isolation == "in-process":
             out.print("The tests ran in one process with the code: a lower assurance.", style="yellow")
         self.lines(summary_lines(result))
@@ -283,6 +286,15 @@ class Console:
         """Print plain lines to standard output."""
         for line in lines:
             self.out.print(line)
+
+
+def clause_lines(result: RunResult, *, whole: bool) -> list[str]:
+    """Return the clauses of the spec with what tests say of them, a line each: without `whole` those alone that no
+    test holds, and how many it holds."""
+    shown = [each for each in result.clauses if whole or each.missing]
+    held = len(result.clauses) - len(shown)
+    rest = f"{held} of {len(result.clauses)} clauses of the spec are held by tests."
+    return [*(f"Clause: {each}" for each in shown), *([rest] if result.clauses and not whole else [])]
 
 
 def question_lines(result: RunResult) -> list[str]:

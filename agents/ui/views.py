@@ -98,7 +98,7 @@ def run_document(jobs: Jobs, name: str) -> Json:
         **run_details(rounds, run.code(), run.tests(), record.spec.text),
         "why": clean(record.why or error or "It has no ruling yet."),
         "error": clean(error),
-        "facts": list(_facts(record)),
+        "facts": [*_facts(record), *(("Clause", clean(str(each))) for each in (ruling.clauses if ruling else ()))],
         "notes": [clean(note) for note in record.notes],
         "questions": [
             {

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import GreenloopError
-from ...records import Candidate, LedgerEntry, Outcome, RoundRecord, Verdict
+from ...records import Candidate, ClauseCheck, LedgerEntry, Outcome, RoundRecord, Verdict
 from ...storage.questions import how_to_answer, question_line
 from ...storage.run_directory import RunDirectory
 from ...syntax.clean_text import clean
@@ -108,7 +108,10 @@ def _document(result: EntryResult, run: _Run, cut: _Cut) -> Json:
     notes = [*result.notes, *newer, *([run.missing] if run.missing else [])]
     return {
         "why": cut.lines(reason(result)),
-        "facts": _facts(result, cut),
+        "facts": [
+            *_facts(result, cut),
+            *(("Clause", cut.line_of(str(each))) for each in _clauses(run)[: cut.items]),
+        ],
         "questions": [
             {"question": cut.line_of(question_line(each)), "how": cut.line_of(how_to_answer((each,)))}
             for each in result.disputes[: cut.items]
@@ -119,6 +122,10 @@ def _document(result: EntryResult, run: _Run, cut: _Cut) -> Json:
         "spec": cut.lines(run.text),
         "notes": [cut.line_of(note) for note in notes[: cut.items]],
     }
+
+
+def _clauses(run: _Run) -> Sequence[ClauseCheck]:
+    return run.rounds[-1].ruling.clauses if run.rounds else ()
 
 
 def _facts(result: EntryResult, cut: _Cut) -> list[tuple[str, str]]:

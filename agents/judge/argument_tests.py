@@ -1,0 +1,77 @@
+"""Trusted tests of what the spec's words say of arguments: they stay as they are, or what comes out is new."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+from ..records import Clause, Test
+from ..syntax.source import indented
+from .probes import literal_call
+
+_GIVEN = (
+    r"(?:inputs?|arguments?|original|given|lists?|dict\w*|arrays?|sets?|matrix|grid|parameters?|either|them|it)\b"
+)
+_UNCHANGED = re.compile(
+    r"\b(?:not|n't|never|without|nor)\s+(?:be\s+)?(?:modif|chang|mutat|alter)\w*(?:\s+(?:the|any|its|of|either))*\s+"
+    rf"{_GIVEN}|\b{_GIVEN}[^.;,]{{0,30}}\b(?:not|n't|never)\s+(?:be\s+)?(?:modif|chang|mutat|alter)\w*"
+    rf"|\bleav\w+\s+(?:\w+\s+){{0,2}}{_GIVEN}[^.;,]{{0,30}}\b(?:unchanged|untouched|alone|as\s+(?:it|they)\b)"
+    rf"|\b{_GIVEN}[^.;,]{{0,30}}\b(?:unchanged|untouched|unmodified|intact)\b",
+    re.IGNORECASE,
+)
+_NEW = re.compile(
+    r"\b(?:a|as|the)\s+(?:brand\s+)?(?:new|fresh)\s+(?:\w+\s+){0,2}(?:lists?|dict\w*|sets?|arrays?|matrix|grid|copy|object)\b"
+    r"|\b(?:return|giv|mak)\w*\s+a\s+(?:\w+\s+)?copy\b",
+    re.IGNORECASE,
+)
+_IN_PLACE = re.compile(r"\bin[- ]place\b", re.IGNORECASE)
+_MOST_CALLS = 2
+SAID = "test_spec_says_"
+"""The names of these tests begin so."""
+
+
+def argument_tests(clauses: Sequence[Clause], tests: Sequence[Test]) -> tuple[Test, ...]:
+    """Return tests for what `clauses` say of arguments, on lists, dicts and sets that `tests` pass on, and on
+    shorter and empty ones: the first branch of many functions returns its argument there."""
+    said = " ".join(clause.text for clause in clauses)
+    conditions = {
+        "unchanged": ("given == {argument}", _UNCHANGED.search(said) and not _IN_PLACE.search(said)),
+        "new": ("result is not given", _NEW.search(said) and not _IN_PLACE.search(said)),
+    }
+    calls = list(dict.fromkeys(_calls(tests)))[: 3 * _MOST_CALLS]
+    return tuple(
+        _test(f"{SAID}{word}_{number}", call, argument, condition.format(argument=argument), preamble)
+        for word, (condition, asked) in conditions.items()
+        if asked
+        for number, (call, argument, preamble) in enumerate(calls, 1)
+    )
+
+
+def _calls(tests: Sequence[Test]) -> Iterator[tuple[str, str, str]]:
+    """Yield calls with `given` in place of their first argument that can change, that argument, and preambles."""
+    literal = [found for test in tests if (found := literal_call(test)) is not None]
+    changeable = [
+        (call, preamble, index) for call, preamble in literal if (index := _changeable(call)) is not None
+    ]
+    for call, preamble, index in changeable[:_MOST_CALLS]:
+        value = ast.literal_eval(call.args[index])
+        texts = [ast.unparse(node) for node in call.args]
+        texts[index] = "given"
+        named = [f"{each.arg}={ast.unparse(each.value)}" for each in call.keywords]
+        source = f"{ast.unparse(call.func)}({', '.join([*texts, *named])})"
+        for argument in (value, value[:1] if isinstance(value, list) else value, type(value)()):
+            yield source, repr(argument), preamble
+
+
+def _changeable(call: ast.Call) -> int | None:
+    kinds = ast.List | ast.Dict | ast.Set
+    return next((index for index, node in enumerate(call.args) if isinstance(node, kinds)), None)
+
+
+def _test(name: str, call: str, argument: str, condition: str, preamble: str) -> Test:
+    """Return a test that lets the call raise: what it does with such an argument is for other tests."""
+    body = (
+        f"given = {argument}\ntry:\n    result = {call}\nexcept Exception:\n    result = None\nassert {condition}"
+    )
+    return Test(name, f"def {name}():\n{indented(body)}\n", "spec", preamble)

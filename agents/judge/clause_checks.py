@@ -1,0 +1,169 @@
+"""What the counting tests of a suite say of each clause of the spec: held, open, or checked by nothing."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..records import Clause, ClauseCheck, Need, Test
+from ..spec.kinds_of_input import BY_NAME
+from ..syntax.collection import last_name
+from ..syntax.source import parse
+from .probes import EDGE, argument_nodes, literal_call, probe, with_arguments
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What one test uses: names, exceptions it expects, values that it passes on and compares with, and
+    all its texts."""
+
+    names: frozenset[str]
+    raises: frozenset[str]
+    values: tuple[object, ...]
+    expected: tuple[object, ...]
+    texts: tuple[str, ...]
+
+    def meets(self, need: Need) -> bool:
+        """Return True if the test uses what is needed."""
+        if need.raising and need.raising not in self.raises:
+            return False
+        match need.kind:
+            case "exception":
+                return need.value in self.raises
+            case "name":
+                return need.value in self.names or any(need.value in text for text in self.texts)
+            case "text":
+                wanted = str(ast.literal_eval(need.value))
+                return any(wanted in text for text in self.texts)
+            case "input":
+                # An object that was just made is an empty one.
+                bare = need.value == "an empty input" and not self.values
+                return bare or any(map(BY_NAME[need.value].has, self.values))
+            case "value":
+                return any(map(BY_NAME[need.value].has, (*self.values, *self.expected)))
+
+
+def used_by(test: Test) -> Used:
+    """Return what `test` uses, by its syntax; nothing where it can't be parsed."""
+    try:
+        tree = parse(test.source)
+    except ValueError:
+        return Used(frozenset(), frozenset(), (), (), ())
+    nodes = list(ast.walk(tree))
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    raising = [call for call in calls if last_name(call) == "raises"]
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    names |= {node.arg for node in nodes if isinstance(node, ast.keyword) and node.arg}
+    given = [node for call in calls if call not in raising for node in argument_nodes(call)]
+    given += [node.value for node in nodes if isinstance(node, ast.Assign)]
+    return Used(
+        frozenset(names),
+        frozenset(
+            last_name(each)
+            for call in raising
+            for node in call.args[:1]
+            for each in (node.elts if isinstance(node, ast.Tuple) else [node])
+        ),
+        tuple(value for node in given for value in _values(node)),
+        tuple(
+            value
+            for node in nodes
+            if isinstance(node, ast.Compare)
+            for each in node.comparators
+            for value in _values(each)
+        ),
+        tuple(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)),
+    )
+
+
+def _values(node: ast.expr) -> Iterator[object]:
+    """Yield the literal values in an expression, those within containers too."""
+    try:
+        value = ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr) and not isinstance(node, ast.Call):
+                yield from _values(child)
+        return
+    yield value
+    yield from _within(value)
+
+
+def _within(value: object) -> Iterator[object]:
+    items: Sequence[object] = ()
+    if isinstance(value, dict):
+        items = (*value, *value.values())
+    elif isinstance(value, list | tuple | set | frozenset):
+        items = tuple(value)
+    for item in items:
+        yield item
+        yield from _within(item)
+
+
+def clause_checks(
+    clauses: Sequence[Clause], counting: Sequence[Test], contested: Sequence[Test], entry: str
+) -> tuple[ClauseCheck, ...]:
+    """Return for each clause what the tests that count say of it; `contested` ones make it open.
+
+    A clause in which a rule finds nothing to look for is held by every test that counts.
+    """
+    counts = [used_by(test) for test in counting]
+    doubts = [used_by(test) for test in contested]
+    found = []
+    for clause in clauses:
+        missing = tuple(need for need in clause.needs if not any(used.meets(need) for used in counts))
+        about = [used for used in counts if not clause.needs or any(map(used.meets, clause.needs))]
+        is_open = any(any(map(used.meets, missing)) for used in doubts)
+        line = line_for(missing[0], [*counting, *contested], entry) if missing else ""
+        found.append(ClauseCheck(clause.text, len(about), missing, is_open, line))
+    return tuple(found)
+
+
+def line_for(need: Need, tests: Sequence[Test], entry: str) -> str:
+    """Return a line of an answers file that would test `need`, as far as it can be written without its answer."""
+    call = next((made for test in tests if (made := _made(need, test))), None)
+    if need.kind == "exception" or need.raising:
+        return f"{call or f'{entry}(...)'} raises {need.raising or need.value}"
+    if need.kind == "text":
+        return f"{entry}(...) == {need.value}"
+    return f"{call or f'{entry}(...)'} == ..."
+
+
+def _made(need: Need, test: Test) -> str | None:
+    """Return the call of `test` with an argument of the kind that is needed; None where none can be made."""
+    literal = literal_call(test)
+    if need.kind not in ("input", "value") or literal is None:
+        return None
+    return call_of_kind(literal[0], need.value)
+
+
+def call_of_kind(call: ast.Call, kind: str) -> str | None:
+    """Return `call`, of literal arguments, with its first argument that can be so of `kind`; None without one."""
+    values = [ast.literal_eval(node) for node in argument_nodes(call)]
+    wanted = BY_NAME[kind]
+    for index, value in enumerate(values):
+        made = wanted.make(value)
+        if wanted.has(made) and (made != value or type(made) is not type(value)):
+            return with_arguments(call, [*values[:index], made, *values[index + 1 :]])
+    return None
+
+
+def edge_probes(clauses: Sequence[Clause], tests: Sequence[Test], count: int) -> tuple[Test, ...]:
+    """Return at most `count` probes on inputs that a clause asks for and none of `tests` has."""
+    used = [used_by(test) for test in tests]
+    missing = [
+        need
+        for clause in clauses
+        for need in clause.needs
+        if need.kind in ("input", "value") and not any(each.meets(need) for each in used)
+    ]
+    made = [
+        (call, test.preamble)
+        for need in dict.fromkeys(missing)
+        for test in tests
+        if (call := _made(need, test)) is not None
+    ]
+    calls = list(dict(made).items())[:count]
+    return tuple(probe(number, call, preamble, EDGE) for number, (call, preamble) in enumerate(calls, 1))

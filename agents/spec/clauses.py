@@ -1,0 +1,239 @@
+"""A spec -> its clauses, by rule: sentences, parts between semicolons, list items, scenarios; and for each what a
+test of it has to use."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from collections.abc import Iterator, Sequence
+
+from ..records import Clause, Need, Spec
+from ..syntax.source import parse
+from .doctests import shown
+from .kinds_of_input import kinds_in
+from .signature import closing
+
+_FENCE = re.compile(r"\s*(?:```|~~~)")
+_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|\([a-z0-9]\))\s+")
+_HEADING = re.compile(r"\s*#{1,6}\s|.{1,60}:\s*$|\s*\*\*[^*]+\*\*:?\s*$")
+_SCENARIO = re.compile(r"\s*(?:Scenario\b|Given\b)")
+_STEP = re.compile(r"\s*(?:Given|When|Then|And|But)\b")
+_BETWEEN = re.compile(
+    r"\b(?:(?:for )?examples?|e\.g\.|returns?|gives?|yields?|is|are|and|with|int|str|list|dict|float|bool"
+    r"|None|True|False|implement|write|create|define|class|function|assert)\b",
+    re.IGNORECASE,
+)
+_SHORT_FORMS = re.compile(r"(?:\b(?:[Ee]\.g|[Ii]\.e|etc|vs|cf|approx|incl)|\s\.\.)\.$")
+_END = re.compile(r"[.!?][\"'`)]*\s+(?=[\"'`(]?[A-Z`_a-z])|;\s+|\n")
+_QUOTED = re.compile(r"(?<!\w)(?:'[^'\n]{1,40}'|\"[^\"\n]{1,40}\"|``[^`\n]{1,60}``|`[^`\n]{1,60}`)(?!\w)")
+_RAISE = re.compile(
+    r"(?:,\s*(?:(?:and|but|or|otherwise)\s+)?|\b(?:and|but|or|otherwise),?\s+)(?:it\s+)?(?:must\s+|should\s+|to\s+)?"
+    r"(?:rais|throw)(?:es?|ing|s)?\b",
+    re.IGNORECASE,
+)
+_CONDITION_FIRST = re.compile(
+    r"\s*(?:if|when|whenever|for|on|given|where|unless|an?y?\b.*\bmust)\b", re.IGNORECASE
+)
+_EXCEPTION = re.compile(r"\b(?:[A-Z]\w*(?:Error|Exception|Warning)|StopIteration|StopAsyncIteration|SystemExit)\b")
+_NO_RAISE = re.compile(
+    r"\b(?:never|not|without|no|n't)\b[^.;]{0,30}\b(?:rais|throw|error|exception)", re.IGNORECASE
+)
+_CALLED = re.compile(r"(?<![\w.])(?:[a-z_]\w*\.)?(?P<name>[a-z_]\w*)\(")
+_ATTRIBUTE = re.compile(r"(?<![\w.])\.(?P<name>[a-z_]\w+)\b(?!\()")
+_OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")
+_PATTERN = re.compile(
+    r"(?=.*(?:YY|MM|DD|HH|hh|mm|ss|XX|NN|xx))[YMDHhmsSXNx:/\-.T ]+|.*[{}<>…].*|.*\.\.\..*", re.DOTALL
+)
+"""A layout of texts (`YYYY-MM-DD`), which is no text itself."""
+_LONGEST = 20_000
+_BUILTIN = frozenset(dir(builtins))
+_NOT_TESTED = _BUILTIN - {"len", "iter", "str", "repr", "bool", "hash", "next"}
+_ASSUMED = re.compile(r"\s*(?:note:? )?(?:you (?:may|can) )?assum", re.IGNORECASE)
+
+
+def clauses(spec: Spec) -> tuple[Clause, ...]:
+    """Return the clauses of `spec` in order; headings, examples and code are none."""
+    found = []
+    for text in dict.fromkeys(_parts(_prose(spec))):
+        said = _without_header(text, spec)
+        if not _is_example(said, spec):
+            found.append(Clause(text.strip(" ,"), tuple(dict.fromkeys(_needs(text, said, spec)))))
+    return tuple(found)
+
+
+def _is_example(said: str, spec: Spec) -> bool:
+    """Return True if nothing is said beside calls, values, and the words between them."""
+    entry = re.escape(spec.signature.name) if spec.signature else "(?!)"
+    for match in reversed(list(re.finditer(rf"\b(?:{entry}|\w+\.[\w.]+)\(", said))):
+        end = closing(said, match.end() - 1)
+        said = f"{said[: match.start()]} {said[end + 1 :]}" if end is not None else said
+    words = re.findall(r"[A-Za-z]{2,}", _BETWEEN.sub(" ", _QUOTED.sub(" ", said)))
+    return len(words) < (2 if re.search(r"->|=>|==|→|\bis\b|\breturns?\b", said) else 1)
+
+
+def _prose(spec: Spec) -> str:
+    """Return the text of `spec` without fenced code, and prompts; of a stub its docstrings."""
+    text = spec.text[:_LONGEST]
+    try:
+        tree = parse(text)
+    except ValueError:
+        pass
+    else:
+        documented = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+        texts = [ast.get_docstring(node) for node in ast.walk(tree) if isinstance(node, documented)]
+        text = "\n\n".join(filter(None, texts)) or text
+    lines = text.split("\n")
+    dropped = {
+        number
+        for session in shown(lines)
+        for number in range(session[0].line, session[-1].line + session[-1].text.count("\n") + 1)
+    }
+    kept, fenced = [], False
+    for number, line in enumerate(lines):
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif not fenced and number not in dropped:
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def _parts(prose: str) -> Iterator[str]:
+    """Yield the parts that are clauses, each on one line."""
+    paragraph: list[str] = []
+    for line in [*prose.split("\n"), ""]:
+        starts = not line.strip() or _ITEM.match(line) or _HEADING.match(line) or _SCENARIO.match(line)
+        if starts or (paragraph and _HEADING.match(paragraph[-1])):
+            yield from _sentences(paragraph)
+            paragraph = []
+        if line.strip():
+            paragraph.append(line)
+
+
+def _sentences(lines: Sequence[str]) -> Iterator[str]:
+    if not lines or (_HEADING.match(lines[0]) and not _ITEM.match(lines[0])):
+        return
+    item = _ITEM.match(lines[0])
+    text = " ".join("\n".join(lines)[item.end() if item else 0 :].split())
+    if _STEP.match(text) and len(lines) > 1:
+        yield text
+        return
+    masked = _QUOTED.sub(lambda match: "x" * len(match[0]), text)
+    place = seen = depth = 0
+    for end in _END.finditer(masked):
+        depth += _depth(masked, seen, end.start())
+        seen = end.start()
+        short = end[0][0] == "." and _SHORT_FORMS.search(masked[max(place, seen - 12) : seen + 1])
+        if depth <= 0 and not short:
+            yield from _raising_apart(text[place : seen + 1])
+            place, depth = end.end(), 0
+    yield from _raising_apart(text[place:])
+
+
+def _depth(text: str, start: int, end: int) -> int:
+    """Return how many more brackets open than close in a part of `text`."""
+    return sum(text.count(mark, start, end) * sign for mark, sign in (("(", 1), ("[", 1), (")", -1), ("]", -1)))
+
+
+def _raising_apart(sentence: str) -> Iterator[str]:
+    """Yield `sentence`, in two parts where its end says on its own that something is raised."""
+    raising = _RAISE.search(sentence)
+    if raising and raising.start() > 12 and not _CONDITION_FIRST.match(sentence):
+        yield sentence[: raising.start()].rstrip(" ,;.")
+        sentence = sentence[raising.start() :].lstrip(" ,")
+        sentence = re.sub(r"^(?:and|but|or)\s+", "", sentence)
+    if not sentence.endswith(":"):
+        yield sentence.rstrip(" ;.")
+
+
+def _without_header(text: str, spec: Spec) -> str:
+    """Return `text` without the header of the entry point: its types are no kinds of input."""
+    header = spec.signature.text if spec.signature else ""
+    return text.replace(header.removeprefix("async ").removeprefix("def "), " ") if header else text
+
+
+def _needs(text: str, said: str, spec: Spec) -> Iterator[Need]:
+    bare = _without_headers(said)
+    quoted = [match[0] for match in _QUOTED.finditer(bare)]
+    raised = [] if _NO_RAISE.search(bare) else list(dict.fromkeys(_EXCEPTION.findall(bare)))
+    words = bare
+    for each in quoted:
+        words = words.replace(each, " ")
+    if _ASSUMED.match(bare):
+        return
+    inputs = list(kinds_in(words))
+    if raised:
+        yield Need("exception", raised[0])
+        for exception in raised[1:]:
+            yield Need("exception", exception)
+        if len(raised) == 1:
+            yield from (Need("input", kind, raised[0]) for kind, _ in inputs)
+    else:
+        yield from (Need("value" if outcome else "input", kind) for kind, outcome in inputs)
+    yield from (Need("name", name) for name in _names(text, quoted, spec))
+    yield from (Need("name", option) for option in _OPTION.findall(bare))
+    if not raised:
+        texts = [each for each in map(_stated_text, _values_quoted(bare, quoted, _parameters(spec))) if each]
+        yield from (Need("text", each) for each in (texts if len(texts) < 3 else texts[:1]))
+
+
+def _without_headers(text: str) -> str:
+    """Return `text` without the parameters and annotations of other headers in it."""
+    for match in reversed(list(re.finditer(r"\b[A-Za-z_]\w*\(", text))):
+        end = closing(text, match.end() - 1)
+        if end is not None and ":" in text[match.end() : end]:
+            text = f"{text[: match.end()]}{re.sub(r'^ *-> *[^ ,.;]+', '', text[end:], count=1)}"
+    return text
+
+
+def _names(text: str, quoted: Sequence[str], spec: Spec) -> Iterator[str]:
+    """Yield the functions, methods and attributes that a clause speaks of, beside the entry point."""
+    entry = spec.signature.name if spec.signature else ""
+    parameters = set(re.findall(r"[(,]\s*\*{0,2}([A-Za-z_]\w*)", " ".join(_headers(spec.text))))
+    own = spec.signature is not None and spec.signature.kind == "class"
+    called = [
+        match["name"]
+        for match in _CALLED.finditer(text)
+        if match["name"] not in (_NOT_TESTED if own else _BUILTIN) or (own and text[match.end() :].startswith(")"))
+    ]
+    inside = [each.strip("`").strip() for each in quoted if each.startswith("`")]
+    plain = [each for each in inside if each.isidentifier() and each.islower() and each not in parameters]
+    if spec.signature is not None and not own:
+        plain = []  # in a function's spec these are its parameters, keys, and values
+    attributes = [match["name"] for match in _ATTRIBUTE.finditer(text)]
+    defined = set(re.findall(r"^(?:async )?def (\w+)", spec.text, re.MULTILINE))  # helpers of a stub
+    for name in dict.fromkeys([*called, *attributes, *plain]):
+        if name not in defined and name != entry and not name.startswith("_"):
+            yield name
+
+
+def _parameters(spec: Spec) -> set[str]:
+    """Return the names of parameters in the headers and calls of a spec."""
+    return set(re.findall(r"[(,]\s*\*{0,2}([A-Za-z_]\w*)", " ".join(_headers(spec.text))))
+
+
+def _values_quoted(text: str, quoted: Sequence[str], parameters: set[str]) -> Iterator[str]:
+    """Yield the quotations that are no parameters and no words explained (`"word" is a group of letters`)."""
+    for each in quoted:
+        explained = re.search(rf"{re.escape(each)} (?:is|are|means?|being)\b", text)
+        if each.strip("`'\"") not in parameters and not explained:
+            yield each
+
+
+def _headers(text: str) -> Iterator[str]:
+    for match in re.finditer(r"\b[A-Za-z_]\w*\(", text):
+        end = closing(text, match.end() - 1)
+        if end is not None:
+            yield text[match.end() - 1 : end]
+
+
+def _stated_text(quoted: str) -> str | None:
+    """Return the text that a quotation in a clause stands for; None where it is a name or a layout."""
+    inner = quoted.strip("`").strip()
+    try:
+        value = ast.literal_eval(inner)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    if not isinstance(value, str) or not value.strip() or _PATTERN.fullmatch(value):
+        return None
+    return repr(value)

@@ -1,0 +1,193 @@
+"""Kinds of input that a spec's words ask for (`empty`, `lower case`, `negative`): which values are of a kind, and
+how one is made from another value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+_SIZED = (str, list, tuple, dict, set, frozenset, bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class KindOfInput:
+    """`words` is a pattern of the words that ask for it; `has` says of a plain value if it is of the kind; `make`
+    returns a value of the kind near another one, or that one where there is none."""
+
+    name: str
+    words: re.Pattern[str]
+    has: Callable[[object], bool]
+    make: Callable[[object], object]
+
+
+def _text(holds: Callable[[str], bool]) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, str) and holds(value)
+
+
+def _number(holds: Callable[[float], bool]) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, int | float) and not isinstance(value, bool) and holds(value)
+
+
+def _if_text(change: Callable[[str], str]) -> Callable[[object], object]:
+    return lambda value: change(value) if isinstance(value, str) else value
+
+
+def _if_number(change: Callable[[float], object]) -> Callable[[object], object]:
+    return lambda value: change(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def _repeats(value: object) -> bool:
+    items = list(value) if isinstance(value, str | list | tuple) else []
+    return any(item in items[:index] for index, item in enumerate(items))
+
+
+def _with_repeat(value: object) -> object:
+    match value:
+        case str():
+            return value + value[:1]
+        case list():
+            return [*value, *value[:1]]
+        case tuple():
+            return (*value, *value[:1])
+    return value
+
+
+def _one_item(value: object) -> object:
+    return value[:1] if isinstance(value, str | list | tuple) else value
+
+
+def _emptied(value: object) -> object:
+    return type(value)() if isinstance(value, _SIZED) else value
+
+
+def _holding(mark: str) -> Callable[[object], object]:
+    return _if_text(lambda text: f"{text[:1]}{mark}{text[1:]}")
+
+
+def _is_nested(value: object) -> bool:
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    in_text = isinstance(value, str) and any(mark * 2 in value for mark in "([{<")
+    return in_text or any(isinstance(item, list | tuple | dict) for item in items)
+
+
+def _kind(
+    name: str, words: str, has: Callable[[object], bool], make: Callable[[object], object] = lambda value: value
+) -> KindOfInput:
+    return KindOfInput(name, re.compile(words, re.IGNORECASE), has, make)
+
+
+def _of_mark(name: str, words: str, marks: str) -> KindOfInput:
+    """The kind of texts that hold one of `marks`."""
+    return _kind(name, words, _text(lambda text: any(mark in text for mark in marks)), _holding(marks[0]))
+
+
+def _not(form: Callable[[str], str]) -> Callable[[str], bool]:
+    return lambda text: text != form(text)
+
+
+_ANY_CASE = (
+    r"\bcase[- ]?insensitiv\w*|\bignor\w+ (?:the )?(?:letter )?case\b|\bregardless of case\b|\bupper or lower\b"
+    r"|\b(?:either|any|mixed) case\b|\bcase (?:does not|doesn't) matter\b"
+)
+KINDS: tuple[KindOfInput, ...] = (
+    _kind(
+        "an empty input",
+        r"(?<!non-)(?<!non)(?<!not )\bempty\b"
+        r"|\bno (?:items?|elements?|words?|characters?|values?|numbers?|entries|letters)\b",
+        lambda value: isinstance(value, _SIZED) and not value,
+        _emptied,
+    ),
+    _kind(
+        "lower case",
+        rf"\blower[- ]?cased?\b|\blower or upper\b|{_ANY_CASE}",
+        _text(_not(str.upper)),
+        _if_text(str.lower),
+    ),
+    _kind(
+        "upper case",
+        rf"\bupper[- ]?cased?\b|\bcapitals?\b|{_ANY_CASE}",
+        _text(_not(str.lower)),
+        _if_text(str.upper),
+    ),
+    _kind(
+        "a negative number",
+        r"(?<!non-)(?<!non)(?<!no )(?<!not )\bnegatives?\b"
+        r"|\bbelow zero\b|\bless than (?:0|zero)\b|(?<![<>=])< ?0\b",
+        _number(lambda number: number < 0),
+        _if_number(lambda number: -abs(number) or -1),
+    ),
+    _kind("zero", r"\bzero\b(?! or more)", _number(lambda number: number == 0), _if_number(lambda number: 0)),
+    _kind(
+        "repeated items",
+        r"\bduplicat\w+|\brepeat(?:ed|s)\b|\bmore than once\b|\bseveral times\b|\bagain\b|\btwice in\b",
+        _repeats,
+        _with_repeat,
+    ),
+    _kind(
+        "one item",
+        r"\b(?:single|only one|one|exactly one|just one) (?:item|element|value|character|number|word|entry)\b",
+        lambda value: isinstance(value, _SIZED) and len(value) == 1,
+        _one_item,
+    ),
+    _kind(
+        "a space at an end",
+        r"\b(?:leading|trailing|surrounding) (?:and (?:leading|trailing) )?(?:white ?space|spaces|blanks)\b"
+        r"|\bstrip(?:ped|s)? of (?:white ?space|spaces)\b|\bspaces? (?:around|before|after|at (?:the|either) end)",
+        _text(lambda text: text != text.strip()),
+        _if_text(lambda text: f" {text} "),
+    ),
+    _kind(
+        "white space",
+        r"\bwhite ?space\b|\bspaces\b|\ba space\b|\bblanks\b",
+        _text(lambda text: any(mark.isspace() for mark in text)),
+        _holding(" "),
+    ),
+    _kind("None", r"\bNone\b", lambda value: value is None),
+    _kind(
+        "a float",
+        r"\bfloats?\b|\bfloating\b|\bfractional\b|\bdecimal (?:places?|numbers?|points?|digits?)\b",
+        lambda value: isinstance(value, float),
+        _if_number(lambda number: number + 0.5),
+    ),
+    _kind(
+        "a letter beyond ASCII",
+        r"\baccent(?:s|ed)?\b|\bunicode\b|\bnon-ascii\b|\bdiacritics?\b|\bumlauts?\b",
+        _text(lambda text: not text.isascii()),
+        _holding("é"),
+    ),
+    _kind(
+        "a digit",
+        r"\bdigits?\b",
+        lambda value: isinstance(value, int | float) or (isinstance(value, str) and any(map(str.isdigit, value))),
+        _holding("7"),
+    ),
+    _of_mark("punctuation", r"\bpunctuation\b|\bspecial characters?\b", "!.,;:?-_#%&()'\"@$*+/=<>[]{}~"),
+    _of_mark("a hyphen", r"\bhyphens?\b|\bdash(?:es)?\b", "-"),
+    _of_mark("an underscore", r"\bunderscores?\b", "_"),
+    _of_mark("a comma", r"\bcommas?\b", ","),
+    _of_mark("a semicolon", r"\bsemicolons?\b", ";"),
+    _of_mark("a colon", r"\bcolons?\b", ":"),
+    _of_mark("a tab", r"\btabs?\b", "\t"),
+    _of_mark(
+        "a line break",
+        r"\bnew ?lines?\b|\bline breaks?\b|\bmulti-?line\b|\beach line\b|\bblank lines?\b",
+        "\n",
+    ),
+    _of_mark("a quotation mark", r"\bquotes?\b|\bquotation marks?\b|\bquoted\b", "\"'"),
+    _of_mark("a slash", r"\bslash(?:es)?\b", "/"),
+    _of_mark("a bracket", r"\bbrackets?\b|\bparenthes[ie]s\b|\bbraces\b", "()[]{}<>"),
+    _kind("a nested value", r"\bnested\b", _is_nested),
+)
+BY_NAME = {kind.name: kind for kind in KINDS}
+
+
+_OUTCOME = re.compile(r"\b(?:return|give|yield|output|print|result|replace|produce|convert)\w*\b", re.IGNORECASE)
+
+
+def kinds_in(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the kinds that the words of `text` ask for by name, and True where that may be what comes out."""
+    outcome = _OUTCOME.search(text)
+    for kind in KINDS:
+        if found := kind.words.search(text):
+            yield kind.name, outcome is not None and outcome.start() < found.start()

@@ -1,0 +1,242 @@
+"""Claims and false claims at 0 to 3 answers, on recorded replies.
+
+`python docs/measure/simulate_answers.py REPLIES`, where REPLIES is docs/benchmark/replies.tar.gz unpacked. No
+model is asked: a draft that is not recorded counts as one that can't be used. The reference answers the first
+question of each ruling that has one line; with `--wrong SHARE` that share of the answers is another draft's.
+Hidden tests judge what is delivered at each number of answers.
+
+A row is printed for each task as JSON; `--table` prints the table of a file of rows, by set, half of the tasks and
+number of answers. `--only with|without|mbpp` and `--limit N` take a part.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+
+from agents.bench.hidden_tests import HiddenTests  # noqa: E402
+from agents.bench.statistics import share_of  # noqa: E402
+from agents.bench.tasks import BenchTask, read_tasks, solution_of, task_spec  # noqa: E402
+from agents.errors import BudgetSpent, GreenloopError, ReplyError  # noqa: E402
+from agents.events import ignore_event  # noqa: E402
+from agents.judge.judge import SUCCESSES  # noqa: E402
+from agents.judge.probes import UNKNOWN  # noqa: E402
+from agents.llm_backends.recorded import ReplyStore  # noqa: E402
+from agents.loop.plan import plan  # noqa: E402
+from agents.loop.state import LoopState  # noqa: E402
+from agents.loop.strategies import run_strategy  # noqa: E402
+from agents.records import (  # noqa: E402
+    Candidate,
+    Dispute,
+    Reply,
+    Request,
+    Role,
+    RoundRecord,
+    Spec,
+    Test,
+    fingerprint,
+)
+from agents.roles.ask import Ask  # noqa: E402
+from agents.run.role_models import ROLES, make_roles  # noqa: E402
+from agents.sandbox import open_sandbox  # noqa: E402
+from agents.settings import Settings  # noqa: E402
+from agents.spec.examples import from_statement  # noqa: E402
+from agents.storage.questions import answer_lines  # noqa: E402
+from agents.verifier.cached_verifier import CachedVerifier  # noqa: E402
+
+MOST_ANSWERS = 3
+SETS = {
+    "with": ("HumanEval+", "humaneval_plus_dev.jsonl", False),
+    "without": ("HumanEval+", "humaneval_plus_dev.jsonl", True),
+    "mbpp": ("MBPP+", "mbpp_plus_dev.jsonl", False),
+}
+DATA = ROOT.parent / "shared/benchmarks"
+
+
+class Kept:
+    """The archive of one loop, in memory; counts the tokens of the replies that it used."""
+
+    def __init__(self, store: ReplyStore) -> None:
+        self._store = store
+        self.code = ""
+        self.rounds: list[RoundRecord] = []
+        self.tokens = 0
+        self.missing = 0
+
+    def append(self, record: RoundRecord) -> None:
+        """Keep one round."""
+        self.rounds.append(record)
+
+    def save_code(self, code: str) -> None:
+        """Keep the best candidate so far."""
+        self.code = code
+
+    def save_tests(self, tests: Sequence[Test]) -> None:
+        """Do nothing: the rounds hold the suite."""
+
+    def ask(self, _: Role) -> Ask:
+        """Return the function that answers from the record."""
+
+        def answer(request: Request) -> Reply:
+            reply = self._store.find(request)
+            if reply is None:
+                self.missing += 1
+                raise ReplyError("it is not recorded")
+            self.tokens += reply.usage.completion_tokens
+            return reply
+
+        return answer
+
+
+def run(spec: Spec, store: ReplyStore, verifier: CachedVerifier, settings: Settings) -> Kept:
+    """Run the loop on recorded replies."""
+    kept = Kept(store)
+    roles = make_roles(kept.ask, settings, ROLES, verifier, 1, None)
+    try:
+        run_strategy("greenloop", LoopState(spec, plan(settings, spec.limits), roles, kept, ignore_event))
+    except (BudgetSpent, GreenloopError) as error:
+        print(f"{spec.id}: {error}", file=sys.stderr)
+    return kept
+
+
+def reference_answer(task: BenchTask, call: str, verifier: CachedVerifier) -> str | None:
+    """Return what the reference does for `call`: a value, or `raises` and the exception."""
+    name = "test_asked"
+    source = f"def {name}():\n    assert {call} == {UNKNOWN}\n"
+    imports = f"from user_code import {task.entry_point}"
+    board = verifier.board(
+        [Candidate("reference", task.reference, "user", 1)], [Test(name, source, "generated", imports)]
+    )
+    outcome = board.verdicts[0].outcome(name)
+    if outcome.actual is not None:
+        return outcome.actual
+    raised = outcome.detail.partition(":")[0].strip()
+    return f"raises {raised}" if outcome.status == "error" and raised.isidentifier() else None
+
+
+def answered(
+    task: BenchTask, spec: Spec, disputes: Sequence[Dispute], verifier: CachedVerifier, wrong: float
+) -> Spec | None:
+    """Return `spec` with an answer to the first question that can be answered on a line; None without one."""
+    known = {example.source_line for example in spec.examples}
+    for dispute in disputes:
+        if not answer_lines(replace(dispute, answers=("0",))) or "\n" in dispute.question:
+            continue
+        value = reference_answer(task, dispute.question, verifier)
+        others = [each for each in dispute.answers if each != value]
+        chance = random.Random(fingerprint(task.task_id + dispute.question))
+        if others and chance.random() < wrong:
+            value = chance.choice(others)
+        if value is None:
+            continue
+        line = f"{dispute.question} {value}" if value.startswith("raises ") else f"{dispute.question} == {value}"
+        if line in known:
+            continue
+        try:
+            example = from_statement(line, spec.signature)
+        except ValueError:
+            continue
+        return replace(
+            spec, examples=(*spec.examples, replace(example, answer=True, told=False, source_line=line))
+        )
+    return None
+
+
+def rows(name: str, args: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Yield a row for each task of a set: by number of answers its grade, if it is right, and the tokens."""
+    dataset, file, strip = SETS[name]
+    store = ReplyStore(args.replies / name / "replies")
+    tasks = read_tasks(DATA / file, dataset)[: args.limit]  # type: ignore[arg-type]
+    settings = Settings()
+    with closing(open_sandbox()) as sandbox, closing(CachedVerifier(sandbox)) as verifier:
+        hidden = HiddenTests(tasks, sandbox)
+        for task in tasks:
+            spec: Spec | None = task_spec(task, strip)
+            found: list[dict[str, Any]] = []
+            for answers in range(MOST_ANSWERS + 1):
+                if spec is None:
+                    found.append(found[-1])
+                    continue
+                kept = run(spec, store, verifier, settings)
+                if not kept.rounds:
+                    break
+                ruling = kept.rounds[-1].ruling
+                solution = solution_of(task, kept.code) if kept.code else ""
+                right = bool(solution) and hidden.judge(task.task_id, solution).plus
+                claimed = ruling.grade in SUCCESSES
+                asked = [each.question[:200] for each in ruling.disputes[:3]]
+                unchecked = sum(bool(each.missing) for each in ruling.clauses)
+                spent = {"tokens": kept.tokens, "missing": kept.missing, "unchecked": unchecked, "asked": asked}
+                found.append(
+                    {"grade": ruling.grade, "claimed": claimed, "right": right, "why": ruling.why, **spent}
+                )
+                if answers < MOST_ANSWERS:
+                    settled = ruling.grade == "verified" and not args.ask_verified
+                    spec = None if settled else answered(task, spec, ruling.disputes, verifier, args.wrong)
+            if found:
+                yield {
+                    "set": name,
+                    "task": task.task_id,
+                    "half": int(fingerprint(task.task_id), 16) % 2,
+                    "by": found,
+                }
+
+
+def told(observations: Sequence[bool]) -> str:
+    """Return a share with its interval."""
+    found = share_of(list(enumerate(observations)))
+    if found.share is None or found.interval is None:
+        return "-"
+    low, high = found.interval.low, found.interval.high
+    return f"{found.count} of {found.total}: {found.share:.1%} ({low:.1%} to {high:.1%})"
+
+
+def table(lines: Sequence[str]) -> None:
+    """Print claims and false claims by set, half and number of answers."""
+    found = [json.loads(line) for line in lines if line.strip()]
+    print("| set | half | answers | claimed | false, of claims | right | tokens |\n|---|---|--:|--:|--:|--:|--:|")
+    for name in dict.fromkeys(row["set"] for row in found):
+        for half in (0, 1, None):
+            these = [row["by"] for row in found if row["set"] == name and half in (None, row["half"])]
+            for number in range(MOST_ANSWERS + 1):
+                now = [by[number] for by in these if len(by) > number]
+                claims = [each for each in now if each["claimed"]]
+                cells = (
+                    name, {0: "first", 1: "second", None: "both"}[half], number,
+                    told([each["claimed"] for each in now]), told([not each["right"] for each in claims]),
+                    sum(each["right"] for each in now),
+                    round(sum(each["tokens"] for each in now) / max(1, len(now))),
+                )  # fmt: skip
+                print(f"| {' | '.join(map(str, cells))} |")
+
+
+def main() -> None:
+    """Print the rows, or the table of rows."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("replies", type=Path)
+    parser.add_argument("--table", action="store_true")
+    parser.add_argument("--only", choices=tuple(SETS))
+    parser.add_argument("--limit", type=int)
+    parser.add_argument("--wrong", type=float, default=0.0)
+    parser.add_argument("--ask-verified", action="store_true")
+    args = parser.parse_args()
+    if args.table:
+        table(args.replies.read_text("utf-8").splitlines())
+        return
+    for name in [args.only] if args.only else list(SETS):
+        for row in rows(name, args):
+            print(json.dumps(row), flush=True)
+
+
+if __name__ == "__main__":
+    main()

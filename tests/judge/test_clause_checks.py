@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import pytest
+
+from agents.judge.clause_checks import clause_checks, edge_probes
+from agents.judge.judge import Situation, judge
+from agents.judge.probes import probed_call
+from agents.records import Board as RecordedBoard
+from agents.records import Clause, ClauseCheck, Need, Outcome, Test, Verdict
+
+from ..support.boards import board, candidate, value_test
+
+A, B, C, D = (candidate(name) for name in "abcd")
+ROMAN = Clause("roman numerals, upper or lower case", (Need("input", "lower case"), Need("input", "upper case")))
+RAISES = Clause(
+    "raise ValueError for an empty text",
+    (Need("exception", "ValueError"), Need("input", "an empty input", "ValueError")),
+)
+UPPER, LOWER = (value_test(f"test_{n}", f"f({text!r})", "4") for n, text in enumerate(("IV", "iv")))
+
+
+def raising(name: str, call: str, exception: str = "ValueError") -> Test:
+    return Test(name, f"def {name}():\n    with pytest.raises({exception}):\n        {call}\n", "generated")
+
+
+def checked(clause: Clause, *tests: Test, contested: tuple[Test, ...] = ()) -> ClauseCheck:
+    (found,) = clause_checks([clause], tests, contested, "f")
+    return found
+
+
+def test_a_clause_is_held_once_a_test_uses_all_that_it_needs() -> None:
+    assert checked(ROMAN, UPPER).standing == "nothing checks lower case"
+    assert checked(ROMAN, UPPER, LOWER).standing == "held by 2 tests"
+    assert checked(ROMAN).standing == "nothing checks this"
+
+
+def test_an_unchecked_clause_names_a_line_that_would_test_it() -> None:
+    assert checked(ROMAN, UPPER).would_test == "f('iv') == ..."
+    assert checked(RAISES, UPPER).would_test == "f(...) raises ValueError"
+    assert checked(RAISES, UPPER, raising("test_x", "f('A')")).would_test == "f('') raises ValueError"
+
+
+@pytest.mark.parametrize(
+    ("test", "missing"),
+    [
+        (raising("test_x", "f('')"), []),
+        (raising("test_x", "f('A')"), ["ValueError for an empty input"]),
+        (raising("test_x", "f('')", "KeyError"), ["`ValueError`", "ValueError for an empty input"]),
+        (value_test("test_x", "f('')", "0"), ["`ValueError`", "ValueError for an empty input"]),
+    ],
+)
+def test_an_input_that_raises_is_needed_in_a_test_of_that_exception(test: Test, missing: list[str]) -> None:
+    assert [str(need) for need in checked(RAISES, test).missing] == missing
+
+
+def test_a_contested_test_of_what_is_missing_makes_the_clause_open() -> None:
+    found = checked(RAISES, UPPER, contested=(raising("test_x", "f('')"),))
+    assert (found.open, found.standing) == (True, "open")
+
+
+def test_names_may_be_used_as_attributes_keywords_or_in_the_text_of_a_command() -> None:
+    clause = Clause(
+        "with pop, key and --quiet", (Need("name", "pop"), Need("name", "key"), Need("name", "--quiet"))
+    )
+    uses = Test("test_a", "def test_a():\n    assert f(x.pop(), key=1) == run(['--quiet'])\n", "generated")
+    assert checked(clause, uses).missing == ()
+
+
+def test_an_object_that_was_just_made_is_an_empty_input() -> None:
+    fresh = Test(
+        "test_a",
+        "def test_a():\n    x = Stack()\n    with pytest.raises(ValueError):\n        x.pop()\n",
+        "generated",
+    )
+    assert checked(RAISES, fresh).missing == ()
+
+
+def test_a_value_may_go_in_or_come_out() -> None:
+    clause = Clause("return None for an unknown name", (Need("value", "None"),))
+    assert checked(clause, value_test("test_a", "f('x')", "None")).missing == ()
+
+
+def test_edges_are_made_from_the_calls_of_tests_where_no_test_has_them() -> None:
+    assert [probed_call(probe) for probe in edge_probes([ROMAN], [UPPER], 4)] == ["f('iv')"]
+    assert edge_probes([ROMAN], [UPPER, LOWER], 4) == ()
+
+
+# --- what a ruling makes of it -----------------------------------------------------------------------------------
+
+TRUSTED = value_test("test_spec_example_1", "f('IX')", "9", "spec")
+FOUR = (A, B, C, D)
+
+
+def test_a_clause_that_nothing_checks_is_no_success_and_is_asked_for_once() -> None:
+    judged = board({TRUSTED: "9", UPPER: "4"}, dict.fromkeys(FOUR, ("9", "4")))
+    first = judge(judged, Situation(clauses=(ROMAN,), entry="f", may_draft=False)).ruling
+    assert (first.grade, first.next_step) == ("contested", "test")
+    assert first.why.startswith("Nothing checks lower case, which the spec asks for.")
+    last = judge(judged, Situation(clauses=(ROMAN,), entry="f", may_draft=False, clauses_asked=True)).ruling
+    assert (last.grade, last.next_step, last.clauses[0].standing) == (
+        "contested",
+        "done",
+        "nothing checks lower case",
+    )
+    both = board({TRUSTED: "9", UPPER: "4", LOWER: "4"}, dict.fromkeys(FOUR, ("9", "4", "4")))
+    assert judge(both, Situation(clauses=(ROMAN,), entry="f")).ruling.grade == "verified"
+
+
+def test_an_exception_that_the_spec_does_not_name_rules_no_test_out() -> None:
+    refusing = dict.fromkeys(FOUR, ("9", "4", "raise KeyError: 'i'"))
+    tests = {TRUSTED: "9", UPPER: "4", LOWER: "4"}
+    plain = judge(board(tests, refusing), Situation()).ruling
+    named = judge(board(tests, refusing), Situation(clauses=(RAISES,), entry="f")).ruling
+    assert [entry.standing for entry in (plain.ledger[2], named.ledger[2])] == ["ruled out", "contested"]
+
+
+def by_status(*statuses: str) -> RecordedBoard:
+    """A board of `raising` and a trusted test that all pass, by the status of each draft on the first."""
+    test = raising("test_x", "f('')")
+    verdicts = tuple(
+        Verdict("failed", (Outcome(TRUSTED.id, "passed"), Outcome("test_x", status)))  # type: ignore[arg-type]
+        for status in statuses
+    )
+    return RecordedBoard(FOUR[: len(statuses)], (TRUSTED, test), verdicts)
+
+
+def test_drafts_that_raise_something_else_than_the_spec_names_are_followed_by_nobody() -> None:
+    situation = Situation(clauses=(RAISES,), entry="f")
+    assert judge(by_status("error", "error", "error", "passed"), situation).ruling.leader == D.id
+    assert judge(by_status("failed", "failed", "failed", "passed"), situation).ruling.leader == A.id
+
+
+def test_a_test_of_a_named_exception_that_all_drafts_fail_is_told_to_the_next_ones() -> None:
+    situation = Situation(clauses=(RAISES,), entry="f", clauses_asked=True, may_compare=False)
+    decision = judge(by_status(*["error"] * 4), situation)
+    assert (decision.ruling.grade, decision.ruling.next_step) == ("contested", "redraft")
+    assert [test.id for test in decision.tell] == ["test_x"]
+    again = Situation(
+        clauses=(RAISES,), entry="f", clauses_asked=True, may_draft=False, told=frozenset({"test_x"})
+    )
+    assert judge(by_status(*["error"] * 4), again).ruling.next_step == "done"

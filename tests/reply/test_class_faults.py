@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import pytest
+
+from agents.errors import ReplyError
+from agents.reply import read_code
+from agents.reply.class_faults import class_fault
+from agents.spec import read_spec
+
+SPEC = read_spec("Implement a class Stack with push(item), pop() and size().", origin="argument")
+HEAD = "class Stack:\n    def __init__(self):\n        self.items = []\n"
+REST = "    def pop(self):\n        return self.items.pop()\n    def size(self):\n        return len(self.items)\n"
+
+
+def stack(push: str = "    def push(self, item):\n        self.items.append(item)\n", rest: str = REST) -> str:
+    return f"{HEAD}{push}{rest}"
+
+
+def test_a_class_that_has_what_the_spec_names_has_no_fault() -> None:
+    assert class_fault(stack(), SPEC) is None
+
+
+@pytest.mark.parametrize(
+    ("code", "fault"),
+    [
+        (stack().replace("self.items = []", "self.items = []\n        self.size = 0"), "hides the method `size`"),
+        (stack("    def push(self):\n        pass\n"), "`push` must be callable as `push(item)`"),
+        (stack("    def push(self, item, place):\n        pass\n"), "`push` must be callable as `push(item)`"),
+        (stack(rest="    def pop(self):\n        return 1\n"), "the spec names `size`"),
+    ],
+)
+def test_a_fault_that_shows_without_running_is_a_reason_to_ask_again(code: str, fault: str) -> None:
+    with pytest.raises(ReplyError, match=r".") as refused:
+        read_code(f"```python\n{code}```", SPEC, truncated=False)
+    assert fault in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        stack("    def push(self, *items):\n        pass\n"),
+        stack("    def push(self, item, place=0):\n        pass\n"),
+        stack(rest="    def pop(self):\n        return 1\n    @property\n    def size(self):\n        return 0\n"),
+        stack().replace("def size(self)", "def __size__(self)"),
+        stack().replace("self.items = []", "self.items = []\n        self.sizes = 0"),
+    ],
+)
+def test_what_may_be_called_so_is_no_fault(code: str) -> None:
+    assert class_fault(code, SPEC) is None
+
+
+def test_functions_are_not_looked_at() -> None:
+    assert (
+        class_fault("def f(n):\n    return n\n", read_spec("Write f(n) with help_me(x).", origin="argument"))
+        is None
+    )

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from agents.records import Spec
+from agents.spec import read_spec
+from agents.spec.clauses import clauses
+
+
+def spec(text: str) -> Spec:
+    return read_spec(text, origin="argument")
+
+
+def texts(text: str) -> list[str]:
+    return [clause.text for clause in clauses(spec(text))]
+
+
+def needs(text: str) -> dict[str, list[str]]:
+    return {clause.text: [str(need) for need in clause.needs] for clause in clauses(spec(text))}
+
+
+def test_sentences_parts_between_semicolons_and_list_items_are_clauses() -> None:
+    found = texts(
+        "Write f(text: str) -> str that turns a text round; blanks stay. It has rules:\n\n"
+        "- Letters stay.\n- Others, e.g. digits, go\n  to the end.\n1. Empty gives empty."
+    )
+    assert found == [
+        "Write f(text: str) -> str that turns a text round",
+        "blanks stay",
+        "Letters stay",
+        "Others, e.g. digits, go to the end",
+        "Empty gives empty",
+    ]
+
+
+def test_what_ends_a_sentence_within_quotes_or_brackets_ends_no_clause() -> None:
+    assert len(texts('Write f(text: str) -> list[str] that splits after "a. B", "; " or (as. In) brackets.')) == 1
+
+
+def test_examples_code_and_headings_are_no_clauses() -> None:
+    text = (
+        "Write f(n: int) -> int that doubles n.\n\n# Notes\n\nExamples:\n\nf(1) == 2\n\n"
+        "```python\nf(3) == 6\n```\n>>> f(2)\n4\n"
+    )
+    assert texts(text) == ["Write f(n: int) -> int that doubles n"]
+
+
+def test_a_scenario_is_one_clause() -> None:
+    text = "Write a class Box with add(x).\n\nGiven an empty box\nWhen 1 is added\nThen len(box) is 1"
+    assert texts(text)[1] == "Given an empty box When 1 is added Then len(box) is 1"
+
+
+def test_a_stubs_docstring_is_what_is_split() -> None:
+    said = "Double the number. Negative numbers give zero."
+    text = f'def f(n: int) -> int:\n    """{said}\n\n    >>> f(1)\n    2\n    """\n'
+    assert texts(text) == ["Double the number", "Negative numbers give zero"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("Raise ValueError for an empty text.", ["`ValueError`", "ValueError for an empty input"]),
+        ("It never raises ValueError.", []),
+        ("Upper or lower case.", ["lower case", "upper case"]),
+        ("Ignore case.", ["lower case", "upper case"]),
+        ("Numbers are non-negative and lists non-empty.", []),
+        ("Negative numbers count double.", ["a negative number"]),
+        ('Return "odd" for those.', ["`'odd'`"]),
+        ("Dates are like 'YYYY-MM-DD'.", []),
+        ("You may assume that the text is not empty and has no negative numbers.", []),
+        ("Strip leading and trailing whitespace.", ["a space at an end", "white space"]),
+        ("Use help_me(x) for it.", ["`help_me`"]),
+        ("It takes --quiet.", ["`--quiet`"]),
+    ],
+)
+def test_what_a_test_of_a_clause_has_to_use(sentence: str, expected: list[str]) -> None:
+    found = needs(f"Write f(text: str) -> int that counts things. {sentence}")
+    assert [need for each in list(found)[1:] for need in found[each]] == expected
+
+
+def test_what_is_raised_is_a_clause_of_its_own_unless_its_condition_comes_first() -> None:
+    apart = needs("Write f(text: str) -> int, upper or lower case, and raise ValueError for a digit.")
+    assert list(apart.values()) == [["lower case", "upper case"], ["`ValueError`", "ValueError for a digit"]]
+    whole = needs("Write f(text: str) -> int that counts. If the text is empty, raise ValueError.")
+    assert list(whole.values())[1] == ["`ValueError`", "ValueError for an empty input"]
+
+
+def test_methods_and_attributes_of_a_class_are_needed_and_parameters_are_not() -> None:
+    found = needs(
+        "Implement a class Stack with push(x), pop() and min(). It has a `size` attribute; `x` is any value."
+    )
+    assert found["Implement a class Stack with push(x), pop() and min()"] == ["`push`", "`pop`", "`min`"]
+    assert found["It has a `size` attribute"] == ["`size`"]
+    assert found["`x` is any value"] == []
+
+
+@pytest.mark.parametrize("unit", ["a. ", "; ", "(", "`", '"', "raise ", "- a\n", "f(", "Given a\n", "\n", " "])
+def test_a_long_text_takes_linear_time(unit: str) -> None:
+    text = f"Write f(n: int) -> int. {unit * (19_000 // len(unit))}"
+    asked = spec("Write f(n: int) -> int.")
+    began = time.thread_time()
+    clauses(Spec(asked.id, text, asked.signature))
+    assert time.thread_time() - began < 2
