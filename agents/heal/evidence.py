@@ -14,6 +14,7 @@ from ..records import Board, Candidate, Outcome, Test, Verdict
 from ..records.heal import Answer, Call, Patch, Suspicion, SuspicionName, Trial
 from ..syntax.literals import is_literal
 from ..syntax.source import parse, parse_expression
+from .expectations import rounded
 
 TRIED_CALLS = 24
 _SLOWER = 10
@@ -213,7 +214,7 @@ def _is_text(node: ast.stmt) -> bool:
 
 def shown(call: Call) -> str:
     """A call for a sentence."""
-    source = call.source if call.path else f"the script run with {call.source}"
+    source = call.source if call.path else f"the script, run as {call.source},"
     return source if len(source) <= _LONGEST_SHOWN else f"{source[:_LONGEST_SHOWN]}…"
 
 
@@ -236,7 +237,7 @@ def _key(call: Call) -> str:
 
 
 def _text(answer: Answer | None) -> str | None:
-    return None if answer is None else answer.text
+    return None if answer is None or answer.text is None else rounded(answer.text)
 
 
 def _quoted(text: str) -> str:

@@ -20,6 +20,7 @@ from ..syntax.source import names_bound, names_used, parse, parse_expression
 
 EXPECT_CALL = "--expect-call"
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_FRACTION = re.compile(r"\b\d+\.\d+(?:e[-+]?\d+)?\b")
 _LONGEST_SHOWN = 300
 
 
@@ -111,13 +112,19 @@ class ExpectedCall:
     def failing(self, answer: Answer | None) -> Item | None:
         """The item of an answer that is not as expected."""
         returned = answer.value if answer is not None else None
-        wanted = ast.literal_eval(self.expected)
-        if returned is not None and is_literal(returned) and ast.literal_eval(returned) == wanted:
-            return None
+        if returned is not None and is_literal(returned):
+            found, wanted = (ast.literal_eval(rounded(text)) for text in (returned, self.expected))
+            if found == wanted:
+                return None
         raises = f"raises {answer.raises}" if answer and answer.raises else "has no answer in time"
         text = f"{self.call.source} == {self.expected}"
         detail = f"`{text}` is expected; it {raises if returned is None else f'returns {returned}'}"
         return Item(EXPECT_CALL, detail, text, _literals(text))
+
+
+def rounded(text: str) -> str:
+    """A text whose fractions have twelve digits: the order of a sum makes no other value."""
+    return _FRACTION.sub(lambda found: repr(float(f"{float(found[0]):.12g}")), text)
 
 
 def failing_calls(expected: Sequence[ExpectedCall], answers: Sequence[Answer | None]) -> tuple[Item, ...]:

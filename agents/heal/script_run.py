@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ..errors import Interrupted
 from ..records import Stopped
@@ -29,15 +29,16 @@ _GRACE_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """How a script is run, or pytest with `arguments` where there is none. `environment` is added to the
-    sandbox's own."""
+    """How a script is run, or another `program`: pytest with `arguments` (`tests_main`), or calls alone
+    (`answers`). `environment` is added to the sandbox's own."""
 
-    script: str | None
+    script: str
     arguments: tuple[str, ...] = ()
     stdin: bytes | None = None
     environment: tuple[tuple[str, str], ...] = ()
     wanted: tuple[str, ...] = ()
     """Files whose content is told afterwards."""
+    program: Literal["script_main", "tests_main", "answers"] = "script_main"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ def run_script(
     Raises SandboxBroken and Interrupted.
     """
     task = {
-        "program": "tests_main" if invocation.script is None else "script_main",
+        "program": invocation.program,
         "lent": ":".join(sandbox.interpreter.lent),
         "script": invocation.script,
         "arguments": invocation.arguments,

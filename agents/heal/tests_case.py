@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 from ..records.heal import Answer, Call, Frame, Item, Observation, Symptom
 from ..sandbox import Sandbox, SandboxLimits
@@ -67,8 +68,12 @@ class TestsCase:
         return self._own(self._run(changed, 0, self.wanted, called=True).calls)
 
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> tuple[Answer | None, ...]:
-        """Call them after the failing tests on `changed` files. Raises SandboxBroken and Interrupted."""
-        return self._run(changed, 0, self.wanted, asked=calls).answers
+        """Call them on `changed` files; where none can be imported so, after the failing tests.
+
+        Raises SandboxBroken and Interrupted.
+        """
+        alone = self._run(changed, 0, (), asked=calls, program="answers").answers
+        return alone if any(alone) else self._run(changed, 0, self.wanted, asked=calls).answers
 
     def _own(self, calls: Sequence[Call]) -> tuple[Call, ...]:
         return tuple(each for each in calls if each.path in self.may_change)
@@ -187,8 +192,9 @@ class TestsCase:
         *,
         called: bool = False,
         asked: Sequence[Call] = (),
+        program: Literal["tests_main", "answers"] = "tests_main",
     ) -> ScriptRun:
-        key = (seed, arguments, tuple(asked))
+        key = (seed, arguments, tuple(asked), program)
         if not changed and key in self._runs:
             return self._runs[key]
         new = {path: encoded(text, self.tree.files[path]) for path, text in changed.items()}
@@ -197,9 +203,9 @@ class TestsCase:
             self.limits,
             self.tree.archive(new),
             {**self.tree.files, **new},
-            Invocation(None, arguments),
+            Invocation("", arguments, program=program),
             seed=seed,
-            called=called or not changed,
+            called=called or (not changed and seed == 0),
             cancelled=self.cancelled,
             asked=asked,
         )

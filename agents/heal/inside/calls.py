@@ -38,6 +38,8 @@ class Calls:
         if seen > _MOST_SEEN or code.co_name.startswith("<"):
             return
         place = (code.co_filename[len(self._tree) :], getattr(code, "co_qualname", code.co_name))
+        if code.co_flags & _RESUMED and not set(frame.f_locals) <= set(_parameters(code)):
+            return  # it had begun before
         try:
             call = (*place, _source(place[1], code, frame.f_locals))
         except NotPlain as reason:
@@ -52,15 +54,12 @@ def _source(name: str, code: types.CodeType, values: dict[str, Any]) -> str:
     if "<locals>" in name:
         raise NotPlain("it is defined in another function")
     count = code.co_argcount + code.co_kwonlyargcount
-    extra = [bool(code.co_flags & flag) for flag in (_VARARGS, _KEYWORDS)]
-    names = code.co_varnames[: count + sum(extra)]
-    if code.co_flags & _RESUMED and not set(values) <= set(names):
-        raise NotPlain("it had begun before")
+    names = _parameters(code)
     positional = [values[each] for each in names[: code.co_argcount]]
     keywords = {each: values[each] for each in names[code.co_argcount : count]}
-    if extra[0]:
+    if code.co_flags & _VARARGS:
         positional += values[names[count]]
-    if extra[1]:
+    if code.co_flags & _KEYWORDS:
         keywords.update(values[names[-1]])
     owner, _, last = name.rpartition(".")
     if owner and positional and _is_of(positional[0], owner):
@@ -70,6 +69,11 @@ def _source(name: str, code: types.CodeType, values: dict[str, Any]) -> str:
     if len(source) > _LONGEST:
         raise NotPlain("its arguments are too long")
     return source
+
+
+def _parameters(code: types.CodeType) -> tuple[str, ...]:
+    extra = bool(code.co_flags & _VARARGS) + bool(code.co_flags & _KEYWORDS)
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + extra]
 
 
 def _is_of(value: Any, owner: str) -> bool:
