@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from . import __version__
-from .events import Answered, Asked, BoardStarted, Event, EventHandler, Note, Ruled, RunStarted
-from .records import Reply, Request, RunResult
-from .records.heal import HealResult
+from .events import Answered, Asked, BoardStarted, Event, EventHandler, Note, Ruled, RunEnded, RunStarted
+from .records import Reply, Request
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
@@ -35,11 +34,8 @@ _ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
 NO_PACKAGE = "No spans are sent: OpenTelemetry is not installed; install it with pip install 'greenloop[otel]'."
 
 
-Ended = HealResult | RunResult
-
-
 class RunSpans:
-    """The spans of one run. `handle` is an event handler, for any thread; `end` closes what is open.
+    """The spans of one run. `handle` is an event handler, for any thread; the run's end closes what is open.
 
     Calls come from several threads, so no span is ever current: each is made with its parent's context. Attributes
     have the names of the GenAI semantic conventions 1.38, which are in development, or names of greenloop's own.
@@ -74,24 +70,22 @@ class RunSpans:
                     self._verify = (time.time_ns(), event)
                 case Ruled():
                     self._ruled(event)
+                case RunEnded():
+                    self._end(event)
                 case _:
                     return
 
-    def end(self, result: Ended | None) -> None:
-        """Close all spans; None: the run ended by an error."""
+    def _end(self, event: RunEnded) -> None:
         from opentelemetry.trace import StatusCode
 
-        with self._lock:
-            for _, request in list(self._calls.values()):
-                self._answered(request, None)
-            self._end_round()
-            if self._run is None:
-                return
-            if result is not None:
-                self._run.set_attribute("greenloop.exit_code", result.exit_code)
-                if result.grade is not None:
-                    self._run.set_attribute("greenloop.grade", result.grade)
-            if result is None or result.exit_code > 1:
+        for _, request in list(self._calls.values()):
+            self._answered(request, None)
+        self._end_round()
+        if self._run is not None:
+            self._run.set_attribute("greenloop.exit_code", event.exit_code)
+            if event.grade is not None:
+                self._run.set_attribute("greenloop.grade", event.grade)
+            if event.error is not None:
                 self._run.set_status(StatusCode.ERROR)
             self._run.end()
             self._run = None
@@ -233,11 +227,10 @@ def is_on(environ: Mapping[str, str] = os.environ) -> bool:
 
 
 @contextmanager
-def spans(emit: EventHandler) -> Iterator[tuple[EventHandler, list[Ended]]]:
-    """Give a handler that makes spans of what it passes on to `emit`, and a list that takes the run's result."""
-    results: list[Ended] = []
+def spans(emit: EventHandler) -> Iterator[EventHandler]:
+    """Give a handler that makes spans of what it passes on to `emit`."""
     if not is_on():
-        yield emit, results
+        yield emit
         return
     try:
         from opentelemetry import context, trace
@@ -247,7 +240,7 @@ def spans(emit: EventHandler) -> Iterator[tuple[EventHandler, list[Ended]]]:
         if not _warned.is_set():
             _warned.set()
             emit(Note(NO_PACKAGE))
-        yield emit, results
+        yield emit
         return
     provider = own.provider if own is not None else trace.get_tracer_provider()
     content = os.environ.get(_CONTENT, "").strip().lower() == "true"
@@ -258,9 +251,9 @@ def spans(emit: EventHandler) -> Iterator[tuple[EventHandler, list[Ended]]]:
         emit(event)
 
     try:
-        yield handle, results
+        yield handle
     finally:
-        made.end(results[0] if results else None)
+        made.handle(RunEnded("stopped", None, 1, "It came to no end."))  # nothing is left to do where it has ended
         if own is not None and not _flushed(own) and not _warned.is_set():
             _warned.set()
             emit(Note("The spans of this run could not be sent to the OpenTelemetry receiver.", warning=True))

@@ -153,5 +153,5 @@ def _ended(task: Task, result: RunResult, last: Ruled | None) -> EntryResult:
         sandbox=result.sandbox,
         folder=task.entry.folder.as_posix() if result.code is not None else None,
         run=task.run.as_posix(),
-        **result.outcome(),
+        **result.ending(),
     )

@@ -13,6 +13,7 @@ from ..errors import GreenloopError
 from ..files import read_regular
 from ..jobs import Job, Jobs
 from ..records import RunRecord
+from ..records.heal import HealRecord
 from ..run.event_log import is_written
 from ..storage.questions import answer_lines, how_to_answer, question_line
 from ..storage.run_directory import RunDirectory, runs_in
@@ -43,7 +44,7 @@ def _row(run: RunDirectory, job: Job | None) -> Json:
             usage = result.usage if result is not None else None
             row |= {
                 "title": f"heal {Path(heal.request.path).name}",
-                "state": heal.status if heal.status != "running" or _at_work(job) else "interrupted",
+                "state": state_of(run, heal, job),
                 "grade": result.grade or result.outcome if result is not None else None,
                 "model": result.model if result is not None else None,
                 "created": heal.created,
@@ -67,17 +68,13 @@ def _row(run: RunDirectory, job: Job | None) -> Json:
     return row
 
 
-def state_of(run: RunDirectory, record: RunRecord, job: Job | None) -> str:
+def state_of(run: RunDirectory, record: RunRecord | HealRecord, job: Job | None) -> str:
     """The state of a run: one that no process is at any more is interrupted."""
-    if _at_work(job):
-        return "running" if job is not None and job.began else "waiting"
+    if job is not None and not job.future.done():
+        return "running" if job.began else "waiting"
     if record.status == "running" and not is_written(run.events):
         return "interrupted"
     return record.status
-
-
-def _at_work(job: Job | None) -> bool:
-    return job is not None and not job.future.done()
 
 
 def run_document(jobs: Jobs, name: str) -> Json:
