@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from . import __version__
 from .events import Answered, Asked, BoardStarted, Event, EventHandler, Note, Ruled, RunEnded, RunStarted
@@ -25,7 +25,6 @@ from .records import Reply, Request
 if TYPE_CHECKING:
     from opentelemetry.context import Context
     from opentelemetry.sdk.trace import TracerProvider
-    from opentelemetry.sdk.trace.export import SpanExporter
     from opentelemetry.trace import Span, Tracer
 
 FLUSH_SECONDS = 3.0
@@ -205,10 +204,10 @@ def _message(role: str, text: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Own:
-    """This process's own provider, shared by its runs, and its exporter."""
+    """This process's own provider, shared by its runs; `failed` is set once spans could not be sent."""
 
     provider: TracerProvider
-    exporter: _WatchedExporter
+    failed: threading.Event
 
 
 _lock = threading.Lock()
@@ -272,51 +271,34 @@ def _own_provider() -> _Own:
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import TracerProvider
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExportResult
 
+    class Exporter(OTLPSpanExporter):
+        def export(self, spans: Sequence[Any]) -> SpanExportResult:
+            result = super().export(spans)
+            if result is not SpanExportResult.SUCCESS:
+                failed.set()
+            return result
+
+    failed = threading.Event()
     with _lock:
         if not _own:
             logging.getLogger("opentelemetry").addHandler(logging.NullHandler())
             logging.getLogger("opentelemetry").propagate = False  # one warning is enough, and it is ours
-            exporter = _WatchedExporter(OTLPSpanExporter())
             resource = Resource.create({"service.name": os.environ.get("OTEL_SERVICE_NAME") or "greenloop"})
             provider = TracerProvider(resource=resource, shutdown_on_exit=False)
-            provider.add_span_processor(BatchSpanProcessor(cast("SpanExporter", exporter)))
-            _own.append(_Own(provider, exporter))
+            provider.add_span_processor(BatchSpanProcessor(Exporter()))
+            _own.append(_Own(provider, failed))
         return _own[0]
-
-
-class _WatchedExporter:
-    """An exporter that remembers whether it ever failed."""
-
-    def __init__(self, exporter: SpanExporter) -> None:
-        self._exporter = exporter
-        self.failed = False
-
-    def export(self, batch: Sequence[Any]) -> Any:
-        """Send spans on."""
-        from opentelemetry.sdk.trace.export import SpanExportResult
-
-        result = self._exporter.export(batch)
-        self.failed = self.failed or result is not SpanExportResult.SUCCESS
-        return result
-
-    def shutdown(self) -> None:
-        """End the connection."""
-        self._exporter.shutdown()
-
-    def force_flush(self, timeout_millis: int = 30_000) -> bool:
-        """Do as the exporter does."""
-        return self._exporter.force_flush(timeout_millis)
 
 
 def _flushed(own: _Own) -> bool:
     """Send what waits, for three seconds at the most; a receiver that failed once is not waited for again."""
-    if own.exporter.failed:
+    if own.failed.is_set():
         return False
     sending = threading.Thread(target=own.provider.force_flush, name="otel-flush", daemon=True)
     sending.start()
     sending.join(FLUSH_SECONDS)
     if sending.is_alive():
-        own.exporter.failed = True
-    return not own.exporter.failed
+        own.failed.set()
+    return not own.failed.is_set()
