@@ -10,6 +10,7 @@ from ..events import EventHandler, Note
 from ..judge.track_record import track_record
 from ..llm_backends.budget import Budget
 from ..records import Failure, RoundRecord, Ruling, RunRecord, RunResult, RunStatus, Strength, Test, TrackRecord
+from ..records.heal import HealRecord, HealResult
 from ..settings import Settings, reaches
 from ..storage.run_directory import SCHEMA_VERSION, RunDirectory, publish
 from .session import Session
@@ -95,6 +96,15 @@ class RunRecorder(Session[RunResult]):
             }
             self._record = replace(self._record, **spent, **changes)  # type: ignore[arg-type]
             self.run.write(self._record)
+
+
+def recorded_result(run: RunDirectory) -> RunResult | HealResult | None:
+    """The result that is recorded of a run or a heal; None of a heal that has none yet. Raises UsageError."""
+    record = run.record()
+    if isinstance(record, HealRecord):
+        return record.result
+    rounds = run.rounds()
+    return read_result(run, record, rounds[-1].ruling if rounds else None)
 
 
 def read_result(run: RunDirectory, record: RunRecord, ruling: Ruling | None) -> RunResult:
