@@ -9,7 +9,7 @@ import pytest
 from agents.records import Candidate, Test, Verdict
 from agents.sandbox import SandboxLimits, open_sandbox
 from agents.verifier import Verifier
-from agents.verifier.inside.test_process.changes import of_value
+from agents.verifier.inside.test_process.other_answers import of_value
 from agents.verifier.sensitivity import Sensitivity, SensitivityCache, lacks_time
 
 ADD = "def add(a, b):\n    return a + b\n"
