@@ -199,8 +199,11 @@ def test_assertions_that_never_ran_are_named(verifier: Verifier) -> None:
 
 
 def test_the_figures_are_those_of_the_changes(verifier: Verifier) -> None:
-    verdict = verifier.verify(ADD, HEAD + "def test_a():\n    assert add(1, 2) % 2 == 1\n")
-    (strength,) = verdict.strength
+    for _ in range(10):  # on a busy machine the time for changes may end before the last of them is tried
+        verdict = verifier.verify(ADD, HEAD + "def test_a():\n    assert add(1, 2) % 2 == 1\n")
+        (strength,) = verdict.strength
+        if strength.tried == 4:
+            break
     assert (strength.noticed, strength.tried, strength.missed) == (3, 4, "add(1, 2) returning -3")
 
 
