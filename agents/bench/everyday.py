@@ -1,12 +1,12 @@
-"""Everyday specs of several sentences, one TOML file each: a reference, hidden tests, and the reference broken once
-for each clause."""
+"""Everyday specs of several sentences, one TOML file each: a reference, hidden tests, and the reference broken at
+each clause."""
 
 from __future__ import annotations
 
 import time
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +39,10 @@ class EverydayTask:
     tests: str
     broken: tuple[Broken, ...]
 
-    def spec(self) -> Spec:
-        """Return the spec as the command reads it."""
-        return read_spec(self.text, origin=self.task_id)
+    def spec(self, strip_examples: bool = False) -> Spec:
+        """Return the spec as the command reads it; with `strip_examples` none of its examples is trusted."""
+        found = read_spec(self.text, origin=self.task_id)
+        return replace(found, examples=()) if strip_examples else found
 
     def solution(self, code: str) -> str:
         """Return `code`: the module that is judged is the whole file."""
@@ -62,7 +63,9 @@ def _read(path: Path) -> EverydayTask:
         if missing := [name for name in _TEXTS if not isinstance(found.get(name), str) or not found[name].strip()]:
             raise ValueError(f"it has no text for {' and '.join(missing)}")
         spec, reference, tests = (found[name] for name in _TEXTS)
-        return EverydayTask(path.stem, spec, reference, tests, tuple(_broken(found.get("broken"), spec, reference)))
+        return EverydayTask(
+            path.stem, spec, reference, tests, tuple(_broken(found.get("broken"), spec, reference))
+        )
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: {error}.") from error
 
@@ -72,7 +75,9 @@ def _broken(rows: Any, spec: str, reference: str) -> Iterator[Broken]:
     if not isinstance(rows, list) or not rows:
         raise ValueError("it has no [[broken]]")
     for row in rows:
-        if not isinstance(row, dict) or any(not isinstance(row.get(name), str) for name in ("clause", "old", "new")):
+        if not isinstance(row, dict) or any(
+            not isinstance(row.get(name), str) for name in ("clause", "old", "new")
+        ):
             raise ValueError("a [[broken]] needs clause, old and new")
         if row["clause"] not in spec:
             raise ValueError(f"the spec does not say {row['clause']!r}")
@@ -98,7 +103,7 @@ class EverydayTests:
         return Hidden(base=passed, plus=passed)
 
     def prove(self) -> ProofReport:
-        """Judge the references, which have to pass, and each broken one, which has to fail. Raises SandboxBroken."""
+        """Judge the references, which pass, and the broken ones, which fail. Raises SandboxBroken."""
         begun = time.monotonic()
         tasks: Sequence[EverydayTask] = tuple(self._tasks.values())
         failing = tuple(task.task_id for task in tasks if not self.judge(task.task_id, task.reference).plus)

@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT))
 
 from agents.bench.hidden_tests import HiddenTests  # noqa: E402
 from agents.bench.statistics import share_of  # noqa: E402
-from agents.bench.tasks import BenchTask, read_tasks, solution_of, task_spec  # noqa: E402
+from agents.bench.tasks import BenchTask, read_tasks  # noqa: E402
 from agents.errors import BudgetSpent, GreenloopError, ReplyError  # noqa: E402
 from agents.events import ignore_event  # noqa: E402
 from agents.judge.judge import SUCCESSES  # noqa: E402
@@ -160,7 +160,7 @@ def rows(name: str, args: argparse.Namespace) -> Iterator[dict[str, Any]]:
     with closing(open_sandbox()) as sandbox, closing(CachedVerifier(sandbox)) as verifier:
         hidden = HiddenTests(tasks, sandbox)
         for task in tasks:
-            spec: Spec | None = task_spec(task, strip)
+            spec: Spec | None = task.spec(strip)
             found: list[dict[str, Any]] = []
             for answers in range(MOST_ANSWERS + 1):
                 if spec is None:
@@ -170,7 +170,7 @@ def rows(name: str, args: argparse.Namespace) -> Iterator[dict[str, Any]]:
                 if not kept.rounds:
                     break
                 ruling = kept.rounds[-1].ruling
-                solution = solution_of(task, kept.code) if kept.code else ""
+                solution = task.solution(kept.code) if kept.code else ""
                 right = bool(solution) and hidden.judge(task.task_id, solution).plus
                 found.append({
                     "grade": ruling.grade, "claimed": ruling.grade in SUCCESSES, "right": right, "tokens": kept.tokens,
