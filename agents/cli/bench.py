@@ -92,7 +92,8 @@ class MeasureOptions:
     """The options that every benchmark of a model has."""
 
     data: Path
-    """The benchmark's file in EvalPlus's form (JSON Lines), or a checkout of QuixBugs."""
+    """The benchmark's file in EvalPlus's form (JSON Lines), a directory of everyday specs, or a checkout of
+    QuixBugs."""
     limit: Count | None = None
     """Only the first so many tasks."""
     seeds: Count = 1
