@@ -1,11 +1,11 @@
-"""Events of a run while it works: the console draws them, programs may ignore them."""
+"""Events of a run while it works: the console draws them, `events.jsonl` keeps them, programs may ignore them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from .records import Board, Candidate, Reply, Request, Ruling
+from .records import Board, Candidate, Grade, Reply, Request, Ruling, RunStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +77,36 @@ class Note:
     warning: bool = False
 
 
-Event = RunStarted | Asked | Streamed | Answered | BoardStarted | Ruled | Fetching | Note
+@dataclass(frozen=True, slots=True)
+class RunEnded:
+    """A run has ended, and `run.json` says so too. One that was killed has no such event."""
+
+    status: RunStatus
+    grade: Grade | None
+    exit_code: int | None
+    error: str | None
+
+
+Event = RunStarted | Asked | Streamed | Answered | BoardStarted | Ruled | Fetching | Note | RunEnded
 EventHandler = Callable[[Event], None]
+NAMES: Mapping[type[Event], str] = {
+    RunStarted: "started",
+    Asked: "asked",
+    Streamed: "text",
+    Answered: "answered",
+    BoardStarted: "testing",
+    Ruled: "ruled",
+    Fetching: "fetching",
+    Note: "note",
+    RunEnded: "ended",
+}
+"""Of an event in a line of `events.jsonl`, beside its fields."""
+SHOWN: Mapping[type, tuple[str, ...]] = {
+    Request: ("role", "purpose"),
+    Reply: ("text", "finish", "model", "replayed", "usage", "tokens_per_second"),
+    Ruling: ("grade", "why", "leader", "next_step", "passed", "failed", "disputes"),
+}
+"""The fields of an event's records that join its own there; of any other record none does."""
 
 
 def ignore_event(_: Event) -> None:

@@ -11,7 +11,6 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from .errors import GreenloopError, Interrupted, UsageError
@@ -29,7 +28,7 @@ from .run.resources import HEAL_ROLES, Resources, open_resources
 from .run.role_models import ROLES
 from .run.run import RunRequest, run_spec
 from .settings import Settings
-from .spec.answers import statements
+from .spec.answers import answered, statements
 from .spec.place import place_of
 from .spec.reading import make_spec, take_apart
 from .storage.atomic import PRIVATE, write_atomically
@@ -38,7 +37,6 @@ from .storage.run_directory import RunDirectory, make_work_dir, new_id, runs_in
 MOST_AT_ONCE = 4
 ENDING_SECONDS = 5.0
 """How long a cancelled run may take to end."""
-ANSWERS_FILE = "answers.txt"
 _LIMITS = tuple(asdict(SpecLimits()))
 _IN_FRONT_MATTER = ("id", "signature", "examples", "limits", *_LIMITS)
 """Keys of a spec that came over a server's door: none names a file."""
@@ -186,12 +184,14 @@ class Jobs:
     def answer(self, run: str, lines: str) -> Job:
         """Go on with a run under answers to its open questions. Raises UsageError."""
         directory = self._ended(run)
-        directory.save(ANSWERS_FILE, lines)
-        return self._resume(run, directory, directory.path / ANSWERS_FILE)
+        tests = directory.tests_of_ledger()
+        spec = answered(directory.read().spec, lines, "The answers", under_way=True, tests=tests)
+        return self._resume(run, directory, spec)
 
     def resume(self, run: str) -> Job:
         """Go on with a run that was stopped. Raises UsageError."""
-        return self._resume(run, self._ended(run), None)
+        directory = self._ended(run)
+        return self._resume(run, directory, directory.read().spec)
 
     def fork(self, run: str, number: int | None, *, debug: bool = False) -> Job:
         """Begin a fork of a run after round `number`, or for the debugger. Raises UsageError."""
@@ -202,9 +202,8 @@ class Jobs:
         request = RunRequest(fork.spec, settings, os.environ, run_id=name, fork=fork)
         return self._begin(name, lambda job, parts: self._run(request, None, job, parts))
 
-    def _resume(self, run: str, directory: RunDirectory, answers: Path | None) -> Job:
-        record = directory.read()
-        request = RunRequest(record.spec, replace(self._settings_of(record), answers=answers), os.environ)
+    def _resume(self, run: str, directory: RunDirectory, spec: Spec) -> Job:
+        request = RunRequest(spec, self._settings_of(directory.read()), os.environ)
         return self._begin(run, lambda job, parts: self._run(request, directory, job, parts))
 
     def _settings_of(self, record: RunRecord) -> Settings:

@@ -7,7 +7,11 @@ import json
 import math
 import sys
 from collections.abc import Callable
+from datetime import datetime
+from functools import reduce
+from operator import or_
 from pathlib import Path
+from typing import Any
 
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS.parent))
@@ -55,16 +59,29 @@ def batch_schema() -> str:
 
 def event_schema() -> str:
     """The JSON schema of a line of a run's events.jsonl."""
-    from pydantic import TypeAdapter
+    from dataclasses import is_dataclass
+    from typing import Annotated, Literal, get_args, get_type_hints
 
-    from agents.run.event_log import Entry
+    from pydantic import Field, TypeAdapter, create_model
 
-    schema = TypeAdapter(Entry).json_schema(mode="serialization")
-    added = {"number": {"type": "integer", "minimum": 1}, "time": {"type": "string", "format": "date-time"}}
-    for entry in (part["$ref"].rpartition("/")[2] for part in schema["anyOf"]):
-        definition = schema["$defs"][entry]
-        definition["properties"] |= added
-        definition["required"] = ["event", *added, *definition["required"]]
+    from agents.events import NAMES, SHOWN
+    from agents.records import Request
+
+    lines: list[Any] = []
+    for kind, name in NAMES.items():
+        keys: dict[str, object] = {"number": Annotated[int, Field(ge=1)], "time": datetime, "event": Literal[name]}
+        for field, hint in get_type_hints(kind).items():
+            parts = {part: get_type_hints(hint)[part] for part in SHOWN.get(hint, ())}
+            keys |= {part: int if part == "disputes" else own for part, own in parts.items()}
+            if hint is Request:
+                keys["call"] = int
+            elif field == "run_dir":
+                keys["id"] = str
+            elif not any(is_dataclass(each) for each in (hint, *get_args(hint))):
+                keys[field] = hint
+        required: dict[str, Any] = {key: (hint, ...) for key, hint in keys.items()}
+        lines.append(create_model(kind.__name__, __doc__=kind.__doc__, **required))
+    schema = TypeAdapter(reduce(or_, lines)).json_schema(mode="serialization")
     schema["title"] = "A line of events.jsonl"
     return json.dumps(schema, indent=2, sort_keys=True) + "\n"
 

@@ -43,6 +43,8 @@ def _voted(test: Test, counted: Tally) -> LedgerEntry:
     if counted.decision == "ruled out" or test.origin == "settled":
         # What votes have settled is a test no longer once they don't uphold it.
         reason = f"the votes went against it, {votes}, for {counted.value}"
+        if counted.trusted:
+            reason = f"a trusted test expects {counted.value} there"
         return LedgerEntry(test, "ruled out", counted.votes_for, counted.votes_against, reason)
     reason = f"the votes are split, {votes}"
     return LedgerEntry(test, "contested", counted.votes_for, counted.votes_against, reason)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..records import Candidate, Outcome, Test
+from ..syntax.checks import Check, checks_in
 from ..syntax.literals import LONGEST_WHOLE, is_writable, same_value
 from .agreement import Agreement, exception_of
 from .claims import ValueClaim, claim_of, settled_test
@@ -31,6 +32,8 @@ class Tally:
     votes_for: int
     votes_against: int
     value: str | None = None
+    trusted: bool = False
+    """A trusted test decided, and no vote."""
 
 
 def tally(agreement: Agreement, test: Test, thresholds: Thresholds = MEASURED) -> Tally | None:
@@ -40,12 +43,15 @@ def tally(agreement: Agreement, test: Test, thresholds: Thresholds = MEASURED) -
     them wins, and so does raising, by whatever exceptions; without one the value stays open. Where the spec names
     exceptions, others rule nothing out: the spec asks for a value or for one of those.
     """
-    claim = claim_of(test)
-    if claim is None or test.trusted:
+    if test.trusted:
         return None
-    decided = _trusted_value(agreement, claim)
-    if decided is not None:
-        return None if same_value(decided, claim.expected) else Tally("ruled out", 0, 1, decided)
+    trusted = [check for each in agreement.board.tests if each.trusted for check in _checks(each)]
+    mine = _checks(test)
+    if against := next((known for known in trusted if any(map(known.contradicts, mine))), None):
+        return Tally("ruled out", 0, 1, str(against), trusted=True)
+    claim = claim_of(test)
+    if claim is None or any(known.question == check.question for known in trusted for check in mine):
+        return None
     ballots = [vote for voter in agreement.voters if (vote := ballot(agreement, voter, test, claim)) is not None]
     if all(same_value(vote, claim.expected) for vote in ballots):
         return None
@@ -93,10 +99,8 @@ def _raised(outcome: Outcome) -> str | None:
     return None if kind in _SLIPS else f"{_RAISES}{kind}"
 
 
-def _trusted_value(agreement: Agreement, claim: ValueClaim) -> str | None:
-    """The value that a trusted test expects of the same call."""
-    trusted = [claim_of(test) for test in agreement.board.tests if test.trusted]
-    return next((each.expected for each in trusted if each is not None and each.question == claim.question), None)
+def _checks(test: Test) -> tuple[Check, ...]:
+    return checks_in(test.source, test.preamble)
 
 
 def count(ballots: Iterable[str]) -> list[tuple[str, int]]:

@@ -9,7 +9,8 @@ from functools import partial
 from ..debugger.debugger import Failing, trace_of_failure
 from ..errors import BudgetSpent, ReplyError
 from ..events import Note
-from ..judge.judge import SUCCESSES, Decision, failures, judge
+from ..judge.judge import Decision, failures, judge
+from ..judge.leader_view import SUCCESSES
 from ..records import Board, RoundRecord, Ruling
 from .state import LoopState, surviving
 from .strengthen import killing_tests
@@ -80,8 +81,7 @@ def _take_step(state: LoopState, decision: Decision, board: Board) -> None:
             _debug(state, ruling, board)
         case _:
             state.tell(decision.tell)
-            most = state.plan.most_drafts if ruling.grade == "failed" or state.told else state.plan.doubtful_drafts
-            state.draft(min(state.plan.more_drafts, most - state.drafts_asked))
+            state.draft(min(state.plan.more_drafts, state.drafts_left(failed=ruling.grade == "failed")))
     state.suite += decision.settled
 
 

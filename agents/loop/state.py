@@ -12,12 +12,26 @@ from ..errors import BudgetSpent, Interrupted, ModelError, ReplyError
 from ..events import BoardStarted, EventHandler, Note, Ruled
 from ..judge.argument_tests import argument_tests
 from ..judge.clause_checks import edge_probes
-from ..judge.judge import SUCCESSES, Situation, failures, unconfirmed
+from ..judge.judge import Situation, failures, unconfirmed
+from ..judge.leader_view import SUCCESSES
 from ..judge.probes import probes
-from ..records import Board, Candidate, ClauseCheck, Example, Outcome, RoundRecord, Ruling, Spec, Test
+from ..records import (
+    Board,
+    Candidate,
+    ClauseCheck,
+    Example,
+    LedgerEntry,
+    Outcome,
+    RoundRecord,
+    Ruling,
+    Spec,
+    Test,
+)
 from ..roles.ask import ask_all
+from ..spec.answers import why_ruled_out
 from ..spec.clauses import clauses
 from ..suite import example_tests, split
+from ..syntax.checks import checks_in
 from ..syntax.source import parse, program, unparse
 from .approvals import Approver, LoopApprovals
 from .plan import Plan
@@ -56,7 +70,9 @@ class LoopState:
         self.approvals = LoopApprovals(approver, emit)
         self.spec = spec
         self.clauses = clauses(spec)
-        self.plan = plan
+        self._answers = sum(example.answer for example in spec.examples)
+        # What no draft does as an answer says is asked for anew, by drafts that are told of it.
+        self.plan = replace(plan, most_drafts=plan.most_drafts + plan.drafts) if self._answers else plan
         self.roles = roles
         self.emit = emit
         self.pool: list[Candidate] = []
@@ -83,11 +99,12 @@ class LoopState:
         branch = self._branches.get(number)
         if branch is None:
             return False
+        ruled_out = [(spec.wrong_tests, spec.unspecified) for spec in (self.spec, branch.spec)]
         self.roles, self.plan, self.spec = branch.roles, branch.plan, branch.spec
         self.last_round = number + branch.plan.max_rounds
         self.suite += renamed(branch.tests, self.suite)
         self.pool += [branch.candidate] if branch.candidate is not None else []
-        return branch.brings
+        return branch.brings or ruled_out[0] != ruled_out[1]
 
     def draft(self, count: int) -> None:
         """Ask for `count` more drafts at once. Raises ModelError when there is still no candidate at all, and
@@ -99,7 +116,8 @@ class LoopState:
 
         def ask(number: int) -> None:
             try:
-                candidate = self.roles.code_writer.draft(told, number, self.round + 1)
+                late = self._answers and number >= self.plan.doubtful_drafts
+                candidate = self.roles.code_writer.draft(told, number, max(self.round + 1, 2 if late else 1))
             except ReplyError as reason:
                 self.emit(Note(f"Draft {number + 1} can't be used: {reason}."))
                 return
@@ -118,6 +136,12 @@ class LoopState:
                 "unusable_reply",
                 "The model wrote no module that can be used; put its signature in the spec or try another model.",
             )
+
+    def drafts_left(self, *, failed: bool) -> int:
+        """How many drafts may still be asked for: fewer where one passes the trusted tests, unless told more."""
+        late = self._answers and self.drafts_asked > self.plan.doubtful_drafts
+        most = self.plan.most_drafts if failed or self.told or late else self.plan.doubtful_drafts
+        return most - self.drafts_asked
 
     def _join(self, drafts: list[Candidate]) -> None:
         """Take drafts into the pool, those that are approved. Raises Interrupted where all are refused."""
@@ -203,8 +227,9 @@ class LoopState:
     def run_board(self, number: int) -> Board:
         """Run every candidate on every test of the suite, as round `number`."""
         self.round = number
-        self.emit(BoardStarted(number, len(self.pool), len(self.suite)))
-        return self.roles.verifier.board(self.pool, self.suite)
+        suite = [test for test in self.suite if not why_ruled_out(test, self.spec)]
+        self.emit(BoardStarted(number, len(self.pool), len(suite)))
+        return self.roles.verifier.board(self.pool, suite)
 
     def run_probes(self) -> Board | None:
         """Run every candidate on the probes; None where the suite has no call to make any from.
@@ -213,10 +238,19 @@ class LoopState:
         to differ on must not be forgotten.
         """
         if self._probes is None or (self.tests_written and not self._probes_know_tests):
-            edges = edge_probes(self.clauses, self.suite, self.plan.probes // 4)
-            self._probes = (*probes(self.suite, self.plan.probes), *edges)
+            answers = {f"test_spec_example_{n}" for n, each in enumerate(self.spec.examples, 1) if each.answer}
+            suite = [test for test in self.suite if test.id not in answers]  # answers change no other question
+            drawn = (*probes(suite, self.plan.probes), *edge_probes(self.clauses, suite, self.plan.probes // 4))
+            self._probes = tuple(test for test in drawn if not self._is_answered(test))
             self._probes_know_tests = self.tests_written
         return self.roles.verifier.board(self.pool, self._probes) if self._probes else None
+
+    def _is_answered(self, probe: Test) -> bool:
+        """Return True if a trusted test says what comes of the call of `probe`, or an answer that nothing does."""
+        trusted = [test for test in self.suite if test.trusted]
+        known = {check.question for each in trusted for check in checks_in(each.source, each.preamble)}
+        asked = checks_in(probe.source, probe.preamble)
+        return bool(why_ruled_out(probe, self.spec)) or any(check.question in known for check in asked)
 
     def situation(self, probed: Board | None, *, last_round: bool) -> Situation:
         """The facts that the judge needs beside the board."""
@@ -225,11 +259,11 @@ class LoopState:
             clauses=self.clauses,
             entry=self.spec.signature.name if self.spec.signature else "",
             clauses_asked=self._clauses_asked,
-            answers=sum(example.answer for example in self.spec.examples),
+            answers=self._answers,
             told=frozenset(self.told),
             last_round=last_round,
-            may_draft=self.drafts_asked < self.plan.most_drafts,
-            may_compare=self.drafts_asked < self.plan.doubtful_drafts,
+            may_draft=self.drafts_left(failed=True) > 0,
+            may_compare=self.drafts_left(failed=False) > 0,
             tests_written=self.tests_written,
             may_repair=self.roles.repairs,
             repaired=frozenset(self._repaired),
@@ -244,9 +278,13 @@ class LoopState:
         return ruling if verdict.kind == "passed" else unconfirmed(ruling, verdict)
 
     def record(self, record: RoundRecord) -> None:
-        """Record one round, and the leader with the surviving suite, before anything else happens."""
+        """Record one round, and the leader with the surviving suite, before anything else happens; the ledger has
+        the tests that answers rule out, too."""
+        why = [(test, why_ruled_out(test, self.spec)) for test in self.suite]
+        answered = tuple(LedgerEntry(test, "ruled out", reason=reason) for test, reason in why if reason)
+        ruling = replace(record.ruling, ledger=(*record.ruling.ledger, *answered))
+        record = replace(record, ruling=ruling)
         self._archive.append(record)
-        ruling = record.ruling
         leader = self.leader(ruling) if ruling.leader is not None else None
         if leader is not None:
             self._archive.save_code(leader.code)

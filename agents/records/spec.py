@@ -82,6 +82,10 @@ class Spec:
     text: str
     signature: Signature | None = None
     examples: tuple[Example, ...] = ()
+    wrong_tests: tuple[str, ...] = ()
+    """Generated tests that are wrong, by an answer: the source of a test function, or a check's statements."""
+    unspecified: tuple[str, ...] = ()
+    """Calls, after steps, of which every outcome is all right, by an answer."""
     user_tests: str | None = None
     """Source of a pytest file given by the user: trusted."""
     packages: tuple[str, ...] = ()

@@ -8,124 +8,20 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, fields, is_dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from ..errors import UsageError
-from ..events import Answered, Asked, BoardStarted, Event, Fetching, Note, Ruled, RunStarted, Streamed
+from ..events import NAMES, SHOWN, Answered, Event, RunEnded, Streamed
 from ..files import LONGEST_RECORD, open_regular
-from ..records import Grade, NextStep, Reply, Request, Role, RunRecord, RunStatus, Usage
+from ..records import Request
 
 MOST_BYTES = 64_000
 """Of a line, its end included."""
 _STREAM_SECONDS = 0.25
-
-
-@dataclass(frozen=True, slots=True)
-class Started:
-    """A run, or one that goes on, has begun."""
-
-    id: str
-    model: str
-    reason: str
-    sandbox: str
-    event: Literal["started"] = "started"
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A role has asked. `call` is its number in this sitting; more than one may be open at a time."""
-
-    call: int
-    role: Role
-    purpose: str
-    event: Literal["asked"] = "asked"
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A further piece of a reply under way; `answered` has the whole. Where a call is tried again its text begins
-    anew."""
-
-    call: int
-    text: str
-    event: Literal["text"] = "text"
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A reply is complete; `text` is cut where it is very long."""
-
-    call: int
-    text: str
-    finish: Literal["stop", "length", "repetition"]
-    model: str
-    replayed: bool
-    usage: Usage
-    tokens_per_second: float | None
-    event: Literal["answered"] = "answered"
-
-
-@dataclass(frozen=True, slots=True)
-class Testing:
-    """So many candidates are about to run on so many tests."""
-
-    round: int
-    candidates: int
-    tests: int
-    event: Literal["testing"] = "testing"
-
-
-@dataclass(frozen=True, slots=True)
-class Round:
-    """A round has its ruling; all of it is in `rounds/NN/round.json`."""
-
-    round: int
-    grade: Grade
-    why: str
-    leader: str | None
-    next_step: NextStep
-    passed: int
-    failed: int
-    disputes: int
-    event: Literal["ruled"] = "ruled"
-
-
-@dataclass(frozen=True, slots=True)
-class Download:
-    """Of the weights `done` of `total` bytes are on the disk."""
-
-    source: str
-    done: int
-    total: int
-    event: Literal["fetching"] = "fetching"
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """A sentence for the user."""
-
-    text: str
-    warning: bool
-    event: Literal["note"] = "note"
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """The run has ended, and `run.json` says so too. A run that was killed has no such line."""
-
-    status: RunStatus
-    grade: Grade | None
-    exit_code: int | None
-    error: str | None
-    event: Literal["ended"] = "ended"
-
-
-Entry = Started | Question | Text | Answer | Testing | Round | Download | Remark | Ended
 
 
 class EventLog:
@@ -155,65 +51,55 @@ class EventLog:
             self._give_up(fault)
 
     def add(self, event: Event) -> None:
-        """Append what `event` says, unless the run has ended."""
+        """Append what `event` says, unless the run has ended; with its end the file is closed."""
         with self._lock:
-            for entry in self._entries(event):
-                self._write(entry)
+            said = self._said(event)
+            if not isinstance(event, Streamed):
+                self._write(said)
+            elif (text := self._gathered(said["call"], event.text)) is not None:
+                self._write({**said, "text": text})
+            if isinstance(event, Answered):
+                self._texts.pop(said["call"], None)
+                del self._calls[id(event.request)]
+            elif isinstance(event, RunEnded):
+                self._close()
 
-    def end(self, record: RunRecord) -> None:
-        """Append how the run ended, and close the file."""
-        error = record.error.message if record.error else None
-        with self._lock:
-            self._write(Ended(record.status, record.grade, record.exit_code, error))
-            self._close()
-
-    def _entries(self, event: Event) -> Iterator[Entry]:
-        match event:
-            case Streamed(request, text):
-                yield from self._streamed(self._call(request), text)
-            case Asked(request):
-                yield Question(self._call(request), request.role, request.purpose)
-            case Answered(request, reply):
-                yield from self._answered(request, reply)
-            case RunStarted():
-                yield Started(Path(event.run_dir).name, event.model, event.reason, event.sandbox)
-            case BoardStarted():
-                yield Testing(event.round, event.candidates, event.tests)
-            case Ruled(number, _, ruling):
-                counts = (ruling.passed, ruling.failed, len(ruling.disputes))
-                yield Round(number, ruling.grade, ruling.why, ruling.leader, ruling.next_step, *counts)
-            case Fetching():
-                yield Download(event.source, event.done, event.total)
-            case Note():
-                yield Remark(event.text, event.warning)
+    def _said(self, event: Event) -> dict[str, Any]:
+        found: dict[str, Any] = {"event": NAMES[type(event)]}
+        for each in fields(event):
+            value = getattr(event, each.name)
+            if isinstance(value, Request):
+                found["call"] = self._call(value)
+            if each.name == "run_dir":
+                found["id"] = Path(value).name
+            elif is_dataclass(value):
+                for name in SHOWN.get(type(value), ()):
+                    part = getattr(value, name)
+                    found[name] = len(part) if isinstance(part, tuple) else part
+            else:
+                found[each.name] = value
+        return found
 
     def _call(self, request: Request) -> int:
-        """The number of a request; the object is kept, so that its id stays its own."""
+        """The number of a request in this sitting; the object is kept, so that its id stays its own."""
         if id(request) not in self._calls:
             self._asked += 1
             self._calls[id(request)] = (self._asked, request)
         return self._calls[id(request)][0]
 
-    def _streamed(self, call: int, text: str) -> Iterator[Text]:
+    def _gathered(self, call: int, text: str) -> str | None:
+        """The text of a call since its last line, once it is time for another."""
         since, gathered = self._texts.get(call, (time.monotonic(), ""))
         self._texts[call] = (since, gathered + text)
-        if time.monotonic() - since >= _STREAM_SECONDS:
-            yield Text(call, self._texts.pop(call)[1])
+        due = time.monotonic() - since >= _STREAM_SECONDS
+        return self._texts.pop(call)[1] if due else None
 
-    def _answered(self, request: Request, reply: Reply) -> Iterator[Entry]:
-        call = self._call(request)
-        self._texts.pop(call, None)
-        del self._calls[id(request)]
-        yield Answer(
-            call, reply.text, reply.finish, reply.model, reply.replayed, reply.usage, reply.tokens_per_second
-        )
-
-    def _write(self, entry: Entry) -> None:
+    def _write(self, said: dict[str, Any]) -> None:
         if self._file is None:
             return
         self._number += 1
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        line = _line({"number": self._number, "time": now, "event": entry.event, **asdict(entry)})
+        line = _line({"number": self._number, "time": now, **said})
         try:
             before = os.fstat(self._file).st_size
             if os.write(self._file, line) < len(line):
@@ -270,7 +156,7 @@ def is_written(path: Path) -> bool:
 
 def _line(fields: dict[str, Any]) -> bytes:
     """One line of JSON; where it is too long its longest text is cut."""
-    while len(line := json.dumps(fields).encode() + b"\n") > MOST_BYTES:
+    while len(line := json.dumps(fields, default=asdict).encode() + b"\n") > MOST_BYTES:
         longest = max(fields, key=lambda name: len(fields[name]) if isinstance(fields[name], str) else 0)
         fields[longest] = fields[longest][: len(fields[longest]) * 2 // 3]
     return line

@@ -116,7 +116,7 @@ def open_fork(
     kept = tuple(segment for segment in segments if segment.round < number)
     spec = kept[-1].spec if kept else record.spec
     if answers is not None:
-        spec = with_answers(spec, answers, under_way=bool(number))
+        spec = with_answers(spec, answers, under_way=bool(number), tests=parent.tests_of_ledger())
     segment = Segment(number, {}, (), spec, tests, code, debug)
     return Fork(ForkedFrom(parent.path.name, number), (*kept, segment), str(parent.path)), record
 

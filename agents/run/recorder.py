@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ..errors import GreenloopError, Interrupted, StorageFailed, UsageError
-from ..events import Answered, Event, EventHandler, Note
+from ..events import Answered, Event, EventHandler, Note, RunEnded
 from ..judge.track_record import track_record
 from ..llm_backends.budget import Budget
 from ..records import Failure, RoundRecord, Ruling, RunRecord, RunResult, RunStatus, Strength, Test, TrackRecord
@@ -112,7 +112,9 @@ class RunRecorder:
                 self.run = RunDirectory(attempt.path)
         except (OSError, UsageError) as fault:
             self._emit(Note(f"The end of the run could not be written ({fault}).", warning=True))
-        self._log.end(self._record)
+        record = self._record
+        message = record.error.message if record.error is not None else None
+        self.emit(RunEnded(record.status, record.grade, record.exit_code, message))
         return read_result(self.run, self._record, self._ruling)
 
     def _counts(self) -> bool:

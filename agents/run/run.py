@@ -156,7 +156,8 @@ def run_spec(
             f"A run by the strategy {request.settings.strategy} can't be forked: it has no rounds to share."
         )
     if request.settings.answers is not None:
-        spec = with_answers(request.spec, request.settings.answers, under_way=resumed is not None)
+        tests = resumed.tests_of_ledger() if resumed is not None else ()
+        spec = with_answers(request.spec, request.settings.answers, under_way=resumed is not None, tests=tests)
         request = replace(request, spec=spec)
     with ExitStack() as held:
         emit, ended = held.enter_context(spans(emit))

@@ -1,19 +1,22 @@
-"""A file of answers to a run's open questions -> examples of its spec: trusted tests like the spec's own."""
+"""Answers to a run's open questions: examples of its spec, trusted like the spec's own; tests that are wrong; and
+calls that the spec says nothing about."""
 
 from __future__ import annotations
 
 import ast
 import difflib
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from ..errors import UsageError
-from ..records import Example, Signature, Spec
+from ..records import Example, Signature, Spec, Test
 from ..suite import named_imports
+from ..syntax.checks import Check, asked_in, checks_in, same_check
 from ..syntax.imports import KNOWN
-from ..syntax.literals import MAKERS, same_value
+from ..syntax.literals import MAKERS
 from ..syntax.source import names_unbound, parse
 from .examples import from_statement
 from .front_matter import listed
@@ -23,32 +26,112 @@ LONGEST_ANSWERS = 100_000
 """Bytes of UTF-8."""
 _YAML = re.compile(r"\A(?:[ \t]*(?:#[^\n]*)?\n|---[ \t]*\n)*examples[ \t]*:", re.MULTILINE)
 _BULLET = re.compile(r"^[-*•][ \t]+")
+_KIND = re.compile(r"(?P<kind>wrong|any)[ \t]*:[ \t]*(?P<said>\S.*)", re.DOTALL)
 
 
-def with_answers(spec: Spec, path: Path, *, under_way: bool) -> Spec:
-    """Return `spec` with the answers in the file `path` as examples, after those it has, each once.
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What a user says: an example holds, a test is `wrong`, or `any` outcome of a call is all right. `code` holds
+    the statements."""
 
-    One answer a line (`f(1) == 2`, `f(1) -> 2`, `f(0) raises ValueError`), blank lines and comments between them,
-    or YAML with a list `examples:`. `under_way` says that the run has recorded replies: prompts then stay as they
-    were. An answer takes the place of an earlier answer to the same question. Raises UsageError, with the file
-    and the line, for what is no answer, is about nothing that the spec defines, or contradicts the spec.
+    kind: Literal["example", "wrong", "any"]
+    code: str
+    text: str
+
+    def contradicts(self, other: _Answer) -> bool:
+        """Return True if both can't be meant."""
+        match self.kind, other.kind:
+            case "example", "example":
+                return any(one.contradicts(each) for one in checks_in(self.code) for each in checks_in(other.code))
+            case "any", "example":
+                return any(_begins_with(each, asked_in(self.code)) for each in checks_in(other.code))
+            case "wrong", "example":
+                return same_check(self.code, other.code)
+            case "example", _:
+                return other.contradicts(self)
+        return False
+
+    @property
+    def meaning(self) -> tuple[str, str]:
+        """The same for answers that say the same."""
+        return self.kind, ast.dump(parse(self.code))
+
+
+def with_answers(spec: Spec, path: Path, *, under_way: bool, tests: Sequence[Test] = ()) -> Spec:
+    """Return `spec` with the answers in the file `path`. Raises UsageError."""
+    return answered(spec, read_text(path, LONGEST_ANSWERS), str(path), under_way=under_way, tests=tests)
+
+
+def answered(spec: Spec, text: str, origin: str, *, under_way: bool, tests: Sequence[Test] = ()) -> Spec:
+    """Return `spec` with the answers in `text` after those it has, each once.
+
+    One answer a line (`f(1) == 2`, `f(1) -> 2`, `f(0) raises ValueError`, `wrong: test_name`, `any: f(0)`), blank
+    lines and comments between them, or YAML with a list `examples:`. `under_way` says that the run has recorded
+    replies: prompts then stay as they were; `tests` are the run's. An answer takes the place of earlier ones that
+    it contradicts. Raises UsageError, with the line in `origin`, for what is no answer, is about nothing that the
+    spec defines, or contradicts the spec.
     """
-    text = read_text(path, LONGEST_ANSWERS).replace("\r\n", "\n").replace("\r", "\n")
-    found: dict[str, tuple[Example, int]] = {}
-    for statement, line in statements(text, str(path)):
-        answer = replace(_answer(statement, spec, f"{path}, line {line}"), answer=True, told=not under_way)
-        _check_rivals(answer, f"{path}, line {line}", spec, found)
-        found.setdefault(_meaning(answer), (answer, line))
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    own = [_stated(example) for example in spec.examples if not example.answer]
+    found: dict[tuple[str, str], tuple[_Answer, int]] = {}
+    for statement, line in statements(text, origin):
+        where = f"{origin}, line {line}"
+        answer = _read(statement, spec, tests, where)
+        for other, earlier in found.values():
+            if answer.contradicts(other):
+                raise UsageError(f"{where}: `{answer.text}` contradicts line {earlier}; keep one of the two.")
+        for other in own:
+            if answer.contradicts(other):
+                raise UsageError(
+                    f"{where}: `{answer.text}` contradicts the spec's `{other.text}`; "
+                    "leave the answer out, or change the spec and start a new run."
+                )
+        found.setdefault(answer.meaning, (answer, line))
     if not found:
         wanted = f"`{_called(spec.signature)} == value`"
-        raise UsageError(f"{path} holds no answer; uncomment one (remove the #), or write {wanted} on a line.")
+        raise UsageError(f"{origin} holds no answer; uncomment one (remove the #), or write {wanted} on a line.")
     answers = [answer for answer, _ in found.values()]
-    replaced = [
-        other for other in spec.examples if other.answer and any(_contradicts(new, other) for new in answers)
+    examples = [
+        example
+        for example in spec.examples
+        if not (example.answer and any(answer.contradicts(_stated(example)) for answer in answers))
     ]
-    kept = [example for example in spec.examples if example not in replaced]
-    known = {_meaning(example) for example in kept}
-    return replace(spec, examples=(*kept, *(answer for answer in answers if _meaning(answer) not in known)))
+    known = {_stated(example).meaning for example in examples}
+    examples += [
+        Example(answer.code, answer.text, answer=True, told=not under_way)
+        for answer in answers
+        if answer.kind == "example" and answer.meaning not in known
+    ]
+    return replace(
+        spec,
+        examples=tuple(examples),
+        wrong_tests=_kept("wrong", spec.wrong_tests, answers),
+        unspecified=_kept("any", spec.unspecified, answers),
+    )
+
+
+def _kept(kind: Literal["wrong", "any"], earlier: Sequence[str], answers: Sequence[_Answer]) -> tuple[str, ...]:
+    """Return the code of the answers of a kind: the earlier ones that no new one contradicts, and the new ones."""
+    known = [_Answer(kind, code, "") for code in earlier]
+    kept = [each.code for each in known if not any(each.contradicts(answer) for answer in answers)]
+    return tuple(dict.fromkeys([*kept, *(answer.code for answer in answers if answer.kind == kind)]))
+
+
+def why_ruled_out(test: Test, spec: Spec) -> str:
+    """Return which answer rules out `test`, as a reason; an empty text for none. None rules out a trusted one."""
+    if test.trusted:
+        return ""
+    if any(same_check(code, test.source, test.preamble) for code in spec.wrong_tests):
+        return "you answered that it is wrong"
+    for code in spec.unspecified:
+        asked = asked_in(code)
+        if any(_begins_with(check, asked) for check in checks_in(test.source, test.preamble)):
+            return f"you answered that the spec says nothing about `{'; '.join(code.splitlines())}`"
+    return ""
+
+
+def _begins_with(check: Check, asked: tuple[str, ...]) -> bool:
+    return bool(asked) and check.question[: len(asked)] == asked
 
 
 def statements(text: str, origin: str) -> Sequence[tuple[str, int]]:
@@ -59,27 +142,74 @@ def statements(text: str, origin: str) -> Sequence[tuple[str, int]]:
     return [(line, number) for line, number in lines if line and not line.startswith("#")]
 
 
-def _answer(statement: str, spec: Spec, where: str) -> Example:
+def _stated(example: Example) -> _Answer:
+    return _Answer("example", example.code, example.code.strip().split("\n")[-1].strip().removeprefix("assert "))
+
+
+def _read(statement: str, spec: Spec, tests: Sequence[Test], where: str) -> _Answer:
+    match = _KIND.fullmatch(statement)
+    said = match["said"] if match else statement
+    if match and match["kind"] == "any":
+        return _Answer("any", _about(_call(said, spec, where), said, spec, where), statement)
+    if match and said.isidentifier():
+        return _Answer("wrong", _named(said, tests, where), statement)
     try:
-        example = from_statement(statement, spec.signature)
-        code = parse(example.code)
+        code = from_statement(said, spec.signature).code
     except ValueError as error:
         remedy = "" if "; write" in str(error) else f"; write it as `{_called(spec.signature)} == value`"
         raise UsageError(f"{where}: {error}{remedy}.") from error
+    code = _about(code, said, spec, where)
+    if match is None:
+        return _Answer("example", code, statement)
+    if tests and not any(same_check(code, each.source, each.preamble) for each in tests if not each.trusted):
+        raise UsageError(
+            f"{where}: no generated test of the run states `{said}`; name the test: `wrong: test_...`."
+        )
+    return _Answer("wrong", code, statement)
+
+
+def _named(name: str, tests: Sequence[Test], where: str) -> str:
+    """Return the source of the generated test called `name`."""
+    generated = {test.id: test.source for test in tests if not test.trusted}
+    if name in generated:
+        return generated[name]
+    if not tests:
+        raise UsageError(
+            f"{where}: `{name}` is the name of no test here: a test is named with --resume RUN alone."
+        )
+    near = difflib.get_close_matches(name, generated, 3) or list(generated)[:3]
+    known = f"; take one of: {', '.join(near)}" if near else ""
+    raise UsageError(f"{where}: the run has no generated test `{name}`{known}.")
+
+
+def _call(said: str, spec: Spec, where: str) -> str:
+    """Return the steps and the call of `any: ...`, without a value if one stands there."""
+    try:
+        body = parse(said).body
+    except ValueError as error:
+        raise UsageError(f"{where}: `{said}` is not Python ({error}).") from error
+    match body:
+        case [*before, ast.Expr(value=ast.Compare(left=asked))] | [*before, ast.Expr(value=asked)]:
+            return "\n".join(map(ast.unparse, [*before, asked]))
+    raise UsageError(f"{where}: `{said}` ends in no call; write `any: {_called(spec.signature)}`.")
+
+
+def _about(code: str, statement: str, spec: Spec, where: str) -> str:
+    """Return `code`. Raises UsageError where it is about nothing that the spec defines."""
     own = spec.signature.name if spec.signature else None
     beside = named_imports(spec.packages, spec.modules).keys()
-    outside = sorted(names_unbound(example.code, own) - MAKERS - {"pytest"} - beside)
+    outside = sorted(names_unbound(code, own) - MAKERS - {"pytest"} - beside)
     defined = [name for name in outside if _defines(spec, name)]
     strange = [name for name in outside if name not in defined and name not in KNOWN]
     if strange:
         raise UsageError(f"{where}: the spec does not define `{strange[0]}`; {_remedy(strange[0], spec)}.")
-    asked = defined or (spec.program and example.runs_program)
-    if not asked or not any(isinstance(node, ast.Call) for node in ast.walk(code)):
+    asked = defined or (spec.program and Example(code, "").runs_program)
+    if not asked or not any(isinstance(node, ast.Call) for node in ast.walk(parse(code))):
         raise UsageError(
             f"{where}: `{statement}` calls nothing that the spec defines; "
             f"write it as `{_called(spec.signature)} == value`."
         )
-    return example
+    return code
 
 
 def _called(signature: Signature | None) -> str:
@@ -103,44 +233,3 @@ def _remedy(name: str, spec: Spec) -> str:
     if difflib.get_close_matches(name, [entry], 1):
         return f"write `{entry}` if that is meant"
     return f"answer with a call of `{entry}`"
-
-
-# --- what contradicts what ----------------------------------------------------------------------------------
-
-
-def _check_rivals(answer: Example, where: str, spec: Spec, found: Mapping[str, tuple[Example, int]]) -> None:
-    """Raise UsageError where the file, or what the spec itself says, states something else."""
-    for other, line in found.values():
-        if _contradicts(answer, other):
-            raise UsageError(f"{where}: `{answer.source_line}` contradicts line {line}; keep one of the two.")
-    for example in spec.examples:
-        if not example.answer and _contradicts(answer, example):
-            raise UsageError(
-                f"{where}: `{answer.source_line}` contradicts the spec's `{_stated(example)}`; "
-                "leave the answer out, or change the spec and start a new run."
-            )
-
-
-def _stated(example: Example) -> str:
-    return example.code.strip().split("\n")[-1].strip().removeprefix("assert ")
-
-
-def _contradicts(one: Example, other: Example) -> bool:
-    here, there = _question_and_value(one.code), _question_and_value(other.code)
-    if here is None or there is None or here[0] != there[0]:
-        return False
-    return not same_value(here[1], there[1])
-
-
-def _question_and_value(code: str) -> tuple[str, str] | None:
-    """Return the question and the stated value of an example; None where it is no plain pair of the two."""
-    match parse(code).body:
-        case [ast.Assert(test=ast.Compare(left=left, ops=[ast.Eq() | ast.Is()], comparators=[stated]))]:
-            return ast.dump(left), ast.unparse(stated)
-        case [ast.With(items=[ast.withitem(context_expr=expected)], body=[ast.Expr(value=call)])]:
-            return ast.dump(call), ast.unparse(expected)
-    return None
-
-
-def _meaning(example: Example) -> str:
-    return ast.dump(parse(example.code))

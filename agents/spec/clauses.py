@@ -19,13 +19,16 @@ _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|\([a-z0-9]\))\s+")
 _HEADING = re.compile(r"\s*#{1,6}\s|.{1,60}:\s*$|\s*\*\*[^*]+\*\*:?\s*$")
 _SCENARIO = re.compile(r"\s*(?:Scenario\b|Given\b)")
 _STEP = re.compile(r"\s*(?:Given|When|Then|And|But)\b")
-_EXAMPLE = re.compile(r"\s*(?:for )?examples?\b|\s*e\.g\.|.*(?:->|=>|==|→)\s*\S", re.IGNORECASE)
+_BETWEEN = re.compile(
+    r"\b(?:(?:for )?examples?|e\.g\.|returns?|gives?|yields?|is|are|and|with|int|str|list|dict|float|bool"
+    r"|None|True|False|implement|write|create|define|class|function|assert)\b",
+    re.IGNORECASE,
+)
 _SHORT_FORMS = re.compile(r"(?:\b(?:[Ee]\.g|[Ii]\.e|etc|vs|cf|approx|incl)|\s\.\.)\.$")
-_END = re.compile(r"[.!?][\"'`)]*\s+(?=[\"'`(]?[A-Z`_a-z])|;\s+|\n")
+_END = re.compile(r"[.!?][\"'`)]*\s+(?=[\"'`(]?[A-Za-z0-9`_])|;\s+|\n")
 _QUOTED = re.compile(r"(?<!\w)(?:'[^'\n]{1,40}'|\"[^\"\n]{1,40}\"|``[^`\n]{1,60}``|`[^`\n]{1,60}`)(?!\w)")
 _RAISE = re.compile(
-    r"(?:,\s*(?:(?:and|but|or|otherwise)\s+)?|\b(?:and|but|or|otherwise),?\s+)(?:it\s+)?(?:must\s+|should\s+|to\s+)?"
-    r"(?:rais|throw)(?:es?|ing|s)?\b",
+    r"(?:,\s*)?\b(?:and|but|or|otherwise),?\s+(?:it\s+)?(?:must\s+|should\s+|to\s+)?(?:rais|throw)(?:es?|ing|s)?\b",
     re.IGNORECASE,
 )
 _CONDITION_FIRST = re.compile(
@@ -33,8 +36,22 @@ _CONDITION_FIRST = re.compile(
 )
 _EXCEPTION = re.compile(r"\b(?:[A-Z]\w*(?:Error|Exception|Warning)|StopIteration|StopAsyncIteration|SystemExit)\b")
 _NO_RAISE = re.compile(
-    r"\b(?:never|not|without|no|n't)\b[^.;]{0,30}\b(?:rais|throw|error|exception)", re.IGNORECASE
+    r"(?:\b(?:never|not|without)|n't)\s+(?:\w+\s+)?(?:rais|throw)|\bno\s+(?:error|exception)", re.IGNORECASE
 )
+_RULE = re.compile(
+    r"\b(?:if|when|where|unless|until|otherwise|except|but|ties?|equal|same|fewer|exactly|at least|at most|stays?"
+    r"|keeps?|kept|remains?|left out|leaves out|ignored?|dropped|skipped|round(?:ed|s)?|order|alphabetical|before|after"
+    r"|always|counts?|as long as|larger|longest|shortest|may be|instead)\b",
+    re.IGNORECASE,
+)
+"""Words of a clause that says more than what the code is for: a test has to be written for it."""
+_OF_THE_CODE = re.compile(
+    r"\b(?:do not|don't|must not|without|never|only|should|may|can) (?:use|using|import)\b|\bO\("
+    r"|\b(?:time|space) complexity|\btype hints?\b|\bdocstrings?\b|\brecursi\w+|\bin the range\b|\bis called\b"
+    r"|\bmeans\b|\bexample\b|\binput:",
+    re.IGNORECASE,
+)
+"""What a clause says of how it is written, of its input's bounds, or of a word's meaning: no test shows that."""
 _CALLED = re.compile(r"(?<![\w.])(?:[a-z_]\w*\.)?(?P<name>[a-z_]\w*)\(")
 _ATTRIBUTE = re.compile(r"(?<![\w.])\.(?P<name>[a-z_]\w+)\b(?!\()")
 _OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")
@@ -45,24 +62,37 @@ _PATTERN = re.compile(
 _LONGEST = 20_000
 _BUILTIN = frozenset(dir(builtins))
 _NOT_TESTED = _BUILTIN - {"len", "iter", "str", "repr", "bool", "hash", "next"}
-_ASSUMED = re.compile(r"\s*(?:note:? )?(?:you (?:may|can) )?assum", re.IGNORECASE)
+_ASSUMED = re.compile(r"\s*(?:note:? )?(?:that )?(?:you (?:may|can) )?assum", re.IGNORECASE)
 
 
 def clauses(spec: Spec) -> tuple[Clause, ...]:
     """Return the clauses of `spec` in order; headings, examples and code are none."""
-    found = []
+    found: list[Clause] = []
     for text in dict.fromkeys(_parts(_prose(spec))):
         said = _without_header(text, spec)
-        if len(re.findall(r"[A-Za-z]{2,}", said.split("->")[0])) > 1 and (
-            not _EXAMPLE.match(said) or _EXCEPTION.search(said)
-        ):
-            found.append(Clause(text.strip(" ,"), tuple(dict.fromkeys(_needs(text, said, spec)))))
+        if not _is_example(said, spec):
+            needs = tuple(dict.fromkeys(_needs(text, said, spec)))
+            own = bool(found) and not needs and _RULE.search(said) and not _untestable(said)
+            found.append(Clause(text.strip(" ,"), (Need("test", text.strip(" ,")),) if own else needs))
     return tuple(found)
 
 
+def _untestable(said: str) -> bool:
+    return _OF_THE_CODE.search(said) is not None or _ASSUMED.match(said) is not None
+
+
+def _is_example(said: str, spec: Spec) -> bool:
+    """Return True if nothing is said beside calls, values, and the words between them."""
+    entry = re.escape(spec.signature.name) if spec.signature else "(?!)"
+    for match in reversed(list(re.finditer(rf"\b(?:{entry}|\w+\.[\w.]+)\(", said))):
+        end = closing(said, match.end() - 1)
+        said = f"{said[: match.start()]} {said[end + 1 :]}" if end is not None else said
+    words = re.findall(r"[A-Za-z]{2,}", _BETWEEN.sub(" ", _QUOTED.sub(" ", said)))
+    return len(words) < (2 if re.search(r"->|=>|==|→|\bis\b|\breturns?\b", said) else 1)
+
+
 def _prose(spec: Spec) -> str:
-    """Return the text of `spec` without fenced code, prompts, and the lines of its examples; of a stub its
-    docstrings."""
+    """Return the text of `spec` without fenced code, and prompts; of a stub its docstrings."""
     text = spec.text[:_LONGEST]
     try:
         tree = parse(text)
@@ -78,12 +108,11 @@ def _prose(spec: Spec) -> str:
         for session in shown(lines)
         for number in range(session[0].line, session[-1].line + session[-1].text.count("\n") + 1)
     }
-    stated = {" ".join(line.split()) for example in spec.examples for line in example.source_line.split("\n")}
     kept, fenced = [], False
     for number, line in enumerate(lines):
         if _FENCE.match(line):
             fenced = not fenced
-        elif not fenced and number not in dropped and " ".join(line.split()) not in stated:
+        elif not fenced and number not in dropped:
             kept.append(line)
     return "\n".join(kept)
 

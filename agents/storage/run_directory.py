@@ -129,6 +129,10 @@ class RunDirectory:
         found = sorted(self._place("rounds").glob("[0-9]*/round.json"))
         return [self._round(f"rounds/{path.parent.name}/round.json") for path in found]
 
+    def tests_of_ledger(self) -> tuple[Test, ...]:
+        """The tests of the last round, whatever their standing."""
+        return tuple(entry.test for each in self.rounds()[-1:] for entry in each.ruling.ledger)
+
     def _round(self, name: str) -> RoundRecord:
         record: RoundRecord = self.load_record(name, RoundRecord)
         for board in (record.board, record.probes or record.board):

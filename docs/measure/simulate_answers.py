@@ -1,10 +1,12 @@
-"""Claims and false claims at 0 to 3 answers, on recorded replies: `python docs/measure/simulate_answers.py REPLIES`.
+"""Claims and false claims at 0 to 3 answers, on recorded replies.
 
-REPLIES is docs/benchmark/replies.tar.gz unpacked. No model is asked: a draft that is not recorded counts as one that
-can't be used. The reference solution answers the first question of each ruling that has one line; with `--wrong
-SHARE` that share of the answers is another draft's. Hidden tests judge what is delivered at each number of answers.
-A row is printed for each task as JSON; `--table ROWS` prints the table of rows, by set, half of the tasks and number
-of answers. `--only with|without|mbpp` and `--limit N` take a part.
+`python docs/measure/simulate_answers.py REPLIES`, where REPLIES is docs/benchmark/replies.tar.gz unpacked. No
+model is asked: a draft that is not recorded counts as one that can't be used. The reference answers the first
+question of each ruling that has one line; with `--wrong SHARE` that share of the answers is another draft's.
+Hidden tests judge what is delivered at each number of answers.
+
+A row is printed for each task as JSON; `--table` prints the table of a file of rows, by set, half of the tasks and
+number of answers. `--only with|without|mbpp` and `--limit N` take a part.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from agents.bench.statistics import share_of  # noqa: E402
 from agents.bench.tasks import BenchTask, read_tasks  # noqa: E402
 from agents.errors import BudgetSpent, GreenloopError, ReplyError  # noqa: E402
 from agents.events import ignore_event  # noqa: E402
-from agents.judge.judge import SUCCESSES  # noqa: E402
+from agents.judge.leader_view import SUCCESSES  # noqa: E402
 from agents.judge.probes import UNKNOWN  # noqa: E402
 from agents.llm_backends.recorded import ReplyStore  # noqa: E402
 from agents.loop.plan import plan  # noqa: E402
@@ -36,7 +38,6 @@ from agents.loop.strategies import run_strategy  # noqa: E402
 from agents.records import (  # noqa: E402
     Candidate,
     Dispute,
-    Example,
     Reply,
     Request,
     Role,
@@ -172,11 +173,13 @@ def rows(name: str, args: argparse.Namespace) -> Iterator[dict[str, Any]]:
                 ruling = kept.rounds[-1].ruling
                 solution = task.solution(kept.code) if kept.code else ""
                 right = bool(solution) and hidden.judge(task.task_id, solution).plus
-                found.append({
-                    "grade": ruling.grade, "claimed": ruling.grade in SUCCESSES, "right": right, "tokens": kept.tokens,
-                    "missing": kept.missing, "why": ruling.why, "unchecked": sum(bool(c.missing) for c in ruling.clauses),
-                    "asked": [d.question[:200] for d in ruling.disputes[:3]],
-                })  # fmt: skip
+                claimed = ruling.grade in SUCCESSES
+                asked = [each.question[:200] for each in ruling.disputes[:3]]
+                unchecked = sum(bool(each.missing) for each in ruling.clauses)
+                spent = {"tokens": kept.tokens, "missing": kept.missing, "unchecked": unchecked, "asked": asked}
+                found.append(
+                    {"grade": ruling.grade, "claimed": claimed, "right": right, "why": ruling.why, **spent}
+                )
                 if answers < MOST_ANSWERS:
                     settled = ruling.grade == "verified" and not args.ask_verified
                     spec = None if settled else answered(task, spec, ruling.disputes, verifier, args.wrong)
@@ -208,7 +211,6 @@ def table(lines: Sequence[str]) -> None:
             for number in range(MOST_ANSWERS + 1):
                 now = [by[number] for by in these if len(by) > number]
                 claims = [each for each in now if each["claimed"]]
-                wrong = sum(not each["right"] for each in claims)
                 cells = (
                     name, {0: "first", 1: "second", None: "both"}[half], number,
                     told([each["claimed"] for each in now]), told([not each["right"] for each in claims]),

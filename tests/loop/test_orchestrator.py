@@ -8,9 +8,10 @@ import pytest
 
 from agents.errors import BudgetSpent, ModelError
 from agents.events import Event, Note
-from agents.judge.judge import SUCCESSES
+from agents.judge.leader_view import SUCCESSES
 from agents.loop.orchestrator import orchestrate
-from agents.records import VerdictKind
+from agents.records import Example, Spec, Test, VerdictKind
+from agents.spec import read_spec
 
 from ..support.loop_parts import (
     ALSO_RIGHT,
@@ -197,3 +198,71 @@ def test_a_success_that_does_not_come_again_is_none(cold: VerdictKind, grade: st
     ruling = orchestrate(state)
     assert (ruling.grade, ruling.grade in SUCCESSES, archive.rounds[-1].ruling.grade) == (grade, False, grade)
     assert "import missing" in ruling.why
+
+
+# --- the words of the spec ---------------------------------------------------------------------------------------
+
+NEGATIVE = read_spec(
+    "Implement double(x: int) -> int that doubles x. Negative numbers give 0. double(4) == 8", origin="argument"
+)
+HEEDING = "def double(x: int) -> int:\n    return 2 * x if x > 0 else 0\n"
+
+
+def test_tests_of_a_clause_that_nothing_checks_are_asked_for_once() -> None:
+    model = Model(draft=[HEEDING] * 5, tests=[suite((1, 2), (3, 6)), suite((-2, 0))])
+    state, archive = loop_state(model, spec=NEGATIVE)
+    ruling = orchestrate(state)
+    assert (steps(archive), ruling.grade) == (["test", "done"], "verified")
+    assert model.asked == ["draft"] * 5 + ["tests"] * 2
+    assert [check.standing for check in ruling.clauses] == ["held by 4 tests", "held by 1 test"]
+
+
+def test_a_clause_whose_only_test_the_drafts_outvote_is_no_success() -> None:
+    model = Model(draft=[RIGHT] * 5, tests=[suite((1, 2), (3, 6)), suite((-2, 0))])
+    state, _ = loop_state(model, spec=NEGATIVE)
+    ruling = orchestrate(state)
+    assert (ruling.grade, ruling.clauses[1].standing) == ("contested", "nothing checks this")
+    assert [(asked.question, asked.answers) for asked in ruling.disputes] == [("double(-2)", ("0", "-4"))]
+
+
+def answered(call: str, value: str) -> Spec:
+    return replace(
+        NEGATIVE,
+        examples=(
+            *NEGATIVE.examples,
+            Example(f"assert {call} == {value}", f"{call} == {value}", answer=True, told=False),
+        ),
+    )
+
+
+def test_an_answer_that_a_draft_meets_asks_for_no_other_draft() -> None:
+    model = Model(draft=[RIGHT, HEEDING, HEEDING, HEEDING], tests=[suite((1, 2), (3, 6))])
+    state, _ = loop_state(model, replace(PLAN, drafts=4, doubtful_drafts=4), spec=answered("double(-2)", "0"))
+    ruling = orchestrate(state)
+    assert (ruling.grade, state.leader(ruling).code) == ("verified", HEEDING)
+    assert model.asked == ["draft"] * 4 + ["tests"]
+
+
+def test_an_answer_that_no_draft_meets_is_told_to_new_drafts() -> None:
+    model = Model(draft=[RIGHT] * 5 + [HEEDING] * 3, tests=[suite((1, 2), (3, 6))])
+    state, _ = loop_state(model, spec=answered("double(-2)", "0"))
+    orchestrate(state)
+    assert (state.drafts_asked, {each.origin for each in state.pool[5:]}) == (8, {"redraft"})
+
+
+def test_what_the_spec_says_of_arguments_is_tested_on_inputs_of_the_blind_tests() -> None:
+    spec = read_spec("Implement same(x: list) -> list that returns a new list.", origin="argument")
+    model = Model(tests=["from user_code import same\n\ndef test_0():\n    assert same([1, 2]) == [1, 2]\n"])
+    state, _ = loop_state(model, spec=spec)
+    state.write_tests()
+    assert [(test.id, test.origin) for test in state.suite[1:]] == [
+        (f"test_spec_says_new_{n}", "spec") for n in (1, 2, 3)
+    ]
+
+
+def test_a_test_that_drafts_are_told_of_is_shown_as_an_example_without_what_it_catches() -> None:
+    state, _ = loop_state(Model())
+    caught = "    try:\n        result = f(given)\n    except Exception:\n        result = None\n"
+    source = f"def test_a():\n    given = [1]\n{caught}    assert result is not given\n"
+    state.tell([Test("test_a", source, "spec")])
+    assert state.told["test_a"].code == "given = [1]\nresult = f(given)\nassert result is not given"

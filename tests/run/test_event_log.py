@@ -15,11 +15,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from agents import Settings, generate
-from agents.events import Answered, Asked, BoardStarted, Fetching, Note, RunStarted, Streamed
+from agents.events import Answered, Asked, BoardStarted, Fetching, Note, RunEnded, RunStarted, Streamed
 from agents.records import Message, Reply, Request
 from agents.run.event_log import MOST_BYTES, EventLog
 
-from ..storage.test_run_directory import record
 from ..support.commands import QUICKSORT, REPLAYS, ROOT
 
 SCHEMA = Draft202012Validator(json.loads((ROOT / "docs" / "schema" / "event.json").read_text("utf-8")))
@@ -64,7 +63,7 @@ def test_a_log_goes_on_with_its_numbers_and_without_half_a_line(tmp_path: Path) 
         file.write('{"number": 3, "ti')
     second = EventLog(path)
     second.add(BoardStarted(1, 4, 8))
-    second.end(record())
+    second.add(RunEnded("finished", "verified", 0, None))
     assert [(line["number"], line["event"]) for line in lines(path)] == [
         (1, "started"), (2, "fetching"), (3, "testing"), (4, "ended")
     ]  # fmt: skip
@@ -122,7 +121,7 @@ def test_another_process_sees_whole_lines_while_threads_write(tmp_path: Path) ->
 def test_a_log_that_cannot_be_written_is_given_up(tmp_path: Path, place: str) -> None:
     log = EventLog(tmp_path / place)
     log.add(Note("unheard"))
-    log.end(record())
+    log.add(RunEnded("finished", "verified", 0, None))
     assert log.fault is not None
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agents.errors import SandboxUnavailable
-from agents.judge.judge import SUCCESSES
+from agents.judge.leader_view import SUCCESSES
 from agents.loop.orchestrator import orchestrate
 from agents.loop.plan import plan
 from agents.records import RoundRecord, SpecLimits

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from agents.errors import UsageError
+from agents.events import RunEnded
 from agents.jobs import Jobs
 from agents.llm_backends.recorded import ReplyStore, model_slug, request_key
 from agents.records import ForkedFrom, Message, Reply, Request, Usage
@@ -132,7 +133,7 @@ def test_a_work_dir_that_the_user_names_elsewhere_is_fine(
 def test_an_event_log_is_written_into_a_file_of_the_run_alone(run: RunDirectory, secret: Path, kind: str) -> None:
     put(run.events, secret, kind)
     log = EventLog(run.events)
-    log.end(record())
+    log.add(RunEnded("finished", "verified", 0, None))
     assert log.fault is not None
     assert secret.read_text() == SECRET
     assert not is_written(run.events)
@@ -218,7 +219,7 @@ def test_what_a_run_keeps_is_for_its_user_alone_and_what_it_publishes_is_as_the_
     run: RunDirectory, tmp_path: Path
 ) -> None:
     ReplyStore(run.replies, "m", mode=0o600).save(REQUEST, REPLY)
-    EventLog(run.events).end(record())
+    EventLog(run.events).add(RunEnded("finished", "verified", 0, None))
     runs.publish(run, tmp_path / "work_dir")
     modes = {path: stat.S_IMODE(path.lstat().st_mode) for path in (tmp_path / "work_dir" / "runs").rglob("*")}
     assert not [path for path, mode in modes.items() if path.is_file() and mode & 0o077]
