@@ -70,7 +70,7 @@ class Bench:
         tasks = read_tasks(data_file(self.directory, *rows))
         measurement = Measurement(tasks, strategies, Settings(), seeds, strip)
         journal = Journal(self.directory / out, {"what": "a test's"}, again=again)
-        runner = Runner(measurement, backends, self._sandbox, hidden or self.hidden, journal)
+        runner = Runner(measurement, backends, self._sandbox, (hidden or self.hidden).judge, journal)
         found = runner.run(1, self.told.append)
         assert len(found) == measurement.size
         return found
