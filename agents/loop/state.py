@@ -12,7 +12,8 @@ from ..errors import BudgetSpent, Interrupted, ModelError, ReplyError
 from ..events import BoardStarted, EventHandler, Note, Ruled
 from ..judge.argument_tests import argument_tests
 from ..judge.clause_checks import edge_probes
-from ..judge.judge import SUCCESSES, Situation, failures, unconfirmed
+from ..judge.judge import Situation, failures, unconfirmed
+from ..judge.leader_view import SUCCESSES
 from ..judge.probes import probes
 from ..records import (
     Board,

@@ -39,15 +39,16 @@ _NO_RAISE = re.compile(
     r"(?:\b(?:never|not|without)|n't)\s+(?:\w+\s+)?(?:rais|throw)|\bno\s+(?:error|exception)", re.IGNORECASE
 )
 _RULE = re.compile(
-    r"\b(?:if|when|where|unless|until|otherwise|except|but|ties?|equal|same|fewer|exactly|at least|at most|stays?|keeps?"
-    r"|kept|remains?|left out|leaves out|ignored?|dropped|skipped|round(?:ed|s)?|order|alphabetical|before|after|always"
-    r"|counts?|as long as|larger|longest|shortest|may be|instead)\b",
+    r"\b(?:if|when|where|unless|until|otherwise|except|but|ties?|equal|same|fewer|exactly|at least|at most|stays?"
+    r"|keeps?|kept|remains?|left out|leaves out|ignored?|dropped|skipped|round(?:ed|s)?|order|alphabetical|before"
+    r"|after|always|counts?|as long as|larger|longest|shortest|may be|instead)\b",
     re.IGNORECASE,
 )
 """Words of a clause that says more than what the code is for: a test has to be written for it."""
 _OF_THE_CODE = re.compile(
-    r"\b(?:do not|don't|must not|without|never|only|should|may|can) (?:use|using|import)\b|\bO\(|\b(?:time|space) complexity"
-    r"|\btype hints?\b|\bdocstrings?\b|\brecursi\w+|\bin the range\b|\bis called\b|\bmeans\b|\bexample\b|\binput:",
+    r"\b(?:do not|don't|must not|without|never|only|should|may|can) (?:use|using|import)\b|\bO\("
+    r"|\b(?:time|space) complexity|\btype hints?\b|\bdocstrings?\b|\brecursi\w+|\bin the range\b|\bis called\b"
+    r"|\bmeans\b|\bexample\b|\binput:",
     re.IGNORECASE,
 )
 """What a clause says of how it is written, of its input's bounds, or of a word's meaning: no test shows that."""

@@ -133,7 +133,8 @@ KINDS: tuple[KindOfInput, ...] = (
     _kind(
         "a space at an end",
         r"\b(?:leading|trailing|surrounding) (?:and (?:leading|trailing) )?(?:white ?space|spaces|blanks)\b"
-        r"|\bstrip(?:ped|s)? of (?:white ?space|spaces)\b|\bspaces? (?:around|at (?:the|either|its) (?:end|start))",
+        r"|\bstrip(?:ped|s)? of (?:white ?space|spaces)\b"
+        r"|\bspaces? (?:around|at (?:the|either|its) (?:end|start))",
         _text(lambda text: text != text.strip()),
         _if_text(lambda text: f" {text} "),
     ),

@@ -99,6 +99,10 @@ class RunDirectory:
         record: HealRecord = self.load_record("run.json", HealRecord)
         return record
 
+    def record(self) -> RunRecord | HealRecord:
+        """The record of a run or a heal. Raises UsageError as for either."""
+        return self.read_heal() if self.kind == "heal" else self.read()
+
     def save(self, name: str, text: str) -> None:
         """Keep a file of the run. Raises UsageError where its folder is a link out of the run's, and OSError."""
         write_atomically(self._place(name), text, contained(self.path), PRIVATE)

@@ -71,7 +71,7 @@ def test_without_mutation_nothing_is_measured(tmp_path: Path) -> None:
 )
 def test_a_measurement_that_fails_is_a_note(tmp_path: Path, runner: MutantRunner, said: str) -> None:
     kept = recorder(tmp_path)
-    result = kept.run_and_record(lambda: measure_suite(DOUBLE, [value_test("test_1", "f(1)", "3")], kept, runner))
+    result = kept.finish(lambda: measure_suite(DOUBLE, [value_test("test_1", "f(1)", "3")], kept, runner))
     (note,) = result.notes
     assert said in note
     assert note.startswith("The strength of the tests was not measured: ")
