@@ -188,7 +188,7 @@ def test_a_run_is_begun_watched_and_compared(browser: BrowserContext, tmp_path: 
         page.get_by_role("link", name="Runs").click()
         labels = "[...document.querySelectorAll('.runs td')].map(c => getComputedStyle(c, '::before').content)"
         page.locator(".runs").wait_for()
-        assert {'"Grade" " "', '"Tokens" " "', '"Seconds" " "'} <= set(page.evaluate(labels))
+        assert {'"Grade "', '"Tokens "', '"Seconds "'} <= set(page.evaluate(labels))
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
         assert "sk-never-to-be-seen" not in page.content()
 
