@@ -27,7 +27,7 @@ LONGEST_ANSWERS = 100_000
 """Bytes of UTF-8."""
 _YAML = re.compile(r"\A(?:[ \t]*(?:#[^\n]*)?\n|---[ \t]*\n)*examples[ \t]*:", re.MULTILINE)
 _BULLET = re.compile(r"^[-*•][ \t]+")
-_KIND = re.compile(r"(?P<kind>wrong|any)[ \t]*:[ \t]*(?P<said>\S.*)", re.DOTALL)
+_KIND = re.compile(r"(?P<kind>wrong|any)[ \t]*:[ \t]*(?P<said>\S.*)", re.DOTALL | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def _stated(example: Example) -> _Answer:
 def _read(statement: str, spec: Spec, tests: Sequence[Test], where: str) -> _Answer:
     match = _KIND.fullmatch(statement)
     said = match["said"] if match else statement
-    if match and match["kind"] == "any":
+    if match and match["kind"].lower() == "any":
         return _Answer("any", _about(_call(said, spec, where), said, spec, where), statement)
     if match and said.isidentifier():
         return _Answer("wrong", _named(said, tests, where), statement)

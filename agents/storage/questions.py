@@ -118,7 +118,8 @@ def how_to_answer(disputes: Sequence[Dispute]) -> str:
     """One sentence with a line that answers one of the questions: the shortest there is."""
     lines = [line for dispute in disputes for line in stated_lines(dispute)]
     line = min(lines or [line for dispute in disputes for line in _rulings(dispute)[:1]], key=len)
-    return f"Answer with a line such as  {line}  in a file for --answers FILE, or under examples: in the spec."
+    where = "a file for --answers FILE" + (", or under examples: in the spec" if lines else "")
+    return f"Answer with a line such as  {line}  in {where}."
 
 
 def questions_text(disputes: Sequence[Dispute], run: Path, spec: Spec, tests: Sequence[Test]) -> str:

@@ -154,6 +154,7 @@ def rulings(directory: Path, *lines: str, spec: Spec = STACK) -> Spec:
     [
         ("wrong: test_empty", ["test_empty"]),
         ("wrong: s = MinStack(); s.min() is None", ["test_empty"]),
+        ("Wrong : `s = MinStack(); s.min() is None`", ["test_empty"]),
         ("wrong: x = MinStack(); x.push(1); x.min() == 1", ["test_one"]),
         ("any: s = MinStack(); s.min()", ["test_empty"]),
         ("any: m = MinStack(); m.push(1)", ["test_one"]),
