@@ -149,7 +149,7 @@ def _stated(example: Example) -> _Answer:
 
 def _read(statement: str, spec: Spec, tests: Sequence[Test], where: str) -> _Answer:
     match = _KIND.fullmatch(statement)
-    said = match["said"] if match else statement
+    said = match["said"].strip("`") if match else statement
     if match and match["kind"].lower() == "any":
         return _Answer("any", _about(_call(said, spec, where), said, spec, where), statement)
     if match and said.isidentifier():
