@@ -548,7 +548,9 @@ def test_a_killed_heal_leaves_old_or_new_bytes(heals: Heals) -> None:
         assert path.read_text() in (OFF_BY_ONE, new)
 
 
-@pytest.mark.parametrize("number", [0, 1], ids=["a script", "a function"])
+@pytest.mark.parametrize(
+    "number", [0, pytest.param(1, marks=pytest.mark.thorough)], ids=["a script", "a function"]
+)
 def test_what_the_readme_heals_is_mended_on_recorded_replies_of_the_embedded_model(
     tmp_path: Path, number: int
 ) -> None:
