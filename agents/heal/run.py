@@ -115,6 +115,7 @@ class _Heal(Session[HealResult]):
     """
 
     facts: Mapping[str, str] = {}
+    resumed_by = "heal --resume"
 
     def __init__(
         self, run: RunDirectory, record: HealRecord, settings: Settings, budget: Budget, emit: EventHandler
@@ -144,8 +145,7 @@ class _Heal(Session[HealResult]):
         return self.result
 
     def _stopped(self, result: HealResult, error: GreenloopError) -> HealResult:
-        message = str(error).replace("--resume", f"heal --resume {self.run.path}")
-        return replace(result, exit_code=error.exit_code, error=Failure(error.kind, message))
+        return replace(result, exit_code=error.exit_code, error=Failure(error.kind, self._naming_run(str(error))))
 
 
 def open_case(
