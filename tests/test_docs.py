@@ -42,7 +42,7 @@ MEASUREMENTS = {path.stem for path in (ROOT / "docs/measure").glob("*.py")}
 @pytest.mark.parametrize("name", sorted(MEASUREMENTS - {"__init__", "evalplus_pairs", "repair"}))
 def test_a_measuring_program_finds_what_it_imports(name: str) -> None:
     """`repair` is left out: it measures the installed package."""
-    assert callable(importlib.import_module(f"docs.measure.{name}").main)
+    assert importlib.import_module(f"docs.measure.{name}").__doc__
 
 
 @pytest.mark.parametrize(
