@@ -53,8 +53,8 @@ class Caller:
     raised at once. Every try is charged, by an estimate where the server gives no usage (see Heard.usage).
     Replayed replies are charged like those they repeat, so that the limits of a resumed run cover the whole of it;
     they take no time. `cache` and `pacer` are shared with other runs: an equal request that is under way is waited
-    for, and a provider's limit that one caller hears of holds back all. `emit` gets each piece as it arrives, and a
-    note of each fault with the seconds to wait: the text that came before it is void. It is called in the thread
+    for, and a provider's limit that one caller hears of holds back all. `emit` gets each piece as it arrives, and
+    a note of each fault with the seconds to wait: the text that came before it is void. It is called in the thread
     that asks. Several threads may ask at once.
 
     To get out of a call under way (Ctrl-C), call `cancel` from any thread: every `ask` raises Interrupted at once,
@@ -126,7 +126,7 @@ class Caller:
             running = list(self._streams)
         for stream in running:
             stream.abandon()
-        for held_back in (self._pacer, self._cache and self._cache.flights):
+        for held_back in (self._pacer, self._cache.flights if self._cache else None):
             if held_back is not None:
                 held_back.wake()
 
