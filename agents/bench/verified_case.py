@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ..judge.probes import literal_call, probe
 from ..records import Outcome, Verdict
-from ..records.heal import Item, Observation, Symptom
+from ..records.heal import Answer, Call, Item, Observation, Symptom
 from ..sandbox import Sandbox, SandboxLimits
-from ..suite import split
+from ..suite import render, split
 from ..syntax.source import parse
 from ..verifier import Verifier
 from .repair_tasks import RepairTask
@@ -47,6 +48,31 @@ class VerifiedCase:
         return True
 
     @property
+    def holds_out(self) -> bool:
+        """True: what is not shown of the tests is in no prompt."""
+        return True
+
+    @property
+    def runs(self) -> tuple[Call, ...]:
+        """None: the function is called."""
+        return ()
+
+    def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
+        """The calls of literals that the tests make, whatever the module."""
+        found = (literal_call(test) for test in split(self.subject.tests, "user"))
+        own = self.subject.entry_point
+        calls = (each[0] for each in found if each is not None)
+        return tuple(Call(MODULE, own, ast.unparse(call)) for call in calls if ast.unparse(call.func) == own)
+
+    def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> list[Answer | None]:
+        """Verify tests that can't pass, which tell what is returned. Raises SandboxBroken."""
+        preamble = next((test.preamble for test in split(self.subject.tests, "user")), "")
+        probes = [probe(number, call.source, preamble) for number, call in enumerate(calls)]
+        verdict = self.verifier.verify(changed.get(MODULE, self.subject.code), render(probes))
+        found = (verdict.outcome(each.id) for each in probes)
+        return [None if each.actual is None else Answer(each.actual, seconds=each.seconds) for each in found]
+
+    @property
     def task(self) -> str:
         """Say what is run, and what is expected."""
         return f"The tests of `{self.subject.entry_point}` in {MODULE} are run, and have to pass."
@@ -57,7 +83,7 @@ class VerifiedCase:
         verdict = self.verifier.verify(code, self.subject.tests)
         behavior = "\n".join(f"{each.test_id} {each.status} {each.actual}" for each in verdict.outcomes)
         reached = {} if changed else self._functions()
-        return Observation(self._symptom(verdict), behavior=behavior, reached=reached)
+        return Observation(self._symptom(verdict), behavior=behavior, calls=self.calls(changed), reached=reached)
 
     def _functions(self) -> dict[str, float]:
         """The functions at the top of the module, that which the tests call first."""

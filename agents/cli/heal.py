@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -40,6 +41,7 @@ def heal(
     expect_output: _Flag = False,
     expect_exit: int | None = None,
     expect_file: _Names = (),
+    expect_call: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     seconds: Positive = 10.0,
     apply: _Flag = False,
     apply_force: _Flag = False,
@@ -84,6 +86,9 @@ def heal(
         The exit code that it has to end with.
     expect_file
         A file that it has to write: PATH, PATH:nonempty, PATH:json, PATH:rows>=N or PATH:columns=a,b.
+    expect_call
+        A call of a function that may change and the value that it has to return, NAME(...) == VALUE; with
+        --resume too, and from a file, one on a line, with --answers. No prompt has it where anything else fails.
     seconds
         Wall time of one run.
     apply
@@ -131,13 +136,15 @@ def heal(
                     expect_output=expect_output,
                     expect_exit=expect_exit,
                     expect_file=expect_file,
+                    expect_call=_calls(expect_call, settings),
                     seconds=seconds,
                 )
             else:
                 from ..heal.target import check_recorded
 
                 record = earlier.read_heal()
-                request = record.request
+                told = dict.fromkeys((*record.request.expect_call, *_calls(expect_call, settings)))
+                request = replace(record.request, expect_call=tuple(told))
                 check_recorded(request, (Path(target or "."), *data, *filter(None, [stdin])))
                 settings = gone_on(settings, record.settings, earlier.path.name, console.emit)
             from ..heal import run as heals
@@ -179,6 +186,17 @@ def _interrupt() -> None:
 
 def _absolute(path: Path | None) -> str | None:
     return None if path is None else str(path.absolute())
+
+
+def _calls(given: tuple[str, ...], settings: Settings) -> tuple[str, ...]:
+    """The calls that are given, and those in the file of `--answers`. Raises UsageError."""
+    if settings.answers is None:
+        return given
+    from ..spec.answers import LONGEST_ANSWERS, statements
+    from ..spec.source_file import read_text
+
+    text = read_text(settings.answers, LONGEST_ANSWERS)
+    return (*given, *(line for line, _ in statements(text.replace("\r\n", "\n"), str(settings.answers))))
 
 
 def _found(settings: Settings, target: str | None, resume: str | None) -> RunDirectory | None:

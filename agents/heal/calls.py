@@ -6,14 +6,16 @@ import ast
 import asyncio
 import inspect
 import json
+import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import FunctionType
 from typing import Any
 
 from ..errors import Interrupted
-from ..records.heal import Frame, Item, Observation, Symptom
+from ..records.heal import Answer, Call, Frame, Item, Observation, Symptom
 from ..sandbox import Sandbox, SandboxLimits
 from ..syntax.clean_text import clean
 from ..syntax.encoding import decoded, encoded
@@ -21,12 +23,14 @@ from ..syntax.source import parse
 from ..verifier.inside.proxy.plain import Malformed, Tree, Unshareable
 from ..verifier.inside.proxy.plain_crossing import PlainCrossing
 from .call_process import Callee, CallProcess, CallStopped
-from .captured_call import CapturedCall, capture, is_method
+from .captured_call import CapturedCall, capture, is_method, read_call
+from .inside.calls import NotPlain
 from .tests_case import TestsCase
 
 Test = Callable[[Callable[..., Any]], object]
 Verify = Callable[[Any], object]
 _MOST_DETAIL = 500
+_MOST_CALLS = 8
 _LIMITS = SandboxLimits()
 
 
@@ -71,6 +75,49 @@ class CallCase:
         return bool(self.tests or self.pytest) or self.verify is not None
 
     @property
+    def holds_out(self) -> bool:
+        """True: a failing test that is not shown is in no prompt."""
+        return True
+
+    @property
+    def runs(self) -> tuple[Call, ...]:
+        """None: the function is called."""
+        return ()
+
+    @cached_property
+    def _called(self) -> list[CapturedCall]:
+        """The calls of its tests."""
+        return []
+
+    def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
+        """The failing call and those of its tests, where their arguments are literals."""
+        callee = self.callee
+        given = [self.call] if self.call is not None else []
+        sources: dict[str, None] = {}
+        for each in [*given, *self._called[:_MOST_CALLS]]:
+            with suppress(NotPlain, Malformed):
+                sources[each.source(callee.qualname)] = None
+        calls = self.pytest.calls(changed) if self.pytest is not None and not changed else ()
+        own = [Call(callee.path, callee.qualname, source) for source in sources]
+        return (*own, *(replace(each, path=callee.path) for each in calls if each.function == callee.qualname))
+
+    def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> list[Answer | None]:
+        """Make calls in one process. Raises SandboxBroken and Interrupted."""
+        found: list[Answer | None] = []
+        like = self.call or next(iter(self._called), None)
+        with suppress(CallStopped), self._process(changed) as process:
+            for call in calls:
+                packed = read_call(call.source, like.receiver if like else None)
+                began = time.monotonic()
+                how, what = process.ask(packed.receiver, packed.body)
+                seconds = time.monotonic() - began
+                if how == "return":
+                    found.append(packed.answer(what, seconds))
+                else:
+                    found.append(Answer(None, _facts(what)["name"] if how == "raise" else how))
+        return [*found, *[None] * (len(calls) - len(found))]
+
+    @property
     def task(self) -> str:
         """What is called, and what is expected of it."""
         expected = " Its tests have to pass." if self.tests or self.pytest else ""
@@ -82,7 +129,7 @@ class CallCase:
         with self._process(changed) as process:
             try:
                 seen = self._observed(process)
-                seen = seen if changed else self._as_here(seen)
+                seen = seen if changed else replace(self._as_here(seen), calls=self.calls({}))
             except CallStopped as stopped:
                 return Observation(Symptom("limit", clean(str(stopped))))
         if self.pytest is None or (changed and not seen.healed):
@@ -206,6 +253,7 @@ class CallCase:
 
         def called(*args: Any, **kwargs: Any) -> Any:
             packed = capture(is_method(self.function), args, kwargs)
+            self._called.append(packed)
             how, what = process.ask(packed.receiver, packed.body)
             if how == "unshareable":
                 raise Unshareable(str(what))

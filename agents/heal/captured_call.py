@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import sys
 import sysconfig
@@ -12,9 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..verifier.inside.proxy.plain import Tree, Unshareable
+from ..records.heal import Answer
+from ..syntax.source import parse_expression
+from ..verifier.inside.proxy.plain import Malformed, Tree, Unshareable
 from ..verifier.inside.proxy.plain_crossing import PlainCrossing
 from .call_process import STAND_INS, Callee
+from .inside.calls import literal
 
 _LOCALS = "<locals>"
 MOST_BYTES = 64 << 10
@@ -50,6 +54,47 @@ class CapturedCall:
         call left of them. Raises Malformed."""
         self.crossing.shared.restore()
         return self.crossing.unpack(body)[0]
+
+    def source(self, qualname: str) -> str:
+        """The call as source of literals. Raises NotPlain and Malformed."""
+        (state, args, kwargs), _ = PlainCrossing(1).unpack(self.body)
+        name = qualname
+        if self.receiver is not None:
+            kind, _, owner = self.receiver
+            attributes = [f"{key}={literal(value)}" for key, value in (state or {}).items()]
+            made = f"having({', '.join([owner, *attributes])})" if kind == "instance" else owner
+            name = f"{made}.{qualname.rpartition('.')[2]}"
+        arguments = [*map(literal, args), *(f"{key}={literal(value)}" for key, value in kwargs.items())]
+        return f"{name}({', '.join(arguments)})"
+
+    def answer(self, body: Tree, seconds: float) -> Answer:
+        """What an answer says, the call's own arguments left alone."""
+        inside, here = PlainCrossing(1), PlainCrossing(2)
+        (state, args, kwargs), _ = inside.unpack(self.body)
+        before, held = repr((args, kwargs)), repr(state)
+        here.shared = inside.shared
+        try:
+            value = repr(here.unpack(body)[0])
+        except (Malformed, RecursionError):
+            return Answer(None, "Malformed")
+        after, left = repr((args, kwargs)), repr(state)
+        return Answer(value, None, "", after if after != before else "", left if left != held else "", seconds)
+
+
+def read_call(source: str, receiver: list[str] | None) -> CapturedCall:
+    """The call that `source` makes, of literals, on a receiver of that class."""
+    node = parse_expression(source)
+    assert isinstance(node, ast.Call)
+    made = node.func.value if isinstance(node.func, ast.Attribute) else None
+    keywords = made.keywords if isinstance(made, ast.Call) else []
+    state = _read(keywords) if receiver is not None and receiver[0] == "instance" else None
+    crossing = PlainCrossing(2)
+    args = tuple(ast.literal_eval(each) for each in node.args)
+    return CapturedCall(receiver, crossing.pack((state, args, _read(node.keywords))), crossing)
+
+
+def _read(keywords: list[ast.keyword]) -> dict[str, Any]:
+    return {str(each.arg): ast.literal_eval(each.value) for each in keywords}
 
 
 def is_method(function: Callable[..., Any]) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from ..records.heal import Observation
+from ..records.heal import Answer, Call, Observation
 
 
 class Case(Protocol):
@@ -24,6 +24,14 @@ class Case(Protocol):
         """True if an expectation of the user's decides: failing tests, `--expect...`, `verify=`, `tests=`."""
 
     @property
+    def holds_out(self) -> bool:
+        """True if an item that is left out of a symptom is in no prompt."""
+
+    @property
+    def runs(self) -> Sequence[Call]:
+        """Runs of the whole case that are near its own; none where it has none."""
+
+    @property
     def task(self) -> str:
         """One or two sentences for the prompt: what is run, and what is expected of it."""
 
@@ -33,3 +41,9 @@ class Case(Protocol):
         Other `seed`s are other hash seeds. Raises SandboxBroken, and Interrupted after a cancellation; whatever
         the code does is in the observation.
         """
+
+    def calls(self, changed: Mapping[str, str]) -> Sequence[Call]:
+        """The calls of functions in its files that it makes on `changed` files."""
+
+    def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> Sequence[Answer | None]:
+        """What calls come to on `changed` files, apart from each other; None for one that has no answer."""

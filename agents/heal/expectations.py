@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import ast
 import codecs
 import csv
 import io
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from ..errors import UsageError
-from ..records.heal import Item
+from ..records.heal import Answer, Call, Item
 from ..sandbox.host.search import is_found
+from ..syntax.literals import is_literal
+from ..syntax.source import names_bound, names_used, parse, parse_expression
 
+EXPECT_CALL = "--expect-call"
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_FRACTION = re.compile(r"\b\d+\.\d+(?:e[-+]?\d+)?\b")
 _LONGEST_SHOWN = 300
 
 
@@ -95,6 +100,65 @@ class Expectations:
             if (fault := check.fault(contents.get(check.path))) is not None:
                 items.append(Item(f"--expect-file {check.text}", fault))
         return tuple(items)
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedCall:
+    """A call that has to return the value `expected` (source text)."""
+
+    call: Call
+    expected: str
+
+    def failing(self, answer: Answer | None) -> Item | None:
+        """The item of an answer that is not as expected."""
+        returned = answer.value if answer is not None else None
+        if returned is not None and is_literal(returned):
+            found, wanted = (ast.literal_eval(rounded(text)) for text in (returned, self.expected))
+            if found == wanted:
+                return None
+        raises = f"raises {answer.raises}" if answer and answer.raises else "has no answer in time"
+        text = f"{self.call.source} == {self.expected}"
+        detail = f"`{text}` is expected; it {raises if returned is None else f'returns {returned}'}"
+        return Item(EXPECT_CALL, detail, text, _literals(text))
+
+
+def rounded(text: str) -> str:
+    """A text whose fractions have twelve digits: the order of a sum makes no other value."""
+    return _FRACTION.sub(lambda found: repr(float(f"{float(found[0]):.12g}")), text)
+
+
+def failing_calls(expected: Sequence[ExpectedCall], answers: Sequence[Answer | None]) -> tuple[Item, ...]:
+    """The items of the calls that don't return what is expected."""
+    found = (each.failing(answer) for each, answer in zip(expected, answers, strict=True))
+    return tuple(item for item in found if item is not None)
+
+
+def read_calls(texts: Sequence[str], files: Mapping[str, str]) -> tuple[ExpectedCall, ...]:
+    """Read what `--expect-call` says of functions in `files`. Raises UsageError."""
+    return tuple(dict.fromkeys(_read_call(text, files) for text in texts))
+
+
+def _read_call(text: str, files: Mapping[str, str]) -> ExpectedCall:
+    try:
+        node = parse_expression(text.strip())
+    except ValueError as error:
+        raise UsageError(f"{EXPECT_CALL} {text} is not Python ({error}); write 'NAME(...) == VALUE'.") from error
+    match node:
+        case ast.Compare(left=ast.Call() as call, ops=[ast.Eq() | ast.Is()], comparators=[value]) if is_literal(
+            ast.unparse(value)
+        ):
+            for path, code in files.items():
+                if names_used(call) & _bound(code):
+                    return ExpectedCall(Call(path, "", ast.unparse(call)), ast.unparse(value))
+            raise UsageError(f"{EXPECT_CALL} {text} calls nothing that {', '.join(files)} defines.")
+    raise UsageError(f"{EXPECT_CALL} {text} is not understood; write 'NAME(...) == VALUE', with a plain value.")
+
+
+def _bound(code: str) -> set[str]:
+    try:
+        return {name for node in parse(code).body for name in names_bound(node)}
+    except ValueError:
+        return set()
 
 
 def read_expectations(

@@ -7,19 +7,35 @@ from dataclasses import dataclass, field, replace
 
 from ..errors import ReplyError
 from ..events import EventHandler, Note, ignore_event
-from ..records.heal import HealResult, HealRuling, Observation, Patch, Place, Symptom, Trial
+from ..records.heal import (
+    Answer,
+    Call,
+    HealResult,
+    HealRuling,
+    Item,
+    Observation,
+    Patch,
+    Place,
+    Suspicion,
+    Symptom,
+    Trial,
+)
 from ..roles.healer import Earlier, Healer
 from ..settings import RequiredGrade, reaches
 from ..syntax.source import program
 from ..syntax.unified import unified
 from ..syntax.units import text_of
 from .case import Case
+from .evidence import Evidence, calls_near, not_tried, shown, voices
+from .expectations import EXPECT_CALL
 from .locate import elsewhere, places
-from .ruling import AGREEING, rule
+from .ruling import AGREEING, VERIFYING, rule
 from .suspicions import suspicions
 
 COLD_RUNS = 3
 """Before anything is asked, and again of the patch that leads: each with another hash seed."""
+MOST_ROUNDS_AGREEING = 2
+"""Rounds in which patches that agree are asked for."""
 SHOWN_ITEMS = 3
 """Failing items in a prompt at the most; of several the others are held out, at least one."""
 
@@ -34,16 +50,88 @@ class _Search:
     found: Callable[[HealResult], None]
     trials: list[Trial] = field(default_factory=list)
     asked: int = 0
+    repeats: int = 0
+    seeds: Sequence[Call] | None = None
+    calls: list[Call] = field(default_factory=list)
+    before: dict[Call, Answer | None] = field(default_factory=dict)
+    after: dict[str, dict[Call, Answer | None]] = field(default_factory=dict)
+
+    @property
+    def evidence(self) -> Evidence:
+        assert self.seen.symptom is not None
+        held = _held_out(self.seen.symptom, holds_out=self.case.holds_out)
+        return Evidence(self.calls, self.before, self.after, held)
 
     @property
     def ruling(self) -> HealRuling:
-        return rule(self.trials, trusted=self.case.trusted)
+        return rule(self.trials, trusted=self.case.trusted, evidence=self.evidence)
+
+    @property
+    def good(self) -> list[Trial]:
+        """The plausible patches without a suspicion."""
+        return [trial for trial in self.trials if trial.plausible and not trial.suspicions]
 
     @property
     def enough(self) -> bool:
-        """Return True if two plausible patches without a suspicion do the same and none does otherwise."""
-        good = [trial for trial in self.trials if trial.plausible and not trial.suspicions]
-        return len(good) >= AGREEING and len({trial.observation.behavior for trial in good}) == 1
+        """Return True if as many good patches do the same as it takes, and none does otherwise."""
+        good = self.good
+        if len(good) < AGREEING or self.rivals:
+            return False
+        wanted = VERIFYING if self.case.trusted else AGREEING
+        return (self.case.trusted and self.evidence.held_out) or voices(good) >= wanted
+
+    @property
+    def rivals(self) -> bool:
+        """Return True if two good patches don't do the same."""
+        good = self.good
+        return bool(good) and len(self.evidence.following(good[0], good)) < len(good)
+
+    def try_calls(self) -> None:
+        """Have the code as it was and each plausible patch answer calls that they were not asked for yet."""
+        plausible = [trial for trial in self.trials if trial.plausible]
+        if not plausible:
+            return
+        self._add_calls(plausible)
+        for number, trial in enumerate(self.trials):
+            if not trial.plausible:
+                continue
+            same = _known(self, trial.patch) or trial
+            answers = self.after[trial.patch.id] = self.after.setdefault(same.patch.id, {})
+            self._answer(answers, trial.patch.files)
+            effects = [*self.evidence.effects(trial), *_written(trial)]
+            self.trials[number] = replace(trial, suspicions=tuple(dict.fromkeys([*trial.suspicions, *effects])))
+
+    def _add_calls(self, plausible: Sequence[Trial]) -> None:
+        if self.seeds is None:  # the code as it was may come to no call
+            self.seeds = self.seen.calls or self.case.calls(plausible[0].patch.files)
+        patches = [trial.patch for trial in plausible]
+        found = calls_near(self.seeds, self.case.files, patches) or self.case.runs
+        self.calls += [call for call in found if call not in self.calls]
+        self._answer(self.before, {})
+
+    def _answer(self, known: dict[Call, Answer | None], files: Mapping[str, str]) -> None:
+        missing = [call for call in self.calls if call not in known]
+        if missing:
+            known.update(zip(missing, self.case.answers(files, missing), strict=True))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on what the leading patch changes beside what failed, and on what was not tried."""
+        leader = next((trial for trial in self.trials if trial.patch.id == self.ruling.leader), None)
+        if leader is None:
+            return ()
+        evidence = self.evidence
+        answered, changed = evidence.answered(), evidence.changed(leader)
+        said = [not_tried(self.seen.left_out)]
+        if changed:
+            call, after = changed[0], self.after[leader.patch.id].get(changed[0])
+            was, now = self.before[call], after.text or f"raises {after.raises}" if after else "no answer"
+            assert was is not None
+            said.append(
+                f"It changes {len(changed)} of {len(answered)} other answers that the code gave, such as "
+                f"{shown(call)}: {was.text} before, {now} now."
+            )
+        return tuple(filter(None, said))
 
     def tell(self, *, confirmed: bool) -> None:
         """Hand out the best patch so far: without a grade, unless it has been run again and is contested."""
@@ -79,11 +167,13 @@ def heal_case(
         before = len(search.trials)
         _round(search, healer, number, patches, emit)
         _confirm(search)
+        search.try_calls()
         search.tell(confirmed=True)
-        ruling = search.ruling
-        if ruling.grade in ("verified", "consensus") or len(search.trials) == before:
+        if reaches(search.ruling.grade, "verified" if patches == 1 else "consensus"):
             break
-        if ruling.question is not None and any(t.plausible and not t.suspicions for t in search.trials):
+        if len(search.trials) == before and not search.good:
+            break
+        if search.good and (search.rivals or (patches > 1 and (search.repeats or number == MOST_ROUNDS_AGREEING))):
             break  # more of the same model's patches do not say which is right
     return _result(search, require)
 
@@ -115,9 +205,27 @@ def _way(symptom: Symptom | None) -> tuple[str, ...] | None:
 
 
 def _shown(symptom: Symptom) -> Symptom:
-    """A symptom without the items that are held out of the prompt: one of two, and all beyond the third."""
-    count = min(SHOWN_ITEMS, max(1, len(symptom.items) - 1))
-    return replace(symptom, items=symptom.items[:count])
+    """A symptom without the items that are held out of the prompt: one of two, all beyond the third, and expected
+    calls where anything else fails, so that an answer to a question changes no prompt."""
+    others = [item for item in symptom.items if item.name != EXPECT_CALL]
+    items = others or symptom.items
+    return replace(symptom, items=tuple(items[: min(SHOWN_ITEMS, max(1, len(items) - 1))]))
+
+
+def _held_out(symptom: Symptom, *, holds_out: bool) -> bool:
+    """Return True if an item fails that no prompt has, nor one that says the same."""
+    shown = _shown(symptom).items
+    same = {_meaning(item) for item in shown}
+    held = [item for item in symptom.items if item not in shown and _meaning(item) not in same]
+    return any(holds_out or item.name == EXPECT_CALL for item in held)
+
+
+def _meaning(item: Item) -> str:
+    return item.source.partition("(")[2] if item.source and "[" not in item.name else item.name
+
+
+def _written(trial: Trial) -> list[Suspicion]:
+    return [Suspicion("writes files", f"{path} is written") for path in trial.observation.new_files]
 
 
 def _round(search: _Search, healer: Healer, number: int, patches: int, emit: EventHandler) -> None:
@@ -130,20 +238,27 @@ def _round(search: _Search, healer: Healer, number: int, patches: int, emit: Eve
         place = search.places[turn % len(search.places)]
         earlier = _earlier(search, place) if number > 1 else ()
         try:
-            patch = healer.patch(case.files, case.task, place, shown, earlier, search.asked)
+            patch = healer.patch(
+                case.files, case.task, place, shown, earlier, search.asked, repeats=search.repeats
+            )
         except ReplyError as reason:
             emit(Note(f"Patch {search.asked}: no patch can be read out of the replies ({reason})."))
             continue
         known = _known(search, patch)
-        if known is not None and not known.plausible:
-            emit(Note(f"Patch {search.asked} repeats one that does not mend it."))
-            continue
+        if known is not None:
+            search.repeats += 1
+            emit(Note(f"Patch {search.asked} repeats {known.patch.id}."))
+            if not known.plausible:
+                continue
         trial = replace(known, patch=patch) if known is not None else _tried(search, patch)
         search.trials.append(trial)
         search.tell(confirmed=False)
-        emit(Note(f"Patch {search.asked}, of {_named(place)}: {_outcome(trial)}."))
-        if search.enough or (patches == 1 and trial.plausible and not trial.suspicions):
-            return
+        if known is None:
+            emit(Note(f"Patch {search.asked}, of {_named(place)}: {_outcome(trial)}."))
+        if len(search.good) >= AGREEING:
+            search.try_calls()
+            if search.enough or (known is not None and patches > 1):
+                return  # a model that repeats itself has one voice
 
 
 def _known(search: _Search, patch: Patch) -> Trial | None:
@@ -179,7 +294,9 @@ def _confirm(search: _Search) -> None:
 def _earlier(search: _Search, place: Place) -> Sequence[Earlier]:
     """Patches of a place that do not mend it, each once, with what became of them."""
     tried = [trial for trial in search.trials if trial.patch.place == place and not trial.plausible]
-    codes = {_new_text(search.case.files, trial.patch): _outcome(trial) for trial in tried}
+    assert search.seen.symptom is not None
+    told = {item.name for item in _shown(search.seen.symptom).items}
+    codes = {_new_text(search.case.files, trial.patch): _told(trial, told) for trial in tried}
     return [Earlier(code, f"{outcome[0].upper()}{outcome[1:]}.") for code, outcome in codes.items()]
 
 
@@ -202,6 +319,14 @@ def _outcome(trial: Trial) -> str:
     if trial.suspicions:
         return f"the failure is gone, but the patch is suspicious ({trial.suspicions[0].name})"
     return "the failure is gone"
+
+
+def _told(trial: Trial, names: set[str]) -> str:
+    """The outcome for a prompt, which does not say what is held out of it."""
+    symptom = trial.observation.symptom
+    if symptom is not None and symptom.items and names.isdisjoint(item.name for item in symptom.items):
+        return "it still fails, in what is not shown here"
+    return _outcome(trial)
 
 
 def _named(place: Place) -> str:
@@ -228,4 +353,5 @@ def _result(search: _Search, require: RequiredGrade) -> HealResult:
         leader=ruling.leader,
         diff="".join(unified(search.case.files[path], text, path) for path, text in files.items()),
         files=files,
+        notes=search.notes,
     )

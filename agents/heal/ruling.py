@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..records.heal import HealRuling, Trial
+from .evidence import Evidence, voices
 
 AGREEING = 2
 """Independent patches that have to do the same where nothing says what is right."""
+VERIFYING = 3
+"""Independent patches that have to do the same for `verified`, where no failing item was held out."""
+LEAST_TRIED = 3
+"""Calls that these have to answer alike."""
 
 
-def rule(trials: Sequence[Trial], *, trusted: bool) -> HealRuling:
+def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealRuling:
     """Decide on the patches tried so far. `trusted` says that an expectation of the user's failed before."""
     plausible = sorted((trial for trial in trials if trial.plausible), key=_size)
     if not plausible:
@@ -25,26 +30,37 @@ def rule(trials: Sequence[Trial], *, trusted: bool) -> HealRuling:
             f"the failure is gone, but the patch is suspicious ({reason})",
             "Is that meant? Look at the diff, and apply it by --require contested if it is.",
         )
-    leader = unsuspected[0]
-    rivals = [trial for trial in unsuspected if trial.observation.behavior != leader.observation.behavior]
+    groups = [evidence.following(trial, unsuspected) for trial in unsuspected]
+    alike = max(groups, key=voices)
+    leader = alike[0]
+    rivals = [trial for trial in unsuspected if trial not in alike]
+    count = voices(alike)
     if rivals:
+        question = evidence.question(leader, rivals[0])
         return HealRuling(
             "contested",
             leader.patch.id,
             f"{len(rivals)} of {len(unsuspected)} patches that mend it do something else",
-            f"Which is right, {leader.patch.id} or {rivals[0].patch.id}? An expectation in which they differ "
-            "decides (--expect, --expect-file, a test).",
-        )
-    if trusted:
-        return HealRuling("verified", leader.patch.id, "what was expected failed before and holds now")
-    if len(unsuspected) >= AGREEING:
-        return HealRuling("consensus", leader.patch.id, f"{len(unsuspected)} independent patches do the same")
+            question or f"Which is right, {leader.patch.id} or {rivals[0].patch.id}? An expectation in which they "
+            "differ decides (--expect, --expect-file, a test).",
+        )  # fmt: skip
+    if trusted and evidence.held_out:
+        why = "what was expected failed before and holds now, and so does what no prompt had"
+        return HealRuling("verified", leader.patch.id, why)
+    tried = evidence.tried(alike)
+    if trusted and count >= VERIFYING and tried >= LEAST_TRIED:
+        why = f"what was expected failed before and holds now, and {count} independent patches do the same"
+        return HealRuling("verified", leader.patch.id, f"{why} on {tried} other calls")
+    if count >= AGREEING:
+        beyond = f", on {tried} other calls too" if tried else ", and no other call shows what they mend"
+        return HealRuling("consensus", leader.patch.id, f"{count} independent patches do the same{beyond}")
     return HealRuling(
         "contested",
         leader.patch.id,
-        "the failure is gone, and nothing says what is right: one patch alone",
-        "What should it do? Say it with --expect, --expect-output or --expect-file.",
-    )
+        "the failure is gone, and nothing says what is right beyond it: one patch alone",
+        evidence.question(leader, None) or "What should it do otherwise? Say it with a test, --expect-call, "
+        "--expect, --expect-output or --expect-file.",
+    )  # fmt: skip
 
 
 def _size(trial: Trial) -> tuple[int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from ..files import contained, read_regular
 from ..records.heal import HealRequest
 from ..sandbox import Sandbox, SandboxLimits
 from ..syntax.encoding import decoded
-from .expectations import read_expectations
+from .expectations import read_calls, read_expectations
 from .script_run import Invocation
 from .scripts import ScriptCase
 from .tree import Tree, files_below, never_changes, read_tree
@@ -45,17 +46,18 @@ def script_case(
     def invocation(arguments: Sequence[str]) -> Invocation:
         return Invocation(script.name, tuple(arguments), _stdin(request.stdin), given, wanted)
 
-    return ScriptCase(
+    case = ScriptCase(
         sandbox,
         SandboxLimits(wall_seconds=request.seconds, cpu_seconds=max(1, round(request.seconds))),
         tree,
         invocation(request.arguments),
         expectations,
         (script.name, *changeable(tree, script.name, request.may_change)),
-        tuple(invocation(_split(text)) for text in request.keep),
-        sandbox.interpreter.importable,
-        cancelled,
+        keep=tuple(invocation(_split(text)) for text in request.keep),
+        installed=sandbox.interpreter.importable,
+        cancelled=cancelled,
     )
+    return replace(case, expected_calls=read_calls(request.expect_call, case.files))
 
 
 def _data(root: Path, data: Sequence[str]) -> tuple[list[str], dict[str, Path]]:

@@ -10,18 +10,18 @@ import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ..errors import Interrupted
 from ..records import Stopped
-from ..records.heal import Frame
+from ..records.heal import Answer, Call, Frame
 from ..sandbox import Ended, Job, Sandbox, SandboxLimits
 from ..sandbox.interpreter import LENDING
 from ..syntax.clean_text import clean
 
-_PROGRAMS = ("__init__.py", "script_process.py", "script_main.py", "tests_main.py", "report.py")
+_PROGRAMS = ("__init__", "script_process", "script_main", "tests_main", "report", "calls", "answers")
 _INSIDE = Path(__file__).with_name("inside")
 _MOST_DOCUMENT = 64 << 20
 _GRACE_SECONDS = 2.0
@@ -29,15 +29,16 @@ _GRACE_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """How a script is run, or pytest with `arguments` where there is none. `environment` is added to the
-    sandbox's own."""
+    """How a script is run, or another `program`: pytest with `arguments` (`tests_main`), or calls alone
+    (`answers`). `environment` is added to the sandbox's own."""
 
-    script: str | None
+    script: str
     arguments: tuple[str, ...] = ()
     stdin: bytes | None = None
     environment: tuple[tuple[str, str], ...] = ()
     wanted: tuple[str, ...] = ()
     """Files whose content is told afterwards."""
+    program: Literal["script_main", "tests_main", "answers"] = "script_main"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,12 @@ class ScriptRun:
     """Digest of each file that is not as it was before; empty for one that is gone."""
     contents: Mapping[str, bytes | None]
     tests: Mapping[str, TestRun] = field(default_factory=dict)
+    calls: tuple[Call, ...] = ()
+    """What was called with which plain data, and `left_out` why others can't be called again; only where they were
+    asked for."""
+    left_out: tuple[Call, ...] = ()
+    answers: tuple[Answer | None, ...] = ()
+    """Of the calls that were asked for."""
 
 
 def run_script(
@@ -96,10 +103,14 @@ def run_script(
     seed: int,
     called: bool,
     cancelled: Callable[[], bool],
+    asked: Sequence[Call] = (),
 ) -> ScriptRun:
-    """Run a script once on the files of `archive`, which are `before`. Raises SandboxBroken and Interrupted."""
+    """Run a script once on the files of `archive`, which are `before`, and then make the calls `asked`.
+
+    Raises SandboxBroken and Interrupted.
+    """
     task = {
-        "program": "tests_main" if invocation.script is None else "script_main",
+        "program": invocation.program,
         "lent": ":".join(sandbox.interpreter.lent),
         "script": invocation.script,
         "arguments": invocation.arguments,
@@ -107,8 +118,9 @@ def run_script(
         "wanted": invocation.wanted,
         "seed": seed,
         "called": called,
+        "asked": [(each.path, each.source) for each in asked],
     }
-    files = {f"inside/{name}": (_INSIDE / name).read_bytes() for name in _PROGRAMS}
+    files = {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _PROGRAMS}
     files["inside/lending.py"] = LENDING.read_bytes()
     files |= {"task.json": json.dumps(task).encode(), "tree.tar": archive}
     ours, theirs = socket.socketpair()
@@ -119,7 +131,8 @@ def run_script(
             theirs.close()
             told = _read(ours, time.monotonic() + limits.wall_seconds + _GRACE_SECONDS, cancelled)
             ended = running.wait()
-    return _as_run(ended, told, before)
+    run = _as_run(ended, told, before)
+    return replace(run, answers=(*run.answers, *[None] * len(asked))[: len(asked)])
 
 
 def _read(channel: socket.socket, deadline: float, cancelled: Callable[[], bool]) -> bytes:
@@ -159,6 +172,9 @@ def _as_run(ended: Ended, told: bytes, before: Mapping[str, bytes]) -> ScriptRun
                 for path, data in document["contents"].items()
             },
             tests={clean(str(name)): _test(told) for name, told in report.get("tests", {}).items()},
+            calls=tuple(Call(*map(str, each)) for each in report.get("calls", ())),
+            left_out=tuple(Call(*map(str, each)) for each in report.get("left_out", ())),
+            answers=tuple(None if each is None else _answer(each) for each in report.get("answers", ())),
         )
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         code = ended.exit_code if ended.exit_code is not None else -9
@@ -179,6 +195,12 @@ def _error(told: Mapping[str, Any]) -> RaisedError:
         frames=tuple(map(_frame, told["frames"])),
         text=clean(str(told["text"])),
     )
+
+
+def _answer(told: Mapping[str, Any]) -> Answer:
+    value, raises = (None if told[key] is None else clean(str(told[key])) for key in ("value", "raises"))
+    output, arguments, state = (clean(str(told[key])) for key in ("output", "arguments", "state"))
+    return Answer(value, raises, output, arguments, state, float(told["seconds"]))
 
 
 def _test(told: Mapping[str, Any]) -> TestRun:

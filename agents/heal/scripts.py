@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ..records.heal import Frame, Observation, Symptom, SymptomKind
+from ..judge.probes import near_calls
+from ..records.heal import Answer, Call, Frame, Observation, Symptom, SymptomKind
 from ..sandbox import Sandbox, SandboxLimits
 from ..syntax.encoding import decoded, encoded
+from ..syntax.source import parse_expression
 from .environment import environment_fault
-from .expectations import Expectations
+from .expectations import Expectations, ExpectedCall, failing_calls
 from .script_run import Invocation, RaisedError, ScriptRun, run_script
 from .tree import Tree
 
@@ -22,6 +26,8 @@ _SHORTEST_SECRET = 4
 """Characters; a shorter value is found in too much that has nothing to do with it."""
 _CUT = 30
 """Characters that are left of either end of a long value, at the least."""
+_RUNS = 6
+"""Other runs of a script that calls no function with plain data."""
 _MOST_SUMMARY = 300
 _MOST_TRACEBACK = 3000
 
@@ -37,6 +43,7 @@ class ScriptCase:
     invocation: Invocation
     expectations: Expectations
     may_change: tuple[str, ...]
+    expected_calls: tuple[ExpectedCall, ...] = ()
     keep: tuple[Invocation, ...] = ()
     installed: frozenset[str] = frozenset()
     cancelled: Callable[[], bool] = lambda: False
@@ -54,7 +61,61 @@ class ScriptCase:
     @property
     def trusted(self) -> bool:
         """True where the user said what is expected."""
-        return self.expectations.given
+        return bool(self.expectations.given or self.expected_calls)
+
+    @property
+    def holds_out(self) -> bool:
+        """False: the prompt says all that is expected of the script."""
+        return False
+
+    @cached_property
+    def runs(self) -> tuple[Call, ...]:
+        """The script on other arguments and another standard input, where it was given some."""
+        given = [*map(_value, self.invocation.arguments)]
+        lines = (self.invocation.stdin or b"").decode("utf-8", "replace").splitlines()
+        texts = [*map(repr, given), *([f"stdin={[*map(_value, lines)]!r}"] if lines else [])]
+        call = parse_expression(f"run({', '.join(texts)})")
+        assert isinstance(call, ast.Call)
+        if not texts or any(each != self._masked(each) for each in texts):
+            return ()
+        return tuple(Call("", "", source) for source in near_calls([(call, "")], _RUNS))
+
+    def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
+        """Run it once on `changed` files. Raises SandboxBroken and Interrupted."""
+        return self._plain(self._cold_run(self.invocation, changed, 0, called=True).calls)
+
+    def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> list[Answer | None]:
+        """Call them after a run on `changed` files. Raises SandboxBroken and Interrupted."""
+        if any(not each.path for each in calls):
+            return [self._run_near(changed, each) for each in calls]
+        answers = self._cold_run(self.invocation, changed, 0, asked=calls).answers
+        return [self._masked_answer(each) for each in answers]
+
+    def _run_near(self, changed: Mapping[str, str], call: Call) -> Answer | None:
+        node = parse_expression(call.source)
+        assert isinstance(node, ast.Call)
+        arguments = tuple(str(ast.literal_eval(each)) for each in node.args)
+        lines = [str(line) for each in node.keywords for line in ast.literal_eval(each.value)]
+        stdin = "".join(f"{line}\n" for line in lines).encode() if self.invocation.stdin is not None else None
+        near = replace(self.invocation, arguments=arguments, stdin=stdin)
+        run = self._run(near, changed, 0) if not changed else self._cold_run(near, changed, 0)
+        if run.stopped or not run.whole or run.errors or run.exit_code != (self.expectations.exit_code or 0):
+            return None
+        return self._masked_answer(Answer(repr(run.stdout)))
+
+    def _masked_answer(self, answer: Answer | None) -> Answer | None:
+        return answer and replace(
+            answer,
+            value=answer.value and self._masked(answer.value),
+            output=self._masked(answer.output),
+            arguments=self._masked(answer.arguments),
+            state=self._masked(answer.state),
+        )
+
+    def _plain(self, calls: Sequence[Call]) -> tuple[Call, ...]:
+        """Those of files that may change, without the values of `--env`."""
+        own = (each for each in calls if each.path in self.may_change)
+        return tuple(each for each in own if each.source == self._masked(each.source))
 
     @property
     def task(self) -> str:
@@ -75,8 +136,25 @@ class ScriptCase:
             broken,
             self._masked(fault) or None,
             behavior=json.dumps([self._masked(_behavior(each)) for each in (run, *kept.values())]),
-            reached={path: 1.0 / rank for rank, path in enumerate(run.called, 1)},
+            reached={} if not self.trusted else {path: 1.0 / rank for rank, path in enumerate(run.called, 1)},
+            calls=self._plain(run.calls),
+            left_out=self._left_out(run),
+            new_files=self._new_files(run) if changed and symptom is None else (),
         )
+
+    def _left_out(self, run: ScriptRun) -> tuple[Call, ...]:
+        own = [each for each in run.calls if each.path in self.may_change]
+        secret = set(own).difference(self._plain(own))
+        found = [*run.left_out, *(replace(each, source="an argument has a value of --env") for each in secret)]
+        return tuple(each for each in found if each.path in self.may_change)
+
+    def _new_files(self, run: ScriptRun) -> tuple[str, ...]:
+        """Files that only the patch writes, where the script came to its end before, too."""
+        before = self._run(self.invocation, {}, 0)
+        if before.errors or before.stopped or not before.whole:
+            return ()
+        known = {*before.changed, *self.invocation.wanted}
+        return tuple(path for path in run.changed if path not in known)
 
     def _environment(self, run: ScriptRun, symptom: Symptom | None) -> str:
         """The sentence with the way out where the script fails for what its surroundings lack."""
@@ -124,7 +202,15 @@ class ScriptCase:
             self._runs[invocation, seed] = self._cold_run(invocation, {}, seed)
         return self._runs[invocation, seed]
 
-    def _cold_run(self, invocation: Invocation, changed: Mapping[str, str], seed: int) -> ScriptRun:
+    def _cold_run(
+        self,
+        invocation: Invocation,
+        changed: Mapping[str, str],
+        seed: int,
+        *,
+        called: bool = False,
+        asked: Sequence[Call] = (),
+    ) -> ScriptRun:
         new = {path: encoded(text, self.tree.files[path]) for path, text in changed.items()}
         return run_script(
             self.sandbox,
@@ -133,9 +219,13 @@ class ScriptCase:
             {**self.tree.files, **new},
             invocation,
             seed=seed,
-            called=self.expectations.given and not changed,
+            called=called or (not changed and seed == 0),
             cancelled=self.cancelled,
+            asked=asked or self._asked(invocation),
         )
+
+    def _asked(self, invocation: Invocation) -> tuple[Call, ...]:
+        return tuple(each.call for each in self.expected_calls) if invocation == self.invocation else ()
 
     def _symptom(self, run: ScriptRun) -> Symptom | None:
         if run.stopped is not None:
@@ -143,7 +233,9 @@ class ScriptCase:
         if not run.whole:
             return Symptom("limit", "the script ended the process that watched it", self._tail(run.stderr))
         main = run.errors[0] if run.errors and run.exit_code != 0 else None
-        items = self.expectations.failing(run.exit_code, run.stdout, run.contents)
+        items = self.expectations.failing(run.exit_code, run.stdout, run.contents) + failing_calls(
+            self.expected_calls, run.answers
+        )
         items = tuple(replace(item, detail=self._masked(item.detail)) for item in items)
         expected = self.expectations.exit_code or 0
         if main is not None and main.kind != "SystemExit" and run.exit_code != expected:
@@ -196,6 +288,15 @@ class ScriptCase:
             if len(shown) > 2 * _CUT and (shown[:_CUT] in text or shown[-_CUT:] in text):
                 return f"<{name}>"
         return self._masked(text)
+
+
+def _value(text: str) -> object:
+    """The number that a text is, or itself."""
+    for kind in (int, float):
+        with suppress(ValueError):
+            if str(kind(text)) == text:
+                return kind(text)
+    return text
 
 
 def _named(invocation: Invocation) -> str:

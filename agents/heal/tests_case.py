@@ -5,15 +5,17 @@ from __future__ import annotations
 import ast
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
-from ..records.heal import Frame, Item, Observation, Symptom
+from ..records.heal import Answer, Call, Frame, Item, Observation, Symptom
 from ..sandbox import Sandbox, SandboxLimits
 from ..syntax.encoding import decoded, encoded
 from ..syntax.source import parse, source_of
 from .environment import error_fault
+from .expectations import ExpectedCall, failing_calls
 from .script_run import Invocation, ScriptRun, TestRun, run_script
 from .tree import Tree
 
@@ -38,6 +40,7 @@ class TestsCase:
     target: tuple[str, str] | None = None
     installed: frozenset[str] = frozenset()
     arguments: tuple[str, ...] = ()
+    expected_calls: tuple[ExpectedCall, ...] = ()
     cancelled: Callable[[], bool] = lambda: False
 
     @cached_property
@@ -51,14 +54,40 @@ class TestsCase:
         return True
 
     @property
+    def holds_out(self) -> bool:
+        """True: a failing test that is not shown is in no prompt."""
+        return True
+
+    @property
+    def runs(self) -> tuple[Call, ...]:
+        """None: its functions are called."""
+        return ()
+
+    def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
+        """Run the failing tests once on `changed` files. Raises SandboxBroken and Interrupted."""
+        return self._own(self._run(changed, 0, self.wanted, called=True).calls)
+
+    def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> tuple[Answer | None, ...]:
+        """Call them on `changed` files; where none can be imported so, after the failing tests.
+
+        Raises SandboxBroken and Interrupted.
+        """
+        alone = self._run(changed, 0, (), asked=calls, program="answers").answers
+        return alone if any(alone) else self._run(changed, 0, self.wanted, asked=calls).answers
+
+    def _own(self, calls: Sequence[Call]) -> tuple[Call, ...]:
+        return tuple(each for each in calls if each.path in self.may_change)
+
+    @property
     def task(self) -> str:
         """What fails."""
         return f"Tests of {', '.join(self.may_change)} fail. The code has to pass them; the tests are right."
 
     def observe(self, changed: Mapping[str, str], *, seed: int = 0) -> Observation:
         """Run the whole suite once. Raises SandboxBroken and Interrupted."""
-        run = self._run(changed, seed)
-        before = run if not changed else self._run({}, seed)
+        asked = tuple(each.call for each in self.expected_calls)
+        run = self._run(changed, seed, self.arguments, asked=asked)
+        before = run if not changed else self._run({}, seed, self.arguments, asked=asked)
         if run.stopped is not None or not run.whole or not run.ended:
             what = (
                 f"the {run.stopped.limit} limit was reached" if run.stopped else "pytest did not come to its end"
@@ -82,11 +111,13 @@ class TestsCase:
         ):
             fault = f"There is no test {lost[0]} in the project; name tests that pytest finds there."
         return Observation(
-            self._symptom(failing) if failing else None,
+            self._symptom(failing, failing_calls(self.expected_calls, run.answers)),
             broken if changed else (),
             fault,
             behavior=json.dumps(sorted((name, test.outcome) for name, test in run.tests.items())),
             reached={} if changed else self._suspicion(run),
+            calls=self._own(run.calls),
+            left_out=self._own(run.left_out),
         )
 
     def _failing(self, before: ScriptRun) -> list[str]:
@@ -95,8 +126,13 @@ class TestsCase:
     def _is_wanted(self, name: str) -> bool:
         return any(_begins(name, ref) for ref in self.wanted)
 
-    def _symptom(self, failing: Mapping[str, TestRun]) -> Symptom:
+    def _symptom(self, failing: Mapping[str, TestRun], calls: Sequence[Item]) -> Symptom | None:
         items = tuple(self._item(name, test) for name, test in list(failing.items())[:_MOST_ITEMS])
+        items = (*items, *calls)
+        if not items:
+            return None
+        if not failing:
+            return Symptom("tests", f"{len(calls)} calls return something else", items=items)
         first = next(iter(failing.values()))
         frames: list[Frame] = []
         for test in failing.values():
@@ -145,25 +181,36 @@ class TestsCase:
         }
 
     @cached_property
-    def _runs(self) -> dict[int, ScriptRun]:
+    def _runs(self) -> dict[object, ScriptRun]:
         return {}
 
-    def _run(self, changed: Mapping[str, str], seed: int) -> ScriptRun:
-        if not changed and seed in self._runs:
-            return self._runs[seed]
+    def _run(
+        self,
+        changed: Mapping[str, str],
+        seed: int,
+        arguments: tuple[str, ...],
+        *,
+        called: bool = False,
+        asked: Sequence[Call] = (),
+        program: Literal["tests_main", "answers"] = "tests_main",
+    ) -> ScriptRun:
+        key = (seed, arguments, tuple(asked), program)
+        if not changed and key in self._runs:
+            return self._runs[key]
         new = {path: encoded(text, self.tree.files[path]) for path, text in changed.items()}
         run = run_script(
             self.sandbox,
             self.limits,
             self.tree.archive(new),
             {**self.tree.files, **new},
-            Invocation(None, self.arguments),
+            Invocation("", arguments, program=program),
             seed=seed,
-            called=not changed,
+            called=called or (not changed and seed == 0),
             cancelled=self.cancelled,
+            asked=asked,
         )
         if not changed:
-            self._runs[seed] = run
+            self._runs[key] = run
         return run
 
 

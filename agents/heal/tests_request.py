@@ -13,6 +13,7 @@ from ..records.heal import HealRequest
 from ..sandbox import Sandbox, SandboxLimits
 from ..syntax.encoding import decoded
 from ..syntax.units import unit_named
+from .expectations import read_calls
 from .script_case import changeable
 from .tests_case import TestsCase
 from .tree import never_changes, read_tree
@@ -53,6 +54,7 @@ def tests_case(request: HealRequest, sandbox: Sandbox, cancelled: Callable[[], b
         installed=sandbox.interpreter.importable,
         cancelled=cancelled,
     )
+    case = replace(case, expected_calls=read_calls(request.expect_call, case.files))
     if request.name is None:
         return case
     try:

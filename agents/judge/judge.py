@@ -154,7 +154,7 @@ def _crashes(agreement: Agreement, candidate: Candidate) -> bool:
 
 
 def _grade(view: LeaderView, situation: Situation, thresholds: Thresholds) -> tuple[Grade, str]:
-    lone = lone_example(view.agreement, thresholds)
+    lone = lone_example(view.agreement, thresholds, situation.clauses)
     if view.broken:
         fails = f"It fails {view.broken} of {len(view.trusted)} trusted tests."
         return "failed", f"{fails} {lone}" if lone else fails

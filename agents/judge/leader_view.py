@@ -158,6 +158,7 @@ class LeaderView:
             self._dispute(entry)
             for entry in self.ledger
             if entry.standing == "ruled out" and entry.test.origin == "generated"
+            if (counted := self.tallies[entry.test.id]) is not None and not counted.trusted
         ]
         missing = [need for check in self.unchecked for need in check.missing]
         for asked in (each for each in overruled if "\n" not in each.question):

@@ -6,7 +6,9 @@ sentence here says which one to look at.
 
 from __future__ import annotations
 
-from ..records import Test
+from collections.abc import Sequence
+
+from ..records import Clause, Test
 from ..syntax.literals import same_value
 from .agreement import RUNNABLE, Agreement, independent
 from .claims import claim_of
@@ -14,12 +16,22 @@ from .thresholds import MEASURED, Thresholds
 from .votes import ballot, count, raises
 
 
-def lone_example(agreement: Agreement, thresholds: Thresholds = MEASURED) -> str | None:
-    """The sentence on the first example that another one contradicts, or that stands alone; None without one."""
+def lone_example(
+    agreement: Agreement, thresholds: Thresholds = MEASURED, clauses: Sequence[Clause] = ()
+) -> str | None:
+    """Return the sentence on the first example that another one contradicts, or that stands alone and that none of
+    `clauses` confirms by quoting its value; None without one."""
     tests = [test for test in agreement.board.tests if test.trusted]
+    quoted = [need.value for clause in clauses for need in clause.needs if need.kind == "text"]
+    alone = [test for test in tests if not any(same_value(_expected(test), value) for value in quoted)]
     return next((said for test in tests if (said := _contradicted(test, tests))), None) or next(
-        (said for test in tests if (said := _alone(agreement, test, thresholds))), None
+        (said for test in alone if (said := _alone(agreement, test, thresholds))), None
     )
+
+
+def _expected(test: Test) -> str:
+    claim = claim_of(test)
+    return claim.expected if claim is not None else ""
 
 
 def _contradicted(test: Test, tests: list[Test]) -> str | None:

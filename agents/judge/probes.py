@@ -10,12 +10,14 @@ import ast
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from ..records import Test, fingerprint
 from ..syntax.literals import is_literal
 from ..syntax.source import parse, parse_expression
 from .claims import ValueClaim, claim_of, source_of_claim
 
+T = TypeVar("T")
 LONGEST_INPUT = 1500
 EDGE = "test_edge_"
 """The names of probes on inputs that a clause asks for and no test has begin so."""
@@ -29,17 +31,24 @@ def probes(tests: Sequence[Test], count: int) -> tuple[Test, ...]:
     calls = [literal for test in tests if (literal := literal_call(test)) is not None]
     if not calls:
         return _of_sessions(tests, count)
+    made = near_calls(calls, count)
+    return tuple(probe(number, source, preamble) for number, (source, preamble) in enumerate(made.items(), 1))
+
+
+def near_calls(calls: Sequence[tuple[ast.Call, T]], count: int) -> dict[str, T]:
+    """At most `count` calls near `calls`, of literals, as source, each with what came with the call it is made of;
+    the same calls give the same ones."""
     chance = random.Random(fingerprint("".join(ast.unparse(literal) for literal, _ in calls)))
     known = {ast.unparse(literal) for literal, _ in calls}
-    made: dict[str, str] = {}
+    made: dict[str, T] = {}
     for _ in range(count * 8):
         if not calls or len(made) == count:
             break
-        call, preamble = chance.choice(calls)
+        call, label = chance.choice(calls)
         source = _mutated_call(call, chance)
         if source is not None and source not in known:
-            made.setdefault(source, preamble)
-    return tuple(probe(number, source, preamble) for number, (source, preamble) in enumerate(made.items(), 1))
+            made.setdefault(source, label)
+    return made
 
 
 def _of_sessions(tests: Sequence[Test], count: int) -> tuple[Test, ...]:

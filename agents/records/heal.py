@@ -6,12 +6,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from .model_call import Usage
 from .ruling import Grade
-from .run import Failure, RunStatus
+from .run import Ending, RunStatus
 
 SymptomKind = Literal["exception", "syntax", "output", "tests", "limit"]
 HealOutcome = Literal["healed", "healthy", "unhealed", "flaky", "environment", "refused"]
+SuspicionName = Literal[
+    "swallows",
+    "hard-coded",
+    "removes",
+    "leaves early",
+    "reaches",
+    "weakens types",
+    "changes arguments",
+    "prints",
+    "writes files",
+    "slower",
+]
 PlaceUnit = Literal["statements", "function", "class", "file"]
 
 
@@ -52,6 +63,35 @@ class Symptom:
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """A call of `function` (its qualified name) in the file `path`; `source` makes it again in that module."""
+
+    path: str
+    function: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a call came to: the value as text, of plain data its source, or the name of what it `raises`; what it
+    printed, and its arguments and its object where it left them changed."""
+
+    value: str | None
+    raises: str | None = None
+    output: str = ""
+    arguments: str = ""
+    state: str = ""
+    seconds: float = 0.0
+
+    @property
+    def text(self) -> str | None:
+        """Value and effects, by which two answers are compared; None where it raises."""
+        effects = {"prints": self.output, "arguments become": self.arguments, "object becomes": self.state}
+        said = [f"{name} {effect}" for name, effect in effects.items() if effect]
+        return None if self.value is None else "; ".join([self.value, *said])
+
+
+@dataclass(frozen=True, slots=True)
 class Observation:
     """What one cold run of a case showed. A case is healed by files of which `symptom` is None and `broken` empty.
 
@@ -64,6 +104,11 @@ class Observation:
     """Guards that no longer hold, each a name or a sentence."""
     environment: str | None = None
     behavior: str = ""
+    new_files: tuple[str, ...] = ()
+    """Files that it writes and that nobody expects, where the code as it was came to its end without."""
+    calls: tuple[Call, ...] = ()
+    """Of the functions in its files, where they were asked for; `left_out` says why others can't be made again."""
+    left_out: tuple[Call, ...] = ()
     reached: Mapping[str, float] = field(default_factory=dict)
     """Suspicion of each function (`path::name` -> Ochiai, 0 to 1), where coverage of tests gave one."""
 
@@ -99,7 +144,7 @@ class Patch:
 class Suspicion:
     """A named reason not to believe a plausible patch; it can lower a grade and never raise one."""
 
-    name: Literal["swallows", "hard-coded", "removes", "leaves early", "reaches", "weakens types"]
+    name: SuspicionName
     detail: str
 
 
@@ -129,13 +174,11 @@ class HealRuling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HealResult:
+class HealResult(Ending):
     """What a heal came to. `files` has the whole new text of each file that the leading patch changes."""
 
     outcome: HealOutcome
     exit_code: int = 1
-    grade: Grade | None = None
-    why: str = ""
     question: str | None = None
     symptom: Symptom | None = None
     places: tuple[Place, ...] = ()
@@ -146,11 +189,6 @@ class HealResult:
     files: Mapping[str, str] = field(default_factory=dict)
     written: tuple[WrittenFile, ...] = ()
     """The user's files that were changed; empty without `--apply`, and below the grade that it writes at."""
-    error: Failure | None = None
-    """Why it came to no end of its own; None when it did."""
-    notes: tuple[str, ...] = ()
-    usage: Usage = field(default_factory=Usage)
-    seconds: float = 0.0
     model: str | None = None
     model_reason: str = ""
     sandbox: str | None = None
@@ -188,6 +226,7 @@ class HealRequest:
     expect_output: bool = False
     expect_exit: int | None = None
     expect_file: tuple[str, ...] = ()
+    expect_call: tuple[str, ...] = ()
     seconds: float = 10.0
 
 

@@ -25,7 +25,10 @@ CHARACTERS_PER_TOKEN = 3
 _PROMPT_PER_TOKEN = 6
 """Characters of a prompt for each token of a reply: with 1,024 of those 6,144, of which half is the place."""
 TEMPERATURE = 0.8
-"""Of every patch but the first, which is taken at 0."""
+"""Of every patch but the first, which is taken at 0, until a reply repeats a patch."""
+_HOTTER = 0.2
+_HOTTEST = 1.4
+"""More with each repeat, and no more than that."""
 SHOWN_ITEMS = 3
 _MOST_SYMPTOM = 1500
 _MOST_ITEM = 600
@@ -71,12 +74,13 @@ class Healer:
         symptom: Symptom,
         earlier: Sequence[Earlier],
         number: int,
+        repeats: int = 0,
     ) -> Request:
-        """The request for patch `number` (from 1)."""
+        """The request for patch `number` (from 1); `repeats` is how many replies repeated an earlier patch."""
         code = text_of(files[place.path], place).rstrip("\n")
         tests = [item for item in symptom.items[:SHOWN_ITEMS] if "\n" in item.source.strip()]
         if self.anew and number % 2 == 0 and tests and (head := head_of(code)):
-            return self._request_anew(files, task, place, head, tests, number)
+            return self._request_anew(files, task, place, head, tests, number, repeats)
         items = [_shown_item(item.name, item.source, item.detail) for item in symptom.items[:SHOWN_ITEMS]]
         outline = beside(place.path, place.name, code, files, _MOST_OUTLINE) if place.unit != "file" else ""
         parts: dict[str, Any] = {
@@ -101,10 +105,17 @@ class Healer:
             if len(user) > self.lengths.code * _PROMPT_PER_TOKEN:  # the first of several, and at last the whole
                 parts[name] = parts[name][1:] if name in ("earlier", "items") else parts[name][:0]
                 user = render("heal", **parts, **fixed)
-        return self._asked(user, number, first=number == 1)
+        return self._asked(user, number, repeats, first=number == 1)
 
     def _request_anew(
-        self, files: Mapping[str, str], task: str, place: Place, head: str, tests: Sequence[Item], number: int
+        self,
+        files: Mapping[str, str],
+        task: str,
+        place: Place,
+        head: str,
+        tests: Sequence[Item],
+        number: int,
+        repeats: int,
     ) -> Request:
         user = render(
             "heal_anew",
@@ -116,14 +127,14 @@ class Healer:
             items=[_shown_item(test.name, test.source, "") for test in tests],
             extra=self.prompt_extra,
         )
-        return self._asked(user, number, first=number == 2)
+        return self._asked(user, number, repeats, first=number == 2)
 
-    def _asked(self, user: str, number: int, *, first: bool) -> Request:
+    def _asked(self, user: str, number: int, repeats: int, *, first: bool) -> Request:
         return Request(
             role="healer",
             messages=(Message("system", render("heal_system", python=self.python)), Message("user", user)),
             max_tokens=self.lengths.code,
-            temperature=0.0 if first else TEMPERATURE,
+            temperature=0.0 if first else min(_HOTTEST, round(TEMPERATURE + _HOTTER * repeats, 1)),
             seed=self.seed + number,
             purpose=f"patch {number}",
         )
@@ -136,10 +147,12 @@ class Healer:
         symptom: Symptom,
         earlier: Sequence[Earlier],
         number: int,
+        *,
+        repeats: int = 0,
     ) -> Patch:
         """Patch `number` for a place of `files`. Raises ReplyError where none can be read out of two replies, and
         what `ask` raises."""
-        request = self.request(files, task, place, symptom, earlier, number)
+        request = self.request(files, task, place, symptom, earlier, number, repeats)
         reply = self.ask(request)
         try:
             return read_patch(reply, files, place, f"patch{number}")

@@ -15,6 +15,7 @@ from ..errors import UsageError
 from ..records import Example, Signature, Spec, Test
 from ..suite import named_imports
 from ..syntax.checks import Check, asked_in, checks_in, same_check
+from ..syntax.collection import FIXTURES
 from ..syntax.imports import KNOWN
 from ..syntax.literals import MAKERS
 from ..syntax.source import names_unbound, parse
@@ -198,7 +199,7 @@ def _about(code: str, statement: str, spec: Spec, where: str) -> str:
     """Return `code`. Raises UsageError where it is about nothing that the spec defines."""
     own = spec.signature.name if spec.signature else None
     beside = named_imports(spec.packages, spec.modules).keys()
-    outside = sorted(names_unbound(code, own) - MAKERS - {"pytest"} - beside)
+    outside = sorted(names_unbound(code, own) - MAKERS - FIXTURES - {"pytest"} - beside)
     defined = [name for name in outside if _defines(spec, name)]
     strange = [name for name in outside if name not in defined and name not in KNOWN]
     if strange:

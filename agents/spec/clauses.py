@@ -40,8 +40,8 @@ _NO_RAISE = re.compile(
 )
 _RULE = re.compile(
     r"\b(?:if|when|where|unless|until|otherwise|except|but|ties?|equal|same|fewer|exactly|at least|at most|stays?"
-    r"|keeps?|kept|remains?|left out|leaves out|ignored?|dropped|skipped|round(?:ed|s)?|order|alphabetical|before|after"
-    r"|always|counts?|as long as|larger|longest|shortest|may be|instead)\b",
+    r"|keeps?|kept|remains?|left out|leaves out|ignored?|dropped|skipped|round(?:ed|s)?|order|alphabetical|before"
+    r"|after|always|counts?|as long as|larger|longest|shortest|may be|instead)\b",
     re.IGNORECASE,
 )
 """Words of a clause that says more than what the code is for: a test has to be written for it."""

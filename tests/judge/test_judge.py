@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from agents.judge.judge import Situation, failures
 from agents.judge.judge import judge as judge_by
 from agents.judge.thresholds import Thresholds
-from agents.records import Board, Candidate, Outcome, Refusal, Ruling, Test, Verdict
+from agents.records import Board, Candidate, Clause, Need, Outcome, Refusal, Ruling, Test, Verdict
 
 from ..support.boards import board, candidate, value_test
 
@@ -266,6 +266,14 @@ def test_failures_are_those_that_count() -> None:
 
 SECOND = value_test("test_spec_example_2", "f(8)", "8", "spec")
 LONE = "The example `f(9) == 9` stands alone: 3 of 3 drafts return 10 there."
+
+
+def test_an_example_whose_value_the_prose_quotes_does_not_stand_alone() -> None:
+    words = value_test("test_spec_example_1", "f(9)", "'nine'", "spec")
+    judged = board({words: "'nine'", SECOND: "8"}, {A: ("'nine'", "8"), **dict.fromkeys((B, C, D), ("'9'", "8"))})
+    said = Clause("9 is written 'nine'", (Need("text", "'nine'"),))
+    named, plain = (judge(judged, situation(**DRAFTED, clauses=clauses)) for clauses in ((said,), ()))
+    assert ["stands alone" in ruling.why for ruling in (named, plain)] == [False, True]
 
 
 def test_an_example_that_stands_alone_against_the_drafts_is_named() -> None:

@@ -9,6 +9,8 @@ import traceback
 import types
 from pathlib import Path
 
+from .calls import Calls
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,12 +38,25 @@ class Report:
         self._pid = os.getpid()
         self.ended = False
         self.tests: dict[str, dict[str, Any]] = {}
+        self._calls = Calls(self._tree)
+        self._answers: list[dict[str, Any] | None] = []
 
     def profile(self, frame: types.FrameType, event: str, argument: object) -> None:
         """Note the function that is called; for `sys.setprofile`."""
         code = frame.f_code
-        if event == "call" and len(self._called) < _MOST_CALLED and code.co_filename.startswith(self._tree):
-            self._called.setdefault(f"{code.co_filename[len(self._tree) :]}::{code.co_firstlineno}")
+        if event == "call" and code.co_filename.startswith(self._tree):
+            if len(self._called) < _MOST_CALLED:
+                self._called.setdefault(f"{code.co_filename[len(self._tree) :]}::{code.co_firstlineno}")
+            self._calls.note(frame)
+
+    def answer(self, asked: list[list[str]], main: types.ModuleType | None) -> None:
+        """Note what calls (path and source of each) come to in the program that has ended."""
+        if asked:
+            from .answers import Answers
+
+            answers = Answers(self._tree, main)
+            for path, source in asked:
+                self._answers.append(answers.to(path, source))
 
     def error(self, error: BaseException) -> None:
         """Note an error with those that it came from."""
@@ -60,7 +75,15 @@ class Report:
     def write(self) -> None:
         """Write it, in place of what was written before. A forked child writes nothing."""
         if os.getpid() == self._pid:
-            told = {"errors": self._errors, "called": list(self._called), "ended": self.ended, "tests": self.tests}
+            told = {
+                "errors": self._errors,
+                "called": list(self._called),
+                "ended": self.ended,
+                "tests": self.tests,
+                "calls": list(self._calls.found),
+                "left_out": list(self._calls.left_out),
+                "answers": self._answers,
+            }
             data = json.dumps(told).encode()
             os.ftruncate(self._descriptor, 0)
             os.pwrite(self._descriptor, data, 0)

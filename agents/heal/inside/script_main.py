@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Run the script; ends as it does."""
-    descriptor, tree, script, called, arguments = json.loads(sys.argv[1])
+    descriptor, tree, script, called, arguments, asked = json.loads(sys.argv[1])
     path = str(Path(tree, script))
     report = Report(descriptor, tree)
     module = types.ModuleType("__main__")
@@ -46,6 +46,8 @@ def main() -> None:
     finally:
         sys.setprofile(None)
         report.ended = True
+        report.write()
+        report.answer(asked, module)
         report.write()
 
 

@@ -17,7 +17,7 @@ _MOST_TEXT = 4000
 
 def main() -> None:
     """Run the tests; ends as pytest does."""
-    descriptor, tree, _, called, arguments = json.loads(sys.argv[1])
+    descriptor, tree, _, called, arguments, asked = json.loads(sys.argv[1])
     report = Report(descriptor, tree)
     import pytest
 
@@ -71,6 +71,8 @@ def main() -> None:
     options = ["-p", "no:cacheprovider", "-p", "no:greenloop", "-q", "--continue-on-collection-errors"]
     ended = pytest.main([*options, *arguments], plugins=[Reporter()])
     report.ended = True
+    report.write()
+    report.answer(asked, None)
     report.write()
     sys.exit(int(ended))
 

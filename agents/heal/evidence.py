@@ -1,0 +1,247 @@
+"""Calls that no model has seen, and what patches and the code as it was come to on them."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from ..judge.agreement import Agreement
+from ..judge.probes import near_calls
+from ..records import Board, Candidate, Outcome, Test, Verdict
+from ..records.heal import Answer, Call, Patch, Suspicion, SuspicionName, Trial
+from ..syntax.literals import is_literal
+from ..syntax.source import parse, parse_expression
+from .expectations import rounded
+
+TRIED_CALLS = 24
+_SLOWER = 10
+_SLOW_SECONDS = 0.3
+_LONGEST_SHOWN = 200
+Answers = Mapping[Call, Answer | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The answers to `calls` of the code as it was (`before`) and of patches, by their ids (`after`). `held_out`
+    says that the case has failing items which were in no prompt."""
+
+    calls: Sequence[Call] = ()
+    before: Answers = field(default_factory=dict)
+    after: Mapping[str, Answers] = field(default_factory=dict)
+    held_out: bool = False
+
+    def agreement(self, trials: Sequence[Trial]) -> Agreement:
+        """The trials as independent candidates, on their case and on the calls."""
+        candidates = tuple(_candidate(trial) for trial in trials)
+        case = tuple(_verdict({"case": trial.observation.behavior}) for trial in trials)
+        calls = tuple(_verdict({_key(call): self._text(trial, call) for call in self.calls}) for trial in trials)
+        tests = tuple(Test(_key(call), "", "generated") for call in self.calls)
+        board = Board(candidates, (Test("case", "", "user"),), case)
+        return Agreement(board, Board(candidates, tests, calls))
+
+    def following(self, leader: Trial, trials: Sequence[Trial]) -> list[Trial]:
+        """The trials that do as `leader` does, itself included."""
+        alike = {each.id for each in self.agreement(trials).following(_candidate(leader))}
+        return [trial for trial in trials if trial.patch.id in alike]
+
+    def tried(self, trials: Sequence[Trial]) -> int:
+        """The number of calls that all trials answer; 0 where none of these shows what was mended."""
+        answered = [
+            call for call in self.calls if all(self._text(trial, call) not in (None, "None") for trial in trials)
+        ]
+        shown = any(self._text(trials[0], call) != _text(self.before.get(call)) for call in answered)
+        return len(answered) if shown else 0
+
+    def changed(self, trial: Trial) -> list[Call]:
+        """The calls that the code as it was answers, and that a patch answers otherwise."""
+        return [call for call in self.answered() if self._text(trial, call) != _text(self.before.get(call))]
+
+    def answered(self) -> list[Call]:
+        """The calls to which the code as it was returns something."""
+        return [call for call in self.calls if _text(self.before.get(call)) is not None]
+
+    def effects(self, trial: Trial) -> Iterator[Suspicion]:
+        """What a patch does beside returning something, where the code as it was did not do it; each kind once."""
+        found: dict[SuspicionName, str] = {}
+        slow = fast = 0.0
+        answers = self.after.get(trial.patch.id, {})
+        for call in self.answered() or self.calls:
+            before, after = self.before.get(call), answers.get(call)
+            if before is None or call not in answers:
+                continue
+            if after is None:
+                found.setdefault("slower", f"{shown(call)} does not end in time, or ends its process")
+                continue
+            slow, fast = slow + after.seconds, fast + before.seconds
+            if after.arguments and not before.arguments:
+                found.setdefault("changes arguments", f"{shown(call)} leaves its arguments as {after.arguments}")
+            if after.output and not before.output:
+                found.setdefault("prints", f"{shown(call)} prints {after.output!r}")
+        if slow > max(_SLOWER * fast, _SLOW_SECONDS):
+            found.setdefault("slower", f"calls take {slow:.1f} s that took {fast:.1f} s")
+        return (Suspicion(name, detail) for name, detail in found.items())
+
+    def question(self, leader: Trial, rival: Trial | None) -> str | None:
+        """The shortest call on which a patch differs from its rival, by default the code as it was, as a question;
+        None where there is none whose answer can be written down."""
+        found = []
+        for call in self.calls:
+            one = self._text(leader, call)
+            other = _text(self.before.get(call)) if rival is None else self._text(rival, call)
+            if one is not None and other != one and not (rival and other is None):
+                found.append((call, one, other))
+        plain = [each for each in found if all(text is None or is_literal(text) for text in each[1:])]
+        if not plain:
+            return next(
+                (f"{shown(call)} is {one}, or {other}? A test decides it." for call, one, other in found), None
+            )
+        call, one, other = min(plain, key=lambda each: (len(each[0].source), each[0].source))
+        rivals = one if other is None else f"{one} or {other}"
+        if not call.path:
+            return f"{shown(call)} prints {rivals}? Heal that run too, with --expect, to decide it."
+        said = _quoted(f"{call.source} == {one}")
+        return f"{call.source} is {rivals}? --expect-call {said} decides it, with the value that is right."
+
+    def _text(self, trial: Trial, call: Call) -> str | None:
+        return _text(self.after.get(trial.patch.id, {}).get(call))
+
+
+def calls_near(calls: Sequence[Call], files: Mapping[str, str], patches: Sequence[Patch]) -> list[Call]:
+    """Calls near those of the functions that patches change; where there are none, near all of `calls`."""
+    mended = {
+        (path, name)
+        for patch in patches
+        for path, text in patch.files.items()
+        for name in _changed_functions(files[path], text)
+    }
+    return _near([each for each in calls if (each.path, each.function) in mended]) or _near(calls)
+
+
+def _near(calls: Sequence[Call]) -> list[Call]:
+    found = [(node, (each, holder)) for each in calls for node, holder in _literal_calls(each)]
+    made = near_calls(found, TRIED_CALLS)
+    return [Call(each.path, each.function, _put_back(source, holder)) for source, (each, holder) in made.items()]
+
+
+def _literal_calls(call: Call) -> Iterator[tuple[ast.Call, ast.Call | None]]:
+    """The call itself where it has arguments; of one of an object alone the object's attributes, with the call."""
+    node = parse_expression(call.source)
+    if isinstance(node, ast.Call) and (node.args or node.keywords):
+        yield node, None
+    elif isinstance(node, ast.Call) and (made := _made(node)) is not None and made.keywords:
+        yield ast.Call(ast.Name("having"), [], made.keywords), node
+
+
+def _made(node: ast.Call) -> ast.Call | None:
+    match node.func:
+        case ast.Attribute(value=ast.Call(func=ast.Name(id="having")) as made):
+            return made
+    return None
+
+
+def _put_back(source: str, holder: ast.Call | None) -> str:
+    if holder is None:
+        return source
+    new, made = parse_expression(source), _made(holder)
+    assert isinstance(new, ast.Call)
+    assert made is not None
+    whole = ast.Call(made.func, made.args, new.keywords)
+    assert isinstance(holder.func, ast.Attribute)
+    return ast.unparse(ast.Call(ast.Attribute(whole, holder.func.attr), [], []))
+
+
+def _changed_functions(old: str, new: str) -> set[str]:
+    before, after = _functions(old), _functions(new)
+    return {name for name, text in after.items() if before.get(name) != text}
+
+
+def _functions(text: str) -> dict[str, str]:
+    """The functions of a module by their qualified names, as text without layout; none where it is no Python."""
+    try:
+        return dict(_below(parse(text), ""))
+    except ValueError:
+        return {}
+
+
+def _below(tree: ast.AST, prefix: str) -> Iterator[tuple[str, str]]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield prefix + node.name, ast.dump(node)
+        elif isinstance(node, ast.ClassDef):
+            yield from _below(node, f"{prefix}{node.name}.")
+        else:
+            yield from _below(node, prefix)
+
+
+def voices(trials: Sequence[Trial]) -> int:
+    """The number of programs that trials make, whatever these call their variables."""
+    return len({_voice(tuple(trial.patch.files.items())) for trial in trials})
+
+
+@cache
+def _voice(files: tuple[tuple[str, str], ...]) -> str:
+    return "\0".join(f"{path}\0{_nameless(text)}" for path, text in sorted(files))
+
+
+def _nameless(text: str) -> str:
+    """A program without layout, docstrings and annotations, its own names numbered as they come."""
+    try:
+        tree = parse(text)
+    except ValueError:
+        return text
+    numbers: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            numbers.setdefault(node.id, f"{len(numbers)}")
+        elif isinstance(node, ast.arg):
+            numbers.setdefault(node.arg, f"{len(numbers)}")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id not in vars(builtins):
+            node.id = numbers.get(node.id, node.id)
+        elif isinstance(node, ast.arg):
+            node.arg, node.annotation = numbers[node.arg], None
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module):
+            node.body = [each for each in node.body if not _is_text(each)]
+    return ast.dump(tree)
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def shown(call: Call) -> str:
+    """A call for a sentence."""
+    source = call.source if call.path else f"the script, run as {call.source},"
+    return source if len(source) <= _LONGEST_SHOWN else f"{source[:_LONGEST_SHOWN]}…"
+
+
+def not_tried(left_out: Collection[Call]) -> str:
+    """One sentence on calls that can't be made again; empty where all can."""
+    reasons = dict.fromkeys(f"{each.function} ({each.source})" for each in left_out)
+    return f"Not tried on other arguments: {', '.join(list(reasons)[:3])}." if reasons else ""
+
+
+def _candidate(trial: Trial) -> Candidate:
+    return Candidate(trial.patch.id, "", "draft", 0)
+
+
+def _verdict(answers: Mapping[str, str | None]) -> Verdict:
+    return Verdict("passed", tuple(Outcome(name, "passed", actual=text) for name, text in answers.items()))
+
+
+def _key(call: Call) -> str:
+    return f"{call.path}\0{call.source}"
+
+
+def _text(answer: Answer | None) -> str | None:
+    return None if answer is None or answer.text is None else rounded(answer.text)
+
+
+def _quoted(text: str) -> str:
+    """A text as a shell takes it for one argument."""
+    import shlex
+
+    return shlex.quote(text) if set(text) & set('"$`\\!') else f'"{text}"'

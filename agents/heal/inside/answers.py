@@ -1,0 +1,184 @@
+"""What calls of a program's functions come to once it has ended: each in a process forked from it."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import importlib
+import inspect
+import io
+import itertools
+import json
+import os
+import select
+import signal
+import sys
+import time
+import types
+from pathlib import Path
+
+from .calls import DEEPEST, SCALARS
+from .report import Report
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+_CALL_SECONDS = 1.0
+_ALL_SECONDS = 5.0
+_MOST_ITEMS = 2000
+_MOST_OUTPUT = 4000
+_MOST_BYTES = 200_000
+
+
+def main() -> None:
+    """Answer calls of functions in files of a folder; no other program runs."""
+    descriptor, tree, _, _, _, asked = json.loads(sys.argv[1])
+    sys.path[0] = tree
+    report = Report(descriptor, tree)
+    report.answer(asked, None)
+    report.write()
+
+
+class Answers:
+    """Answers calls of functions in the files below the folder `tree`; `main` is the module that is `__main__`."""
+
+    def __init__(self, tree: str, main: types.ModuleType | None) -> None:
+        self._tree = tree
+        self._main = main
+        self._end = time.monotonic() + _ALL_SECONDS
+
+    def to(self, path: str, source: str) -> dict[str, Any] | None:
+        """What one call comes to; None where it does not end in time, or ends its process."""
+        receiving, sending = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                told = json.dumps(self._called(path, source)).encode()
+                while told:
+                    told = told[os.write(sending, told) :]
+            finally:
+                os._exit(0)
+        os.close(sending)
+        told = _read(receiving, min(self._end, time.monotonic() + _CALL_SECONDS))
+        os.close(receiving)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        try:
+            answer: dict[str, Any] = json.loads(told)
+        except ValueError:
+            return None
+        return answer
+
+    def _called(self, path: str, source: str) -> dict[str, Any]:
+        scope = {**vars(self._module(path)), "having": _having}
+        node: Any = ast.parse(source, mode="eval").body
+        args, keywords, function = _arguments(node)
+        before = _given(args, keywords)
+        answer: dict[str, Any] = {"value": None, "raises": None}
+        receiver: Any = None
+        held = _shown(receiver)
+        printed = io.StringIO()
+        began = time.perf_counter()
+        try:
+            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
+                found = eval(compile(ast.Expression(function), "<call>", "eval"), scope)
+                receiver = getattr(found, "__self__", None)
+                held = _shown(receiver)
+                value = found(*args, **keywords) if function is not node else found
+                answer["value"] = _shown(_awaited(value))
+        except BaseException as error:  # whatever it is, the call ended with it
+            answer["raises"] = type(error).__qualname__
+        seconds = time.perf_counter() - began
+        after, state = _given(args, keywords), _shown(receiver)
+        return {
+            **answer,
+            "seconds": seconds,
+            "output": printed.getvalue()[:_MOST_OUTPUT],
+            "arguments": after if after != before else "",
+            "state": state if held != state else "",
+        }
+
+    def _module(self, path: str) -> types.ModuleType:
+        place = str(Path(self._tree, path))
+        for module in [self._main, *list(sys.modules.values())]:
+            if module is not None and getattr(module, "__file__", None) == place:
+                return module
+        top = Path(place).parent
+        while (top / "__init__.py").exists():
+            top = top.parent
+        sys.path.insert(0, str(top))
+        parts = Path(place).relative_to(top).with_suffix("").parts
+        return importlib.import_module(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
+
+
+def _read(pipe: int, end: float) -> bytes:
+    """What is written to a pipe until it is closed or the time is over."""
+    told = b""
+    while (left := end - time.monotonic()) > 0 and len(told) < _MOST_BYTES:
+        if not select.select([pipe], [], [], left)[0] or not (part := os.read(pipe, 1 << 16)):
+            break
+        told += part
+    return told
+
+
+def _arguments(node: Any) -> tuple[list[Any], dict[str, Any], Any]:
+    """The arguments of a call of literals and what it calls; of another expression none and itself."""
+    try:
+        values = [ast.literal_eval(each) for each in node.args]
+        return values, {each.arg: ast.literal_eval(each.value) for each in node.keywords}, node.func
+    except (AttributeError, ValueError, TypeError):
+        return [], {}, node
+
+
+def _given(args: list[Any], keywords: dict[str, Any]) -> str:
+    texts = [*map(_shown, args), *(f"{name}={_shown(value)}" for name, value in keywords.items())]
+    return f"({', '.join(texts)})"
+
+
+def _having(kind: type, /, **state: Any) -> Any:
+    """An object of a class that has these attributes, made without a call of the class."""
+    made: Any = object.__new__(kind)
+    vars(made).update(state)
+    return made
+
+
+def _awaited(value: Any) -> Any:
+    """What a coroutine returns and what an iterator yields first; any other value itself."""
+    if inspect.iscoroutine(value):
+        import asyncio
+
+        return asyncio.run(value)
+    if hasattr(value, "__next__"):
+        return ["yields", *itertools.islice(value, _MOST_ITEMS)]
+    return value
+
+
+def _shown(value: Any, depth: int = 0) -> str:
+    """A text that equal values of one type share: of plain data its source."""
+    kind = type(value)
+    if kind in SCALARS:
+        return repr(value)
+    if depth > DEEPEST:
+        return "..."
+    if kind is dict:
+        keys, values = _each(value, depth), _each(value.values(), depth)
+        return f"{{{', '.join(map('{}: {}'.format, keys, values))}}}"
+    if kind in (list, tuple, set, frozenset):
+        inner = list(_each(value, depth))
+        if kind is tuple:
+            return f"({', '.join(inner)}{',' * (len(inner) == 1)})"
+        if kind is list:
+            return f"[{', '.join(inner)}]"
+        items = f"{{{', '.join(sorted(inner))}}}" if inner else ""
+        return items if kind is set and inner else f"{kind.__name__}({items})"
+    if isinstance(value, (type, types.ModuleType)) or callable(value):
+        return f"<{getattr(value, '__qualname__', kind.__qualname__)}>"
+    if getattr(kind, "__repr__", None) is vars(object)["__repr__"]:
+        return f"{kind.__qualname__}({_shown(getattr(value, '__dict__', {}), depth + 1)})"
+    return f"{kind.__qualname__}: {value!r}"
+
+
+def _each(values: Iterable[Any], depth: int) -> Iterable[str]:
+    return (_shown(each, depth + 1) for each in itertools.islice(values, _MOST_ITEMS))
