@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import inspect
 import re
@@ -33,6 +34,15 @@ def generator() -> ModuleType:
 def test_generated_documents_are_up_to_date() -> None:
     for name, make in generator().GENERATED.items():
         assert (ROOT / "docs" / name).read_text(encoding="utf-8") == make(), "run: make docs"
+
+
+MEASUREMENTS = {path.stem for path in (ROOT / "docs/measure").glob("*.py")}
+
+
+@pytest.mark.parametrize("name", sorted(MEASUREMENTS - {"__init__", "evalplus_pairs", "repair"}))
+def test_a_measuring_program_finds_what_it_imports(name: str) -> None:
+    """`repair` is left out: it measures the installed package."""
+    assert importlib.import_module(f"docs.measure.{name}").__doc__
 
 
 @pytest.mark.parametrize(
