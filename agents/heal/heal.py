@@ -105,7 +105,7 @@ class _Search:
         if self.seeds is None:  # the code as it was may come to no call
             self.seeds = self.seen.calls or self.case.calls(plausible[0].patch.files)
         patches = [trial.patch for trial in plausible]
-        found = calls_near(self.seeds, self.case.files, patches) or self.case.runs
+        found = calls_near(self.seeds, self.case.files, patches) or self.case.other_runs
         self.calls += [call for call in found if call not in self.calls]
         self._answer(self.before, {})
 

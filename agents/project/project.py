@@ -282,7 +282,7 @@ class Project:
             limits,
             self._tree.archive({**changed, **beside}),
             files,
-            Invocation(None, tuple(arguments)),
+            Invocation("", tuple(arguments), program="tests_main"),
             seed=seed,
             called=called,
             cancelled=self._cancelled,

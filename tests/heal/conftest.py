@@ -12,6 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from ..support.commands import ROOT, greenloop
+from ..support.proposers import three
 from ..support.provider import Answer, Provider, Streams, serving
 
 SCHEMA = json.loads((ROOT / "docs/schema/heal.json").read_text())
@@ -38,6 +39,10 @@ class Heals:
 
     def replies(self, *codes: str) -> None:
         self.provider.script(*(Streams([f"```python\n{code}```\n"]) for code in codes))
+
+    def alike(self, code: str) -> None:
+        """Script three programs that do the same."""
+        self.replies(*three(code))
 
     def answers(self, *answers: Answer) -> None:
         self.provider.script(*answers)

@@ -16,8 +16,6 @@ def total(amounts):
 
 def main():
     amounts = [1, 2, 3]
-    print("amounts:", amounts)
-    print("total:", total(amounts))
 
 
 main()
@@ -46,17 +44,14 @@ def test_what_satisfies_the_one_expectation_alone_is_not_verified(heals: Heals, 
     heals.replies(OVERFITTING[name], HONEST[0])
     assert heals.run("report.py", "--expect", "total: 6") == 1, heals.error
     assert heals.document["grade"] == "contested"
-    print(heals.document["question"], heals.document["why"], heals.document["notes"])
     heals.replies(OVERFITTING[name])
     assert heals.run("report.py", "--expect", "total: 6") == 1, heals.error
     assert heals.document["grade"] == "contested"
-    print(heals.document["question"], heals.document["why"], heals.document["notes"])
 
 
 def test_three_honest_patches_that_answer_alike_are_verified(heals: Heals) -> None:
     heals.script(REPORT, "report.py")
     heals.replies(*HONEST)
     code = heals.run("report.py", "--expect", "total: 6")
-    print(heals.document, heals.error)
     assert code == 0
     assert heals.document["grade"] == "verified"
