@@ -83,7 +83,7 @@ class RunEnded:
 
     status: RunStatus
     grade: Grade | None
-    exit_code: int | None
+    exit_code: int
     error: str | None
 
 

@@ -11,7 +11,6 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from .errors import GreenloopError, Interrupted, UsageError
@@ -24,7 +23,7 @@ from .run.cancellation import Cancellation
 from .run.event_log import is_written
 from .run.fork import open_fork
 from .run.recorded_settings import check_server, with_recorded
-from .run.recorder import read_result
+from .run.recorder import recorded_result
 from .run.resources import HEAL_ROLES, Resources, open_resources
 from .run.role_models import ROLES
 from .run.run import RunRequest, run_spec
@@ -235,17 +234,10 @@ class Jobs:
     def recorded(self, run: str) -> dict[str, Any]:
         """The state of a run that this server did not begin. Raises UsageError where there is none."""
         directory = self.directory(run)
-        result: Outcome | None
-        if directory.kind == "heal":
-            heal = directory.read_heal()
-            state, result = heal.status, heal.result
-            model, reason = (result.model, result.model_reason) if result is not None else (None, "")
-        else:
-            record, rounds = directory.read(), directory.rounds()
-            state, model, reason = record.status, record.models["code_writer"], record.model_reason
-            result = read_result(directory, record, rounds[-1].ruling if rounds else None)
-        known = {"run": run, "model": model, "model_reason": reason, "state": state}
-        if state == "running" or result is None:
+        record, result = directory.record(), recorded_result(directory)
+        model, reason = (result.model, result.model_reason) if result is not None else (None, "")
+        known = {"run": run, "model": model, "model_reason": reason, "state": record.status}
+        if record.status == "running" or result is None:
             return {**known, "said": "It runs elsewhere, or was killed.", "result": None}
         return {**known, "said": "", "result": asdict(result)}
 

@@ -16,17 +16,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from . import __version__
-from .events import Answered, Asked, BoardStarted, Event, EventHandler, Note, Ruled, RunStarted
-from .records import Reply, Request, RunResult
-from .records.heal import HealResult
+from .events import Answered, Asked, BoardStarted, Event, EventHandler, Note, Ruled, RunEnded, RunStarted
+from .records import Reply, Request
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
     from opentelemetry.sdk.trace import TracerProvider
-    from opentelemetry.sdk.trace.export import SpanExporter
     from opentelemetry.trace import Span, Tracer
 
 FLUSH_SECONDS = 3.0
@@ -35,11 +33,8 @@ _ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
 NO_PACKAGE = "No spans are sent: OpenTelemetry is not installed; install it with pip install 'greenloop[otel]'."
 
 
-Ended = HealResult | RunResult
-
-
 class RunSpans:
-    """The spans of one run. `handle` is an event handler, for any thread; `end` closes what is open.
+    """The spans of one run. `handle` is an event handler, for any thread; the run's end closes what is open.
 
     Calls come from several threads, so no span is ever current: each is made with its parent's context. Attributes
     have the names of the GenAI semantic conventions 1.38, which are in development, or names of greenloop's own.
@@ -74,24 +69,22 @@ class RunSpans:
                     self._verify = (time.time_ns(), event)
                 case Ruled():
                     self._ruled(event)
+                case RunEnded():
+                    self._end(event)
                 case _:
                     return
 
-    def end(self, result: Ended | None) -> None:
-        """Close all spans; None: the run ended by an error."""
+    def _end(self, event: RunEnded) -> None:
         from opentelemetry.trace import StatusCode
 
-        with self._lock:
-            for _, request in list(self._calls.values()):
-                self._answered(request, None)
-            self._end_round()
-            if self._run is None:
-                return
-            if result is not None:
-                self._run.set_attribute("greenloop.exit_code", result.exit_code)
-                if result.grade is not None:
-                    self._run.set_attribute("greenloop.grade", result.grade)
-            if result is None or result.exit_code > 1:
+        for _, request in list(self._calls.values()):
+            self._answered(request, None)
+        self._end_round()
+        if self._run is not None:
+            self._run.set_attribute("greenloop.exit_code", event.exit_code)
+            if event.grade is not None:
+                self._run.set_attribute("greenloop.grade", event.grade)
+            if event.error is not None:
                 self._run.set_status(StatusCode.ERROR)
             self._run.end()
             self._run = None
@@ -211,10 +204,10 @@ def _message(role: str, text: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Own:
-    """This process's own provider, shared by its runs, and its exporter."""
+    """This process's own provider, shared by its runs; `failed` is set once spans could not be sent."""
 
     provider: TracerProvider
-    exporter: _WatchedExporter
+    failed: threading.Event
 
 
 _lock = threading.Lock()
@@ -233,11 +226,10 @@ def is_on(environ: Mapping[str, str] = os.environ) -> bool:
 
 
 @contextmanager
-def spans(emit: EventHandler) -> Iterator[tuple[EventHandler, list[Ended]]]:
-    """Give a handler that makes spans of what it passes on to `emit`, and a list that takes the run's result."""
-    results: list[Ended] = []
+def spans(emit: EventHandler) -> Iterator[EventHandler]:
+    """Give a handler that makes spans of what it passes on to `emit`."""
     if not is_on():
-        yield emit, results
+        yield emit
         return
     try:
         from opentelemetry import context, trace
@@ -247,7 +239,7 @@ def spans(emit: EventHandler) -> Iterator[tuple[EventHandler, list[Ended]]]:
         if not _warned.is_set():
             _warned.set()
             emit(Note(NO_PACKAGE))
-        yield emit, results
+        yield emit
         return
     provider = own.provider if own is not None else trace.get_tracer_provider()
     content = os.environ.get(_CONTENT, "").strip().lower() == "true"
@@ -258,9 +250,9 @@ def spans(emit: EventHandler) -> Iterator[tuple[EventHandler, list[Ended]]]:
         emit(event)
 
     try:
-        yield handle, results
+        yield handle
     finally:
-        made.end(results[0] if results else None)
+        made.handle(RunEnded("stopped", None, 1, "It came to no end."))  # nothing is left to do where it has ended
         if own is not None and not _flushed(own) and not _warned.is_set():
             _warned.set()
             emit(Note("The spans of this run could not be sent to the OpenTelemetry receiver.", warning=True))
@@ -279,51 +271,34 @@ def _own_provider() -> _Own:
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import TracerProvider
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExportResult
 
+    class Exporter(OTLPSpanExporter):
+        def export(self, spans: Sequence[Any]) -> SpanExportResult:
+            result = super().export(spans)
+            if result is not SpanExportResult.SUCCESS:
+                failed.set()
+            return result
+
+    failed = threading.Event()
     with _lock:
         if not _own:
             logging.getLogger("opentelemetry").addHandler(logging.NullHandler())
             logging.getLogger("opentelemetry").propagate = False  # one warning is enough, and it is ours
-            exporter = _WatchedExporter(OTLPSpanExporter())
             resource = Resource.create({"service.name": os.environ.get("OTEL_SERVICE_NAME") or "greenloop"})
             provider = TracerProvider(resource=resource, shutdown_on_exit=False)
-            provider.add_span_processor(BatchSpanProcessor(cast("SpanExporter", exporter)))
-            _own.append(_Own(provider, exporter))
+            provider.add_span_processor(BatchSpanProcessor(Exporter()))
+            _own.append(_Own(provider, failed))
         return _own[0]
-
-
-class _WatchedExporter:
-    """An exporter that remembers whether it ever failed."""
-
-    def __init__(self, exporter: SpanExporter) -> None:
-        self._exporter = exporter
-        self.failed = False
-
-    def export(self, batch: Sequence[Any]) -> Any:
-        """Send spans on."""
-        from opentelemetry.sdk.trace.export import SpanExportResult
-
-        result = self._exporter.export(batch)
-        self.failed = self.failed or result is not SpanExportResult.SUCCESS
-        return result
-
-    def shutdown(self) -> None:
-        """End the connection."""
-        self._exporter.shutdown()
-
-    def force_flush(self, timeout_millis: int = 30_000) -> bool:
-        """Do as the exporter does."""
-        return self._exporter.force_flush(timeout_millis)
 
 
 def _flushed(own: _Own) -> bool:
     """Send what waits, for three seconds at the most; a receiver that failed once is not waited for again."""
-    if own.exporter.failed:
+    if own.failed.is_set():
         return False
     sending = threading.Thread(target=own.provider.force_flush, name="otel-flush", daemon=True)
     sending.start()
     sending.join(FLUSH_SECONDS)
     if sending.is_alive():
-        own.exporter.failed = True
-    return not own.exporter.failed
+        own.failed.set()
+    return not own.failed.is_set()

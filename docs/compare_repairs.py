@@ -22,7 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from agents.bench.hidden_tests import HiddenTests
-from agents.bench.tasks import BenchTask, read_tasks, solution_of, task_spec
+from agents.bench.tasks import BenchTask, read_tasks
 from agents.debugger.debugger import Failing, trace_of_failure
 from agents.errors import BudgetSpent, ReplyError
 from agents.events import ignore_event
@@ -134,7 +134,7 @@ def wrong_drafts(
     settings = Settings(model=f"recorded:{replies}")
     with SharedModels(models_by_role(settings, {}), None, ignore_event) as shared:
         for task in tasks:
-            spec = task_spec(task, strip_examples=False)
+            spec = task.spec()
             found: dict[str, Case] = {}
             for number in range(DRAFTS):
                 with ExitStack() as held:
@@ -182,7 +182,7 @@ def done(
                     visible = verifier.board([candidate], example_tests(case.spec)).verdicts[0].kind == "passed"
                 if visible:
                     break
-    right = best is not None and hidden.judge(case.task.task_id, solution_of(case.task, best.code)).plus
+    right = best is not None and hidden.judge(case.task.task_id, case.task.solution(best.code)).plus
     used = budget.usage
     return Ended(
         case.task.task_id,

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from agents.bench.repair_runner import REPAIR_STRATEGIES, Repair
 from agents.bench.repair_tasks import RepairTask
 from agents.cli.bench import MeasureOptions
-from agents.cli.bench_repairs import measure, quixbugs_bench
+from agents.cli.bench_repairs import measure_quixbugs
 from agents.records import Message, Request
 from agents.roles.healer import TEMPERATURE
 from agents.run.role_models import RoleModels
@@ -115,7 +115,7 @@ def main(quixbugs: str, wheel: str, out: str, seeds: str = "1", model: str = "em
     strategies = {**REPAIR_STRATEGIES, "self-heal-llm": self_heal}
     options = MeasureOptions(data=Path(quixbugs), out=Path(out), seeds=int(seeds), model=model)
     try:
-        return measure(quixbugs_bench(options), strategies, options)
+        return measure_quixbugs(options, strategies)
     finally:
         sandbox.close()
 

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from agents.bench.hidden_tests import HiddenTests
 from agents.bench.statistics import difference_of
-from agents.bench.tasks import BenchTask, read_tasks, solution_of, task_spec
+from agents.bench.tasks import BenchTask, read_tasks
 from agents.errors import ReplyError
 from agents.events import ignore_event
 from agents.llm_backends.budget import Budget
@@ -68,8 +68,8 @@ def main() -> None:
                 writer = models.code_writer()
                 writer._ask = asking
                 with suppress(ReplyError):
-                    draft = writer.draft(task_spec(task, strip_examples=False), number, 1)
-                    plus = hidden.judge(task.task_id, solution_of(task, draft.code)).plus
+                    draft = writer.draft(task.spec(), number, 1)
+                    plus = hidden.judge(task.task_id, task.solution(draft.code)).plus
                     print(task.task_id, number, told, plus, flush=True)
                     return plus, budget.usage.completion_tokens
             return False, budget.usage.completion_tokens

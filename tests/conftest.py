@@ -5,6 +5,7 @@ A test marked `embedded` may fetch weights.
 
 from __future__ import annotations
 
+import compileall
 import errno
 import ipaddress
 import os
@@ -13,6 +14,7 @@ import signal
 import socket
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -30,6 +32,9 @@ class _Network:
 def pytest_configure(config: pytest.Config) -> None:
     # LiteLLM ignores this warning of its own types at import; pytest forgets that from test to test.
     config.addinivalue_line("filterwarnings", "ignore:.*`ReadOnly` qualifier")
+    if not hasattr(config, "workerinput"):
+        # Hundreds of processes import the package; where nothing may be written at import each would compile it.
+        compileall.compile_dir(Path(__file__).parents[1] / "agents", quiet=2)
     _forget_the_users_own()
     sys.addaudithook(_refuse_the_outside)
     # One input may take long on a busy machine; a test as a whole has its timeout.

@@ -62,7 +62,7 @@ def record_of(directory: Path) -> dict[str, Any]:
 
 def finishes(directory: Path, provider: Provider, grade: str = "consensus") -> dict[str, Any]:
     """`show` reads the run, and `--resume` brings it to its end, with the grade of an undisturbed run."""
-    shown = greenloop(directory, "show")
+    shown = greenloop(directory, "show", "latest")
     assert shown.returncode == 0, shown.stderr
     ended = resume(directory, provider)
     assert ended.returncode == (0 if grade == "consensus" else 1), ended.stderr
@@ -92,7 +92,7 @@ def test_a_run_killed_in_every_phase_one_after_the_other_is_shown_and_finished(
                 process.kill()
                 process.wait()
             assert wait_until(lambda: not processes_with(str(tmp_path)), 10), f"a process outlived the {phase}"
-            shown = greenloop(tmp_path, "show")
+            shown = greenloop(tmp_path, "show", "latest")
             assert shown.returncode == 0, shown.stderr
         document = finishes(tmp_path, provider, grade)
     assert document["usage"]["calls"] == calls

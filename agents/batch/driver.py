@@ -12,7 +12,6 @@ from typing import Literal, Protocol
 from ..errors import (
     GreenloopError,
     Interrupted,
-    ModelError,
     SandboxBroken,
     SandboxUnavailable,
     StorageFailed,
@@ -183,10 +182,10 @@ class Driver:
         if self._stopped_by is not None:
             return
         if kind in (StorageFailed.kind, TotalSpent.kind):
-            self._stopped_by = _error_of(kind, message)
+            self._stopped_by = _error_of(result, message)
         elif self._failures >= MOST_FAILURES:
             sentence = f"{self._failures} specs in a row failed alike, so no more are begun: {message}"
-            self._stopped_by = _error_of(kind, sentence)
+            self._stopped_by = _error_of(result, sentence)
 
     def _interrupt(self, when: Stop) -> None:
         second = isinstance(self._stopped_by, Interrupted)
@@ -201,17 +200,12 @@ class Driver:
             )
 
 
-class _TotalSpentInARun(GreenloopError):
-    """Carries the sentence of a run that met the limit of the batch."""
-
-    exit_code = TotalSpent.exit_code
-    kind = TotalSpent.kind
-
-
-def _error_of(kind: str, sentence: str) -> GreenloopError:
-    kinds = (SandboxBroken, SandboxUnavailable, UsageError, StorageFailed, _TotalSpentInARun)
-    others: dict[str, type[GreenloopError]] = {each.kind: each for each in kinds}
-    return others[kind](sentence) if kind in others else ModelError(kind, sentence)
+def _error_of(result: EntryResult, sentence: str) -> GreenloopError:
+    """Make an error for the batch of the one that ended `result`."""
+    assert result.error is not None
+    like = {"kind": result.error.kind, "exit_code": result.exit_code}
+    error: GreenloopError = type("EndedAlike", (GreenloopError,), like)(sentence)
+    return error
 
 
 def _given_up(task: Task, lost: BaseException) -> EntryResult:

@@ -5,41 +5,30 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from ..records import Outcome, Usage
-from ..settings import GRADES, RequiredGrade, reaches
+from ..settings import RequiredGrade, reaches
 from ..storage.questions import how_to_answer, question_line
 from ..syntax.clean_text import clean
 from .records import EntryResult
 
 EntryLabel = Literal[
+    "healthy",
     "verified",
     "consensus",
     "contested",
     "failed",
+    "flaky",
+    "environment",
+    "ungraded",
     "stopped",
     "interrupted",
     "bad",
     "blocked",
     "not started",
-    "ungraded",
-    "healthy",
-    "flaky",
-    "environment",
 ]
-LABELS: tuple[EntryLabel, ...] = (
-    "healthy",
-    *GRADES,
-    "flaky",
-    "environment",
-    "ungraded",
-    "stopped",
-    "interrupted",
-    "bad",
-    "blocked",
-    "not started",
-)
+LABELS: tuple[EntryLabel, ...] = get_args(EntryLabel)
 """Best first. `healthy`, `flaky` and `environment`: heals that asked no model. `ungraded`: it came to its end
 without a ruling."""
 
@@ -94,6 +83,15 @@ def open_lines(result: EntryResult) -> Iterator[str]:
     """Yield each open question in one cleaned line: the input, the rival outputs, and how to answer."""
     for dispute in result.disputes:
         yield one_line(f"{question_line(dispute)} {how_to_answer((dispute,))}", 2 * _MOST_DETAIL)
+
+
+def duration(seconds: float) -> str:
+    """Return a time for a person: `8.1 s`, `3 min 05 s`, `2 h 07 min`."""
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 1:
+        return f"{seconds:.1f} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
 
 
 def one_line(text: str, most: int) -> str:

@@ -12,7 +12,7 @@ from ..files import contained
 from ..heal.run import HealOptions, run_heal
 from ..judge.judge import failures
 from ..records import Failure, RunResult
-from ..records.heal import HealRequest
+from ..records.heal import HealResult
 from ..run.cancellation import Cancellation
 from ..run.resources import Resources
 from ..run.run import RunRequest, run_spec
@@ -41,35 +41,18 @@ class Worker:
 
     def __call__(self, task: Task) -> EntryResult:
         """Run `task`, or resume it where its run directory has recorded replies of the same digest."""
-        entry = task.entry
-        if entry.heal is not None:
-            return self._healed(task, entry.heal)
-        assert entry.spec is not None
-        # A run that has the total for its own limit is refused where the model's price is not known.
-        most = self.settings.max_cost or self.total.limits.total_cost
-        request = RunRequest(
-            entry.spec,
-            replace(self.settings, work_dir=self.directory / entry.folder, max_cost=most),
-            self.environ,
-            run_id=task.digest,
-            shared_budget=RunBudget(self.total, task.spent),
-        )
-        run = RunDirectory(self.directory / task.run)
-        last: Ruled | None = None
-
-        def emit(event: Event) -> None:
-            nonlocal last
-            last = event if isinstance(event, Ruled) else last
-            self.on_event(entry.id, event)
-
+        entry, run = task.entry, RunDirectory(self.directory / task.run)
         try:
             self._make_folder(task)
-            result = run_spec(request, emit, run if run.exists else None, self.resources, self.cancellation)
+            # One that has the total for its own limit is refused where the model's price is not known.
+            most = self.settings.max_cost or self.total.limits.total_cost
+            settings = replace(self.settings, work_dir=self.directory / entry.folder, max_cost=most)
+            work = self._healed if entry.heal is not None else self._generated
+            return work(task, settings, run if run.exists else None, RunBudget(self.total, task.spent))
         except GreenloopError as error:
             # A run directory that can't be written is no fault of the spec.
             storage = isinstance(error.__cause__, OSError)
             return stopped(unfinished(task), StorageFailed(str(error)) if storage else error)
-        return _ended(task, result, last)
 
     def _make_folder(self, task: Task) -> None:
         """Make the folder of an entry: it is no work_dir that git should leave alone. Raises UsageError."""
@@ -79,42 +62,47 @@ class Worker:
         except OSError as error:
             raise UsageError(f"{self.directory} can't be written ({error.strerror}).") from error
 
-    def _healed(self, task: Task, request: HealRequest) -> EntryResult:
-        entry, run = task.entry, RunDirectory(self.directory / task.run)
-        most = self.settings.max_cost or self.total.limits.total_cost
-        try:
-            self._make_folder(task)
-            healed = run_heal(
-                request,
-                replace(self.settings, work_dir=self.directory / entry.folder, max_cost=most),
-                HealOptions(),
-                self.environ,
-                environment_of(request, self.environ),
-                lambda event: self.on_event(entry.id, event),
-                run if run.exists else None,
-                run_id=task.digest,
-                resources=self.resources,
-                cancellation=self.cancellation,
-                shared_budget=RunBudget(self.total, task.spent),
-            )
-        except GreenloopError as error:
-            storage = isinstance(error.__cause__, OSError)
-            return stopped(unfinished(task), StorageFailed(str(error)) if storage else error)
+    def _generated(
+        self, task: Task, settings: Settings, resumed: RunDirectory | None, budget: RunBudget
+    ) -> EntryResult:
+        assert task.entry.spec is not None
+        request = RunRequest(task.entry.spec, settings, self.environ, run_id=task.digest, shared_budget=budget)
+        last: Ruled | None = None
+
+        def emit(event: Event) -> None:
+            nonlocal last
+            last = event if isinstance(event, Ruled) else last
+            self.on_event(task.entry.id, event)
+
+        result = run_spec(request, emit, resumed, self.resources, self.cancellation)
+        failing = failures(last.board, last.ruling) if last is not None else ()
         return replace(
-            unfinished(task),
-            status=_status(healed.error),
-            exit_code=healed.exit_code,
-            grade=healed.grade,
-            why=healed.why,
-            heal=healed.outcome if healed.error is None else None,
-            usage=healed.usage,
-            seconds=healed.seconds,
-            error=healed.error,
-            notes=(*healed.notes, *([healed.question] if healed.question else [])),
-            model=healed.model,
-            sandbox=healed.sandbox,
-            run=task.run.as_posix(),
+            _ended(task, result),
+            tests=sum(entry.standing == "counts" for entry in result.ledger),
+            failing=tuple(outcome for _, outcome in failing),
+            disputes=result.disputes,
+            folder=task.entry.folder.as_posix() if result.code is not None else None,
         )
+
+    def _healed(
+        self, task: Task, settings: Settings, resumed: RunDirectory | None, budget: RunBudget
+    ) -> EntryResult:
+        assert task.entry.heal is not None
+        healed = run_heal(
+            task.entry.heal,
+            settings,
+            HealOptions(),
+            self.environ,
+            environment_of(task.entry.heal, self.environ),
+            lambda event: self.on_event(task.entry.id, event),
+            resumed,
+            run_id=task.digest,
+            resources=self.resources,
+            cancellation=self.cancellation,
+            shared_budget=budget,
+        )
+        notes = (*healed.notes, *([healed.question] if healed.question else []))
+        return replace(_ended(task, healed), heal=healed.outcome if healed.error is None else None, notes=notes)
 
 
 def unfinished(task: Task) -> EntryResult:
@@ -140,18 +128,13 @@ def _status(error: Failure | None) -> EntryStatus:
     return "interrupted" if error.kind == "interrupted" else "stopped"
 
 
-def _ended(task: Task, result: RunResult, last: Ruled | None) -> EntryResult:
-    failing = failures(last.board, last.ruling) if last is not None else ()
+def _ended(task: Task, result: RunResult | HealResult) -> EntryResult:
     return replace(
         unfinished(task),
         status=_status(result.error),
         exit_code=result.exit_code,
-        tests=sum(entry.standing == "counts" for entry in result.ledger),
-        failing=tuple(outcome for _, outcome in failing),
-        disputes=result.disputes,
         model=result.model,
         sandbox=result.sandbox,
-        folder=task.entry.folder.as_posix() if result.code is not None else None,
         run=task.run.as_posix(),
-        **result.outcome(),
+        **result.ending(),
     )

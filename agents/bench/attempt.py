@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..errors import BudgetSpent, ModelError
 from ..events import ignore_event
-from ..judge.judge import SUCCESSES
+from ..judge.leader_view import SUCCESSES
 from ..judge.ruling_by_tests import passes_own_tests
 from ..llm_backends.budget import Budget
 from ..loop.plan import plan

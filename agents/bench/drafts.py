@@ -34,7 +34,7 @@ from .report import write_files
 from .results import Hidden
 from .runner import Measurement
 from .statistics import Difference, Share, difference_of, share_of
-from .tasks import BenchTask, solution_of, task_spec
+from .tasks import BenchTask
 
 PLURALITIES = (3, 5, 8)
 _COMPARED = 24
@@ -71,12 +71,18 @@ class TaskDrafts:
 class Drafting:
     """Drafts every task of a measurement `count` times, and judges the drafts once no model decodes any more."""
 
-    measurement: Measurement
+    measurement: Measurement[BenchTask]
     count: int
+    """Drafts of each task."""
     backends: SharedModels
     sandbox: Sandbox
     hidden: HiddenTests
     journal: Journal
+
+    @property
+    def size(self) -> int:
+        """The number of lines that `emit` gets."""
+        return 2 * len(self.measurement.tasks) * self.measurement.seeds
 
     def run(self, at_once: int, emit: Callable[[str], None]) -> list[TaskDrafts]:
         """Make and judge the drafts of all tasks and seeds; `emit` gets two lines a task, from any thread.
@@ -96,7 +102,7 @@ class Drafting:
 
     def _draft(self, task: BenchTask, seed: int, emit: Callable[[str], None]) -> list[_Drafted]:
         """Draft a task; each candidate comes with the tokens that it took."""
-        spec = task_spec(task, self.measurement.strip_examples)
+        spec = task.spec(self.measurement.strip_examples)
         settings = replace(self.measurement.settings, seed=seed)
         made: list[_Drafted] = []
         for number in range(self.count):
@@ -114,7 +120,7 @@ class Drafting:
     def _judge(
         self, task: BenchTask, seed: int, made: Sequence[_Drafted], emit: Callable[[str], None]
     ) -> TaskDrafts:
-        spec = task_spec(task, self.measurement.strip_examples)
+        spec = task.spec(self.measurement.strip_examples)
         candidates = [candidate for candidate, _ in made if candidate is not None]
         probes = tuple(_probes(task))
         with closing(CachedVerifier(self.sandbox)) as verifier:
@@ -124,7 +130,7 @@ class Drafting:
             if candidate is None:
                 drafts.append(Draft(number, "", tokens, Hidden(base=False, plus=False)))
                 continue
-            solution = solution_of(task, candidate.code)
+            solution = task.solution(candidate.code)
             hidden = self.hidden.judge(task.task_id, solution)
             returned = tuple(seen.returned(candidate, each) for each in probes)
             drafts.append(Draft(number, solution, tokens, hidden, seen.by_the_spec(candidate)[0], returned))
@@ -230,10 +236,14 @@ def read_report(directory: Path) -> DraftReport:
     return report
 
 
-def write_report(report: DraftReport, table: Table, directory: Path) -> tuple[Path, ...]:
-    """Write the report and its table into `directory`, as `write_files` does."""
-    page = f"# {report.title}\n\n{markdown_table(table)}\n"
-    return write_files({_FILE: dumped(report, indent=1) + "\n", "drafts.md": page}, directory)
+def write_drafts(
+    title: str, found: Sequence[TaskDrafts], out: Path, *, against: DraftReport | None = None
+) -> tuple[Sequence[Table], Sequence[Path]]:
+    """Write the report of a measurement and its table into `out`, as `write_files` does; return both."""
+    report = DraftReport(title, tuple(found))
+    table = draft_table(report, against)
+    page = f"# {title}\n\n{markdown_table(table)}\n"
+    return (table,), write_files({_FILE: dumped(report, indent=1) + "\n", "drafts.md": page}, out)
 
 
 def draft_table(report: DraftReport, against: DraftReport | None = None) -> Table:

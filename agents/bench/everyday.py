@@ -1,12 +1,12 @@
-"""Everyday specs of several sentences, one TOML file each: a reference, hidden tests, and the reference broken once
-for each clause."""
+"""Everyday specs of several sentences, one TOML file each: a reference, hidden tests, and the reference broken at
+each clause."""
 
 from __future__ import annotations
 
 import time
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from ..spec import read_spec
 from ..syntax.source import parses
 from ..verifier import Verifier
 from .proof import ProofReport
+from .quixbugs_tests import each
 from .results import Hidden
 
 _TEXTS = ("spec", "reference", "tests")
@@ -39,9 +40,10 @@ class EverydayTask:
     tests: str
     broken: tuple[Broken, ...]
 
-    def spec(self) -> Spec:
-        """Return the spec as the command reads it."""
-        return read_spec(self.text, origin=self.task_id)
+    def spec(self, strip_examples: bool = False) -> Spec:
+        """Return the spec as the command reads it; with `strip_examples` none of its examples is trusted."""
+        found = read_spec(self.text, origin=self.task_id)
+        return replace(found, examples=()) if strip_examples else found
 
     def solution(self, code: str) -> str:
         """Return `code`: the module that is judged is the whole file."""
@@ -62,7 +64,9 @@ def _read(path: Path) -> EverydayTask:
         if missing := [name for name in _TEXTS if not isinstance(found.get(name), str) or not found[name].strip()]:
             raise ValueError(f"it has no text for {' and '.join(missing)}")
         spec, reference, tests = (found[name] for name in _TEXTS)
-        return EverydayTask(path.stem, spec, reference, tests, tuple(_broken(found.get("broken"), spec, reference)))
+        return EverydayTask(
+            path.stem, spec, reference, tests, tuple(_broken(found.get("broken"), spec, reference))
+        )
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: {error}.") from error
 
@@ -72,7 +76,9 @@ def _broken(rows: Any, spec: str, reference: str) -> Iterator[Broken]:
     if not isinstance(rows, list) or not rows:
         raise ValueError("it has no [[broken]]")
     for row in rows:
-        if not isinstance(row, dict) or any(not isinstance(row.get(name), str) for name in ("clause", "old", "new")):
+        if not isinstance(row, dict) or any(
+            not isinstance(row.get(name), str) for name in ("clause", "old", "new")
+        ):
             raise ValueError("a [[broken]] needs clause, old and new")
         if row["clause"] not in spec:
             raise ValueError(f"the spec does not say {row['clause']!r}")
@@ -98,15 +104,16 @@ class EverydayTests:
         return Hidden(base=passed, plus=passed)
 
     def prove(self) -> ProofReport:
-        """Judge the references, which have to pass, and each broken one, which has to fail. Raises SandboxBroken."""
+        """Judge the references, which pass, and the broken ones, which fail. Raises SandboxBroken."""
         begun = time.monotonic()
-        tasks: Sequence[EverydayTask] = tuple(self._tasks.values())
-        failing = tuple(task.task_id for task in tasks if not self.judge(task.task_id, task.reference).plus)
+        tasks = tuple(self._tasks.values())
+        broken = [(task, one) for task in tasks for one in task.broken]
+        right = each(lambda task: self.judge(task.task_id, task.reference).plus, tasks)
+        passed = each(lambda pair: self.judge(pair[0].task_id, pair[1].code).plus, broken)
+        failing = tuple(task.task_id for task, passes in zip(tasks, right, strict=True) if not passes)
         passing = tuple(
-            (task.task_id, f"breaks {each.clause!r}")
-            for task in tasks
-            for each in task.broken
-            if self.judge(task.task_id, each.code).plus
+            (task.task_id, f"breaks {one.clause!r}")
+            for (task, one), passes in zip(broken, passed, strict=True)
+            if passes
         )
-        broken = sum(len(task.broken) for task in tasks)
-        return ProofReport(len(tasks), broken, failing, passing, (), time.monotonic() - begun)
+        return ProofReport(len(tasks), len(broken), failing, passing, (), time.monotonic() - begun)

@@ -42,6 +42,9 @@ class StrategyFigures:
     """Of right repairs, mean; None where no program was to be repaired."""
     every_seed: Share
     """Tasks that are right with every seed."""
+    clauses: int
+    unchecked: int
+    """Clauses of the specs, and those that nothing checks, in all results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +141,8 @@ def _figures(strategy: str, results: Sequence[TaskResult]) -> StrategyFigures:
         seconds=fmean(result.seconds for result in results),
         changed_lines=fmean(changed) if changed else None,
         every_seed=_with_every_seed(judged),
+        clauses=sum(result.clauses for result in results),
+        unchecked=sum(result.unchecked for result in results),
     )
 
 

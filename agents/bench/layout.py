@@ -15,7 +15,8 @@ _HOW = (
     "interval for pairs. Where a task has several seeds, the intervals go by tasks. *Base tests* are the "
     "benchmark's own; *all hidden tests* are those and EvalPlus's. *False success*: the strategy says that it is "
     "right, and the hidden tests fail. *Right, unclaimed*: they pass, and it does not say so. *Lost to repair*: "
-    "the first draft was right, and what is handed over is a repair that is not. Tokens "
+    "the first draft was right, and what is handed over is a repair that is not. *Clauses unchecked*: parts of "
+    "specs of which the strategy says that nothing checks them. Tokens "
     "(generated), calls and seconds are means a task and seed; replayed replies count as if they had been asked "
     "for, except in the wall time."
 )
@@ -52,6 +53,7 @@ _TRUST: _Columns[StrategyFigures] = {
     "false success, of results": lambda row: share_cell(row.false_of_results),
     "right, unclaimed": lambda row: share_cell(row.right_unclaimed),
     "lost to repair": lambda row: share_cell(row.lost_to_repair),
+    "clauses unchecked": lambda row: f"{row.unchecked} of {row.clauses}" if row.clauses else _NONE,
 }
 _COST: _Columns[StrategyFigures] = {
     "strategy": lambda row: row.strategy,

@@ -20,6 +20,7 @@ from .quixbugs import Program, Split, split
 from .quixbugs_inputs import inputs
 from .results import Hidden
 
+_Given = TypeVar("_Given")
 _Made = TypeVar("_Made")
 _PROGRAM = Path(__file__).with_name("inside") / "outputs_process.py"
 _LIMITS = SandboxLimits(wall_seconds=15.0, cpu_seconds=15)
@@ -85,10 +86,10 @@ class QuixBugsTests:
             return self._expected[program.name]
 
 
-def each(work: Callable[[Program], _Made], programs: Iterable[Program]) -> list[_Made]:
-    """Do `work` for each program, one a processor at once, and return what it makes in their order."""
+def each(work: Callable[[_Given], _Made], items: Iterable[_Given]) -> list[_Made]:
+    """Do `work` for each item, one a processor at once, and return what it makes in their order."""
     with ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="program") as pool:
-        return list(pool.map(work, programs))
+        return list(pool.map(work, items))
 
 
 def _equal(name: str, given: str, expected: Output, found: Output) -> bool:

@@ -12,7 +12,7 @@ from functools import partial
 from ..errors import BudgetSpent, ModelError
 from ..events import ignore_event
 from ..heal.heal import heal_case
-from ..judge.judge import SUCCESSES
+from ..judge.leader_view import SUCCESSES
 from ..llm_backends.budget import Budget
 from ..records import Grade
 from ..records.heal import HealResult

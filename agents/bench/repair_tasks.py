@@ -10,7 +10,7 @@ from ..strength.mutants import mutants
 from ..suite import example_tests, render
 from ..verifier import Verifier
 from .quixbugs import Program, Split, without_docstring
-from .tasks import BenchTask, task_spec
+from .tasks import BenchTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def seeded_tasks(tasks: Sequence[BenchTask], verifier: Verifier) -> tuple[Repair
 
 
 def _seeded(task: BenchTask, verifier: Verifier) -> Iterator[RepairTask]:
-    examples = example_tests(task_spec(task))
+    examples = example_tests(task.spec())
     if not examples:
         return
     tests = render(examples)

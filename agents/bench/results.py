@@ -41,3 +41,14 @@ class TaskResult:
     """True if its first draft is right on the hidden tests, and the repair that it returns is not."""
     changed_lines: int | None = None
     """Of a repair: the lines in which it differs from the program that was to be repaired."""
+    clauses: int = 0
+    """The clauses of the spec; 0 where the strategy looks for none."""
+    unchecked: int = 0
+    """Those that nothing checks, by the strategy's own word."""
+    answers: int = 0
+    """Answers to its questions that it was given."""
+
+    def __str__(self) -> str:
+        """Say what came of it."""
+        right = "not judged" if self.hidden is None else "right" if self.hidden.plus else "wrong"
+        return f"{self.task_id} by {self.strategy}: {self.grade or self.error}, {right}"

@@ -57,6 +57,51 @@ class BenchTask:
         """The stub as the beginning of a module: a body makes it whole."""
         return self.prompt if self.dataset == "HumanEval+" else self.prompt.removesuffix(" ...") + "\n"
 
+    def spec(self, strip_examples: bool = False) -> Spec:
+        """Make the spec; its text has the whole stub, helper functions included.
+
+        With `strip_examples` the text has no example left, and the spec none that is trusted.
+        """
+        stub = without_examples(self.prompt, self.entry_point) if strip_examples else self.prompt
+        parts = (self.prose, stub, "" if strip_examples else self.example)
+        made = read_spec("\n\n".join(filter(None, parts)), origin=self.task_id)
+        if made.signature is None or made.signature.name != self.entry_point:
+            signature = stated(header(self.prompt, self.entry_point))
+            made = replace(made, signature=signature, examples=examples(made.text, signature))
+        identifier = re.sub(r"[^a-z0-9]+", "-", self.task_id.lower()).strip("-")
+        return replace(made, id=identifier, examples=() if strip_examples else made.examples)
+
+    def solution(self, code: str) -> str:
+        """Complete `code` to the self-contained module that EvalPlus takes as a `solution`.
+
+        greenloop's module is a whole file and stays byte for byte, unless it uses an import or a helper function
+        that only the stub defines: these are added, as the stub is the user's own file (EvalPlus sets the whole
+        stub before a completion for the same reason), but never the entry point. Code that is not Python stays.
+        """
+        try:
+            added = self._missing(code)
+        except ValueError:
+            return code
+        if not added:
+            return code
+        lines = code.split("\n")
+        place = head_end(parse(code))
+        return "\n".join([*lines[:place], *added, *lines[place:]])
+
+    def _missing(self, code: str) -> list[str]:
+        """Return the stub's statements that `code` needs, and those that they need themselves, in its order."""
+        lines = self.prompt.split("\n")
+        given = [node for node in parse(self.prompt).body if self.entry_point not in names_bound(node)]
+        wanted = names_unbound(code)
+        chosen: set[int] = set()
+        for _ in given:
+            needed = {number for number, node in enumerate(given) if names_bound(node) & wanted}
+            if needed <= chosen:
+                break
+            chosen |= needed
+            wanted |= {name for number in needed for name in names_unbound(source_of(lines, given[number]))}
+        return [source_of(lines, given[number]) for number in sorted(chosen)]
+
 
 def read_tasks(path: Path, dataset: Dataset = "HumanEval+") -> tuple[BenchTask, ...]:
     """Read the tasks of `dataset` from a JSON Lines file in EvalPlus's format, in its order.
@@ -125,51 +170,3 @@ def _in_prose(task: BenchTask, solution: str, assertion: str) -> BenchTask:
     if not prose or example is None:
         raise ValueError("its prompt is no text between quotes" if not prose else "it asserts nothing")
     return replace(task, prompt=stub, prose=prose, example=source_of(assertion.split("\n"), example))
-
-
-def task_spec(task: BenchTask, strip_examples: bool = False) -> Spec:
-    """Make the spec of a task; its text has the whole stub, helper functions included.
-
-    With `strip_examples` the text has no example left, and the spec none that is trusted.
-    """
-    stub = without_examples(task.prompt, task.entry_point) if strip_examples else task.prompt
-    parts = (task.prose, stub, "" if strip_examples else task.example)
-    spec = read_spec("\n\n".join(filter(None, parts)), origin=task.task_id)
-    if spec.signature is None or spec.signature.name != task.entry_point:
-        signature = stated(header(task.prompt, task.entry_point))
-        spec = replace(spec, signature=signature, examples=examples(spec.text, signature))
-    identifier = re.sub(r"[^a-z0-9]+", "-", task.task_id.lower()).strip("-")
-    return replace(spec, id=identifier, examples=() if strip_examples else spec.examples)
-
-
-def solution_of(task: BenchTask, code: str) -> str:
-    """Complete `code` to the self-contained module that EvalPlus takes as a `solution`.
-
-    greenloop's module is a whole file and stays byte for byte, unless it uses an import or a helper function that
-    only the stub defines: these are added, as the stub is the user's own file (EvalPlus sets the whole stub before
-    a completion for the same reason), but never the entry point. Code that is not Python stays as it is.
-    """
-    try:
-        added = _missing(task, code)
-    except ValueError:
-        return code
-    if not added:
-        return code
-    lines = code.split("\n")
-    place = head_end(parse(code))
-    return "\n".join([*lines[:place], *added, *lines[place:]])
-
-
-def _missing(task: BenchTask, code: str) -> list[str]:
-    """Return the stub's statements that `code` needs, and those that they need themselves, in its order."""
-    lines = task.prompt.split("\n")
-    given = [node for node in parse(task.prompt).body if task.entry_point not in names_bound(node)]
-    wanted = names_unbound(code)
-    chosen: set[int] = set()
-    for _ in given:
-        needed = {number for number, node in enumerate(given) if names_bound(node) & wanted}
-        if needed <= chosen:
-            break
-        chosen |= needed
-        wanted |= {name for number in needed for name in names_unbound(source_of(lines, given[number]))}
-    return [source_of(lines, given[number]) for number in sorted(chosen)]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -18,12 +19,18 @@ from ..settings import STRATEGIES, Count, Effort, Positive, SandboxName, Setting
 from ..terminal.console import Console
 
 if TYPE_CHECKING:
+    from ..bench.drafts import Drafting
     from ..bench.journal import Journal
     from ..bench.layout import Table
+    from ..bench.proof import ProofReport, QuixBugsProof
+    from ..bench.repair_runner import RepairRunner
     from ..bench.results import TaskResult
-    from ..bench.runner import Measurement
-    from ..bench.tasks import BenchTask, Dataset
+    from ..bench.runner import Runner
+    from ..bench.tasks import Dataset
+    from ..records import Role
+    from ..run.role_models import SharedModels
     from ..sandbox import Sandbox
+    from ..verifier import Verifier
 
 
 def verifier(
@@ -85,7 +92,8 @@ class MeasureOptions:
     """The options that every benchmark of a model has."""
 
     data: Path
-    """The benchmark's file in EvalPlus's form (JSON Lines), or a checkout of QuixBugs."""
+    """The benchmark's file in EvalPlus's form (JSON Lines), a directory of everyday specs, or a checkout of
+    QuixBugs."""
     limit: Count | None = None
     """Only the first so many tasks."""
     seeds: Count = 1
@@ -104,6 +112,34 @@ class MeasureOptions:
     """A GGUF file for the embedded model."""
     sandbox: SandboxName = "auto"
     """Where untrusted code runs."""
+
+
+def settings_of(options: MeasureOptions) -> Settings:
+    """Return the settings that they make."""
+    return Settings(
+        model=options.model, api_base=options.api_base, weights=options.weights, sandbox=options.sandbox
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The tests of a benchmark, opened: the proof that they can be relied on, and what runs it on models and a
+    journal."""
+
+    prove: Callable[[], ProofReport | QuixBugsProof]
+    runner: Callable[[SharedModels, Journal], Drafting | RepairRunner | Runner]
+
+
+def write_results(
+    title: str, found: list[TaskResult], out: Path, *, repairs: bool = False
+) -> tuple[Sequence[Table], Sequence[Path]]:
+    """Write the report of a measurement into `out`; return its tables and files."""
+    from ..bench.figures import tables
+    from ..bench.layout import printed
+    from ..bench.report import write_report
+
+    report = tables(found, title, repairs=repairs)
+    return printed(report), write_report(report, found, out)
 
 
 @Parameter(name="*")
@@ -135,93 +171,118 @@ def mbpp(*, options: Options) -> int:
     return _measure("MBPP+", options)
 
 
+def everyday(
+    *,
+    strategy: Annotated[list[Strategy] | None, Parameter(negative="")] = None,
+    answers_from_reference: Annotated[int, Parameter(validator=Number(gte=0))] = 0,
+    options: MeasureOptions,
+) -> int:
+    """Measure strategies on everyday specs of several sentences (--data docs/benchmark/everyday).
+
+    Parameters
+    ----------
+    strategy
+        The strategies to measure; may be given several times. `single`, `best-of-n` and `greenloop` by default.
+    answers_from_reference
+        Run greenloop a second time, and let the reference solution answer so many of its questions.
+    """
+    from ..bench.everyday import EverydayTests, read_everyday
+    from ..bench.runner import Measurement, Runner
+
+    tasks = read_everyday(options.data)
+    chosen = strategy or ("single", "best-of-n", "greenloop")
+    strategies = tuple(name for name in STRATEGIES if name in chosen)
+    measurement = Measurement(
+        tasks[: options.limit], strategies, settings_of(options), options.seeds, answers=answers_from_reference
+    )
+    texts = "\0".join(f"{task.text}\0{task.tests}" for task in tasks)
+    plan = {"data_sha256": hashlib.sha256(texts.encode()).hexdigest()}
+
+    def opened(sandbox: Sandbox, verifier: Verifier) -> Opened:
+        tests = EverydayTests(tasks, verifier)
+        return Opened(
+            tests.prove, lambda models, journal: Runner(measurement, models, sandbox, tests.judge, journal)
+        )
+
+    return measure("Everyday specs", plan, measurement.settings, options, opened)
+
+
 def _measure(dataset: Dataset, options: Options) -> int:
-    from ..bench.runner import Measurement
+    from ..bench.drafts import Drafting, read_report, write_drafts
+    from ..bench.hidden_tests import HiddenTests
+    from ..bench.proof import prove
+    from ..bench.runner import Measurement, Runner
     from ..bench.tasks import read_tasks
 
-    settings = Settings(
-        model=options.model,
-        api_base=options.api_base,
-        weights=options.weights,
-        effort=options.effort,
-        temperature=options.temperature,
-        sandbox=options.sandbox,
-    )
+    if options.against and not options.drafts:
+        raise UsageError("--against compares drafts with drafts; say how many of each task with --drafts.")
+    against = read_report(options.against) if options.against else None
+    settings = replace(settings_of(options), effort=options.effort, temperature=options.temperature)
     tasks = read_tasks(options.data, dataset)
     strategies = tuple(name for name in STRATEGIES if name in (options.strategy or STRATEGIES))
     measurement = Measurement(tasks[: options.limit], strategies, settings, options.seeds, options.strip_examples)
+    plan = {
+        "data_sha256": hashlib.sha256(options.data.read_bytes()).hexdigest(),
+        "strip_examples": options.strip_examples,
+        "effort": options.effort,
+        "temperature": options.temperature,
+    }
+
+    def opened(sandbox: Sandbox, _: Verifier) -> Opened:
+        hidden = HiddenTests(tasks, sandbox)
+
+        def runner(models: SharedModels, journal: Journal) -> Drafting | Runner:
+            if options.drafts:
+                return Drafting(measurement, options.drafts, models, sandbox, hidden, journal)
+            return Runner(measurement, models, sandbox, hidden.judge, journal)
+
+        return Opened(lambda: prove(tasks, sandbox), runner)
+
     title = f"{dataset} {'without' if options.strip_examples else 'with'} examples"
-    return _report(measurement, tasks, options, title)
+    write = partial(write_drafts, against=against) if options.drafts else write_results
+    return measure(title, plan, settings, options, opened, write=write)
 
 
-def _report(measurement: Measurement, tasks: Sequence[BenchTask], options: Options, title: str) -> int:
-    from ..bench import drafts
-    from ..bench.figures import tables
-    from ..bench.hidden_tests import HiddenTests
+def measure(
+    title: str,
+    plan: Mapping[str, object],
+    settings: Settings,
+    options: MeasureOptions,
+    open_tests: Callable[[Sandbox, Verifier], Opened],
+    *,
+    roles: Sequence[Role] = ("code_writer", "test_writer", "critic"),
+    write: Callable[[str, list[Any], Path], tuple[Sequence[Table], Sequence[Path]]] = write_results,
+) -> int:
+    """Prove that hidden tests can be relied on, run what they judge, print the tables and write the report.
+
+    `plan` is what results depend on beside the models; tasks, strategies and seeds may be added later.
+    """
     from ..bench.journal import Journal
-    from ..bench.layout import printed
-    from ..bench.report import write_report
-    from ..bench.runner import Runner
+    from ..bench.verified_case import open_verifier
     from ..run.resources import models_by_role
     from ..run.role_models import SharedModels
     from ..sandbox import open_sandbox
 
     console = Console()
-    settings = measurement.settings
-    if options.against and not options.drafts:
-        raise UsageError("--against compares drafts with drafts; say how many of each task with --drafts.")
-    against = drafts.read_report(options.against) if options.against else None
     with ExitStack() as held:
         sandbox = open_sandbox(settings.sandbox)
         held.callback(sandbox.close)
-        choices = models_by_role(settings, os.environ)
-        hidden = HiddenTests(tasks, sandbox)
+        choices = models_by_role(settings, os.environ, roles)
         models = sorted({choice.model_id or choice.api_base or "" for choice in choices.values()})
-        plan = {**_plan(measurement, options.data), "models": models}
-        journal = Journal(options.out, plan, again=options.again)
-        console.lines([journal.proof or _prove(journal, tasks, sandbox)])
+        journal = Journal(options.out, {**plan, "models": models}, again=options.again)
+        opened = open_tests(sandbox, held.enter_context(closing(open_verifier(sandbox))))
+        if journal.proof is None:
+            proof = opened.prove()
+            if not proof.holds:
+                raise SandboxBroken(str(proof))
+            journal.proof = str(proof)
+        console.lines([journal.proof or ""])
         backends = held.enter_context(SharedModels(choices, settings.weights, console.emit))
-        at_once = options.jobs or backends.parallel
-        if options.drafts:
-            drafting = drafts.Drafting(measurement, options.drafts, backends, sandbox, hidden, journal)
-            with console.counting(2 * len(list(measurement.cells())), "steps") as count:
-                found = drafts.DraftReport(title, tuple(drafting.run(at_once, count)))
-            shown: tuple[Table, ...] = (drafts.draft_table(found, against),)
-            written = drafts.write_report(found, shown[0], options.out)
-        else:
-            runner = Runner(measurement, backends, sandbox, hidden, journal)
-            with console.counting(measurement.size, "results") as count:
-                results = runner.run(at_once, lambda result: count(progress_line(result)))
-            report = tables(results, title)
-            shown, written = printed(report), write_report(report, results, options.out)
+        runner = opened.runner(backends, journal)
+        with console.counting(runner.size, "results") as count:
+            found = runner.run(options.jobs or backends.parallel, lambda each: count(str(each)))
+    shown, written = write(title, found, options.out)
     for each in shown:
         console.table(each.title, each.head, each.rows, each.labels)
-    console.lines([f"Written: {', '.join(str(path) for path in written)}"])
+    console.lines([f"Written: {', '.join(map(str, written))}"])
     return 0
-
-
-def _prove(journal: Journal, tasks: Sequence[BenchTask], sandbox: Sandbox) -> str:
-    """Prove the hidden tests reliable, and return the proof's sentence. Raises SandboxBroken where they aren't."""
-    from ..bench.proof import prove
-
-    proof = prove(tasks, sandbox)
-    if not proof.holds:
-        raise SandboxBroken(str(proof))
-    journal.proof = str(proof)
-    return str(proof)
-
-
-def _plan(measurement: Measurement, data: Path) -> dict[str, object]:
-    """Describe all that a result depends on; strategies, seeds and tasks may be added later."""
-    return {
-        "data_sha256": hashlib.sha256(data.read_bytes()).hexdigest(),
-        "strip_examples": measurement.strip_examples,
-        "effort": measurement.settings.effort,
-        "temperature": measurement.settings.temperature,
-    }
-
-
-def progress_line(result: TaskResult) -> str:
-    """Say what came of one cell."""
-    right = "not judged" if result.hidden is None else "right" if result.hidden.plus else "wrong"
-    return f"{result.task_id} by {result.strategy}: {result.grade or result.error}, {right}"

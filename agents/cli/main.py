@@ -18,7 +18,7 @@ from ..settings import Variables
 from ..terminal.console import Console
 from .batch import batch
 from .batch_status import merge, status
-from .bench import humaneval, mbpp, verifier
+from .bench import everyday, humaneval, mbpp, verifier
 from .bench_repairs import quixbugs, seeded_bugs
 from .debug import debug
 from .heal import heal
@@ -66,6 +66,7 @@ app.command(bench_app)
 bench_app.command(verifier)
 bench_app.command(humaneval, name="humaneval+")
 bench_app.command(mbpp, name="mbpp+")
+bench_app.command(everyday)
 bench_app.command(quixbugs)
 bench_app.command(seeded_bugs)
 app.command(sandbox_app)

@@ -40,6 +40,7 @@ def run(
     round_: Annotated[int | None, Parameter(name="--round", validator=Number(gte=0))] = None,
     code: Path | None = None,
     into: Path | None = None,
+    questions: Annotated[int, Parameter(validator=Number(gte=0))] = 2,
     settings: Settings = Settings(),
 ) -> int:
     """Turn a spec into a tested module.
@@ -64,11 +65,14 @@ def run(
         With --fork, a file with code of yours that joins after that round.
     into
         Write the result into this Python file of yours: `FILE.py`, or `FILE.py::Class.method`.
+    questions
+        Open questions that you are asked at the most, on a terminal; 0: none.
     """
     return shown_run(
         settings,
         lambda console: _prepare(settings, spec, file, tests, with_, resume, fork, round_, code, console),
         lambda wanted: _open_into(into, wanted),
+        questions,
     )
 
 
@@ -86,29 +90,47 @@ def shown_run(
     settings: Settings,
     prepare: Callable[[Console], Prepared],
     open_into: Callable[[Spec], Into | None] = lambda _: None,
+    questions: int = 0,
 ) -> int:
-    """Do the run that `prepare` gives, on the console or as one JSON document; returns its exit code."""
+    """Do the run that `prepare` gives, on the console or as one JSON document; returns its exit code.
+
+    On a terminal at most `questions` of its open questions are asked, and it goes on with the answers.
+    """
     from ..run.run import RunRequest, run_spec
+    from ..storage.run_directory import RunDirectory
+    from ..terminal.asking import Asking
 
     console = Console(quiet=settings.quiet, color=settings.color)
+    shown = False
     with document_alone(settings.json) as stream, handled(dict.fromkeys(("SIGTERM", "SIGHUP"), _interrupt)):
         try:
             prepared = prepare(console)
             settings = prepared.settings
             approve = approver(settings, console) if settings.approve != "never" else None
             target = open_into(prepared.spec)
+            asking = Asking(console, 0 if settings.json else questions)
             with console.progress():
                 request = RunRequest(prepared.spec, settings, os.environ, fork=prepared.fork)
                 result = run_spec(request, console.emit, prepared.resumed, approve=approve)
-                if target is not None:
-                    result = target.write(result, settings)
+            while open_ones := asking.next_of(result):
+                console.result(result)
+                ended = RunDirectory(Path(result.run_dir or ""))
+                spec = asking.answers(open_ones, ended)
+                if spec is None:
+                    shown = target is None
+                    break
+                with console.progress():
+                    request = RunRequest(spec, replace(settings, answers=None), os.environ)
+                    result = run_spec(request, console.emit, ended, approve=approve)
+            if target is not None:
+                result = target.write(result, settings)
         except KeyboardInterrupt:
             result = _failed(Interrupted("Interrupted before the run began."))
         except GreenloopError as error:
             result = _failed(error)
         if settings.json:
             console.document(result, stream)
-        else:
+        elif not shown:
             console.result(result)
     return result.exit_code
 

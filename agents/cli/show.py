@@ -1,20 +1,29 @@
-"""Prints a run again."""
+"""Prints a run again, or lists the runs."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import shorten
+from typing import TYPE_CHECKING
 
 from ..errors import UsageError
+from ..syntax.clean_text import clean
 from ..terminal.console import Console
+
+if TYPE_CHECKING:
+    from ..storage.run_directory import RunDirectory
+
+LONGEST_TITLE = 80
+"""Characters of a spec in the list."""
 
 
 def show(run: str | None = None, /, *, work_dir: Path = Path("work_dir"), color: bool = True) -> int:
-    """Print a run again, round by round.
+    """Print a run again, round by round; without a name list the runs.
 
     Parameters
     ----------
     run
-        Its id, the beginning or a part of it, or its directory; by default the latest.
+        Its id, the beginning or a part of it, its directory, or `latest`.
     work_dir
         Where runs are kept.
     color
@@ -27,6 +36,11 @@ def show(run: str | None = None, /, *, work_dir: Path = Path("work_dir"), color:
     from ..terminal.transcript import transcript
 
     console = Console(color=color)
+    if run is None:
+        kept = runs.runs_in(work_dir)
+        console.table("", ("run", "state", "spec"), map(_row, kept), labels=3)
+        console.lines([] if kept else [f"There is no run in {work_dir / 'runs'} yet; start one with a spec."])
+        return 0
     found = runs.find(work_dir, run)
     if found.kind == "heal":
         healed = found.read_heal().result
@@ -41,3 +55,16 @@ def show(run: str | None = None, /, *, work_dir: Path = Path("work_dir"), color:
         [*clause_lines(result, whole=True), *question_lines(result), *next_steps(result), *summary_lines(result)]
     )
     return 0
+
+
+def _row(run: RunDirectory) -> tuple[str, str, str]:
+    try:
+        if run.kind == "heal":
+            heal = run.read_heal()
+            outcome = heal.result.outcome if heal.result is not None else heal.status
+            return run.path.name, outcome, f"heal {Path(heal.request.path).name}"
+        record = run.read()
+    except (UsageError, OSError) as error:
+        return run.path.name, "unreadable", clean(str(error))
+    state = record.grade if record.status == "finished" and record.grade else record.status
+    return run.path.name, state, shorten(clean(record.spec.text), LONGEST_TITLE, placeholder="...")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json as json_text
 import os
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
@@ -17,6 +17,7 @@ from ..files import open_regular
 from ..settings import Count, SandboxName
 from ..spec.source_file import read_text
 from ..storage.user_file import LONGEST
+from ..suite.own_name import as_user_code
 from ..terminal.console import Console
 from ..verifier.document import verdict_document
 from .json_output import document_alone
@@ -55,7 +56,7 @@ def verify(
     Parameters
     ----------
     code
-        The module; the tests import it as `user_code`.
+        The module; the tests import it as `user_code`, or by its own name.
     tests
         The pytest file.
     jsonl
@@ -132,7 +133,10 @@ def verify(
                 if jsonl is not None:
                     terms = json_text.dumps([asdict(limits), str(python), named, [asdict(one) for one in modules]])
                     return _verify_pairs(jsonl, out, verifier, limits, terms, stream)
-                verdict = verifier.verify(read_text(given[0], LONGEST), read_text(given[1], LONGEST))
+                source = read_text(given[1], LONGEST)
+                with suppress(ValueError):  # what is no Python is the verdict's matter
+                    source = as_user_code(source, given[0])
+                verdict = verifier.verify(read_text(given[0], LONGEST), source)
         except (GreenloopError, KeyboardInterrupt) as stop:
             interrupted = Interrupted("Interrupted before there was a verdict; run it again.")
             error = stop if isinstance(stop, GreenloopError) else interrupted

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
@@ -10,16 +9,16 @@ from datetime import datetime
 from pathlib import Path
 
 from .. import __version__
-from ..errors import GreenloopError, Interrupted, StorageFailed, UsageError
-from ..events import EventHandler, Note, RunStarted
+from ..errors import GreenloopError, Interrupted, UsageError
+from ..events import EventHandler, Note
 from ..llm_backends.budget import Budget, SharedBudget
-from ..records import Failure, Reply, Request, RunStatus
+from ..records import Failure, Reply, Request, RunStatus, SpecLimits
 from ..records.approvals import Approve, Proposal
 from ..records.heal import HealRecord, HealRequest, HealResult
 from ..run.cancellation import Cancellation
-from ..run.resources import HEAL_ROLES, Resources, models_by_role
-from ..run.role_models import RoleModels, SharedModels
+from ..run.resources import HEAL_ROLES, Resources, models_by_role, open_resources
 from ..run.run import settings_as_json
+from ..run.session import Session, budget_of, check_free
 from ..sandbox import Sandbox, open_sandbox
 from ..sandbox.packages import open_interpreter
 from ..settings import Settings, reaches
@@ -77,105 +76,75 @@ def run_heal(
     """
     cancellation = cancellation or Cancellation()
     with ExitStack() as held:
-        emit, ended = held.enter_context(spans(emit))
-        if resources is None:
-            sandbox = open_sandbox(settings.sandbox, open_interpreter(settings.python))
-            held.callback(sandbox.close)
-            choices = models_by_role(settings, environ, HEAL_ROLES)
-        else:
-            sandbox, choices = resources.sandbox, resources.choices
+        emit = held.enter_context(spans(emit))
+        resources = resources or held.enter_context(open_resources(settings, environ, roles=HEAL_ROLES))
+        sandbox, choice = resources.sandbox, resources.choices["healer"]
         case = open_case(request, sandbox, environment, lambda: cancellation.cancelled)
         targets = open_targets(case.tree.root, case.may_change, force=options.force) if options.apply else {}
         record = _first_record(request, settings, resumed, run_id)
         run = resumed or run_directory.create(settings.work_dir, record)
-        choice = choices["healer"]
+        budget = budget_of(settings, SpecLimits(), shared_budget)
+        heal = _Heal(run, record, settings, budget, emit)
         model = choice.model_id or f"the model at {choice.api_base}"
-        emit(RunStarted(str(run.path), model, choice.reason, sandbox.name))
-        if sandbox.name == "none":
-            emit(Note("No sandbox: the script and its patches run with all your rights.", warning=True))
-        budget = Budget(
-            max_tokens=settings.max_tokens,
-            max_seconds=settings.max_seconds,
-            max_cost=settings.max_cost,
-            shared_budget=shared_budget,
-        )
-        began = time.monotonic()
+        heal.facts = {"model": model, "model_reason": choice.reason, "sandbox": sandbox.name}
+        heal.begin(model, choice.reason, sandbox.name)
+        version = ".".join(map(str, sandbox.interpreter.version[:2]))
 
-        def with_facts(result: HealResult) -> HealResult:
-            return replace(
-                result,
-                usage=budget.usage,
-                seconds=time.monotonic() - began,
-                model=model,
-                model_reason=choice.reason,
-                sandbox=sandbox.name,
-                run_dir=str(run.path),
-            )
-
-        kept = _Kept(run, record, with_facts)
-        try:
-            if resources is None or resources.shared_models is None:
-                shared = held.enter_context(SharedModels(choices, settings.weights, emit))
-            else:
-                shared = resources.shared_models
-            models = held.enter_context(RoleModels(shared, settings, budget, run.replies, emit))
-            held.enter_context(cancellation.on_cancel(models.__exit__))
-            version = ".".join(map(str, sandbox.interpreter.version[:2]))
-            result = heal_case(
-                case,
-                models.healer(python=version, prompt_extra=options.prompt_extra, values=options.values),
-                max_rounds=settings.max_rounds,
-                emit=emit,
-                require=settings.require,
-                anyway=options.anyway,
-                found=kept.keep_so_far,
-            )
-            kept.keep(result, "finished")
+        def body() -> None:
+            with heal.models(resources, cancellation) as models:
+                result = heal_case(
+                    case,
+                    models.healer(python=version, prompt_extra=options.prompt_extra, values=options.values),
+                    max_rounds=settings.max_rounds,
+                    emit=heal.emit,
+                    require=settings.require,
+                    anyway=options.anyway,
+                    found=heal.keep_so_far,
+                )
+            heal.keep(result, "finished")
             if options.apply and result.files:
-                _apply(kept, settings, options, targets, emit)
-        except (KeyboardInterrupt, Interrupted):
-            kept.stop(_INTERRUPTED, "interrupted")
-        except GreenloopError as error:
-            kept.stop(error)
-        except OSError as error:
-            reason = f"The heal can't be kept in {run.path} ({error.strerror or error})"
-            kept.stop(StorageFailed(f"{reason}; mend that and go on with --resume."))
-        ended.append(kept.result)
-        return kept.result
+                _apply(heal, options, targets)
+
+        return heal.finish(body)
 
 
-class _Kept:
-    """What a heal has come to, kept in its run directory as it goes on: whatever ends the process, the best patch
-    so far is there. A result that was finished before stays until there is another."""
+class _Heal(Session[HealResult]):
+    """A heal under way: whatever ends the process, the best patch so far is in its directory.
+
+    A result that was finished before stays until there is another.
+    """
+
+    facts: Mapping[str, str] = {}
 
     def __init__(
-        self, run: RunDirectory, record: HealRecord, with_facts: Callable[[HealResult], HealResult]
+        self, run: RunDirectory, record: HealRecord, settings: Settings, budget: Budget, emit: EventHandler
     ) -> None:
+        super().__init__(run, settings, budget, emit)
         self.result = record.result or HealResult(outcome="unhealed")
-        self._run = run
         self._record = record
-        self._with_facts = with_facts
 
     def keep(self, result: HealResult, status: RunStatus) -> None:
         """Record a result. Raises OSError."""
-        self.result = self._with_facts(result)
+        spent = {"usage": self.budget.usage, "seconds": self.seconds, "notes": self.notes}
+        self.result = replace(result, run_dir=str(self.run.path), **self.facts, **spent)  # type: ignore[arg-type]
         if status == "finished" or self._record.status != "finished":
             self._record = replace(self._record, status=status, result=self.result)
-            self._run.write(self._record)
-            _keep(self._run, self._record.request, result)
+            self.run.write(self._record)
+            _keep(self.run, self._record.request, result)
 
     def keep_so_far(self, result: HealResult) -> None:
         """Record the best patch so far, as if nothing came after it. Raises OSError."""
         self.keep(self._stopped(result, _INTERRUPTED), "running")
 
-    def stop(self, error: GreenloopError, status: RunStatus = "stopped") -> None:
-        """Record what ended the heal early, if that can be written; the result tells of it in any case."""
-        self.result = self._stopped(self.result, error)
+    def end(self, status: RunStatus, error: GreenloopError | None) -> HealResult:
+        """Record the end, if that can be written; the result tells of it in any case."""
+        self.check_log()
         with suppress(OSError):
-            self.keep(self.result, status)
+            self.keep(self._stopped(self.result, error) if error is not None else self.result, status)
+        return self.result
 
     def _stopped(self, result: HealResult, error: GreenloopError) -> HealResult:
-        message = str(error).replace("--resume", f"heal --resume {self._run.path}")
+        message = str(error).replace("--resume", f"heal --resume {self.run.path}")
         return replace(result, exit_code=error.exit_code, error=Failure(error.kind, message))
 
 
@@ -228,6 +197,8 @@ def _first_record(
     now = datetime.now().astimezone()
     earlier = resumed.read_heal() if resumed else None
     before = earlier.result if earlier else None
+    if resumed:
+        check_free(resumed)
     if resumed and before and (left := patched(before.written)):
         raise UsageError(f"{left[0]} holds a patch of this heal; take it back: heal --undo {resumed.path}")
     return HealRecord(
@@ -253,12 +224,10 @@ def _keep(run: RunDirectory, request: HealRequest, result: HealResult) -> None:
         (run.path / PATCH_FILE).unlink(missing_ok=True)
 
 
-def _apply(
-    kept: _Kept, settings: Settings, options: HealOptions, targets: Mapping[str, UserFile], emit: EventHandler
-) -> None:
+def _apply(heal: _Heal, options: HealOptions, targets: Mapping[str, UserFile]) -> None:
     """Write a patch that is verified, or has a grade that `--require` names; what forbids it is the result's
     error."""
-    result = kept.result
+    result, settings, emit = heal.result, heal.settings, heal.emit
     lowest = settings.require if settings.require == "contested" else "verified"
     if not reaches(result.grade, lowest):
         emit(Note(f"Nothing was written: {result.grade} is below {lowest}."))
@@ -271,8 +240,8 @@ def _apply(
             emit(Note("Nothing was written: the patch was refused."))
             return
     try:
-        write(targets, result.files, lambda written: kept.keep(replace(result, written=written), "finished"))
+        write(targets, result.files, lambda written: heal.keep(replace(result, written=written), "finished"))
     except GreenloopError as error:
-        what = "Not all was taken back" if kept.result.written else "Nothing was written"
+        what = "Not all was taken back" if heal.result.written else "Nothing was written"
         sentence = f"{what}: {str(error).rstrip('.')}. The patch is in the run's {PATCH_FILE}."
-        kept.keep(replace(kept.result, exit_code=1, error=Failure("apply", sentence)), "finished")
+        heal.keep(replace(heal.result, exit_code=1, error=Failure("apply", sentence)), "finished")

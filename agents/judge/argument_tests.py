@@ -34,16 +34,15 @@ SAID = "test_spec_says_"
 def argument_tests(clauses: Sequence[Clause], tests: Sequence[Test]) -> tuple[Test, ...]:
     """Return tests for what `clauses` say of arguments, on lists, dicts and sets that `tests` pass on, and on
     shorter and empty ones: the first branch of many functions returns its argument there."""
-    said = " ".join(clause.text for clause in clauses)
-    conditions = {
-        "unchanged": ("given == {argument}", _UNCHANGED.search(said) and not _IN_PLACE.search(said)),
-        "new": ("result is not given", _NEW.search(said) and not _IN_PLACE.search(said)),
-    }
+    kinds = (("unchanged", _UNCHANGED, "given == {argument}"), ("new", _NEW, "result is not given"))
     calls = list(dict.fromkeys(_calls(tests)))[: 3 * _MOST_CALLS]
+    in_place = any(_IN_PLACE.search(clause.text) for clause in clauses)
     return tuple(
-        _test(f"{SAID}{word}_{number}", call, argument, condition.format(argument=argument), preamble)
-        for word, (condition, asked) in conditions.items()
-        if asked
+        _test(
+            f"{SAID}{word}_{number}", call, argument, condition.format(argument=argument), preamble, said[0].text
+        )
+        for word, pattern, condition in kinds
+        if (said := [clause for clause in clauses if pattern.search(clause.text)]) and not in_place
         for number, (call, argument, preamble) in enumerate(calls, 1)
     )
 
@@ -69,9 +68,9 @@ def _changeable(call: ast.Call) -> int | None:
     return next((index for index, node in enumerate(call.args) if isinstance(node, kinds)), None)
 
 
-def _test(name: str, call: str, argument: str, condition: str, preamble: str) -> Test:
+def _test(name: str, call: str, argument: str, condition: str, preamble: str, about: str) -> Test:
     """Return a test that lets the call raise: what it does with such an argument is for other tests."""
     body = (
         f"given = {argument}\ntry:\n    result = {call}\nexcept Exception:\n    result = None\nassert {condition}"
     )
-    return Test(name, f"def {name}():\n{indented(body)}\n", "spec", preamble)
+    return Test(name, f"def {name}():\n{indented(body)}\n", "spec", preamble, about)

@@ -23,6 +23,7 @@ class Used:
     values: tuple[object, ...]
     expected: tuple[object, ...]
     texts: tuple[str, ...]
+    about: str = ""
 
     def meets(self, need: Need) -> bool:
         """Return True if the test uses what is needed."""
@@ -36,6 +37,8 @@ class Used:
             case "text":
                 wanted = str(ast.literal_eval(need.value))
                 return any(wanted in text for text in self.texts)
+            case "test":
+                return need.value == self.about
             case "input":
                 # An object that was just made is an empty one.
                 bare = need.value == "an empty input" and not self.values
@@ -75,6 +78,7 @@ def used_by(test: Test) -> Used:
             for value in _values(each)
         ),
         tuple(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)),
+        test.about,
     )
 
 
@@ -107,13 +111,19 @@ def clause_checks(
 ) -> tuple[ClauseCheck, ...]:
     """Return for each clause what the tests that count say of it; `contested` ones make it open.
 
-    A clause in which a rule finds nothing to look for is held by every test that counts.
+    A clause in which a rule finds nothing to look for is held by every test that counts; of two that name one
+    exception each needs a test of its own.
     """
     counts = [used_by(test) for test in counting]
     doubts = [used_by(test) for test in contested]
     found = []
+    shared = _without_a_raise_of_their_own(clauses, counts)
     for clause in clauses:
-        missing = tuple(need for need in clause.needs if not any(used.meets(need) for used in counts))
+        missing = tuple(
+            need
+            for need in clause.needs
+            if not any(used.meets(need) for used in counts) or (need.kind == "exception" and clause in shared)
+        )
         about = [used for used in counts if not clause.needs or any(map(used.meets, clause.needs))]
         is_open = any(any(map(used.meets, missing)) for used in doubts)
         line = line_for(missing[0], [*counting, *contested], entry) if missing else ""
@@ -121,9 +131,32 @@ def clause_checks(
     return tuple(found)
 
 
+def _without_a_raise_of_their_own(clauses: Sequence[Clause], counts: Sequence[Used]) -> list[Clause]:
+    """Return the clauses that name an exception of which every test is another clause's."""
+    naming = [(clause, need.value) for clause in clauses for need in clause.needs if need.kind == "exception"]
+    taken: set[int] = set()
+    loose: list[tuple[Clause, str]] = []
+    for clause, exception in naming:
+        inputs = [need for need in clause.needs if need.raising]
+        own = {n for n, used in enumerate(counts) if used.about == clause.text or any(map(used.meets, inputs))}
+        taken |= own
+        if not inputs and not any(exception in counts[number].raises for number in own):
+            loose.append((clause, exception))
+    left: list[Clause] = []
+    for clause, exception in loose:
+        free = [
+            n for n, used in enumerate(counts) if exception in used.raises and n not in taken and not used.about
+        ]
+        taken.update(free[:1])
+        left += [] if free else [clause]
+    return left
+
+
 def line_for(need: Need, tests: Sequence[Test], entry: str) -> str:
     """Return a line of an answers file that would test `need`, as far as it can be written without its answer."""
     call = next((made for test in tests if (made := _made(need, test))), None)
+    if need.kind == "test":
+        return f"{entry}(...) == ..., on an input that shows it"
     if need.kind == "exception" or need.raising:
         return f"{call or f'{entry}(...)'} raises {need.raising or need.value}"
     if need.kind == "text":

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import log2
 
 from ..records import (
     Board,
     Candidate,
     Clause,
     ClauseCheck,
-    Dispute,
     Grade,
-    LedgerEntry,
     NextStep,
     Outcome,
     Ruling,
@@ -27,16 +24,13 @@ from ..records import (
 )
 from .agreement import RUNNABLE, Agreement
 from .argument_tests import SAID
-from .claims import claim_of
-from .clause_checks import clause_checks, used_by
+from .clause_checks import clause_checks
+from .leader_view import LeaderView
 from .ledger import ledger
 from .lone_examples import lone_example
-from .probes import EDGE, probed_call
 from .thresholds import MEASURED, Thresholds
-from .votes import Tally, ballot, raises, settlements, tally
+from .votes import settlements, tally
 
-SHOWN_DIFFERENCES = 3
-SUCCESSES: tuple[Grade, ...] = ("verified", "consensus")
 CRASHES = ("error", "stopped", "missing")
 
 
@@ -102,7 +96,7 @@ def judge(board: Board, situation: Situation, thresholds: Thresholds = MEASURED)
     )
     # A settled test holds what the drafts do, not what the spec says.
     checks = clause_checks(situation.clauses, counting, contested, situation.entry)
-    view = _LeaderView(agreement, leader, entries, tallies, checks)
+    view = LeaderView(agreement, leader, entries, tallies, checks)
     grade, why = _grade(view, situation, thresholds)
     ruling = Ruling(
         grade=grade,
@@ -125,166 +119,6 @@ def unconfirmed(ruling: Ruling, verdict: Verdict) -> Ruling:
     """
     why = f"It passed, and then did not in a fresh sandbox: {verdict.kind}, {verdict.reason}."
     return replace(ruling, grade="contested" if verdict.kind == "stopped" else "failed", why=why)
-
-
-@dataclass(frozen=True, slots=True)
-class _LeaderView:
-    """A board as seen from its leader: the ledger entries that its grade counts."""
-
-    agreement: Agreement
-    leader: Candidate
-    ledger: tuple[LedgerEntry, ...]
-    tallies: dict[str, Tally | None]
-    clauses: tuple[ClauseCheck, ...] = ()
-
-    def outcome(self, entry: LedgerEntry) -> Outcome:
-        return self.agreement.board.verdict(self.leader.id).outcome(entry.test.id)
-
-    @property
-    def counting(self) -> list[LedgerEntry]:
-        return [entry for entry in self.ledger if entry.standing == "counts"]
-
-    @property
-    def passed(self) -> list[LedgerEntry]:
-        return [entry for entry in self.counting if self.outcome(entry).status == "passed"]
-
-    @property
-    def failed(self) -> list[LedgerEntry]:
-        return [entry for entry in self.counting if self.outcome(entry).status != "passed"]
-
-    @property
-    def unsettled(self) -> list[LedgerEntry]:
-        """The contested tests that no majority of drafts speaks against, or that the spec's words speak for: while
-        one is open there is no success."""
-        return [entry for entry in self.contested if self._is_unsettled(entry)]
-
-    def _is_unsettled(self, entry: LedgerEntry) -> bool:
-        if self._is_spoken_for(entry):
-            return True
-        if self.tallies[entry.test.id] is not None and entry.reason.startswith("the votes are split"):
-            return False
-        doubted = entry.votes_against >= 2 and 2 * entry.votes_against > len(self.agreement.voters)
-        return not (doubted and self.outcome(entry).status == "failed" and claim_of(entry.test) is None)
-
-    @property
-    def spoken_for(self) -> tuple[Test, ...]:
-        """The tests that the leader fails and the spec's words speak for: of exceptions, of arguments."""
-        doubts = [each.test for each in self.contested if self._is_spoken_for(each)]
-        return (*doubts, *(each.test for each in self.failed if each.test.id.startswith(SAID)))
-
-    def _is_spoken_for(self, entry: LedgerEntry) -> bool:
-        """Return True if a test expects an exception that the spec names, or the leader raises one that it does
-        not name."""
-        names = used_by(entry.test).raises & self.agreement.named
-        return bool(names) or self.agreement.raises_unnamed(self.leader, entry.test)
-
-    @property
-    def unchecked(self) -> list[ClauseCheck]:
-        """The clauses of which some need is met by no test that counts."""
-        return [check for check in self.clauses if check.missing]
-
-    @property
-    def contested(self) -> list[LedgerEntry]:
-        return [entry for entry in self.ledger if entry.standing == "contested"]
-
-    @property
-    def trusted(self) -> list[LedgerEntry]:
-        return [entry for entry in self.ledger if entry.test.trusted]
-
-    @property
-    def broken(self) -> int:
-        """Trusted tests that the leader fails, or that can't be run."""
-        failed = sum(entry.test.trusted for entry in self.failed)
-        return failed + sum(entry.standing == "refused" for entry in self.trusted)
-
-    @property
-    def agreeing(self) -> int:
-        """Independent drafts that behave as the leader does on every test and probe, the leader included if it is
-        one."""
-        return len(self.agreement.following(self.leader))
-
-    @property
-    def share(self) -> float:
-        """Share of the voters that behave as the leader does; 0 without voters."""
-        voters = self.agreement.voters
-        return self.agreeing / len(voters) if voters else 0.0
-
-    @property
-    def own(self) -> list[LedgerEntry]:
-        """The generated tests that could be run."""
-        return [entry for entry in self.ledger if entry.test.origin == "generated" and entry.standing != "refused"]
-
-    @property
-    def stood(self) -> list[LedgerEntry]:
-        """The generated tests that stand as they were written, and that the leader passes."""
-        return [entry for entry in self.passed if entry.test.origin == "generated"]
-
-    def disputes(self, grade: Grade) -> tuple[Dispute, ...]:
-        """The open questions, the most telling first: contested tests that expect what the spec names; without
-        success inputs on which drafts that pass the tests differ, inputs that a clause asks for and no test has,
-        and one on which only other drafts differ; then the other contested tests."""
-        named = [self._dispute(entry) for entry in self.contested if self._is_spoken_for(entry)]
-        others = [self._dispute(entry) for entry in self.contested if not self._is_spoken_for(entry)]
-        found = (*named, *(() if grade in SUCCESSES else self._questions()), *others)
-        return tuple({dispute.question: dispute for dispute in reversed(found)}.values())[::-1]
-
-    def _questions(self) -> list[Dispute]:
-        """Questions: *which* of the answers of drafts that pass the leader's tests, on a probe; and *right?* where
-        they agree: at an input that a clause asks for, at one where the TestWriter or another candidate expects
-        something else, or at the shortest."""
-        mine = self.agreement.behaviour(self.leader)
-        rivals = [c for c in self.agreement.voters if self.agreement.behaviour(c) == mine and c != self.leader]
-        which, edges, right, rest = (list[tuple[float, int, Dispute]]() for _ in range(4))
-        for probe in self.agreement.probes.tests if self.agreement.probes is not None else ():
-            call = probed_call(probe)
-            if "\n" in call:
-                continue
-            answers = [self._answer(candidate, probe) for candidate in (self.leader, *rivals)]
-            returned = [each for each in answers if not raises(each)]
-            asked = Dispute(probe.id, call, tuple(sorted(dict.fromkeys(answers), key=raises)))
-            if len(set(returned)) > 1:
-                which.append((-_bits(returned), len(call), asked))
-            elif probe.id.startswith(EDGE):
-                edges.append((0.0, len(call), asked))
-            elif others := {self._answer(c, probe) for c in self.agreement.board.candidates} - set(answers):
-                right.append((-len(others), len(call), asked))
-            else:
-                rest.append((0.0, len(call), asked))
-        overruled = [
-            self._dispute(entry)
-            for entry in self.ledger
-            if entry.standing == "ruled out" and entry.test.origin == "generated"
-        ]
-        missing = [need for check in self.unchecked for need in check.missing]
-        for asked in (each for each in overruled if "\n" not in each.question):
-            uses = used_by(self._test(asked.test_id))
-            (edges if any(map(uses.meets, missing)) else right).append((-0.5, len(asked.question), asked))
-        ranked = (sorted(found, key=lambda item: item[:2]) for found in (which, edges, right, rest))
-        best = [[asked for _, _, asked in found] for found in ranked]
-        most = SHOWN_DIFFERENCES
-        return [*best[0][:most], *best[1][:most], *(best[2][:most] or best[3][:1])]
-
-    def _test(self, test_id: str) -> Test:
-        return next(entry.test for entry in self.ledger if entry.test.id == test_id)
-
-    def _answer(self, candidate: Candidate, probe: Test) -> str:
-        """The value that `candidate` returns for a probe, or `raises` and the exception."""
-        value = self.agreement.returned(candidate, probe)
-        if value is not None or self.agreement.probes is None:
-            return value or ""
-        detail = self.agreement.probes.verdict(candidate.id).outcome(probe.id).detail
-        return f"raises {detail.partition(':')[0].strip() or 'an exception'}"
-
-    def _dispute(self, entry: LedgerEntry) -> Dispute:
-        claim, outcome = claim_of(entry.test), self.outcome(entry)
-        if claim is None or "\n" in claim.question:
-            return Dispute(entry.test.id, entry.test.source.strip(), (outcome.detail,))
-        answers = [claim.expected]
-        for candidate in self.agreement.board.candidates:
-            given = ballot(self.agreement, candidate, entry.test, claim)
-            if given is not None and given not in answers:
-                answers.append(given)
-        return Dispute(entry.test.id, claim.question, tuple(sorted(answers, key=raises)))
 
 
 def _leader(agreement: Agreement) -> Candidate | None:
@@ -319,7 +153,7 @@ def _crashes(agreement: Agreement, candidate: Candidate) -> bool:
     return bool(outcomes) and all(outcome.status in CRASHES for outcome in outcomes)
 
 
-def _grade(view: _LeaderView, situation: Situation, thresholds: Thresholds) -> tuple[Grade, str]:
+def _grade(view: LeaderView, situation: Situation, thresholds: Thresholds) -> tuple[Grade, str]:
     lone = lone_example(view.agreement, thresholds)
     if view.broken:
         fails = f"It fails {view.broken} of {len(view.trusted)} trusted tests."
@@ -357,7 +191,7 @@ def _unchecked(checks: Sequence[ClauseCheck]) -> str:
     return f"{', '.join(missing)}, which the spec asks for"
 
 
-def _why(view: _LeaderView, *, enough: bool) -> str:
+def _why(view: LeaderView, *, enough: bool) -> str:
     """The facts that a grade rests on."""
     does_best = " that do best on them" if view.trusted else ""
     facts = [
@@ -375,7 +209,7 @@ def _why(view: _LeaderView, *, enough: bool) -> str:
     return said[0].upper() + said[1:] if enough else f"Not enough is known of it: {said}"
 
 
-def _next_step(view: _LeaderView, grade: Grade, situation: Situation, thresholds: Thresholds) -> NextStep:
+def _next_step(view: LeaderView, grade: Grade, situation: Situation, thresholds: Thresholds) -> NextStep:
     """Fresh drafts before repairs: a small model repairs little (docs/decisions/011-what-grades-rest-on.md)."""
     if situation.last_round:
         return "done"
@@ -385,19 +219,13 @@ def _next_step(view: _LeaderView, grade: Grade, situation: Situation, thresholds
         if situation.may_repair and view.failed and view.leader.id not in situation.repaired:
             return "repair"
         return "debug" if situation.may_debug and view.failed else "done"
-    if not situation.tests_written or (view.unchecked and not situation.clauses_asked):
+    if not situation.tests_written or (view.worth_asking and not situation.clauses_asked):
         return "test"
     doubtful = view.share < 1 or view.agreeing < _needed(situation, thresholds)
     if doubtful and situation.may_compare:
         return "redraft"
     untold = {test.id for test in view.spoken_for} - situation.told
     return "redraft" if situation.may_draft and untold else "done"
-
-
-def _bits(answers: Sequence[str]) -> float:
-    """The entropy of `answers` in bits: how much it tells to know the right one."""
-    shares = [answers.count(each) / len(answers) for each in dict.fromkeys(answers)]
-    return -sum(share * log2(share) for share in shares)
 
 
 def failures(board: Board, ruling: Ruling) -> Sequence[tuple[Test, Outcome]]:

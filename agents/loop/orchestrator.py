@@ -9,7 +9,8 @@ from functools import partial
 from ..debugger.debugger import Failing, trace_of_failure
 from ..errors import BudgetSpent, ReplyError
 from ..events import Note
-from ..judge.judge import SUCCESSES, Decision, failures, judge
+from ..judge.judge import Decision, failures, judge
+from ..judge.leader_view import SUCCESSES
 from ..records import Board, RoundRecord, Ruling
 from .state import LoopState, surviving
 from .strengthen import killing_tests

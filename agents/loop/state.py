@@ -12,7 +12,8 @@ from ..errors import BudgetSpent, Interrupted, ModelError, ReplyError
 from ..events import BoardStarted, EventHandler, Note, Ruled
 from ..judge.argument_tests import argument_tests
 from ..judge.clause_checks import edge_probes
-from ..judge.judge import SUCCESSES, Situation, failures, unconfirmed
+from ..judge.judge import Situation, failures, unconfirmed
+from ..judge.leader_view import SUCCESSES
 from ..judge.probes import probes
 from ..records import (
     Board,
@@ -137,7 +138,7 @@ class LoopState:
             )
 
     def drafts_left(self, *, failed: bool) -> int:
-        """How many drafts may still be asked for: fewer where one passes the trusted tests, unless more is told."""
+        """How many drafts may still be asked for: fewer where one passes the trusted tests, unless told more."""
         late = self._answers and self.drafts_asked > self.plan.doubtful_drafts
         most = self.plan.most_drafts if failed or self.told or late else self.plan.doubtful_drafts
         return most - self.drafts_asked

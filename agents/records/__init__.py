@@ -8,6 +8,7 @@ from .clauses import Clause, ClauseCheck, Need
 from .model_call import Message, Reply, Request, Role, Usage
 from .ruling import Dispute, Grade, LedgerEntry, NextStep, Ruling
 from .run import (
+    Ending,
     Failure,
     ForkedFrom,
     RoundRecord,
@@ -33,6 +34,7 @@ __all__ = [
     "Clause",
     "ClauseCheck",
     "Dispute",
+    "Ending",
     "Example",
     "Failure",
     "ForkedFrom",

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-NeedKind = Literal["exception", "name", "text", "input", "value"]
+NeedKind = Literal["exception", "name", "text", "input", "value", "test"]
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """One thing that a test of a clause has to use: an exception, a name, a quoted text, a kind of input, or
-    of a value that goes in or comes out.
+    """One thing that a test of a clause has to use: an exception, a name, a quoted text, a kind of input,
+    a kind of value that goes in or comes out, or a test that was written for it.
 
     An input needed together with an exception (`raise ValueError for an empty string`) has it in `raising`.
     """
@@ -23,6 +23,8 @@ class Need:
     def __str__(self) -> str:
         if self.raising:
             return f"{self.raising} for {self.value}"
+        if self.kind == "test":
+            return f"“{self.value}”"
         return self.value if self.kind in ("input", "value") else f"`{self.value}`"
 
 
@@ -53,7 +55,8 @@ class ClauseCheck:
         if not self.missing:
             return f"held by {self.tests} test{'' if self.tests == 1 else 's'}"
         what = ", ".join(map(str, self.missing))
-        return f"nothing checks {what if self.tests else 'this'}"
+        own = self.missing[0].kind == "test"
+        return f"nothing checks {what if self.tests and not own else 'this'}"
 
     def __str__(self) -> str:
         would = f"; this would: {self.would_test}" if self.would_test and not self.open else ""

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from .model_call import Usage
 from .ruling import Grade
-from .run import Failure, RunStatus
+from .run import Ending, RunStatus
 
 SymptomKind = Literal["exception", "syntax", "output", "tests", "limit"]
 HealOutcome = Literal["healed", "healthy", "unhealed", "flaky", "environment", "refused"]
@@ -175,13 +174,11 @@ class HealRuling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HealResult:
+class HealResult(Ending):
     """What a heal came to. `files` has the whole new text of each file that the leading patch changes."""
 
     outcome: HealOutcome
     exit_code: int = 1
-    grade: Grade | None = None
-    why: str = ""
     question: str | None = None
     symptom: Symptom | None = None
     places: tuple[Place, ...] = ()
@@ -192,11 +189,6 @@ class HealResult:
     files: Mapping[str, str] = field(default_factory=dict)
     written: tuple[WrittenFile, ...] = ()
     """The user's files that were changed; empty without `--apply`, and below the grade that it writes at."""
-    error: Failure | None = None
-    """Why it came to no end of its own; None when it did."""
-    notes: tuple[str, ...] = ()
-    usage: Usage = field(default_factory=Usage)
-    seconds: float = 0.0
     model: str | None = None
     model_reason: str = ""
     sandbox: str | None = None

@@ -105,26 +105,33 @@ class RoundRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunOutcome:
-    """The outcome of a run, as its record, its result and its entry in a batch's results share it."""
+class Ending:
+    """How a run or a heal ended, as its record, its result and its entry in a batch's results share it."""
 
     grade: Grade | None = None
-    """None when the run ended before a ruling."""
+    """None when it ended before a ruling."""
     why: str = ""
-    rounds: int = 0
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
-    """Wall time of the run, waiting for models and tests included; a resumed run adds to it."""
-    isolation: Isolation | None = None
+    """Wall time, waiting for models and tests included; a resumed run adds to it."""
     error: Failure | None = None
-    """Why the run came to no end of its own; None when it did."""
+    """Why it came to no end of its own; None when it did."""
     notes: tuple[str, ...] = ()
+
+    def ending(self) -> dict[str, Any]:
+        """The fields of Ending and RunOutcome alone, to make another view of the same."""
+        kind = RunOutcome if isinstance(self, RunOutcome) else Ending
+        return {each.name: getattr(self, each.name) for each in fields(kind)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOutcome(Ending):
+    """How a run ended."""
+
+    rounds: int = 0
+    isolation: Isolation | None = None
     strength: Strength | None = None
     """Of the surviving suite; None where it was not measured."""
-
-    def outcome(self) -> dict[str, Any]:
-        """The fields of RunOutcome alone, to make another view of the same run."""
-        return {each.name: getattr(self, each.name) for each in fields(RunOutcome)}
 
 
 @dataclass(frozen=True, slots=True)

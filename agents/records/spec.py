@@ -83,7 +83,7 @@ class Spec:
     signature: Signature | None = None
     examples: tuple[Example, ...] = ()
     wrong_tests: tuple[str, ...] = ()
-    """Generated tests that are wrong, by an answer: the source of a test function, or the statements of a check."""
+    """Generated tests that are wrong, by an answer: the source of a test, or the statements of a check."""
     unspecified: tuple[str, ...] = ()
     """Calls, after steps, of which every outcome is all right, by an answer."""
     user_tests: str | None = None

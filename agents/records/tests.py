@@ -41,6 +41,8 @@ class Test:
     origin: TestOrigin
     preamble: str = ""
     """Module-level statements it needs (imports, constants, helper functions), one statement after the other."""
+    about: str = ""
+    """The clause of the spec that it was asked for; empty where it was asked for the whole."""
 
     @property
     def trusted(self) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..errors import ReplyError
 from ..records import ClauseCheck, Message, Reply, Request, Spec, Test
@@ -12,7 +13,8 @@ from .ask import LARGE_MODEL, Ask, ReplyLengths, ask_until_readable
 from .kinds import kind_of
 from .prompt import messages, render, system
 
-_MOST_WANTED = 6
+_MOST_CLAUSES = 6
+"""Asked for at once: more would not fit the reply of a small model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +33,18 @@ class TestWriter:
 
     def draft_for(self, spec: Spec, checks: Sequence[ClauseCheck]) -> tuple[Test, ...]:
         """Tests of the clauses in `checks` alone, for what is missing of each. Raises ReplyError."""
-        wanted = list(dict.fromkeys(str(need) for check in checks for need in check.missing))[:_MOST_WANTED]
-        about = [{"text": check.text, "wanted": ", ".join(map(str, check.missing))} for check in checks]
-        count = len(wanted) + 1
-        asked = messages(spec, "clause_tests", clauses=about, **_asked_for(spec, count))
-        return self._written(asked, "tests of clauses", lambda reply: _tests(reply, spec), 60 * (count + 1))
+        checks = checks[:_MOST_CLAUSES]
+        shown = [
+            {"text": check.text, "wanted": ", ".join(str(need) for need in check.missing if need.kind != "test")}
+            for check in checks
+        ]
+        count = sum(max(1, len(check.missing)) for check in checks)
+        asked = messages(spec, "clause_tests", clauses=shown, **_asked_for(spec, count))
+
+        def read(reply: Reply) -> tuple[Test, ...]:
+            return tuple(replace(test, about=_about(test.id, checks)) for test in _tests(reply, spec))
+
+        return self._written(asked, "tests of clauses", read, 60 * (count + 1))
 
     def draft_from_code(self, spec: Spec, code: str, count: int) -> tuple[Test, ...]:
         """About `count` tests of `code`, which is shown in the spec's place: what greenloop is measured against,
@@ -69,6 +78,13 @@ class TestWriter:
 
 def _names(spec: Spec) -> str:
     return spec.signature.name if spec.signature else "the names that the spec gives"
+
+
+def _about(name: str, checks: Sequence[ClauseCheck]) -> str:
+    """Return the text of the clause whose number is in a test's name; empty without one."""
+    found = re.search(r"part_?(\d+)", name)
+    number = int(found[1]) if found else 0
+    return checks[number - 1].text if 0 < number <= len(checks) else ""
 
 
 def _asked_for(spec: Spec, count: int) -> dict[str, object]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing, nullcontext
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -13,7 +12,7 @@ from pathlib import Path
 
 from .. import __version__
 from ..errors import ModelError, SandboxBroken, UsageError
-from ..events import EventHandler, Note, Ruled, RunStarted, ignore_event
+from ..events import EventHandler, Note, Ruled, ignore_event
 from ..llm_backends.budget import Budget, SharedBudget
 from ..llm_backends.selection import Choice
 from ..loop.plan import plan
@@ -30,17 +29,19 @@ from ..spec.modules import MOST_LEFT_OUT
 from ..storage import run_directory
 from ..storage.run_directory import RunDirectory
 from ..strength import MutantRunner, measure, without_coverage
+from ..suite import split
 from ..telemetry import spans
 from ..verifier.awaiting import in_thread
 from ..verifier.cached_verifier import CachedVerifier
 from ..verifier.importable import Importable
+from ..verifier.static.gate import examine
+from ..verifier.static.uses import HYPOTHESIS
 from .approvals import NOBODY_APPROVES, Approvals
 from .cancellation import Cancellation
-from .event_log import is_written
 from .fork import Fork, branches, read_fork
 from .recorder import RunRecorder, read_result
 from .resources import Resources, open_resources
-from .role_models import RoleModels
+from .session import budget_of, check_free
 
 _RAISED = (UsageError, SandboxBroken, ModelError, KeyboardInterrupt)
 """Of what leaves a run without a grade, the part that `generate` raises."""
@@ -63,14 +64,8 @@ class RunRequest:
     """The run that it goes on from."""
 
     def budget(self) -> Budget:
-        """The run's limits: one in the spec's front matter goes before the setting."""
-        limits = self.spec.limits
-        return Budget(
-            max_tokens=limits.max_tokens or self.settings.max_tokens,
-            max_seconds=limits.max_seconds or self.settings.max_seconds,
-            max_cost=limits.max_cost or self.settings.max_cost,
-            shared_budget=self.shared_budget,
-        )
+        """The run's limits."""
+        return budget_of(self.settings, self.spec.limits, self.shared_budget)
 
 
 def generate(
@@ -157,39 +152,34 @@ def run_spec(
         )
     if request.settings.answers is not None:
         tests = resumed.tests_of_ledger() if resumed is not None else ()
-        spec = with_answers(
-            request.spec, request.settings.answers, under_way=resumed is not None, tests=tests
-        )
+        spec = with_answers(request.spec, request.settings.answers, under_way=resumed is not None, tests=tests)
         request = replace(request, spec=spec)
     with ExitStack() as held:
-        emit, ended = held.enter_context(spans(emit))
+        emit = held.enter_context(spans(emit))
         resources = resources or held.enter_context(open_resources(request.settings, request.environ))
         sandbox = resources.sandbox
         request = replace(request, spec=with_installed(request.spec, request.settings, sandbox.interpreter))
         importable = Importable(request.spec.installed, request.spec.modules)
+        segments = request.fork.segments if request.fork is not None else ()
+        check_own_tests([request.spec.user_tests, *(each.tests for each in segments)], importable)
         verifier = held.enter_context(closing(CachedVerifier(sandbox, resources.workers, importable)))
         cancellation = cancellation or Cancellation()
         held.enter_context(cancellation.on_cancel(verifier.cancel))
         record = _first_record(request, resources.choices, sandbox.name, resumed)
         if resumed is not None and (result := _known_result(request, record, resumed, emit)) is not None:
-            ended.append(result)
             return result
         run = _begin_attempt(resumed) if resumed else run_directory.create(request.settings.work_dir, record)
         run.write(record)
         if request.fork is not None:
             request.fork.keep_in(run)
         recorder = RunRecorder(run, record, request.settings, request.budget(), emit)
-        recorder.emit(RunStarted(str(run.path), record.models["code_writer"], record.model_reason, sandbox.name))
-        if sandbox.name == "none":
-            recorder.emit(Note("No sandbox: generated code runs with all your rights.", warning=True))
+        recorder.begin(record.models["code_writer"], record.model_reason, sandbox.name)
         for module in request.spec.modules:
             if module.left_out:
                 recorder.emit(Note(_left_out(module)))
         approvals = Approvals(approve, request.settings, run, recorder.budget, cancellation)
         work = partial(_run_loop, request, resources, recorder, verifier, cancellation, approvals)
-        result = recorder.run_and_record(work, raised)
-        ended.append(result)
-        return result
+        return recorder.finish(work, raised)
 
 
 def with_installed(spec: Spec, settings: Settings, interpreter: Interpreter) -> Spec:
@@ -207,6 +197,13 @@ def with_installed(spec: Spec, settings: Settings, interpreter: Interpreter) -> 
             )
     version = ".".join(map(str, interpreter.version[:2])) if settings.python is not None else ""
     return replace(spec, packages=packages, installed=installed, python=version)
+
+
+def check_own_tests(files: Iterable[str | None], importable: Importable) -> None:
+    """Raise UsageError where a test in the user's own files can't be run: no draft would pass it."""
+    for test in (test for source in files if source is not None for test in split(source, "user")):
+        if reason := examine(test, importable.names | {HYPOTHESIS}):
+            raise UsageError(f"Your test {test.id} can't be run: {reason}.")
 
 
 def _left_out(module: UserModule) -> str:
@@ -255,8 +252,7 @@ def _first_record(
 
 def _begin_attempt(run: RunDirectory) -> RunDirectory:
     """Begin a new attempt at `run`. Raises UsageError where that can't be done, or another process is at it."""
-    if sys.platform != "win32" and is_written(run.events):
-        raise UsageError(f"Another process is at {run.path}; wait for its end, or stop it first.")
+    check_free(run)
     try:
         return run.begin_attempt()
     except OSError as error:
@@ -296,17 +292,15 @@ def _run_loop(
     approvals: Approvals,
 ) -> None:
     settings = request.settings
-    with resources.models(settings.weights, recorder.emit) as shared, ExitStack() as calls:
-        models = calls.enter_context(
-            RoleModels(shared, settings, recorder.budget, recorder.run.replies, recorder.emit)
-        )
-        with cancellation.on_cancel(calls.close):
-            roles = models.roles(verifier)
-            fork = read_fork(recorder.run)
-            first = Branch(0, roles, plan(settings, request.spec.limits), request.spec)
-            ways = branches(fork, recorder.run, roles, settings, recorder.emit) if fork is not None else (first,)
-            state = LoopState(ways[0].spec, ways[0].plan, ways[0].roles, recorder, recorder.emit, approvals, ways)
-            ruling: Ruling = run_strategy(settings.strategy, state)
+    with recorder.models(resources, cancellation) as models:
+        roles = models.roles(verifier)
+        fork = read_fork(recorder.run)
+        if fork is not None:  # a fork that is gone on with may have new answers
+            fork = replace(fork, segments=(*fork.segments[:-1], replace(fork.segments[-1], spec=request.spec)))
+        first = Branch(0, roles, plan(settings, request.spec.limits), request.spec)
+        ways = branches(fork, recorder.run, roles, settings, recorder.emit) if fork is not None else (first,)
+        state = LoopState(ways[0].spec, ways[0].plan, ways[0].roles, recorder, recorder.emit, approvals, ways)
+        ruling: Ruling = run_strategy(settings.strategy, state)
     if settings.mutation and ruling.grade != "failed" and ruling.leader is not None:
         measure_suite(
             state.leader(ruling).code, surviving(ruling), recorder, verifier

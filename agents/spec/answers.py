@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -15,6 +15,7 @@ from ..errors import UsageError
 from ..records import Example, Signature, Spec, Test
 from ..suite import named_imports
 from ..syntax.checks import Check, asked_in, checks_in, same_check
+from ..syntax.collection import FIXTURES
 from ..syntax.imports import KNOWN
 from ..syntax.literals import MAKERS
 from ..syntax.source import names_unbound, parse
@@ -143,9 +144,7 @@ def statements(text: str, origin: str) -> Sequence[tuple[str, int]]:
 
 
 def _stated(example: Example) -> _Answer:
-    return _Answer(
-        "example", example.code, example.code.strip().split("\n")[-1].strip().removeprefix("assert ")
-    )
+    return _Answer("example", example.code, example.code.strip().split("\n")[-1].strip().removeprefix("assert "))
 
 
 def _read(statement: str, spec: Spec, tests: Sequence[Test], where: str) -> _Answer:
@@ -164,7 +163,9 @@ def _read(statement: str, spec: Spec, tests: Sequence[Test], where: str) -> _Ans
     if match is None:
         return _Answer("example", code, statement)
     if tests and not any(same_check(code, each.source, each.preamble) for each in tests if not each.trusted):
-        raise UsageError(f"{where}: no generated test of the run states `{said}`; name the test: `wrong: test_...`.")
+        raise UsageError(
+            f"{where}: no generated test of the run states `{said}`; name the test: `wrong: test_...`."
+        )
     return _Answer("wrong", code, statement)
 
 
@@ -174,7 +175,9 @@ def _named(name: str, tests: Sequence[Test], where: str) -> str:
     if name in generated:
         return generated[name]
     if not tests:
-        raise UsageError(f"{where}: `{name}` is the name of no test here: a test is named with --resume RUN alone.")
+        raise UsageError(
+            f"{where}: `{name}` is the name of no test here: a test is named with --resume RUN alone."
+        )
     near = difflib.get_close_matches(name, generated, 3) or list(generated)[:3]
     known = f"; take one of: {', '.join(near)}" if near else ""
     raise UsageError(f"{where}: the run has no generated test `{name}`{known}.")
@@ -196,7 +199,7 @@ def _about(code: str, statement: str, spec: Spec, where: str) -> str:
     """Return `code`. Raises UsageError where it is about nothing that the spec defines."""
     own = spec.signature.name if spec.signature else None
     beside = named_imports(spec.packages, spec.modules).keys()
-    outside = sorted(names_unbound(code, own) - MAKERS - {"pytest"} - beside)
+    outside = sorted(names_unbound(code, own) - MAKERS - FIXTURES - {"pytest"} - beside)
     defined = [name for name in outside if _defines(spec, name)]
     strange = [name for name in outside if name not in defined and name not in KNOWN]
     if strange:

@@ -25,11 +25,10 @@ _BETWEEN = re.compile(
     re.IGNORECASE,
 )
 _SHORT_FORMS = re.compile(r"(?:\b(?:[Ee]\.g|[Ii]\.e|etc|vs|cf|approx|incl)|\s\.\.)\.$")
-_END = re.compile(r"[.!?][\"'`)]*\s+(?=[\"'`(]?[A-Z`_a-z])|;\s+|\n")
+_END = re.compile(r"[.!?][\"'`)]*\s+(?=[\"'`(]?[A-Za-z0-9`_])|;\s+|\n")
 _QUOTED = re.compile(r"(?<!\w)(?:'[^'\n]{1,40}'|\"[^\"\n]{1,40}\"|``[^`\n]{1,60}``|`[^`\n]{1,60}`)(?!\w)")
 _RAISE = re.compile(
-    r"(?:,\s*(?:(?:and|but|or|otherwise)\s+)?|\b(?:and|but|or|otherwise),?\s+)(?:it\s+)?(?:must\s+|should\s+|to\s+)?"
-    r"(?:rais|throw)(?:es?|ing|s)?\b",
+    r"(?:,\s*)?\b(?:and|but|or|otherwise),?\s+(?:it\s+)?(?:must\s+|should\s+|to\s+)?(?:rais|throw)(?:es?|ing|s)?\b",
     re.IGNORECASE,
 )
 _CONDITION_FIRST = re.compile(
@@ -37,8 +36,22 @@ _CONDITION_FIRST = re.compile(
 )
 _EXCEPTION = re.compile(r"\b(?:[A-Z]\w*(?:Error|Exception|Warning)|StopIteration|StopAsyncIteration|SystemExit)\b")
 _NO_RAISE = re.compile(
-    r"\b(?:never|not|without|no|n't)\b[^.;]{0,30}\b(?:rais|throw|error|exception)", re.IGNORECASE
+    r"(?:\b(?:never|not|without)|n't)\s+(?:\w+\s+)?(?:rais|throw)|\bno\s+(?:error|exception)", re.IGNORECASE
 )
+_RULE = re.compile(
+    r"\b(?:if|when|where|unless|until|otherwise|except|but|ties?|equal|same|fewer|exactly|at least|at most|stays?"
+    r"|keeps?|kept|remains?|left out|leaves out|ignored?|dropped|skipped|round(?:ed|s)?|order|alphabetical|before"
+    r"|after|always|counts?|as long as|larger|longest|shortest|may be|instead)\b",
+    re.IGNORECASE,
+)
+"""Words of a clause that says more than what the code is for: a test has to be written for it."""
+_OF_THE_CODE = re.compile(
+    r"\b(?:do not|don't|must not|without|never|only|should|may|can) (?:use|using|import)\b|\bO\("
+    r"|\b(?:time|space) complexity|\btype hints?\b|\bdocstrings?\b|\brecursi\w+|\bin the range\b|\bis called\b"
+    r"|\bmeans\b|\bexample\b|\binput:",
+    re.IGNORECASE,
+)
+"""What a clause says of how it is written, of its input's bounds, or of a word's meaning: no test shows that."""
 _CALLED = re.compile(r"(?<![\w.])(?:[a-z_]\w*\.)?(?P<name>[a-z_]\w*)\(")
 _ATTRIBUTE = re.compile(r"(?<![\w.])\.(?P<name>[a-z_]\w+)\b(?!\()")
 _OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")
@@ -49,17 +62,23 @@ _PATTERN = re.compile(
 _LONGEST = 20_000
 _BUILTIN = frozenset(dir(builtins))
 _NOT_TESTED = _BUILTIN - {"len", "iter", "str", "repr", "bool", "hash", "next"}
-_ASSUMED = re.compile(r"\s*(?:note:? )?(?:you (?:may|can) )?assum", re.IGNORECASE)
+_ASSUMED = re.compile(r"\s*(?:note:? )?(?:that )?(?:you (?:may|can) )?assum", re.IGNORECASE)
 
 
 def clauses(spec: Spec) -> tuple[Clause, ...]:
     """Return the clauses of `spec` in order; headings, examples and code are none."""
-    found = []
+    found: list[Clause] = []
     for text in dict.fromkeys(_parts(_prose(spec))):
         said = _without_header(text, spec)
         if not _is_example(said, spec):
-            found.append(Clause(text.strip(" ,"), tuple(dict.fromkeys(_needs(text, said, spec)))))
+            needs = tuple(dict.fromkeys(_needs(text, said, spec)))
+            own = bool(found) and not needs and _RULE.search(said) and not _untestable(said)
+            found.append(Clause(text.strip(" ,"), (Need("test", text.strip(" ,")),) if own else needs))
     return tuple(found)
+
+
+def _untestable(said: str) -> bool:
+    return _OF_THE_CODE.search(said) is not None or _ASSUMED.match(said) is not None
 
 
 def _is_example(said: str, spec: Spec) -> bool:

@@ -120,20 +120,21 @@ KINDS: tuple[KindOfInput, ...] = (
     _kind("zero", r"\bzero\b(?! or more)", _number(lambda number: number == 0), _if_number(lambda number: 0)),
     _kind(
         "repeated items",
-        r"\bduplicat\w+|\brepeat(?:ed|s)\b|\bmore than once\b|\bseveral times\b|\bagain\b|\btwice in\b",
+        r"\bduplicat\w+|\brepeat(?:ed|s)\b|\bmore than once\b|\bseveral times\b|\btwice in\b",
         _repeats,
         _with_repeat,
     ),
     _kind(
         "one item",
-        r"\b(?:single|only one|one|exactly one|just one) (?:item|element|value|character|number|word|entry)\b",
+        r"\b(?:single|only one|exactly one|just one) (?:item|element|value|character|number|word|entry)\b",
         lambda value: isinstance(value, _SIZED) and len(value) == 1,
         _one_item,
     ),
     _kind(
         "a space at an end",
         r"\b(?:leading|trailing|surrounding) (?:and (?:leading|trailing) )?(?:white ?space|spaces|blanks)\b"
-        r"|\bstrip(?:ped|s)? of (?:white ?space|spaces)\b|\bspaces? (?:around|before|after|at (?:the|either) end)",
+        r"|\bstrip(?:ped|s)? of (?:white ?space|spaces)\b"
+        r"|\bspaces? (?:around|at (?:the|either|its) (?:end|start))",
         _text(lambda text: text != text.strip()),
         _if_text(lambda text: f" {text} "),
     ),
@@ -143,7 +144,7 @@ KINDS: tuple[KindOfInput, ...] = (
         _text(lambda text: any(mark.isspace() for mark in text)),
         _holding(" "),
     ),
-    _kind("None", r"\bNone\b", lambda value: value is None),
+    _kind("None", r"(?-i:\bNone\b)", lambda value: value is None),
     _kind(
         "a float",
         r"\bfloats?\b|\bfloating\b|\bfractional\b|\bdecimal (?:places?|numbers?|points?|digits?)\b",

@@ -11,7 +11,11 @@ from ..syntax.headers import is_stub
 from ..syntax.source import parse, unparse
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
-_ASKED = r"\b(?:implement|write|create|build|define|make|design|add|develop|code|provide|complete)\b"
+_ASKED = r"\b(?:implement|write|create|build|define|make|design|add|develop|code|provide|complete|need|want)\b"
+_FIRST_WORDS = re.compile(
+    r"\s*(?:(?:an?|the)\s+)?(?:python\s+)?(?:(?:function|coroutine|generator)\s+)?`?", re.IGNORECASE
+)
+"""Of a spec that begins with what it asks for: `A function f(x) that`, `f(x) returns`."""
 _CALLABLE = re.compile(r"(?<![\w.])(?:(?P<kind>async\s+def|def)\s+)?(?P<name>[A-Za-z_]\w*)\(")
 _CLASS = re.compile(r"\bclass\s+(?:named\s+|called\s+)?[`'\"]?(?P<name>[A-Z]\w*)|`(?P<other>[A-Z]\w*)`\s+class\b")
 _DATA_CLASS = re.compile(
@@ -133,6 +137,8 @@ def _sentence(text: str) -> Signature | None:
 
 
 def _is_asked(text: str, place: int) -> bool:
+    if _FIRST_WORDS.fullmatch(text[: min(place, 60)]):
+        return place < 60
     sentence = re.split(r"[.!?](?:\s|$)|\n\s*\n", text[max(0, place - 200) : place])[-1]
     return re.search(_ASKED, sentence[-120:], re.IGNORECASE) is not None
 

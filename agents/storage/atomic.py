@@ -16,15 +16,7 @@ PRIVATE = 0o600
 
 def write_atomically(path: Path, text: str, root: Path | None = None, mode: int | None = None) -> None:
     """Write `text` so that `path` always holds either the old or the new text, also after a power loss."""
-    write_pieces_atomically(path, (text,), root, mode)
-
-
-def write_pieces_atomically(
-    path: Path, pieces: Iterable[str], root: Path | None = None, mode: int | None = None
-) -> None:
-    """Write the text that `pieces` make together as `write_atomically` does, holding one piece at a time."""
-    encoded = (piece.encode("utf-8", "surrogatepass") for piece in pieces)
-    replace_atomically(path, encoded, root=root, mode=mode)
+    replace_atomically(path, [text.encode("utf-8", "surrogatepass")], root=root, mode=mode)
 
 
 def replace_atomically(

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
+from math import isclose
 from pathlib import Path
 
-from ..records import Dispute
-from ..syntax.literals import LONGEST_WHOLE, exception, is_value, value
-from ..syntax.source import parse
+from ..errors import UsageError
+from ..records import Dispute, Spec, Test
+from ..spec.answers import answered
+from ..syntax.checks import statements_of
+from ..syntax.literals import LONGEST_WHOLE, exception, value
+from ..syntax.source import parses, unparse
 
 QUESTIONS_FILE = "questions.txt"
 _MOST_TEXT = 300
@@ -16,54 +21,114 @@ _MOST_TEXT = 300
 
 def question_line(dispute: Dispute) -> str:
     """The question of `dispute` in one line, without a prefix."""
-    if not _is_call(dispute.question):
+    call = _call(dispute.question)
+    if call is None:
         return f"is this right: {_condition(dispute.question)}?"
     if len(dispute.answers) == 1:
-        return f"{dispute.question} returns {dispute.answers[0]} or something else?"
-    return f"{dispute.question} returns {' or '.join(dispute.answers)}?"
+        return f"{call} returns {dispute.answers[0]} or something else?"
+    return f"{call} returns {' or '.join(dispute.answers)}?"
 
 
-def answer_lines(dispute: Dispute) -> tuple[str, ...]:
+def stated_lines(dispute: Dispute) -> tuple[str, ...]:
     """The rival answers as lines of an answers file; those that can't be written as one are left out."""
-    if not _is_call(dispute.question):
+    call = _call(dispute.question)
+    if call is None:
         return _stated(dispute.question)
-    said = [_said(answer) for answer in dispute.answers]
-    return tuple(f"{dispute.question} {each}" for each in said if each)
+    said = [said_of(answer) for answer in dispute.answers]
+    return tuple(f"{call} {each}" for each in said if each)
 
 
-def _is_call(question: str) -> bool:
-    """Return True if `question` is a call, with the statements before it on the same line; else it is a test."""
+def answer_lines(dispute: Dispute, spec: Spec, tests: Sequence[Test]) -> tuple[str, ...]:
+    """Return the lines that answer `dispute` and that an answers file may hold in a run of `spec` with `tests`."""
+
+    def is_taken(line: str) -> bool:
+        try:
+            answered(spec, line, "", under_way=True, tests=tests)
+        except UsageError:
+            return False
+        return True
+
+    return tuple(line for line in (*stated_lines(dispute), *_rulings(dispute)) if is_taken(line))
+
+
+def _rulings(dispute: Dispute) -> tuple[str, ...]:
+    """The answers that the spec says nothing about the call, and that the test is wrong."""
+    asked = asked_call(dispute)
+    return (*([f"any: {asked}"] if asked else []), f"wrong: {dispute.test_id}")
+
+
+def _differs_by_rounding(typed: str, answer: str) -> bool:
+    """Return True if two texts are floats, or lists of them, that are close and not equal."""
     try:
-        body = parse(question).body
-    except ValueError:
+        pair = [ast.literal_eval(text) for text in (typed, answer)]
+    except (ValueError, SyntaxError):
         return False
-    return "\n" not in question.strip() and bool(body) and isinstance(body[-1], ast.Expr)
+    one, other = (each if isinstance(each, list) else [each] for each in pair)
+    if pair[0] == pair[1] or len(one) != len(other) or not any(isinstance(each, float) for each in other):
+        return False
+    numbers = all(isinstance(each, int | float) for each in (*one, *other))
+    return numbers and all(isclose(each, near, rel_tol=1e-9) for each, near in zip(one, other, strict=True))
 
 
-def _said(answer: str) -> str | None:
-    """`answer` as the second half of a line; None where it fits no line."""
+def asked_call(dispute: Dispute) -> str | None:
+    """Return the steps and the call that `dispute` is about, on one line; None where there is no such line."""
+    return _call(dispute.question) or _asked(dispute.question)
+
+
+def _call(question: str) -> str | None:
+    """Return a question that is a call, with the statements before it on the same line; None for a test."""
+    body = [] if "\n" in question.strip() else statements_of(question)
+    if not body or not isinstance(body[-1], ast.Expr):
+        return None
+    return "; ".join(map(unparse, body))
+
+
+def said_of(answer: str, *, negated: bool = False) -> str | None:
+    """Return `answer`, a value or `raises` and an exception, or its contrary as the second half of a line; None
+    where it fits no line."""
     if answer.startswith("raises "):
-        return answer if exception(answer.removeprefix("raises ")) else None
-    sign = "is" if answer in ("None", "True", "False") else "=="
+        return answer if exception(answer.removeprefix("raises ")) and not negated else None
+    equal, is_it = ("!=", "is not") if negated else ("==", "is")
+    sign = is_it if answer in ("None", "True", "False") else equal
     return f"{sign} {answer}" if _is_whole(answer) else None
+
+
+def value_line(dispute: Dispute, typed: str) -> str:
+    """Return the line that says `typed` of the call of `dispute`: a value, an exception, or a whole line.
+
+    A float that differs from an answer of a draft by rounding alone means that answer. Raises UsageError.
+    """
+    call = asked_call(dispute)
+    raised = re.fullmatch(r"(?:raises?\s+)?(?P<name>[A-Z]\w*)(?:\(.*\))?", typed)
+    if call is None:
+        raise UsageError(f"`{typed}` is none of the keys.")
+    if raised and exception(raised["name"]):
+        return f"{call} raises {raised['name']}"
+    said = value(typed)
+    if said is None and parses(typed) and ("==" in typed or " is " in typed or typed.startswith("assert ")):
+        return typed
+    if said is None:
+        raise UsageError(f"`{typed}` is no value in Python; a text stands in quotes, an exception by its name.")
+    if any(_differs_by_rounding(said, answer) for answer in dispute.answers):
+        return f"{call} == pytest.approx({said})"
+    return f"{call} {'is' if said in ('None', 'True', 'False') else '=='} {said}"
 
 
 def how_to_answer(disputes: Sequence[Dispute]) -> str:
     """One sentence with a line that answers one of the questions: the shortest there is."""
-    lines = [line for dispute in disputes for line in answer_lines(dispute)]
-    if not lines:
-        return "Answer by an example of yours in the spec, or with --tests FILE."
-    line = min(lines, key=len)
+    lines = [line for dispute in disputes for line in stated_lines(dispute)]
+    line = min(lines or [line for dispute in disputes for line in _rulings(dispute)[:1]], key=len)
     return f"Answer with a line such as  {line}  in a file for --answers FILE, or under examples: in the spec."
 
 
-def questions_text(disputes: Sequence[Dispute], run: Path) -> str:
-    """The questions of the run in the directory `run`, each answer commented out."""
+def questions_text(disputes: Sequence[Dispute], run: Path, spec: Spec, tests: Sequence[Test]) -> str:
+    """The questions of the run of `spec` in the directory `run`, each answer commented out."""
     head = (
         "# Open questions. Remove the # from the answers that are right, or write others, then go on with:\n"
         f"# --resume {run} --answers {run / QUESTIONS_FILE}\n"
+        "# any: the spec does not say what comes of that call. wrong: that test asks for the wrong thing.\n"
     )
-    return head + "".join(_paragraph(dispute) for dispute in disputes)
+    return head + "".join(_paragraph(each, answer_lines(each, spec, tests)) for each in disputes)
 
 
 def is_answered(text: str) -> bool:
@@ -71,9 +136,10 @@ def is_answered(text: str) -> bool:
     return any(line.strip() and not line.strip().startswith("#") for line in text.splitlines())
 
 
-def _paragraph(dispute: Dispute) -> str:
-    lines = answer_lines(dispute) or ("no answer to this fits a line: say it in the spec, or with --tests FILE",)
-    return "".join(f"# {line}\n" for line in ("", question_line(dispute), *lines)).replace("# \n", "\n")
+def _paragraph(dispute: Dispute, answers: Sequence[str]) -> str:
+    shown = () if _call(dispute.question) or stated_lines(dispute) else dispute.question.splitlines()
+    lines = ("", question_line(dispute), *(f"    {line}" for line in shown), *answers)
+    return "".join(f"# {line}\n" for line in lines).replace("# \n", "\n", 1)
 
 
 def _is_whole(answer: str) -> bool:
@@ -89,45 +155,44 @@ def _condition(source: str) -> str:
 
 
 def _stated(source: str) -> tuple[str, ...]:
-    """The statement of the test `source` and its contrary, as lines of an answers file where they fit one."""
-    try:
-        body = parse(source).body
-    except ValueError:
-        return ()
-    match body:
-        case [ast.FunctionDef(args=ast.arguments(args=[]), decorator_list=[], body=statements)]:
-            return tuple(line for line in _lines_of(_inlined(statements)) if "\n" not in line)
-    return ()
-
-
-def _lines_of(statement: ast.stmt | None) -> tuple[str, ...]:
-    match statement:
-        case ast.Assert(test=test):
-            return f"assert {ast.unparse(test)}", f"assert {ast.unparse(ast.UnaryOp(ast.Not(), test))}"
+    """The statements of the test `source` on one line, and the contrary where it checks one thing; none where they
+    don't fit a line."""
+    *steps, last = statements_of(source) or [ast.Pass()]
+    before = _line(steps)
+    match last:
+        case ast.Assert(test=test) if before is not None:
+            checks = [ast.Assert(test)]
+            if not any(isinstance(step, ast.Assert) for step in steps):
+                checks.append(ast.Assert(ast.UnaryOp(ast.Not(), test)))
+            lines = [f"{before}{unparse(check)}" for check in checks]
         case ast.With(
             items=[ast.withitem(context_expr=ast.Call(func=func, args=[ast.Name(id=name)]))],
             body=[ast.Expr(value=ast.Call() as call)],
-        ) if ast.unparse(func) == "pytest.raises" and exception(name):
-            return (f"{ast.unparse(call)} raises {name}",)
-    return ()
+        ) if before is not None and unparse(func) == "pytest.raises" and exception(name):
+            lines = [f"{before}{unparse(call)} raises {name}"]
+        case _:
+            return ()
+    return tuple(line for line in lines if "\n" not in line)
 
 
-def _inlined(statements: Sequence[ast.stmt]) -> ast.stmt | None:
-    """The last of `statements` with the values that those before it give to names; None if they do more."""
-    values: dict[str, ast.expr] = {}
-    for statement in statements[:-1]:
-        match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=stated) if is_value(stated):
-                values[name] = stated
-            case _:
-                return None
-    made = _Inlining(values).visit(statements[-1])
-    return made if isinstance(made, ast.stmt) else None
+def _asked(source: str) -> str | None:
+    """The steps and the call of the test `source` that checks one thing, on one line; None for another."""
+    *steps, last = statements_of(source) or [ast.Pass()]
+    before = None if any(isinstance(step, ast.Assert) for step in steps) else _line(steps)
+    match last:
+        case ast.Assert(test=ast.Compare(left=ast.Call() as call) | (ast.Call() as call)):
+            asked = unparse(call)
+        case ast.With(body=[ast.Expr(value=ast.Call() as call)]):
+            asked = unparse(call)
+        case _:
+            return None
+    return None if before is None or "\n" in asked else f"{before}{asked}"
 
 
-class _Inlining(ast.NodeTransformer):
-    def __init__(self, values: Mapping[str, ast.expr]) -> None:
-        self._values = values
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return self._values.get(node.id, node)
+def _line(steps: Sequence[ast.stmt]) -> str | None:
+    """The statements `steps` as the beginning of a line; None where they are no simple ones."""
+    simple = ast.Assign | ast.AugAssign | ast.Expr | ast.Assert | ast.Delete
+    texts = [unparse(step) for step in steps]
+    if any("\n" in text for text in texts) or not all(isinstance(step, simple) for step in steps):
+        return None
+    return "".join(f"{text}; " for text in texts)

@@ -27,7 +27,7 @@ from typing import Any
 
 from ..errors import UsageError
 from ..files import contained, read_record
-from ..records import Dispute, RoundRecord, RunRecord, Test, fingerprint
+from ..records import RoundRecord, Ruling, RunRecord, Test, fingerprint
 from ..records.heal import HealRecord
 from ..suite import render
 from .atomic import PRIVATE, write_atomically
@@ -99,6 +99,10 @@ class RunDirectory:
         record: HealRecord = self.load_record("run.json", HealRecord)
         return record
 
+    def record(self) -> RunRecord | HealRecord:
+        """The record of a run or a heal. Raises UsageError as for either."""
+        return self.read_heal() if self.kind == "heal" else self.read()
+
     def save(self, name: str, text: str) -> None:
         """Keep a file of the run. Raises UsageError where its folder is a link out of the run's, and OSError."""
         write_atomically(self._place(name), text, contained(self.path), PRIVATE)
@@ -146,7 +150,7 @@ class RunDirectory:
         """Keep one round, before anything else happens."""
         self.save(f"rounds/{record.number:02d}/round.json", _text(record))
         self.save("ledger.json", _text(record.ruling))
-        self._keep_questions(record.ruling.disputes)
+        self._keep_questions(record.ruling)
 
     def delete_rounds(self) -> None:
         """Delete the rounds of an earlier attempt."""
@@ -226,12 +230,13 @@ class RunDirectory:
     def _bytes(self, name: str) -> bytes:
         return read_record(self._place(name), contained(self.path))
 
-    def _keep_questions(self, disputes: Sequence[Dispute]) -> None:
+    def _keep_questions(self, ruling: Ruling) -> None:
         """Write what is open, for `--answers`; a file that a user has answered in is set aside."""
         if is_answered(self.load(QUESTIONS_FILE) or ""):
             _set_aside(self._place(QUESTIONS_FILE))
-        if disputes:
-            self.save(QUESTIONS_FILE, questions_text(disputes, self.path))
+        if ruling.disputes:
+            tests = [entry.test for entry in ruling.ledger]
+            self.save(QUESTIONS_FILE, questions_text(ruling.disputes, self.path, self.read().spec, tests))
         else:
             self._place(QUESTIONS_FILE).unlink(missing_ok=True)
 
@@ -294,17 +299,17 @@ def runs_in(work_dir: Path) -> list[RunDirectory]:
     return [run for run in found if run.exists]
 
 
-def find(work_dir: Path, name: str | None) -> RunDirectory:
-    """The run called `name`: an id, the beginning of one, a path, or None for the latest.
+def find(work_dir: Path, name: str) -> RunDirectory:
+    """The run called `name`: an id, the beginning of one, a path, or `latest`.
 
     Raises UsageError where there is none, or several.
     """
-    if name is not None and RunDirectory(Path(name)).exists:
+    if name != "latest" and RunDirectory(Path(name)).exists:
         return RunDirectory(Path(name))
     runs = runs_in(work_dir)
     if not runs:
         raise UsageError(f"There is no run in {work_dir / 'runs'} yet; start one with a spec.")
-    if name is None:
+    if name == "latest":
         return runs[-1]
     matching = [run for run in runs if run.path.name.startswith(name)]
     matching = matching or [run for run in runs if name in run.path.name]

@@ -1,4 +1,4 @@
-"""Checks as tests and examples state them (after some steps a call gives a value, or raises), in a form to compare.
+"""Checks as tests and examples state them (after steps a call gives a value, or raises), in a form to compare.
 
 Two checks ask the same where they differ in layout, in the names of variables, in values that were given a name
 first, or in the order of keyword arguments.
@@ -17,7 +17,7 @@ from typing import Literal
 
 from .collection import last_name
 from .literals import expression, is_value
-from .source import parse, unparse
+from .source import names_bound, names_used, parse, unparse
 
 Sign = Literal["==", "!=", "true", "false", "raises"]
 _CLOSE = 1e-6
@@ -71,8 +71,8 @@ def checks_in(code: str, preamble: str = "") -> tuple[Check, ...]:
         stated = _stated(node)
         if stated is not None:
             call, sign, value = stated
-            *before, asked = normalised([*steps, ast.Expr(call)])
-            found.append(Check(tuple(before), asked, sign, value))
+            question = normalised([*steps, ast.Expr(call)])
+            found += [Check(question[:-1], question[-1], sign, value)] if question else []
             steps.append(node if sign == "raises" else ast.Expr(call))
         else:
             steps.append(ast.Expr(node.test) if isinstance(node, ast.Assert) else node)
@@ -80,17 +80,14 @@ def checks_in(code: str, preamble: str = "") -> tuple[Check, ...]:
 
 
 def asked_in(code: str) -> tuple[str, ...]:
-    """Return steps and a call, as statements, in the form of `Check.question`; their value is left out."""
-    body = statements_of(code)
-    match body[-1:]:
-        case [ast.Expr(value=ast.Compare(left=left))]:
-            body[-1] = ast.Expr(left)
-    return normalised(body)
+    """Return steps and a call, as statements, in the form of `Check.question`."""
+    return normalised(statements_of(code))
 
 
 def same_check(one: str, other: str, preamble: str = "") -> bool:
     """Return True if `one` is the test `other` with its `preamble`, or one of its checks."""
-    if normalised(statements_of(one)) == normalised(statements_of(other)):
+    whole = normalised(statements_of(one))
+    if whole and whole == normalised(statements_of(other)):
         return True
     mine = checks_in(one)
     return len(mine) == 1 and mine[0] in checks_in(other, preamble)
@@ -98,26 +95,38 @@ def same_check(one: str, other: str, preamble: str = "") -> bool:
 
 def statements_of(code: str, preamble: str = "") -> list[ast.stmt]:
     """Return the statements of a test function or of an example, without docstring and imports; a value that was
-    given a name stands where the name is used once. None for what is not Python."""
+    given a name stands where the name is used once. There are none in what is not Python."""
     try:
-        body, before = parse(code).body, parse(preamble).body
-    except ValueError:
+        return _inlined(_said(parse(code).body, parse(preamble).body))
+    except (ValueError, RecursionError):
         return []
+
+
+def _said(body: list[ast.stmt], before: Sequence[ast.stmt]) -> list[ast.stmt]:
     match body:
         case [ast.FunctionDef(decorator_list=[], body=inside)]:
             body = inside
-    constants = [node for node in before if isinstance(node, ast.Assign) and is_value(node.value)]
+    used = names_used(body)
+    constants = [
+        node
+        for node in before
+        if isinstance(node, ast.Assign) and is_value(node.value) and names_bound(node) <= used
+    ]
     said = [
         node
         for node in [*constants, *body]
         if not isinstance(node, ast.Import | ast.ImportFrom)
         and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
     ]
-    return _inlined(said)
+    match said:
+        case [*before, ast.Assign(targets=[ast.Name(id=name)], value=value), ast.Expr(value=ast.Name(id=asked))]:
+            return [*before, ast.Expr(value)] if name == asked else said
+    return said
 
 
 def normalised(statements: Sequence[ast.stmt]) -> tuple[str, ...]:
-    """Return the source of each statement, with their variables renamed in order."""
+    """Return the source of each statement, with their variables renamed in order; nothing for what nests too
+    deeply."""
     bound = [
         node.id
         for each in statements
@@ -125,7 +134,10 @@ def normalised(statements: Sequence[ast.stmt]) -> tuple[str, ...]:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     ]
     names = {name: ast.Name(f"v{number}") for number, name in enumerate(dict.fromkeys(bound), 1)}
-    return tuple(unparse(_Replaced(names).visit(deepcopy(each))) for each in statements)
+    try:
+        return tuple(unparse(_Replaced(names).visit(deepcopy(each))) for each in statements)
+    except (ValueError, RecursionError):
+        return ()
 
 
 def _stated(node: ast.stmt) -> tuple[ast.expr, Sign, str] | None:
@@ -161,8 +173,9 @@ def _inlined(body: Sequence[ast.stmt]) -> list[ast.stmt]:
     for node, after in zip(body, [*body[1:], None], strict=True):
         plain = _Replaced(values).visit(node)
         match plain:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) | ast.AnnAssign(
-                target=ast.Name(id=name), value=ast.expr() as value
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
             ):
                 lasting = isinstance(value, ast.Constant) or loaded[name] == 1
                 if stored[name] == 1 and lasting and (is_value(value) or _compares(after, name)):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 
 from ..batch.heals import title_of
 from ..batch.journal import Task
-from ..batch.labels import label_of
+from ..batch.labels import duration, label_of
 from ..batch.outcome import BatchResult
 from ..batch.records import Entry, EntryResult
 from ..events import Answered, Asked, BoardStarted, Event, Fetching, Note, Ruled, Streamed
@@ -123,7 +123,7 @@ class BatchConsole:
         done, earlier = self._labels.total(), self.earlier.total()
         counts = ", ".join(f"{count} {name}" for name, count in sorted((self._labels + self.earlier).items()))
         left = (now - self._started) / done * (self.total - done) if done else None
-        eta = f", about {_duration(left)} left" if left else ""
+        eta = f", about {duration(left)} left" if left else ""
         return f"{done + earlier} of {self.total + earlier} specs{f': {counts}' if counts else ''}{eta}"
 
 
@@ -153,7 +153,7 @@ def closing_lines(result: BatchResult) -> list[str]:
     counts = ", ".join(f"{count} {name}" for name, count in result.counts.items()) or "none"
     lines = [
         f"{len(result.results)} specs: {counts}",
-        f"{_duration(result.seconds)}, {usage.calls} calls, {usage.completion_tokens} tokens generated{cost}",
+        f"{duration(result.seconds)}, {usage.calls} calls, {usage.completion_tokens} tokens generated{cost}",
     ]
     lines += result.notes
     bad = [f"Bad: {each.why}" for each in result.results if each.status == "bad"]
@@ -192,10 +192,3 @@ def entry_lines(entries: Sequence[Entry]) -> list[str]:
             lines.append(f"{entry.id} ({entry.where}): {signature}, {len(entry.spec.examples)} examples{needs}")
     bad = sum(entry.error is not None for entry in entries)
     return [*lines, f"{len(entries)} specs, {bad} of them bad"]
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"

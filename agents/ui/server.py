@@ -230,16 +230,9 @@ class Page:
     def start(self, _: str, body: Json) -> Json:
         """Begin a run of a spec."""
         spec, examples, tests = (_text(body, field) for field in ("spec", "examples", "tests"))
-        effort = body.get("effort", "medium")
-        if effort not in ("low", "medium", "high"):
-            raise UsageError("The effort is low, medium or high.")
-        changes: Json = {"effort": effort}
-        for field in ("max_tokens", "max_seconds"):
-            value = body.get(field)
-            if value is not None:
-                if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
-                    raise UsageError(f"{field} is a number above 0.")
-                changes[field] = value
+        changes = {
+            name: body[name] for name in ("effort", "max_tokens", "max_seconds") if body.get(name) is not None
+        }
         if body.get("approve") is True:
             changes["approve"] = "replacement"
         return {"run": self._jobs.generate(spec, examples, tests, **changes).run}

@@ -8,11 +8,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ..batch.reports.details import run_details
+from ..batch.reports.details import run_details, run_facts
 from ..errors import GreenloopError
 from ..files import read_regular
 from ..jobs import Job, Jobs
-from ..records import RunRecord
+from ..records import Ending, RunRecord
+from ..records.heal import HealRecord
 from ..run.event_log import is_written
 from ..storage.questions import answer_lines, how_to_answer, question_line
 from ..storage.run_directory import RunDirectory, runs_in
@@ -37,47 +38,32 @@ def _row(run: RunDirectory, job: Job | None) -> Json:
         told = job.document()
         return {**row, "title": clean(told["said"]), "state": told["state"], "grade": None, "model": None}
     try:
-        if run.kind == "heal":
-            heal = run.read_heal()
-            result = heal.result
-            usage = result.usage if result is not None else None
-            row |= {
-                "title": f"heal {Path(heal.request.path).name}",
-                "state": heal.status if heal.status != "running" or _at_work(job) else "interrupted",
-                "grade": result.grade or result.outcome if result is not None else None,
-                "model": result.model if result is not None else None,
-                "created": heal.created,
-                "seconds": result.seconds if result is not None else 0.0,
-            }
-        else:
-            record = run.read()
-            usage = record.usage
-            row |= {
-                "title": clean(record.spec.text.strip())[:LONGEST_TITLE],
-                "state": state_of(run, record, job),
-                "grade": record.grade,
-                "model": record.models["code_writer"],
-                "created": record.created,
-                "seconds": record.seconds,
-            }
+        record = run.record()
     except (GreenloopError, OSError) as error:
         return {**row, "title": clean(str(error)), "state": "unreadable", "grade": None, "model": None}
-    if usage is not None:
-        row |= {"tokens": usage.prompt_tokens + usage.completion_tokens, "cost": usage.cost_usd}
+    row |= {"state": state_of(run, record, job), "created": record.created}
+    ended: Ending | None
+    if isinstance(record, HealRecord):
+        row |= {"title": f"heal {Path(record.request.path).name}", "grade": None, "model": None}
+        if (ended := record.result) is not None:
+            row |= {"grade": ended.grade or ended.outcome, "model": ended.model}
+    else:
+        ended, title = record, clean(record.spec.text.strip())[:LONGEST_TITLE]
+        row |= {"title": title, "grade": record.grade, "model": record.models["code_writer"]}
+    if ended is not None:
+        usage = ended.usage
+        tokens = usage.prompt_tokens + usage.completion_tokens
+        row |= {"seconds": ended.seconds, "tokens": tokens, "cost": usage.cost_usd}
     return row
 
 
-def state_of(run: RunDirectory, record: RunRecord, job: Job | None) -> str:
+def state_of(run: RunDirectory, record: RunRecord | HealRecord, job: Job | None) -> str:
     """The state of a run: one that no process is at any more is interrupted."""
-    if _at_work(job):
-        return "running" if job is not None and job.began else "waiting"
+    if job is not None and not job.future.done():
+        return "running" if job.began else "waiting"
     if record.status == "running" and not is_written(run.events):
         return "interrupted"
     return record.status
-
-
-def _at_work(job: Job | None) -> bool:
-    return job is not None and not job.future.done()
 
 
 def run_document(jobs: Jobs, name: str) -> Json:
@@ -87,10 +73,9 @@ def run_document(jobs: Jobs, name: str) -> Json:
     if not run.exists:
         empty: Json = {field: [] for field in ("rounds", "tests", "facts", "notes", "questions")}
         return {**document, **empty, "code": "", "suite": "", "spec": "", "why": document["title"]}
-    if run.kind == "heal":
-        result = run.read_heal().result
-        return {**document, "heal": asdict(result) if result is not None else None}
-    record, rounds = run.read(), run.rounds()
+    record, rounds = run.record(), run.rounds()
+    if isinstance(record, HealRecord):
+        return {**document, "heal": asdict(record.result) if record.result is not None else None}
     ruling = rounds[-1].ruling if rounds else None
     error = record.error.message if record.error is not None else ""
     return {
@@ -104,10 +89,12 @@ def run_document(jobs: Jobs, name: str) -> Json:
             {
                 "question": question_line(each),
                 "how": how_to_answer((each,)),
-                "lines": list(answer_lines(each)),
+                "lines": list(answer_lines(each, record.spec, [entry.test for entry in ruling.ledger])),
             }
-            for each in (ruling.disputes if ruling is not None else ())
-        ],
+            for each in ruling.disputes
+        ]
+        if ruling is not None
+        else [],
     }
 
 
@@ -147,15 +134,8 @@ def _proposal(job: Job | None) -> Json | None:
 
 
 def _facts(record: RunRecord) -> Iterator[tuple[str, str]]:
-    usage = record.usage
     yield "Model", f"{record.models['code_writer']}. {record.model_reason}"
-    yield "Sandbox", f"{record.sandbox}, {record.isolation or 'no verdict'}"
-    yield "Time", f"{record.seconds:,.1f} s, of that {usage.seconds:,.1f} s in {usage.calls} model calls"
-    yield "Tokens", f"{usage.prompt_tokens:,} read, {usage.completion_tokens:,} generated"
-    if usage.cost_usd:
-        yield "Cost", f"{usage.cost_usd:.4f} USD"
-    if record.strength is not None:
-        yield "Suite", str(record.strength).removeprefix("Suite: ")
+    yield from run_facts(record, record.sandbox)
     if record.forked_from is not None:
         yield "Forked from", f"{record.forked_from.run} after round {record.forked_from.round}"
     yield "Started", record.created

@@ -26,10 +26,10 @@ sys.path.insert(0, str(ROOT))
 
 from agents.bench.hidden_tests import HiddenTests  # noqa: E402
 from agents.bench.statistics import share_of  # noqa: E402
-from agents.bench.tasks import BenchTask, read_tasks, solution_of, task_spec  # noqa: E402
+from agents.bench.tasks import BenchTask, read_tasks  # noqa: E402
 from agents.errors import BudgetSpent, GreenloopError, ReplyError  # noqa: E402
 from agents.events import ignore_event  # noqa: E402
-from agents.judge.judge import SUCCESSES  # noqa: E402
+from agents.judge.leader_view import SUCCESSES  # noqa: E402
 from agents.judge.probes import UNKNOWN  # noqa: E402
 from agents.llm_backends.recorded import ReplyStore  # noqa: E402
 from agents.loop.plan import plan  # noqa: E402
@@ -161,7 +161,7 @@ def rows(name: str, args: argparse.Namespace) -> Iterator[dict[str, Any]]:
     with closing(open_sandbox()) as sandbox, closing(CachedVerifier(sandbox)) as verifier:
         hidden = HiddenTests(tasks, sandbox)
         for task in tasks:
-            spec: Spec | None = task_spec(task, strip)
+            spec: Spec | None = task.spec(strip)
             found: list[dict[str, Any]] = []
             for answers in range(MOST_ANSWERS + 1):
                 if spec is None:
@@ -171,7 +171,7 @@ def rows(name: str, args: argparse.Namespace) -> Iterator[dict[str, Any]]:
                 if not kept.rounds:
                     break
                 ruling = kept.rounds[-1].ruling
-                solution = solution_of(task, kept.code) if kept.code else ""
+                solution = task.solution(kept.code) if kept.code else ""
                 right = bool(solution) and hidden.judge(task.task_id, solution).plus
                 claimed = ruling.grade in SUCCESSES
                 asked = [each.question[:200] for each in ruling.disputes[:3]]

@@ -94,6 +94,7 @@ def reported(directory: Path) -> list[tuple[str, str]]:
     return [(line["grade"], line["model"]) for line in map(json.loads, lines)]
 
 
+@pytest.mark.thorough
 def test_a_forgotten_server_and_a_dead_one_cost_no_result(tmp_path: Path) -> None:
     write_specs(tmp_path, 2)
     writer = Writer()

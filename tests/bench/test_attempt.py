@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agents.bench.attempt import Attempt
-from agents.bench.tasks import read_tasks, task_spec
+from agents.bench.tasks import read_tasks
 from agents.errors import ModelError, SandboxUnavailable
 from agents.sandbox import open_sandbox
 from agents.settings import Settings, Strategy
@@ -56,7 +56,7 @@ class Maker:
         return self._directory / "replies"
 
     def attempt(self, strategy: Strategy, strip: bool = False, tokens: int | None = None) -> Attempt:
-        return Attempt(task_spec(self._task, strip), Settings(strategy=strategy), tokens)
+        return Attempt(self._task.spec(strip), Settings(strategy=strategy), tokens)
 
     def made(
         self, strategy: Strategy, model: WrittenModel, *, strip: bool = False, tokens: int | None = None

@@ -14,9 +14,8 @@ from agents.bench.drafts import (
     chosen,
     draft_difference,
     draft_figures,
-    draft_table,
     read_report,
-    write_report,
+    write_drafts,
 )
 from agents.bench.hidden_tests import HiddenTests
 from agents.bench.journal import Journal
@@ -88,7 +87,7 @@ def test_two_measurements_are_compared_draft_by_draft(tmp_path: Path) -> None:
     difference = draft_difference(one.tasks, other.tasks)
     assert difference is not None
     assert (difference.pairs, difference.gained, difference.lost) == (2, 1, 0)
-    written = write_report(one, draft_table(one, other), tmp_path)
+    _, written = write_drafts("one", one.tasks, tmp_path, against=other)
     assert read_report(tmp_path) == one
     assert "against other, draft by draft" in written[1].read_text("utf-8")
 

@@ -70,7 +70,7 @@ class Bench:
         tasks = read_tasks(data_file(self.directory, *rows))
         measurement = Measurement(tasks, strategies, Settings(), seeds, strip)
         journal = Journal(self.directory / out, {"what": "a test's"}, again=again)
-        runner = Runner(measurement, backends, self._sandbox, hidden or self.hidden, journal)
+        runner = Runner(measurement, backends, self._sandbox, (hidden or self.hidden).judge, journal)
         found = runner.run(1, self.told.append)
         assert len(found) == measurement.size
         return found
@@ -132,6 +132,7 @@ def test_strategies_share_the_replies_to_equal_questions(measured: Measured) -> 
     assert charged > len(measured.asked), "and each is charged for them"
 
 
+@pytest.mark.thorough
 def test_each_seed_is_a_result_of_its_own_with_other_drafts(bench: Bench) -> None:
     model = WrittenModel()
     found = bench.run(WrittenModels(model), "single", seeds=2)
@@ -159,6 +160,7 @@ def test_again_does_everything_anew_on_the_recorded_replies(bench: Bench, measur
     assert len(bench.hidden.judged) == 2
 
 
+@pytest.mark.thorough
 def test_a_strategy_that_is_added_later_is_all_that_is_done(bench: Bench) -> None:
     first = bench.run(WrittenModels(WrittenModel()), "single")
     model = WrittenModel()
@@ -167,6 +169,7 @@ def test_a_strategy_that_is_added_later_is_all_that_is_done(bench: Bench) -> Non
     assert [kind for kind, _, _ in model.asked] == ["tests of code"], "its draft is recorded"
 
 
+@pytest.mark.thorough
 def test_a_damaged_result_is_done_again_and_no_other(bench: Bench) -> None:
     first = bench.run(WrittenModels(WrittenModel()), "single", "classic", rows=(HALVED, INITIALS))
     damaged, *others = bench.files()
@@ -178,6 +181,7 @@ def test_a_damaged_result_is_done_again_and_no_other(bench: Bench) -> None:
     assert len(damaged.read_text()) > len(whole) // 2
 
 
+@pytest.mark.thorough
 def test_what_ended_before_a_run_was_cut_short_is_kept(bench: Bench) -> None:
     cut = WrittenModel(fails={"initials": AWAY})
     with pytest.raises(ModelError, match="away"):
@@ -188,6 +192,7 @@ def test_what_ended_before_a_run_was_cut_short_is_kept(bench: Bench) -> None:
     assert {name for _, name, _ in model.asked} == {"initials"}
 
 
+@pytest.mark.thorough
 def test_best_of_n_drafts_until_it_spent_what_greenloop_did(bench: Bench) -> None:
     cautious = {"halved": [RIGHT["halved"], WRONG["halved"], *[RIGHT["halved"]] * 98]}
     found = bench.run(WrittenModels(WrittenModel(draft=cautious)), "best-of-n", "greenloop")
@@ -216,13 +221,25 @@ def test_best_of_n_alone_drafts_what_the_plan_has(bench: Bench) -> None:
     ("draft", "tests", "replacement", "right", "lost"),
     [
         pytest.param(RIGHT, OF_WRONG, WRONG, False, True, id="right, repaired to wrong"),
-        pytest.param(WRONG, None, RIGHT, True, False, id="wrong, repaired to right"),
+        pytest.param(WRONG, None, RIGHT, True, False, id="wrong, repaired to right", marks=pytest.mark.thorough),
         pytest.param(
-            WRONG, None, {"halved": "def halved(xs):\n    return 'WRONG'\n"}, False, False, id="never right"
+            WRONG,
+            None,
+            {"halved": "def halved(xs):\n    return 'WRONG'\n"},
+            False,
+            False,
+            id="never right",
+            marks=pytest.mark.thorough,
         ),
-        pytest.param(WRONG, OF_WRONG, RIGHT, False, False, id="wrong, not repaired"),
+        pytest.param(WRONG, OF_WRONG, RIGHT, False, False, id="wrong, not repaired", marks=pytest.mark.thorough),
         pytest.param(
-            RIGHT, OF_WRONG, {"halved": RIGHT["halved"] + "\n\nX = 1\n"}, True, False, id="right throughout"
+            RIGHT,
+            OF_WRONG,
+            {"halved": RIGHT["halved"] + "\n\nX = 1\n"},
+            True,
+            False,
+            id="right throughout",
+            marks=pytest.mark.thorough,
         ),
     ],
 )
@@ -244,6 +261,7 @@ def test_a_right_draft_that_a_repair_spoilt_is_lost_to_repair(
     assert found.lost_to_repair is lost
 
 
+@pytest.mark.thorough
 def test_a_wrong_draft_chosen_over_a_right_one_is_not_lost_to_repair(bench: Bench) -> None:
     unlike_the_example = "def halved(xs):\n    return list(xs)\n"  # right, as far as KnownAnswers goes
     like_it = RIGHT["halved"] + "\n\nWRONG = True\n"
@@ -253,12 +271,14 @@ def test_a_wrong_draft_chosen_over_a_right_one_is_not_lost_to_repair(bench: Benc
     assert not found.lost_to_repair
 
 
+@pytest.mark.thorough
 def test_false_claims_are_kept_as_they_are(bench: Bench) -> None:
     model = WrittenModel(draft={"halved": [WRONG["halved"]]}, tests_of_code=OF_WRONG)
     (found,) = bench.run(WrittenModels(model), "classic")
     assert (found.claimed, found.hidden, found.grade) == (True, Hidden(False, False), "failed")
 
 
+@pytest.mark.thorough
 def test_without_examples_nothing_is_trusted(bench: Bench) -> None:
     found = bench.run(WrittenModels(WrittenModel()), "single", "greenloop", strip=True)
     by_strategy = {each.strategy: each for each in found}

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from agents.bench.stripping import without_examples
-from agents.bench.tasks import read_tasks, task_spec
+from agents.bench.tasks import read_tasks
 
 from ..conformance.humaneval import DATA
 
@@ -133,7 +133,7 @@ def test_a_stub_without_the_entry_point_is_an_error() -> None:
 def test_no_call_on_values_is_left_in_any_task_but_what_defines_it() -> None:
     found = {}
     for task in read_tasks(DATA):
-        left = task_spec(task, strip_examples=True).text
+        left = task.spec(strip_examples=True).text
         tree = ast.parse(left)
         (function,) = (n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == task.entry_point)
         docstring = ast.get_docstring(function) or ""
@@ -147,6 +147,6 @@ def test_no_call_on_values_is_left_in_any_task_but_what_defines_it() -> None:
 @pytest.mark.skipif(not DATA.exists(), reason=f"no benchmark data at {DATA}")
 def test_what_is_left_of_a_task_is_part_of_it_in_its_order() -> None:
     for task in read_tasks(DATA):
-        given = iter(task_spec(task).text.split("\n"))
-        left = [line for line in task_spec(task, strip_examples=True).text.split("\n") if line.strip()]
+        given = iter(task.spec().text.split("\n"))
+        left = [line for line in task.spec(strip_examples=True).text.split("\n") if line.strip()]
         assert all(line in given for line in left), task.task_id

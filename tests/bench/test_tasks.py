@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.bench.tasks import LEFT_OUT, BenchTask, read_tasks, solution_of, task_spec
+from agents.bench.tasks import LEFT_OUT, BenchTask, read_tasks
 from agents.errors import UsageError
 from agents.sandbox import Job, open_sandbox
 
@@ -112,7 +112,7 @@ def test_prose_makes_a_spec_with_its_signature_and_its_first_assert(tmp_path: Pa
     (task,) = read_tasks(file_of(tmp_path, json.dumps(COMMON)), "MBPP+")
     example = "assert set(similar_elements((1, 2), (2, 3))) == {2}"
     asked = "Write a function to find what is in both tuples.\n\ndef similar_elements(one, two): ..."
-    spec, stripped = task_spec(task), task_spec(task, strip_examples=True)
+    spec, stripped = task.spec(), task.spec(strip_examples=True)
     assert (spec.id, spec.text, stripped.text) == ("own-2", f"{asked}\n\n{example}", asked)
     assert spec.signature is not None
     assert spec.signature.text == "def similar_elements(one, two)"
@@ -120,7 +120,7 @@ def test_prose_makes_a_spec_with_its_signature_and_its_first_assert(tmp_path: Pa
     assert [found.code for found in spec.examples] == [example]
     assert stripped.examples == ()
     for code in (COMMON["canonical_solution"], "from typing import List\n"):
-        assert solution_of(task, code) == code
+        assert task.solution(code) == code
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_a_task_that_says_nothing_of_a_solution_is_left_out(tmp_path: Path) -> N
 
 
 def test_a_task_makes_a_spec_with_its_examples() -> None:
-    spec = task_spec(TASK)
+    spec = TASK.spec()
     assert (spec.id, spec.text) == ("humaneval-12", PROMPT.strip("\n"))
     assert spec.signature is not None
     assert spec.signature.text == "def f(xs: List[float]) -> List[float]"
@@ -156,22 +156,22 @@ def test_a_task_makes_a_spec_with_its_examples() -> None:
 
 
 def test_a_stripped_task_keeps_all_but_its_examples() -> None:
-    spec = task_spec(TASK, strip_examples=True)
+    spec = TASK.spec(strip_examples=True)
     assert spec.examples == ()
     assert spec.text == PROMPT.replace("    >>> f([2.0])\n    [1.0]\n", "").strip("\n")
-    assert spec.signature == task_spec(TASK).signature
+    assert spec.signature == TASK.spec().signature
 
 
 def test_base_cases_that_stay_in_the_text_are_not_trusted() -> None:
     task = BenchTask("a", 'def f(n):\n    """It is\n    f(0) == 1\n    f(n) == n * f(n - 1)\n    """\n', "f")
-    assert len(task_spec(task).examples) == 1
-    assert "f(0) == 1" in task_spec(task, strip_examples=True).text
-    assert task_spec(task, strip_examples=True).examples == ()
+    assert len(task.spec().examples) == 1
+    assert "f(0) == 1" in task.spec(strip_examples=True).text
+    assert task.spec(strip_examples=True).examples == ()
 
 
 def test_the_entry_point_is_the_tasks_where_another_function_is_a_stub_too() -> None:
     prompt = PROMPT + '\n\ndef later(y):\n    """For later."""\n'
-    spec = task_spec(BenchTask("a", prompt, "f"))
+    spec = BenchTask("a", prompt, "f").spec()
     assert spec.signature is not None
     assert spec.signature.name == "f"
     assert [example.code for example in spec.examples] == ["assert f([2.0]) == [1.0]"]
@@ -183,18 +183,18 @@ def test_every_task_of_the_development_half_makes_a_spec_of_its_entry_point() ->
     assert len(tasks) == 82
     for task in tasks:
         for strip in (False, True):
-            spec = task_spec(task, strip)
+            spec = task.spec(strip)
             assert spec.signature is not None
             assert spec.signature.name == task.entry_point
             assert spec.id == "humaneval-" + task.task_id.removeprefix("HumanEval/")
             assert not strip or not spec.examples
-    assert {task.task_id for task in tasks if not task_spec(task).examples} == WITHOUT_TRUSTED
+    assert {task.task_id for task in tasks if not task.spec().examples} == WITHOUT_TRUSTED
 
 
 @needs_data
 def test_trusted_examples_hold_for_the_reference_solutions() -> None:
     tasks = read_tasks(DATA)
-    assert sum(len(task_spec(task).examples) for task in tasks) == 234
+    assert sum(len(task.spec().examples) for task in tasks) == 234
     assert failing(tasks) == CONTRADICTORY
 
 
@@ -203,7 +203,7 @@ def test_every_prose_task_has_its_signature_and_one_example_that_holds() -> None
     tasks = read_tasks(MBPP, "MBPP+")
     assert len(tasks) == 200 - len(LEFT_OUT)
     for task in tasks:
-        spec, stripped = task_spec(task), task_spec(task, strip_examples=True)
+        spec, stripped = task.spec(), task.spec(strip_examples=True)
         assert spec.signature is not None
         assert f"{spec.signature.text}: ..." == task.prompt
         assert stripped.signature == spec.signature
@@ -215,8 +215,7 @@ def test_every_prose_task_has_its_signature_and_one_example_that_holds() -> None
 def failing(tasks: Sequence[BenchTask]) -> set[str]:
     """The tasks of which an example does not hold for the reference."""
     given = [
-        (task.task_id, f"import math\n{task.reference}", [e.code for e in task_spec(task).examples])
-        for task in tasks
+        (task.task_id, f"import math\n{task.reference}", [e.code for e in task.spec().examples]) for task in tasks
     ]
     job = Job(["-I", "/src/holds.py"], {"holds.py": HOLDS.encode()}, stdin=json.dumps(given).encode())
     sandbox = open_sandbox("none")
@@ -229,12 +228,12 @@ def failing(tasks: Sequence[BenchTask]) -> set[str]:
 
 def test_a_module_that_stands_alone_is_handed_over_as_it_is() -> None:
     for code in (PROMPT + "    return [half(x) for x in xs]\n", "def f(xs):\n    return xs\n", "not Python", ""):
-        assert solution_of(TASK, code) == code
+        assert TASK.solution(code) == code
 
 
 def test_what_the_stub_defines_and_the_module_lacks_is_added() -> None:
     code = '"""Halves."""\n\nfrom __future__ import annotations\n\ndef f(xs):\n    return [half(x) for x in xs]\n'
-    made = solution_of(TASK, code)
+    made = TASK.solution(code)
     added = 'import math\ndef half(x: float) -> float:\n    """Half of x."""\n    return math.floor(x) / 2\n'
     assert made == code.replace("annotations\n", f"annotations\n{added}")
     ast.parse(made)
@@ -242,9 +241,9 @@ def test_what_the_stub_defines_and_the_module_lacks_is_added() -> None:
 
 def test_the_modules_own_definitions_win_over_the_stubs() -> None:
     code = "def half(x):\n    return 0\n\ndef f(xs: List[float]):\n    return [half(x) for x in xs]\n"
-    assert solution_of(TASK, code) == "from typing import List\n" + code
+    assert TASK.solution(code) == "from typing import List\n" + code
 
 
 def test_the_stubs_entry_point_is_never_added() -> None:
     code = "def g(xs: List[float]):\n    return f(xs)\n"
-    assert solution_of(TASK, code) == "from typing import List\n" + code
+    assert TASK.solution(code) == "from typing import List\n" + code

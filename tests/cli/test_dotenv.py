@@ -279,6 +279,7 @@ print(len(opened), [name for name in os.environ if name.startswith(("EVIL", "OTE
 """
 
 
+@pytest.mark.thorough
 def test_no_library_reads_the_file(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("EVIL=1\nOTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:9\nOPENAI_API_KEY=k\n")
 

@@ -108,12 +108,21 @@ def test_no_escape_sequence_reaches_a_pipe(tmp_path: Path) -> None:
 
 def test_show_prints_the_run_again(tmp_path: Path) -> None:
     _, document = replayed(tmp_path, QUICKSORT)
-    ended = greenloop(tmp_path, "show")
+    ended = greenloop(tmp_path, "show", "latest")
     assert ended.returncode == 0
     assert "Round 1" in ended.stdout
     assert document["why"].split(";")[0] in " ".join(ended.stdout.split())
     by_name = greenloop(tmp_path, "show", "quicksort")
     assert by_name.stdout == ended.stdout
+
+
+def test_show_without_a_name_lists_the_runs(tmp_path: Path) -> None:
+    assert "no run in work_dir/runs yet" in greenloop(tmp_path, "show").stdout
+    _, document = replayed(tmp_path, QUICKSORT)
+    listed = greenloop(tmp_path, "show").stdout
+    assert f" {document['grade']} " in listed
+    assert "-quicksort-" in listed
+    assert "Round 1" not in listed
 
 
 def test_the_run_directory_holds_what_the_design_promises(tmp_path: Path) -> None:

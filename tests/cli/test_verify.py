@@ -61,6 +61,17 @@ def test_right_code_is_exit_0_with_every_field_of_a_verdict(tmp_path: Path) -> N
     assert math.isfinite(document["seconds"])
 
 
+def test_tests_may_import_the_file_by_its_own_name(tmp_path: Path) -> None:
+    (tmp_path / "calc.py").write_text(RIGHT)
+    (tmp_path / "test_calc.py").write_text(TESTS.replace("user_code", "calc"))
+    ended = greenloop(tmp_path, "verify", "calc.py", "test_calc.py")
+    assert ended.returncode == 0, ended.stdout
+    (tmp_path / "test_calc.py").write_text(TESTS.replace("user_code", "other"))
+    ended = greenloop(tmp_path, "verify", "calc.py", "test_calc.py")
+    assert ended.returncode == 1
+    assert "it imports other.add, neither user_code nor named (--packages, --with)" in ended.stdout
+
+
 def test_wrong_code_is_exit_1_with_the_facts_of_the_failure(tmp_path: Path) -> None:
     exit_code, document = verified(tmp_path, WRONG, TESTS)
     assert (exit_code, document["verdict"]) == (1, "failed")

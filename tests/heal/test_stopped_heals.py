@@ -12,16 +12,18 @@ from typing import Any
 import pytest
 
 from agents.errors import BudgetSpent, UsageError
-from agents.events import Event, Note, ignore_event
+from agents.events import Asked, Event, Note, ignore_event
 from agents.heal.heal import heal_case
 from agents.heal.run import HealOptions, run_heal
 from agents.heal.target import check_recorded
+from agents.jobs import Jobs
 from agents.records import Reply, Request
 from agents.records.heal import Answer, Call, HealRequest, HealResult, Observation, Symptom
 from agents.roles.ask import LARGE_MODEL
 from agents.roles.healer import Healer
 from agents.settings import Settings
 from agents.storage.run_directory import RunDirectory
+from agents.ui.views import listing
 
 from ..support.commands import greenloop
 from ..support.provider import Streams
@@ -73,6 +75,42 @@ def test_a_heal_that_is_stopped_keeps_its_best_patch_and_goes_on(heals: Heals, h
     heals.alike(HALF)
     assert heals.run("--resume", result.run_dir, "--max-tokens", "99") == 0, heals.error
     assert heals.document["grade"] == "consensus"
+
+
+def test_a_heal_records_its_events_and_notes_and_is_seen_at_work_by_others(heals: Heals) -> None:
+    heals.script(HALVES)
+    heals.replies("x", HALF)
+    states: list[str] = []
+    refusals: list[str] = []
+    work_dir = heals.folder / "work_dir"
+
+    def look(event: Event) -> None:
+        if isinstance(event, Asked) and not states:
+            states.append(listing(Jobs(Settings(work_dir=work_dir)))[0]["state"])
+            (run,) = (work_dir / "runs").glob("*heal*")
+            with pytest.raises(UsageError) as refusal:
+                run_heal(
+                    HealRequest(path=str(heals.folder / "s.py")),
+                    Settings(model="recorded:.", work_dir=work_dir),
+                    HealOptions(),
+                    {},
+                    {},
+                    ignore_event,
+                    RunDirectory(run),
+                )
+            refusals.append(str(refusal.value))
+
+    result = healed(heals, look)
+    assert states == ["running"]
+    assert "Another process is at" in refusals[0]
+    assert listing(Jobs(Settings(work_dir=work_dir)))[0]["state"] == "finished"
+    assert result.run_dir is not None
+    lines = [json.loads(line) for line in (Path(result.run_dir) / "events.jsonl").read_text().splitlines()]
+    assert [lines[0]["event"], lines[-1]["event"]] == ["started", "ended"]
+    assert (lines[-1]["status"], lines[-1]["grade"]) == ("finished", result.grade)
+    assert [line["text"] for line in lines if line["event"] == "note"] == list(result.notes)
+    assert result.notes
+    assert result.notes[0].startswith("Patch 1")
 
 
 @pytest.mark.thorough

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agents.judge.clause_checks import clause_checks, edge_probes
@@ -83,6 +85,23 @@ def test_a_value_may_go_in_or_come_out() -> None:
 def test_edges_are_made_from_the_calls_of_tests_where_no_test_has_them() -> None:
     assert [probed_call(probe) for probe in edge_probes([ROMAN], [UPPER], 4)] == ["f('iv')"]
     assert edge_probes([ROMAN], [UPPER, LOWER], 4) == ()
+
+
+TIES = Clause("ties keep their order", (Need("test", "ties keep their order"),))
+
+
+def test_a_rule_without_a_word_to_look_for_is_held_by_a_test_that_was_asked_for_it() -> None:
+    assert checked(TIES, UPPER).standing == "nothing checks this"
+    assert checked(TIES, replace(UPPER, about=TIES.text)).standing == "held by 1 test"
+
+
+def test_two_clauses_that_name_one_exception_need_a_test_each() -> None:
+    other = Clause("raise ValueError for other texts", (Need("exception", "ValueError"),))
+    empty, strange = raising("test_x", "f('')"), raising("test_y", "f('?')")
+    one = clause_checks([RAISES, other], [empty], [], "f")
+    assert [check.standing for check in one] == ["held by 1 test", "nothing checks `ValueError`"]
+    both = clause_checks([RAISES, other], [empty, strange], [], "f")
+    assert [check.missing for check in both] == [(), ()]
 
 
 # --- what a ruling makes of it -----------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import pytest
 
 from agents.errors import BudgetSpent, ModelError
 from agents.events import Event, Note
-from agents.judge.judge import SUCCESSES
+from agents.judge.leader_view import SUCCESSES
 from agents.loop.orchestrator import orchestrate
 from agents.records import Example, Spec, Test, VerdictKind
 from agents.spec import read_spec

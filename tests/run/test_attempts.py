@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,20 +36,25 @@ from dataclasses import replace
 from pathlib import Path
 from agents.storage.run_directory import RunDirectory
 from tests.run.test_attempts import fill
-left = int(sys.argv[2])
+left = None  # changes of a name that are let through, once they are counted
 def hook(event, arguments):
     global left
-    if event in ("os.rename", "os.mkdir", "os.remove", "os.rmdir") and armed:
+    if event in ("os.rename", "os.mkdir", "os.remove", "os.rmdir") and left is not None:
         left -= 1
         if left < 0:
             os.kill(os.getpid(), signal.SIGKILL)
-armed = False
 sys.addaudithook(hook)
-run = RunDirectory(Path(sys.argv[1]))
-armed = sys.argv[3] == "all"
-fill(run.begin_attempt(), "new", rounds=1)
-armed = True
-run.adopt_attempt()
+for line in sys.stdin:
+    moment, path = line.split(maxsplit=1)
+    child = os.fork()
+    if child == 0:
+        run = RunDirectory(Path(path.strip()))
+        left = int(moment) if sys.argv[1] == "all" else None
+        fill(run.begin_attempt(), "new", rounds=1)
+        left = int(moment) if left is None else left
+        run.adopt_attempt()
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 
 
@@ -74,24 +80,43 @@ def result_of(run: RunDirectory) -> tuple[str, list[str], str | None]:
 OLD, NEW = ("old", ["old", "old"], "# old\n"), ("new", ["new"], "# new\n")
 
 
+Killed = Callable[[int, RunDirectory], int]
+
+
+@pytest.fixture
+def killed(armed: str) -> Iterator[Killed]:
+    """Run a new attempt in a process of its own that is killed at a moment; its exit code."""
+    command = [sys.executable, "-c", KILLED, armed]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as forking:
+        assert forking.stdin is not None
+        assert forking.stdout is not None
+        given, told = forking.stdin, forking.stdout
+
+        def killed(moment: int, run: RunDirectory) -> int:
+            given.write(f"{moment} {run.path}\n")
+            given.flush()
+            return int(told.readline())
+
+        yield killed
+
+
 @pytest.mark.parametrize("armed", ["all", "adopting"])
-def test_a_kill_at_any_moment_leaves_one_whole_result(tmp_path: Path, armed: str) -> None:
+def test_a_kill_at_any_moment_leaves_one_whole_result(tmp_path: Path, armed: str, killed: Killed) -> None:
     """Killed before its first, second, ... change of a name, until one attempt comes through."""
     seen = []
     for moment in range(0, 60, 3 if armed == "all" else 1):
         run = runs.create(tmp_path / str(moment), record())
         fill(run, "old", rounds=2)
-        arguments = [sys.executable, "-c", KILLED, str(run.path), str(moment), armed]
-        ended = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True)
-        assert ended.returncode in (0, -signal.SIGKILL), ended.stderr
+        code = killed(moment, run)
+        assert code in (0, -signal.SIGKILL)
         found = result_of(run)
         assert found in (OLD, NEW)
-        assert runs.find(tmp_path / str(moment), None) == run
+        assert runs.find(tmp_path / str(moment), "latest") == run
         run.begin_attempt()
         assert result_of(run) == found, "what was cut off is taken up, and changes no result"
         assert {path.name for path in run.path.iterdir()}.isdisjoint({"adopted", "attempt"})
         seen.append(found)
-        if ended.returncode == 0:
+        if code == 0:
             break
     assert seen[0] == OLD
     assert seen[-1] == NEW

@@ -53,7 +53,7 @@ def test_a_result_says_what_its_tests_are_worth_and_show_says_what_they_miss(tmp
     assert 0 < strength["killed"] <= strength["planned"]
     assert strength["line_coverage"] == 1.0
     assert 0 < strength["noticed"] <= strength["changed"]
-    shown = greenloop(tmp_path, "show").stdout
+    shown = greenloop(tmp_path, "show", "latest").stdout
     assert f"Suite: 100 % of lines, 100 % of branches, {strength['killed']} of" in shown
     for survivor in strength["survivors"]:
         assert f"Not caught, line {survivor['line']}: `{survivor['before']}`" in " ".join(shown.split())
@@ -62,7 +62,7 @@ def test_a_result_says_what_its_tests_are_worth_and_show_says_what_they_miss(tmp
 def test_without_mutation_nothing_is_measured(tmp_path: Path) -> None:
     _, document = replayed(tmp_path, QUICKSORT, "--no-mutation")
     assert document["strength"] is None
-    assert "Suite:" not in greenloop(tmp_path, "show").stdout
+    assert "Suite:" not in greenloop(tmp_path, "show", "latest").stdout
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_without_mutation_nothing_is_measured(tmp_path: Path) -> None:
 )
 def test_a_measurement_that_fails_is_a_note(tmp_path: Path, runner: MutantRunner, said: str) -> None:
     kept = recorder(tmp_path)
-    result = kept.run_and_record(lambda: measure_suite(DOUBLE, [value_test("test_1", "f(1)", "3")], kept, runner))
+    result = kept.finish(lambda: measure_suite(DOUBLE, [value_test("test_1", "f(1)", "3")], kept, runner))
     (note,) = result.notes
     assert said in note
     assert note.startswith("The strength of the tests was not measured: ")

@@ -9,7 +9,7 @@ from agents.sandbox import Sandbox
 from ..support.sandboxes import WITH_CONTAINERS, open_or_skip
 
 
-@pytest.fixture(params=WITH_CONTAINERS)
+@pytest.fixture(params=WITH_CONTAINERS, scope="module")
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     """Every backend that this machine has, `none` included: what holds for all."""
     opened = open_or_skip(request.param)

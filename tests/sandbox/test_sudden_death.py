@@ -18,7 +18,7 @@ import pytest
 from agents.sandbox import Job
 
 from ..support.held import wait_until
-from ..support.sandboxes import ALL, ISOLATING, BackendName, open_or_skip
+from ..support.sandboxes import ALL, ISOLATING, BackendName, often, open_or_skip
 
 ROOT = Path(__file__).parents[2]
 TOOL = """
@@ -78,7 +78,7 @@ def left_in_the_end(mark: str, tool: int) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", often(ALL, "bubblewrap", "native"))
 def test_nothing_outlives_the_tool(name: BackendName) -> None:
     open_or_skip(name).close()
     chance = random.Random(7)
@@ -93,7 +93,7 @@ def test_nothing_outlives_the_tool(name: BackendName) -> None:
         assert left_in_the_end(mark, tool.pid) == []
 
 
-@pytest.mark.parametrize("name", ISOLATING)
+@pytest.mark.parametrize("name", often(ISOLATING, "bubblewrap", "native"))
 def test_nothing_outlives_a_tool_that_is_killed_while_it_tries_the_sandbox(
     name: BackendName, tmp_path: Path
 ) -> None:

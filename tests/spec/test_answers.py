@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from agents.errors import UsageError
-from agents.records import Spec
+from agents.records import Spec, Test
 from agents.roles.prompt import messages, with_all_examples
 from agents.spec import read_spec, with_answers
+from agents.spec.answers import why_ruled_out
 from agents.suite import example_tests
 
 SPEC = read_spec('Implement slugify(text: str) -> str. slugify("A b") == "a-b"', origin="argument")
@@ -125,3 +126,79 @@ def test_an_answer_may_run_the_program(tmp_path: Path) -> None:
     path.write_text(f"done = {run}; done.stdout == '1\\n'\n", encoding="utf-8")
     (example,) = with_answers(spec, path, under_way=True).examples
     assert example.code.endswith("assert done.stdout == '1\\n'")
+
+
+GENERATED = (
+    Test("test_empty", "def test_empty():\n    s = MinStack()\n    assert s.min() is None\n", "generated"),
+    Test(
+        "test_one",
+        "def test_one():\n    stack = MinStack()\n    stack.push(1)\n    assert stack.min() == 1\n",
+        "generated",
+    ),
+    Test("test_spec_example_1", "def test_spec_example_1():\n    assert MinStack().size() == 0\n", "spec"),
+)
+STACK = read_spec(
+    "Implement class MinStack with push(x), pop(), min() and size().\n\nassert MinStack().size() == 0",
+    origin="argument",
+)
+
+
+def rulings(directory: Path, *lines: str, spec: Spec = STACK) -> Spec:
+    path = directory / "answers.txt"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return with_answers(spec, path, under_way=True, tests=GENERATED)
+
+
+@pytest.mark.parametrize(
+    ("line", "ruled_out"),
+    [
+        ("wrong: test_empty", ["test_empty"]),
+        ("wrong: s = MinStack(); s.min() is None", ["test_empty"]),
+        ("wrong: x = MinStack(); x.push(1); x.min() == 1", ["test_one"]),
+        ("any: s = MinStack(); s.min()", ["test_empty"]),
+        ("any: m = MinStack(); m.push(1)", ["test_one"]),
+        ("any: m = MinStack(); m.push(2)", []),
+        ("m = MinStack(); m.min() raises IndexError", []),
+    ],
+)
+def test_an_answer_rules_out_the_generated_tests_that_it_is_about(
+    tmp_path: Path, line: str, ruled_out: list[str]
+) -> None:
+    spec = rulings(tmp_path, line)
+    assert [test.id for test in GENERATED if why_ruled_out(test, spec)] == ruled_out
+    assert spec != STACK
+    assert rulings(tmp_path, line, spec=spec) == spec
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (["wrong: test_emty"], r"line 1: the run has no generated test `test_emty`; take one of: test_empty"),
+        (["wrong: test_spec_example_1"], "no generated test `test_spec_example_1`"),
+        (["wrong: s = MinStack(); s.min() == 5"], "no generated test of the run states"),
+        (["any: MinStack().size() == 0"], r"contradicts the spec's `MinStack\(\).size\(\) == 0`"),
+        (["any: 1 + 1"], "calls nothing that the spec defines"),
+        (["any: MinStack("], "is not Python"),
+        (["any: x = 1"], r"ends in no call; write `any: "),
+        (["any: MinStack().min()", "MinStack().min() == 1"], "line 2: .* contradicts line 1"),
+        (["wrong: test_one", "s = MinStack(); s.push(1); s.min() == 1"], "line 2: .* contradicts line 1"),
+    ],
+)
+def test_a_ruling_that_can_not_be_meant_is_one_sentence(tmp_path: Path, lines: list[str], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        rulings(tmp_path, *lines)
+
+
+def test_a_test_has_a_name_in_a_run_alone(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="`test_one` is the name of no test here"):
+        answered(tmp_path, "wrong: test_one", STACK)
+
+
+def test_a_later_ruling_takes_the_place_of_an_answer_and_the_other_way_round(tmp_path: Path) -> None:
+    value = rulings(tmp_path, "s = MinStack(); s.push(1); s.min() == 1")
+    ruled_out = rulings(tmp_path, "wrong: test_one", spec=value)
+    assert codes(ruled_out) == codes(STACK)
+    unspecified = rulings(tmp_path, "any: s = MinStack(); s.min()", spec=ruled_out)
+    assert unspecified.wrong_tests == ruled_out.wrong_tests
+    again = rulings(tmp_path, "s = MinStack(); s.min() raises ValueError", spec=unspecified)
+    assert again.unspecified == ()

@@ -73,6 +73,9 @@ def test_a_stubs_docstring_is_what_is_split() -> None:
         ("Strip leading and trailing whitespace.", ["a space at an end", "white space"]),
         ("Use help_me(x) for it.", ["`help_me`"]),
         ("It takes --quiet.", ["`--quiet`"]),
+        ("Ties keep their order.", ["“Ties keep their order”"]),
+        ("Do not use a loop if you can.", []),
+        ("Lists are there.", []),
     ],
 )
 def test_what_a_test_of_a_clause_has_to_use(sentence: str, expected: list[str]) -> None:

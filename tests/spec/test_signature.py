@@ -76,3 +76,18 @@ def test_a_signature_may_be_given_with_or_without_def(text: str, header: str) ->
 def test_what_is_no_signature_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="signature such as"):
         stated(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "header"),
+    [
+        ("A function median(numbers) that returns the middle value.", "def median(numbers)"),
+        ("parse_duration(text) turns a duration into seconds.", "def parse_duration(text)"),
+        ("A class LRUCache(capacity) that keeps entries. put(key, value) stores one.", "class LRUCache"),
+        ("I need a class Inventory for a shop. remove(item, quantity=1) takes pieces out.", "class Inventory"),
+        ("A mailing list has names(x) in it.", None),
+    ],
+)
+def test_a_spec_may_begin_with_what_it_asks_for(text: str, header: str | None) -> None:
+    signature = found(text)
+    assert (signature and signature.text) == header

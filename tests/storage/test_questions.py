@@ -6,9 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from agents.records import Dispute
+from agents.records import Dispute, Test
 from agents.spec import read_spec, with_answers
-from agents.storage.questions import answer_lines, how_to_answer, is_answered, question_line, questions_text
+from agents.storage.questions import (
+    answer_lines,
+    how_to_answer,
+    is_answered,
+    question_line,
+    questions_text,
+    stated_lines,
+)
 
 SPEC = read_spec("Implement f(x) -> object.", origin="argument")
 VALUES = Dispute("test_1", "f('éa')", ("'ea'", "''"))
@@ -36,15 +43,43 @@ def test_how_to_answer_is_told_by_a_line_that_can_be_pasted() -> None:
 def test_a_test_that_states_no_plain_value_is_asked_about_by_what_it_checks(body: str, line: str) -> None:
     dispute = from_source(body)
     assert question_line(dispute) == f"is this right: {line.removeprefix('assert ')}?"
-    assert answer_lines(dispute)[0] == line
+    assert stated_lines(dispute)[0] == line
 
 
-@pytest.mark.parametrize("body", ["y = f(1)\n    assert f(y) == y", "for x in [1]:\n        assert f(x) == x"])
-def test_a_test_that_fits_no_line_is_still_one_line_of_a_question(body: str) -> None:
+BODIES = {
+    "steps": ("s = f(1)\n    s.push(1)\n    assert s.min() == 1", "s = f(1); s.push(1); assert s.min() == 1"),
+    "steps that raise": (
+        "s = f(1)\n    s.pop()\n    with pytest.raises(IndexError):\n        s.pop()",
+        "s = f(1); s.pop(); s.pop() raises IndexError",
+    ),
+    "several checks": (
+        "s = f(1)\n    assert s.a == 1\n    assert s.b == 2",
+        "s = f(1); assert s.a == 1; assert s.b == 2",
+    ),
+    "a name of a result": ("expected = [1]\n    y = f(1)\n    assert y == expected", "assert f(1) == [1]"),
+    "a loop": ("for x in [1]:\n        assert f(x) == x", "wrong: test_1"),
+    "a text of two lines": ("assert f(1) == '''a\nb'''", "assert f(1) == 'a\\nb'"),
+}
+
+
+@pytest.mark.parametrize(("body", "line"), BODIES.values(), ids=BODIES.keys())
+def test_every_question_has_lines_that_can_be_uncommented(tmp_path: Path, body: str, line: str) -> None:
     dispute = from_source(body)
-    assert answer_lines(dispute) == ()
+    tests = [Test("test_1", dispute.question, "generated")]
+    lines = answer_lines(dispute, SPEC, tests)
+    assert lines[0] == line
+    assert lines[-1] == "wrong: test_1"
     assert "\n" not in question_line(dispute)
-    assert "--tests FILE" in how_to_answer([dispute])
+    for number, each in enumerate(lines):
+        path = tmp_path / f"{number}.txt"
+        path.write_text(each)
+        assert with_answers(SPEC, path, under_way=True, tests=tests) != SPEC
+    assert lines[0] in how_to_answer([dispute])
+
+
+def test_only_lines_that_the_run_takes_are_offered() -> None:
+    spec = read_spec("Implement f(x) -> object. f(1) == 2", origin="argument")
+    assert answer_lines(Dispute("test_probe_1", "f(1)", ("2", "3")), spec, ()) == ("f(1) == 2",)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +97,7 @@ def test_a_test_that_fits_no_line_is_still_one_line_of_a_question(body: str) -> 
     ],
 )
 def test_only_a_value_that_can_be_written_is_offered(answer: str, line: str | None) -> None:
-    assert answer_lines(Dispute("test_1", "f(1)", (answer,))) == ((line,) if line else ())
+    assert stated_lines(Dispute("test_1", "f(1)", (answer,))) == ((line,) if line else ())
 
 
 @pytest.mark.parametrize(
@@ -74,10 +109,10 @@ def test_only_a_value_that_can_be_written_is_offered(answer: str, line: str | No
     ],
 )
 def test_each_answer_of_the_file_is_read_once_it_is_uncommented(tmp_path: Path, dispute: Dispute) -> None:
-    text = questions_text([dispute, VALUES], tmp_path)
+    text = questions_text([dispute, VALUES], tmp_path, SPEC, ())
     assert not is_answered(text)
     path = tmp_path / "answers.txt"
-    offered = answer_lines(dispute)
+    offered = stated_lines(dispute)
     assert offered
     for line in offered:
         assert f"# {line}\n" in text
@@ -90,7 +125,7 @@ def test_a_question_about_an_object_is_answered_on_one_line(tmp_path: Path) -> N
     spec = read_spec("Implement class Stack with `pop`.", origin="argument")
     dispute = Dispute("test_1", "s = Stack(2); s.push(1); s.pop()", ("1", "2", "raises IndexError"))
     assert question_line(dispute) == "s = Stack(2); s.push(1); s.pop() returns 1 or 2 or raises IndexError?"
-    for number, line in enumerate(answer_lines(dispute)):
+    for number, line in enumerate(stated_lines(dispute)):
         path = tmp_path / f"{number}.txt"
         path.write_text(line + "\n", encoding="utf-8")
         (example,) = with_answers(spec, path, under_way=True).examples

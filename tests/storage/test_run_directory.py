@@ -65,8 +65,8 @@ def round_with(*disputes: Dispute) -> RoundRecord:
 
 def test_open_questions_lie_in_a_file_for_as_long_as_there_are_any(tmp_path: Path) -> None:
     run = runs.create(tmp_path, record())
-    run.append(round_with(Dispute("test_1", "f(1)", ("1", "2"))))
-    assert "# f(1) == 2\n" in (run.path / "questions.txt").read_text()
+    run.append(round_with(Dispute("test_1", "f(3)", ("1", "2"))))
+    assert "# f(3) == 2\n" in (run.path / "questions.txt").read_text()
     run.append(round_with())
     assert not (run.path / "questions.txt").exists()
 
@@ -97,7 +97,7 @@ def test_a_record_of_another_version_is_refused_with_the_way_out(tmp_path: Path)
 def test_a_run_is_found_by_id_beginning_part_path_or_as_the_latest(tmp_path: Path) -> None:
     first = runs.create(tmp_path, record("20260101-000000-first-aaaa"))
     second = runs.create(tmp_path, record("20260102-000000-second-bbbb"))
-    assert runs.find(tmp_path, None) == second
+    assert runs.find(tmp_path, "latest") == second
     for name in ("20260101-000000-first-aaaa", "20260101", "first", str(first.path)):
         assert runs.find(tmp_path, name) == first
 

@@ -125,7 +125,7 @@ def test_a_work_dir_that_the_user_names_elsewhere_is_fine(
     (tmp_path / "checkout").mkdir()
     monkeypatch.chdir(tmp_path / "checkout")
     runs.create(secret.parent / "work", record())
-    assert runs.find(secret.parent / "work", None).read() == record()
+    assert runs.find(secret.parent / "work", "latest").read() == record()
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe"])
@@ -160,6 +160,10 @@ def test_hostile_runs_break_no_list_and_no_other_run(run: RunDirectory, secret: 
     assert set(rows.values()) == {"unreadable"}
     assert "30000101-pipe" not in rows
     assert runs.find(work_dir, run.path.name).read() == record()
+    listed = greenloop(tmp_path, "show")
+    assert (listed.returncode, listed.stderr) == (0, "")
+    assert listed.stdout.count("unreadable") == len(rows)
+    assert SECRET not in listed.stdout
     for name in [*hostile, "30000108-linked"]:
         shown = greenloop(tmp_path, "show", name)
         assert shown.returncode == 2, shown.stderr
@@ -176,7 +180,7 @@ def test_a_round_whose_parts_do_not_fit_is_one_sentence(run: RunDirectory, tmp_p
     else:
         document["board"]["verdicts"] = []
     path.write_text(json.dumps(document))
-    shown = greenloop(tmp_path, "show")
+    shown = greenloop(tmp_path, "show", "latest")
     assert (shown.returncode, shown.stderr.count("\n")) == (2, 1)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import pytest
@@ -34,8 +35,16 @@ ISOLATING: tuple[BackendName, ...] = (
 )
 CONTAINERS: tuple[BackendName, ...] = ("container", "warm container", "a container a job")
 ALL: tuple[BackendName, ...] = (*ISOLATING, "none")
-WITH_CONTAINERS = (*ALL, *(pytest.param(name, marks=pytest.mark.thorough) for name in CONTAINERS[:2]))
-"""Parameters of a test; a container takes most of a second to start, so the form with one a job is left out."""
+
+
+def often(names: Iterable[BackendName], *everyday: BackendName) -> list[object]:
+    """Parameters of a test: those that are not for every day are marked thorough."""
+    return [name if name in everyday else pytest.param(name, marks=pytest.mark.thorough) for name in names]
+
+
+WITH_CONTAINERS = often((*ALL, *CONTAINERS[:2]), "bubblewrap", "native without namespaces", "warm native", "none")
+"""Each backend is for every day, cold or warm. A container takes most of a second to start, so the form with one a
+job is left out."""
 
 
 def open_or_skip(name: BackendName) -> Sandbox:

@@ -82,7 +82,7 @@ def test_the_end_counts_and_names_bad_entries() -> None:
     lines = closing_lines(batch_result("out", results, 300.0, None, ["out/report.html"]))
     assert lines == [
         "2 specs: 1 bad, 1 verified",
-        "5 min, 1 calls, 10 tokens generated",
+        "5 min 00 s, 1 calls, 10 tokens generated",
         "Bad: b.md is empty",
         "Written: out/report.html",
     ]

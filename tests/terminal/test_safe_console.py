@@ -81,7 +81,7 @@ def test_a_hostile_run_is_shown_as_text(tmp_path: Path) -> None:
     board = replace(ROUND_BOARD, candidates=(candidate, *ROUND_BOARD.candidates[1:]))
     ruling = replace(judge(board, Situation()).ruling, why=HOSTILE)
     run.append(RoundRecord(1, board, None, ruling, 0.5))
-    shown = greenloop(tmp_path, "show")
+    shown = greenloop(tmp_path, "show", "latest")
     printed = shown.stdout + shown.stderr
     assert shown.returncode == 0, printed
     assert not [each for each in ("\x1b", "\x9b", "\u202e", "\u200b") if each in printed]

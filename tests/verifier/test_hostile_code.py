@@ -28,7 +28,7 @@ from agents.verifier.inside.proxy.peer import MODULE_NUMBER
 from agents.verifier.inside.proxy.plain import Malformed
 from agents.verifier.inside.test_process.caller import Caller
 
-from ..support.sandboxes import ALL, open_or_skip
+from ..support.sandboxes import ALL, often, open_or_skip
 
 Frame = list[Any]
 _watched: list[str] = []
@@ -268,7 +268,7 @@ def test_b():
 """
 
 
-@pytest.fixture(params=ALL, scope="module")
+@pytest.fixture(params=often(ALL, "bubblewrap", "native without namespaces"), scope="module")
 def verifier(request: pytest.FixtureRequest) -> Iterator[Verifier]:
     sandbox = open_or_skip(request.param)
     with Verifier(sandbox, call_seconds=2.0) as opened:

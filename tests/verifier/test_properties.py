@@ -181,7 +181,9 @@ def test_hypothesis_finds_the_tables_that_it_would_have_made() -> None:
         ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("code", "exit_code"), [(RIGHT, 0), (DEDUPLICATES, 1)])
+@pytest.mark.parametrize(
+    ("code", "exit_code"), [pytest.param(RIGHT, 0, marks=pytest.mark.thorough), (DEDUPLICATES, 1)]
+)
 def test_a_saved_suite_runs_with_plain_pytest(tmp_path: Path, code: Candidate, exit_code: int) -> None:
     (tmp_path / "user_code.py").write_text(code.code)
     (tmp_path / "test_user_code.py").write_text(render(SUITE[:4]))

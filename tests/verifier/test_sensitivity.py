@@ -9,7 +9,7 @@ import pytest
 from agents.records import Candidate, Test, Verdict
 from agents.sandbox import SandboxLimits, open_sandbox
 from agents.verifier import Verifier
-from agents.verifier.inside.test_process.changes import of_value
+from agents.verifier.inside.test_process.other_answers import of_value
 from agents.verifier.sensitivity import Sensitivity, SensitivityCache, lacks_time
 
 ADD = "def add(a, b):\n    return a + b\n"
@@ -199,8 +199,11 @@ def test_assertions_that_never_ran_are_named(verifier: Verifier) -> None:
 
 
 def test_the_figures_are_those_of_the_changes(verifier: Verifier) -> None:
-    verdict = verifier.verify(ADD, HEAD + "def test_a():\n    assert add(1, 2) % 2 == 1\n")
-    (strength,) = verdict.strength
+    for _ in range(10):  # on a busy machine the time for changes may end before the last of them is tried
+        verdict = verifier.verify(ADD, HEAD + "def test_a():\n    assert add(1, 2) % 2 == 1\n")
+        (strength,) = verdict.strength
+        if strength.tried == 4:
+            break
     assert (strength.noticed, strength.tried, strength.missed) == (3, 4, "add(1, 2) returning -3")
 
 

@@ -21,6 +21,7 @@ from .conftest import Left
 
 ROOT = Path(__file__).parents[2]
 BACKENDS: tuple[BackendName, ...] = ("bubblewrap", "native", "native without namespaces", "none")
+EVERYDAY = (("bubblewrap", "warm"), ("native", "warm"), ("none", "cold"))
 TOOL = """
 import sys
 from agents.records import Candidate
@@ -48,8 +49,14 @@ _ROUNDS = 3
 _LONGEST = 0.6
 
 
-@pytest.mark.parametrize("mode", ["cold", "warm"])
-@pytest.mark.parametrize("name", BACKENDS)
+@pytest.mark.parametrize(
+    ("name", "mode"),
+    [
+        pytest.param(name, mode, marks=[] if (name, mode) in EVERYDAY else pytest.mark.thorough)
+        for name in BACKENDS
+        for mode in ("cold", "warm")
+    ],
+)
 def test_nothing_outlives_the_tool(name: BackendName, mode: str, left: Left) -> None:
     open_or_skip(name).close()
     mounts = Path("/proc/self/mountinfo").read_text()

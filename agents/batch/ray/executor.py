@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from ...errors import GreenloopError, StorageFailed, UsageError
 from ...events import Note
@@ -111,12 +112,10 @@ def for_the_cluster(settings: Settings, choices: Mapping[Role, Choice]) -> Setti
     """
     if any(is_embedded(choice.model_id) for choice in choices.values()) and not settings.frozen:
         raise UsageError(EMBEDDED_ON_A_CLUSTER)
-    named = {role: _absolute(choice.model_id) for role, choice in choices.items()}
+    named: dict[str, Any] = {f"{role}_model": _absolute(choice.model_id) for role, choice in choices.items()}
     return replace(
         settings,
-        code_writer_model=named["code_writer"],
-        test_writer_model=named["test_writer"],
-        critic_model=named["critic"],
+        **named,
         api_base=next((choice.api_base for choice in choices.values() if choice.api_base), settings.api_base),
         cache=settings.cache.absolute() if settings.cache else None,
         record=settings.record.absolute() if settings.record else None,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from ...storage.atomic import write_pieces_atomically
+from ...storage.atomic import replace_atomically
 from ..records import BatchFacts, EntryResult
 from .junit import junit
 from .lines import lines
@@ -34,5 +34,6 @@ def write_reports(directory: Path, results: Sequence[EntryResult], facts: BatchF
     """
     ordered = sorted(results, key=lambda result: result.id)
     for name, report in _REPORTS.items():
-        write_pieces_atomically(directory / name, report(directory, ordered, facts))
+        pieces = report(directory, ordered, facts)
+        replace_atomically(directory / name, (piece.encode("utf-8", "surrogatepass") for piece in pieces))
     return [directory / name for name in _REPORTS]

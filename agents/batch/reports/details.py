@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import GreenloopError
-from ...records import Candidate, ClauseCheck, LedgerEntry, Outcome, RoundRecord, Verdict
+from ...records import Candidate, ClauseCheck, LedgerEntry, Outcome, RoundRecord, RunOutcome, Verdict
 from ...storage.questions import how_to_answer, question_line
 from ...storage.run_directory import RunDirectory
 from ...syntax.clean_text import clean
@@ -128,16 +128,24 @@ def _clauses(run: _Run) -> Sequence[ClauseCheck]:
     return run.rounds[-1].ruling.clauses if run.rounds else ()
 
 
+def run_facts(ended: RunOutcome, sandbox: str | None) -> Iterator[tuple[str, str]]:
+    """Yield what a run took, by name."""
+    usage = ended.usage
+    if sandbox:
+        yield "Sandbox", f"{sandbox}, {ended.isolation or 'no verdict'}"
+    yield "Time", f"{ended.seconds:,.1f} s, of that {usage.seconds:,.1f} s in {usage.calls} model calls"
+    yield "Tokens", f"{usage.prompt_tokens:,} read, {usage.completion_tokens:,} generated"
+    if usage.cost_usd:
+        yield "Cost", f"{usage.cost_usd:.4f} USD"
+    if ended.strength is not None:
+        yield "Suite", str(ended.strength).removeprefix("Suite: ")
+
+
 def _facts(result: EntryResult, cut: _Cut) -> list[tuple[str, str]]:
-    usage = result.usage
     stated = (
         ("Where", result.where),
         ("Model", result.model),
-        ("Sandbox", f"{result.sandbox}, {result.isolation or 'no verdict'}" if result.sandbox else None),
-        ("Time", f"{result.seconds:,.1f} s, of that {usage.seconds:,.1f} s in {usage.calls} model calls"),
-        ("Tokens", f"{usage.prompt_tokens:,} read, {usage.completion_tokens:,} generated"),
-        ("Cost", f"{usage.cost_usd:.4f} USD" if usage.cost_usd else None),
-        ("Suite", str(result.strength).removeprefix("Suite: ") if result.strength else None),
+        *run_facts(result, result.sandbox),
         ("Begun", f"{result.tries} times" if result.tries > 1 else None),
         ("Files", result.folder),
         ("Run", result.run),

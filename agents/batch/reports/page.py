@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...syntax.clean_text import clean
-from ..labels import ReportTotals, has_reached, label_of, one_line, report_totals, tokens
+from ..labels import ReportTotals, duration, has_reached, label_of, one_line, report_totals, tokens
 from ..records import BatchFacts, EntryResult
 from .details import LEAST_BYTES, details, short_details
 from .plots import count_bars, grades_bar, histogram, slug
@@ -76,7 +76,7 @@ def _figures(sums: ReportTotals, facts: BatchFacts) -> Iterator[tuple[str, str]]
     yield "specs", f"{sums.specs:,}"
     yield f"reached {facts.required}", f"{sums.reached:,}"
     yield "exit code", str(facts.exit_code)
-    yield "wall time", _duration(facts.seconds)
+    yield "wall time", duration(facts.seconds)
     yield "model calls", f"{usage.calls:,}"
     yield "tokens read", f"{usage.prompt_tokens:,}"
     yield "tokens generated", f"{usage.completion_tokens:,}"
@@ -108,14 +108,6 @@ def _row(result: EntryResult, facts: BatchFacts) -> list[Any]:
         tokens(result),
         round(result.seconds, 1),
     ]
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 1:
-        return f"{seconds:.1f} s"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
 
 
 def _json(document: Any) -> str:

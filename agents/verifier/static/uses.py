@@ -128,7 +128,7 @@ class Uses:
             level = isinstance(node, ast.ImportFrom) and node.level
             if level or not (whole or ((in_table or named or parted(path)[0]) and not self.is_refused(path))):
                 known = named or path[0] in sys.stdlib_module_names
-                why = "which tests may not" if known else "a package that is not named (--packages)"
+                why = "which tests may not" if known else "neither user_code nor named (--packages, --with)"
                 yield f"it imports {'.'.join(path)}, {why}"
 
     def _attribute(self, node: ast.Attribute) -> Iterator[str]:

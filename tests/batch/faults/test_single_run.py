@@ -41,7 +41,7 @@ def test_a_run_killed_while_the_replacement_is_written_goes_on_there(tmp_path: P
         assert asked, "the Critic was never asked"
         assert all(seen.wanted != "replacement" for seen in served.answered()), "the kill came too late"
         assert orphans.gone()
-        assert greenloop(tmp_path, "show").returncode == 0
+        assert greenloop(tmp_path, "show", "latest").returncode == 0
         (run,) = (tmp_path / "work_dir" / "runs").glob("*/run.json")
         ended = greenloop(tmp_path, "--resume", run.parent.name, *options, "--json", extra=KEY, seconds=300)
     document = json.loads(ended.stdout)

@@ -9,7 +9,7 @@ import pytest
 
 from agents.batch.reports import write_reports
 from agents.batch.reports.page import page
-from agents.storage.atomic import write_pieces_atomically
+from agents.storage.atomic import replace_atomically
 
 from .batches import FACTS, hostile, keep_run, one_of_each, result
 
@@ -40,13 +40,13 @@ def test_hostile_texts_are_written_as_utf_8(tmp_path: Path) -> None:
 
 
 def test_a_report_that_breaks_off_leaves_the_earlier_one_whole(tmp_path: Path) -> None:
-    def breaking() -> Iterator[str]:
-        yield "half"
+    def breaking() -> Iterator[bytes]:
+        yield b"half"
         raise KeyboardInterrupt
 
-    write_pieces_atomically(tmp_path / "report.html", ["who", "le"])
+    replace_atomically(tmp_path / "report.html", [b"who", b"le"])
     with pytest.raises(KeyboardInterrupt):
-        write_pieces_atomically(tmp_path / "report.html", breaking())
+        replace_atomically(tmp_path / "report.html", breaking())
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
     assert (tmp_path / "report.html").read_text() == "whole"
 

@@ -53,8 +53,6 @@ class Responder(Peer):
     `modules` are the user's own, which the tests may use like the code under test.
     """
 
-    describes_functions = False
-
     def __init__(self, channel: FrameSocket, code: Code, modules: Sequence[str] = ()) -> None:
         self._channel = channel
         self._code = code
@@ -150,13 +148,9 @@ class Responder(Peer):
             raise value
         return value
 
-    def operate(self, name: str, *args: object) -> Any:
-        """Apply one of a few functions to an object of the tests."""
-        return self.ask("operate", args[0], name, *args[1:])
-
     def on_class(self, target: type, name: str, *args: object) -> Any:
         """Apply an operator to a class of the tests."""
-        return True if name == "bool" else self.operate(name, target, *args)
+        return True if name == "bool" else super().on_class(target, name, *args)
 
     def name_of(self, value: object) -> Tree | None:
         """The tree that names a data type or an exception of the standard library; an exception's also names the

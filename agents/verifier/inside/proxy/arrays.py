@@ -31,7 +31,7 @@ def _numpy() -> Any:
 def _names() -> dict[type, str]:
     np = _numpy()
     scalars = {np.dtype(character).type: "scalar" for character in _SCALARS}
-    return {**scalars, np.ndarray: "ndarray", np.random.Generator: "Generator"}
+    return {**scalars, np.ndarray: "ndarray"}
 
 
 def kind_of(value_type: type) -> str | None:
@@ -181,28 +181,8 @@ def scalar(parts: Any) -> Any:
     return _data(data, dtype, (1,))[0]
 
 
-def _generator_parts(generator: Any) -> Parts:
-    bits = generator.bit_generator
-    if type(bits) is not _numpy().random.PCG64:
-        raise Unshareable("a generator of random numbers other than default_rng's is passed on")
-    state = bits.state
-    return state["state"]["state"], state["state"]["inc"], state["has_uint32"], state["uinteger"]
-
-
-def _fill_generator(generator: Any, *numbers: int) -> None:
-    if len(numbers) != 4 or any(type(number) is not int or not 0 <= number < 1 << 128 for number in numbers):
-        raise ValueError("no state")
-    state, increment, has_half, half = numbers
-    whole = {"state": state, "inc": increment}
-    bits = {"bit_generator": "PCG64", "state": whole, "has_uint32": has_half & 1, "uinteger": half & 0xFFFFFFFF}
-    generator.bit_generator.state = bits
-
-
 KINDS = {
     "ndarray": Kind(array_parts, empty, fill, form),
     "scalar": Kind(scalar_parts, scalar),
     "dtype": Kind(lambda dtype: (_dtype_parts(dtype),), lambda parts: _dtype(*parts)),
-    "Generator": Kind(
-        _generator_parts, lambda _: _numpy().random.Generator(_numpy().random.PCG64(0)), _fill_generator
-    ),
 }

@@ -25,7 +25,7 @@ class Kind(NamedTuple):
     extra: Callable[[Any], object] = lambda _: None
 
 
-MUTABLE = frozenset(["ndarray", "Generator", "Series", "DataFrame"])
+MUTABLE = frozenset(["ndarray", "Series", "DataFrame"])
 """Kinds whose values are shared containers."""
 _HOLDING = (tuple, frozenset, list, dict, set)
 _OWNERS = {"numpy": "arrays", "pandas": "dataframes"}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import copy
 import operator
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .plain import Malformed, Tree
+from .describe import named_type, type_named
+from .plain import Malformed, Tree, Unshareable
 
 MODULE_NUMBER = 1
 """The number of the module under test, the first object of the code process; the user's own modules come next."""
@@ -25,14 +25,15 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 """Functions that each process may have applied to its objects by the other."""
 
 
-class Peer(ABC):
-    """Asks the other process to use its objects; what that raises is raised here."""
+class Peer:
+    """Asks the other process to use its objects; what that raises is raised here. This one asks nothing and admits
+    no object: plain data alone crosses."""
 
-    describes_functions: bool
+    describes_functions = False
 
-    @abstractmethod
     def ask(self, what: str, *arguments: Any) -> Any:
-        """The answer to one question. Raises ChannelClosed, Unshareable."""
+        """Return the answer to one question. Raises ChannelClosed, Unshareable."""
+        raise Unshareable("only plain data crosses here")
 
     def get(self, target: object, name: str) -> Any:
         """Get an attribute of an object of the other process."""
@@ -62,13 +63,13 @@ class Peer(ABC):
         """Apply an operator to an object of the other process."""
         return self.ask("special", target, name, args, tuple(kwargs.items()))
 
-    @abstractmethod
     def operate(self, name: str, *args: object) -> Any:
-        """Apply one of a few functions, such as `len`, in the other process."""
+        """Apply one of a few functions, such as `len`, to an object of the other process."""
+        return self.ask("operate", args[0], name, *args[1:])
 
-    @abstractmethod
     def on_class(self, target: type, name: str, *args: object) -> Any:
         """Apply an operator to a class of the other process."""
+        return self.operate(name, target, *args)
 
     def is_local(self, target: type, name: str) -> bool:
         """Return True if method `name` of a class that stands for plain data is applied in this process."""
@@ -80,21 +81,26 @@ class Peer(ABC):
         """Make `made` known to the other process as a subclass of one of its classes. Raises TypeError."""
         raise TypeError("classes of the tests cannot be subclassed by the code")
 
-    @abstractmethod
     def name_of(self, value: object) -> Tree | None:
-        """The tree that names a class or function which both processes have; None for any other value."""
+        """Return the tree that names a class or function which both processes have; None for any other value."""
+        name = named_type(value, frozenset()) if isinstance(value, type) else None
+        return None if name is None else ["T", *name]
 
-    @abstractmethod
     def admit(self, value: object) -> None:
         """Raise Unshareable where the other process may not use `value` at all."""
+        kind = value if isinstance(value, type) else type(value)
+        raise Unshareable(f"{kind.__module__}.{kind.__qualname__} is no plain data")
 
     def where(self, error: BaseException) -> str:
         """The line of the code under test that an exception came through last; the tests' lines are not told."""
         return ""
 
-    @abstractmethod
     def resolve(self, parts: list[Tree]) -> Any:
-        """The class or function that the other process names. Raises Malformed."""
+        """Return the class or function that the other process names. Raises Malformed."""
+        found = type_named(parts[0], parts[1])
+        if found is None:
+            raise Malformed(f"{parts[0]}.{parts[1]} is no type that may be named here"[:200])
+        return found
 
     def make_function(self, parts: list[Tree]) -> Any:
         """A function that calls one of the other process. Raises Malformed where none is made."""

@@ -29,33 +29,28 @@ class Unpacker:
         self.changed = False
 
     def value(self, tree: Tree, containers: Tree, forgotten: Tree) -> Any:
-        """The value of `tree`, once the containers exist and before they are filled."""
+        """Return the value of `tree`. Raises Malformed, also where a part has another form than its reader takes
+        for granted."""
+        try:
+            return self._value(tree, containers, forgotten)
+        except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError) as error:
+            raise Malformed(f"a frame is not what packs one: {type(error).__name__}: {error}"[:200]) from error
+
+    def _value(self, tree: Tree, containers: Tree, forgotten: Tree) -> Any:
+        """The value, made once the containers exist and before they are filled."""
         shared = self._tables.shared
-        if not isinstance(containers, list) or not isinstance(forgotten, list):
-            raise Malformed("containers are a list")
         for number in forgotten:
-            if isinstance(number, int):
-                shared.forget(number)
-        for container in containers:
-            if not isinstance(container, list) or len(container) < 3:
-                raise Malformed("a container has a number, a kind and items")
-            number, kind, extra = container[:3]
+            shared.forget(number)
+        for number, kind, extra, *_ in containers:
             if kind is not None:
-                if not isinstance(kind, str) or kind not in (*KINDS.values(), *packages.MUTABLE):
+                if kind not in (*KINDS.values(), *packages.MUTABLE):
                     raise Malformed("a container of unknown kind")
                 shared.place(self._tables.check_number(number), empty(kind, self.tree(extra, 0)))
         result = self.tree(tree, 0)
-        for container in containers:
-            self.changed |= self._tables.is_ours(container[0])
-            items = [self.tree(item, 0) for item in container[3:]]
-            self._fill(container[0], items)
+        for number, _, _, *items in containers:
+            self.changed |= self._tables.is_ours(number)
+            shared.entry(number).fill([self.tree(item, 0) for item in items])
         return result
-
-    def _fill(self, number: object, items: list[Any]) -> None:
-        try:
-            self._tables.shared.entry(number).fill(items)  # type: ignore[arg-type]
-        except (KeyError, TypeError, ValueError) as error:
-            raise Malformed(f"a container cannot be filled: {type(error).__name__}") from error
 
     def tree(self, tree: Tree, depth: int) -> Any:
         """One value. Raises Malformed."""
@@ -73,61 +68,40 @@ class Unpacker:
         return [self.tree(part, depth) for part in parts]
 
     def _fixed(self, parts: list[Tree], depth: int, kind: type = tuple) -> object:
-        try:
-            made: object = kind(self._many(parts, depth))
-        except TypeError as error:
-            raise Malformed("an item of a set cannot be hashed") from error
+        made: object = kind(self._many(parts, depth))
         self._seen.append(made)
         return made
 
     def _again(self, parts: list[Tree], depth: int) -> object:
-        if len(parts) != 1 or type(parts[0]) is not int or not 0 <= parts[0] < len(self._seen):
+        (index,) = parts
+        if index < 0:
             raise Malformed("a value was named that did not come before")
-        return self._seen[parts[0]]
+        return self._seen[index]
 
     def _zoned(self, parts: list[Tree], depth: int) -> object:
-        moment, zone = self._many(parts, depth) if len(parts) == 2 else (None, None)
+        moment, zone = self._many(parts, depth)
         if not isinstance(moment, (datetime.datetime, datetime.time)) or not isinstance(zone, datetime.tzinfo):
             raise Malformed("only a moment has a time zone")
         return moment.replace(tzinfo=zone)
 
-    def _slice(self, parts: list[Tree], depth: int) -> object:
-        if len(parts) != 3:
-            raise Malformed("a slice has three parts")
-        return slice(*self._many(parts, depth))
-
     def _view(self, parts: list[Tree], depth: int) -> object:
-        held = self.tree(parts[1], depth) if len(parts) == 2 else None
-        if not isinstance(held, dict) or parts[0] not in VIEWS.values():
+        name, held = parts[0], self.tree(parts[1], depth)
+        if not isinstance(held, dict) or name not in VIEWS.values():
             raise Malformed("only a dict has views")
-        return getattr(held, parts[0])()
-
-    def _shared(self, parts: list[Tree], depth: int) -> object:
-        try:
-            return self._tables.shared.entry(parts[0]).value
-        except (KeyError, TypeError, IndexError) as error:
-            raise Malformed("a container was named that is not shared") from error
+        return getattr(held, name)()
 
     def _of_package(self, parts: list[Tree], depth: int) -> object:
-        if len(parts) != 2 or not isinstance(parts[0], str) or parts[0] in packages.MUTABLE:
-            raise Malformed("a value of a package has a kind and parts")
-        return packages.made(parts[0], self.tree(parts[1], depth))
-
-    def _type(self, parts: list[Tree], depth: int) -> object:
-        if not 2 <= len(parts) <= 3 or not all(isinstance(part, str) for part in parts):
-            raise Malformed("a name has two parts")
-        return self._peer.resolve(parts)
+        name, tree = parts
+        if name in packages.MUTABLE:
+            raise Malformed("a container stands for a value")
+        return packages.made(name, self.tree(tree, depth))
 
     def _class(self, parts: list[Tree], depth: int) -> object:
         if len(parts) == 1:
             return self._known(parts)
-        try:
-            number, description, bases = parts
-            known = [base for base in self._many(bases, depth) if isinstance(base, type)]
-            made = self._mirrors.make(description, known)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise Malformed("a class is described badly") from error
-        return self._tables.adopt(number, made)
+        number, description, bases = parts
+        known = [base for base in self._many(bases, depth) if isinstance(base, type)]
+        return self._tables.adopt(number, self._mirrors.make(description, known))
 
     def _known(self, parts: list[Tree]) -> Any:
         return self._tables.known(parts[0] if parts else None)
@@ -137,8 +111,6 @@ class Unpacker:
             return self._known(parts)
         if len(parts) == 2 and isinstance(parts[1], dict):
             return self._with_attributes(self._known(parts), parts[1], depth)
-        if len(parts) != 3 or not isinstance(parts[1], list) or not parts[1]:
-            raise Malformed("an object has a number, a class and a value")
         number, kind, extra = parts
         if kind[0] == "F":
             function = self._peer.make_function(kind[1:])
@@ -159,32 +131,26 @@ class Unpacker:
         return function
 
     def _instance(self, made: Any, extra: Tree, depth: int) -> Any:
-        try:
-            if issubclass(made, BaseException):
-                return self._filled(made.__new__(made), self._arguments(extra, depth), extra, depth, of_code=True)
-            base = getattr(made, "_greenloop_value", None)
-            if base is not None:
-                return value_of_subclass(made, base, self.tree(extra, depth))
-            return object.__new__(made)
-        except (TypeError, ValueError) as error:
-            raise Malformed(f"an object cannot stand here: {error}"[:200]) from error
+        if issubclass(made, BaseException):
+            return self._filled(made.__new__(made), self._arguments(extra, depth), extra, depth, of_code=True)
+        base = getattr(made, "_greenloop_value", None)
+        if base is not None:
+            return value_of_subclass(made, base, self.tree(extra, depth))
+        return object.__new__(made)
 
     def _error(self, parts: list[Tree], depth: int) -> object:
-        if len(parts) != 2 or not isinstance(parts[0], list) or parts[0][:1] != ["T"]:
-            raise Malformed("an exception has a class of both processes and parts")
-        made = self.tree(parts[0], depth)
-        if not (isinstance(made, type) and issubclass(made, BaseException)):
-            raise Malformed("an exception's class is none")
-        arguments = self._arguments(parts[1], depth)
+        kind, told = parts
+        made = self.tree(kind, depth)
+        if kind[:1] != ["T"] or not issubclass(made, BaseException):
+            raise Malformed("an exception is of a class of both processes")
+        arguments = self._arguments(told, depth)
         try:
             error = made(*arguments)
         except Exception:  # whatever its constructor asks for, its arguments are what was sent
             error = _bare(made)
-        return self._filled(error, arguments, parts[1], depth)
+        return self._filled(error, arguments, told, depth)
 
     def _arguments(self, parts: Tree, depth: int) -> tuple[Any, ...]:
-        if not isinstance(parts, list) or len(parts) != 7 or not isinstance(parts[1], dict):
-            raise Malformed("an exception has seven parts")
         return tuple(self._many(parts[0], depth))
 
     def _filled(
@@ -216,11 +182,11 @@ class Unpacker:
         "m": _again,
         "N": lambda self, parts, _: self._tables.known(parts[0] if parts else None, lambda: float("nan")),
         "z": _zoned,
-        "s": _slice,
+        "s": lambda self, parts, depth: slice(*self._many(parts, depth)),
         "v": _view,
-        "@": _shared,
+        "@": lambda self, parts, _: self._tables.shared.entry(parts[0]).value,
         "y": lambda self, parts, _: self._tables.exported(parts[0] if parts else None),
-        "T": _type,
+        "T": lambda self, parts, _: self._peer.resolve(parts),
         "V": _of_package,
         "C": lambda self, parts, depth: self._peer.rebuild(self._many(parts, depth)),
         "K": _class,

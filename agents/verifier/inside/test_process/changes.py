@@ -1,19 +1,19 @@
-"""Changed answers: what else the code could have said. Pure functions on values and on frames."""
+"""Changed frames: what else the code could have said in place of one."""
 
 from __future__ import annotations
 
 import itertools
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from ..proxy import packages
-from ..proxy.plain import Malformed, Tree, Unshareable
-from ..proxy.shared import MAPPINGS
-from . import package_changes
+from ..proxy.plain import Malformed, Tree, Unshareable, is_scalar, read, writer
+from ..proxy.shared import KINDS, MAPPINGS, Entry, empty, extra_of
+from .other_answers import ASIDE, TYPE, VALUE, Held, others_of
+from .package_changes import retyped
 
-T = TypeVar("T")
 Containers = dict[int, tuple[str, Tree, list[Tree]]]
 """Kind, extra and items by number."""
 NEW = 10**9
@@ -21,13 +21,7 @@ NEW = 10**9
 
 _ERRORS = ("RuntimeError", "LookupError")
 _ENDS = frozenset(["StopIteration", "StopAsyncIteration"])
-_MOST_ITEMS = 6
-_DEEPEST = 8
-
-_COMPARED = (bool, int, float, str, bytes, list)
-VALUE, ASIDE, TYPE = range(3)
-"""Ranks of changes: of a value; of what tests rarely look at, such as which object it is or what a procedure
-returns; of a value's type, or an exception in its place."""
+_FIXED = {"t": tuple, "f": frozenset}
 
 
 class Change(NamedTuple):
@@ -39,80 +33,6 @@ class Change(NamedTuple):
     rank: int = VALUE
 
 
-def of_value(value: Any) -> list[Any]:
-    """Other values of the same type, for the types that are exactly built in or of the standard library."""
-    kind = type(value)
-    if kind is bool:
-        return [not value]
-    if kind is int:
-        others: list[Any] = [value + 1, -value, 0, value - 1]
-    elif kind is float:
-        others = [value + 1, -value, 0.0, value * 2 + 1]
-    elif kind is str:
-        others = [f"{value}x", "", value[1:]]
-    elif kind is bytes:
-        others = [value + b"x", b"", value[1:]]
-    elif kind is complex or kind.__module__ in ("decimal", "fractions"):
-        others = [value + 1, -value]
-    elif kind is range:
-        others = [range(value.start, value.stop + value.step, value.step), value[:-1], range(0)]
-    elif packages.kind_of(kind) is not None:
-        return package_changes.others(value)
-    else:
-        others = _of_others(value)
-    kept: list[Any] = []
-    for other in others:
-        if other != value and other == other and other not in kept:
-            kept.append(other)
-    return kept
-
-
-def _of_others(value: Any) -> list[Any]:
-    name = type(value).__name__
-    try:
-        if name in ("date", "datetime"):
-            others = [value.replace(year=value.year + 4), value.replace(day=value.day % 28 + 1)]
-            return [*others, value.replace(tzinfo=None)] if getattr(value, "tzinfo", None) else others
-        if name == "time":
-            return [value.replace(minute=(value.minute + 1) % 60)]
-        if name == "timedelta":
-            return [value + type(value)(1), -value]
-        if name == "UUID":
-            return [type(value)(int=value.int ^ 1)]
-        if name.endswith(("PosixPath", "PureWindowsPath")):
-            return [value / "x"]
-    except (ValueError, OverflowError):
-        pass
-    return []
-
-
-def _same(one: Any, other: Any) -> bool:
-    """Return True if two items are one or equal; objects of the tests, which may record it, are not asked."""
-    return one is other or (type(one) is type(other) in _COMPARED and one == other)
-
-
-def of_items(items: Sequence[T], first: Callable[[T], list[T]], width: int = 1) -> Iterator[list[T]]:
-    """Other contents of a container: items changed, fewer, none, reversed, more. A mapping's `width` is 2."""
-    whole = list(items)
-    count = len(whole) // width
-    chosen = range(count) if count <= _MOST_ITEMS else [0, count - 1]
-    for index in chosen:
-        at = index * width + width - 1
-        for other in first(whole[at])[:1]:
-            yield [*whole[:at], other, *whole[at + 1 :]]
-    if whole:
-        yield whole[:-width]
-    if count > 1:
-        yield []
-    if width == 1 and not all(map(_same, whole, reversed(whole))):
-        yield whole[::-1]
-    if width == 1:
-        yield [*whole, whole[-1] if whole else None]  # type: ignore[list-item]
-    elif whole:
-        for other in first(whole[0])[:1]:
-            yield [other, *whole[1:]]
-
-
 ENDING = Change(
     "being at its end",
     b'["raise", [["x", ["T", "builtins", "StopIteration"], [[], {}, "", null, null, false, []]], [], []], []]',
@@ -121,13 +41,103 @@ ENDING = Change(
 
 
 class Known:
-    """State of the log at a frame: `containers` by number as (kind, extra, items), the numbers of
-    `others`: objects by the number of their class, and the other way round."""
+    """State of the log at a frame: `containers`, the numbers of `others`: objects by the number of their class,
+    and the other way round. `made` is the number of the next container that a change makes."""
 
     def __init__(self) -> None:
         self.containers: Containers = {}
         self.others: defaultdict[int, list[int]] = defaultdict(list)
         self.classes: dict[int, int] = {}
+        self.made = NEW + 1  # odd, as are those that the code makes
+
+
+class Values:
+    """Reads trees of one frame as values, and writes other values as trees. Containers that were read keep their
+    numbers; `containers` are those that were written beyond them."""
+
+    def __init__(self, known: Known) -> None:
+        self._known = known
+        self._read: dict[int, Any] = {}
+        self._numbers: dict[int, int] = {}
+        self._held: dict[str, Held] = {}
+        self.containers: list[Tree] = []
+
+    def read(self, tree: Tree) -> Any:
+        """Return the value of `tree`; what is no plain data in it is `Held`. Raises Malformed."""
+        if not isinstance(tree, list):
+            return tree
+        tag, *parts = tree
+        if tag in _FIXED:
+            return _FIXED[tag](map(self.read, parts))
+        if tag == "V":
+            return packages.made(parts[0], self.read(parts[1]))
+        if tag == "@" and parts[0] in self._known.containers:
+            return self._read[parts[0]] if parts[0] in self._read else self._container(parts[0])
+        try:
+            return read(tag, parts)
+        except Malformed:
+            return self._held.setdefault(repr(tree), Held(tree, lambda: self._others(tree)))
+
+    def _container(self, number: int) -> Any:
+        kind, extra, items = self._known.containers[number]
+        value = self._read[number] = empty(kind, self.read(extra))
+        self._numbers[id(value)] = number
+        Entry(value).fill(list(map(self.read, items)))
+        return value
+
+    def write(self, value: Any) -> Tree:
+        """Return the tree of `value`. Raises Unshareable for one that does not cross."""
+        kind = type(value)
+        if kind is Held:
+            return value.tree
+        if id(value) in self._numbers:
+            return ["@", self._numbers[id(value)]]
+        name = packages.kind_of(kind)
+        if kind in KINDS or name in packages.MUTABLE:
+            number, self._known.made = self._known.made, self._known.made + 2
+            entry = Entry(value)
+            items = map(self.write, entry.items())
+            self.containers.append([number, entry.kind, self.write(extra_of(value)), *items])
+            return ["@", number]
+        if name is not None:
+            return ["V", name, self.write(packages.kind(name).parts(value))]
+        for tag, fixed in _FIXED.items():
+            if kind is fixed:
+                return [tag, *map(self.write, value)]
+        if is_scalar(value):
+            return value
+        if (write := writer(kind)) is None:
+            raise Unshareable(f"a {kind.__name__} is no plain data")
+        return write(value)
+
+    def others(self, value: Any) -> Iterator[tuple[str, Tree, list[Tree]]]:
+        """Yield other values of the same type as trees, each with its text and the containers that it needs."""
+        for text, make in others_of(value):
+            try:
+                self.containers = []
+                yield text, self.write(make()), self.containers
+            except (Unshareable, TypeError, ArithmeticError):
+                continue
+
+    def _others(self, tree: Tree) -> Iterator[tuple[str, Held]]:
+        """Other objects of the same class: one that the log knows, and one that nobody knows."""
+        tag, number, *_, extra = [*tree, None] if len(tree) < 4 else tree
+        made = self._known.classes.get(number) if tag == "o" else None
+        if made is None:
+            return
+        if extra is not None:
+            carries = not isinstance(extra, list) or isinstance(extra[0], str)  # an exception's parts are no value
+            count = len(extra) if isinstance(extra, list) and extra[0] in _FIXED else 2
+            for _, make in itertools.islice(others_of(self.read(extra)) if carries else (), count):
+                yield "another value", _unknown(number, made, self.write(make()))
+            return
+        for other in [other for other in self._known.others[made] if other != number][:1]:
+            yield "another object", Held(["o", other], lambda: iter(()))
+        yield "another object", _unknown(number, made, None)
+
+
+def _unknown(number: int, of_class: int, extra: Tree) -> Held:
+    return Held(["o", number + NEW, ["K", of_class], extra], lambda: iter(()))
 
 
 def of_answer(payload: bytes, known: Known, given: Sequence[int] = ()) -> list[Change]:
@@ -151,15 +161,18 @@ def of_answer(payload: bytes, known: Known, given: Sequence[int] = ()) -> list[C
         return [none, answer("raising another exception", how="raise", tree=raised(tree))]
     held = isinstance(tree, list) and tree[0] in ("o", "K")
     usual = ASIDE if tree is None or (held and (len(tree) < 4 or tree[3] is None)) else VALUE
+    values = Values(known)
+    value = values.read(tree)
     changes = [
         answer(f"returning {text}", usual, tree=other, containers=[*containers, *more])
-        for text, other, more in _of_tree(tree, containers, known)
+        for text, other, more in values.others(value)
     ]
     opaque = not changes
-    changes += [
-        answer("returning the same with another dtype", ASIDE, tree=other, containers=[*containers, *more])
-        for _, other, more in _of_tree(tree, containers, known, retyped=True)
-    ]
+    for other in retyped(value):
+        values.containers = []
+        other = values.write(other)
+        more = [*containers, *values.containers]
+        changes.append(answer("returning the same with another dtype", ASIDE, tree=other, containers=more))
     for entry in containers:
         if entry[1] is None:
             rest = [other for other in containers if other is not entry]
@@ -184,7 +197,7 @@ def of_answer(payload: bytes, known: Known, given: Sequence[int] = ()) -> list[C
     return changes
 
 
-def of_callback(payload: bytes) -> list[Change]:
+def of_callback(payload: bytes, known: Known) -> list[Change]:
     """Other ways to call one of the tests' functions: with another argument, or not at all."""
     what, (tree, containers, forgotten), printed = json.loads(payload)
     if what not in ("call", "method"):
@@ -193,9 +206,11 @@ def of_callback(payload: bytes) -> list[Change]:
     at = next((index for index, part in enumerate(tree) if isinstance(part, list) and part[:1] == ["t"]), None)
     if at is not None:
         for index, part in enumerate(tree[at][1:], 1):
-            for other in _plain(part)[:1]:
+            values = Values(known)
+            for _, other, more in itertools.islice(values.others(values.read(part)), 1):
                 arguments = [*tree[at][:index], other, *tree[at][index + 1 :]]
-                body = [what, [[*tree[:at], arguments, *tree[at + 1 :]], containers, forgotten], printed]
+                passed = [[*tree[:at], arguments, *tree[at + 1 :]], [*containers, *more], forgotten]
+                body = [what, passed, printed]
                 changes.append(Change("calling back with another argument", json.dumps(body).encode()))
     return changes
 
@@ -206,125 +221,3 @@ def raised(tree: Tree) -> Tree:
     names = [part for part in tree[1][1:] if isinstance(part, str)] if is_error else []
     name = next(name for name in _ERRORS if name not in names)
     return ["x", ["T", "builtins", name], [["another answer"], {}, "", None, None, False, []]]
-
-
-def _of_tree(
-    tree: Tree, containers: list[Tree], known: Known, depth: int = 0, retyped: bool = False
-) -> Iterator[tuple[str, Tree, list[Tree]]]:
-    """Other trees of the same type, each with its text and the containers that it needs beyond the frame's; with
-    `retyped` those of an array or a series with another dtype."""
-    if retyped and not (isinstance(tree, list) and tree[0] == "@"):
-        return
-    if tree is None:
-        yield "1", 1, []
-        return
-    if isinstance(tree, list) and tree[0] == "o":
-        yield from _of_object(tree, known)
-        return
-    if not (isinstance(tree, list) and tree[0] in ("@", "t", "f")):
-        for other in _plain(tree):
-            yield shown(other, known.containers), other, []
-        return
-    more: list[Tree] = []
-
-    def first(part: Tree) -> list[Tree]:
-        found = next(_of_tree(part, containers, known, depth + 1), None) if depth < _DEEPEST else None
-        if found is None:
-            return []
-        more.extend(found[2])
-        return [found[1]]
-
-    if tree[0] != "@":
-        for items in of_items(tree[1:], first):
-            other = [tree[0], *items]
-            yield shown(other, known.containers), other, more[:]
-            more.clear()
-        return
-    held = {entry[0]: (entry[1], entry[2], entry[3:]) for entry in containers if entry[1] is not None}
-    kind, extra, contents = held.get(tree[1]) or known.containers.get(tree[1], ("list", None, []))
-    if kind in packages.MUTABLE:
-        make = package_changes.retyped if retyped else package_changes.others
-        yield from _of_package(tree[1], kind, extra, contents, make)
-        return
-    if retyped:
-        return
-    for items in of_items(contents, first, 2 if kind in MAPPINGS else 1):
-        texts = sorted(map(repr, items))
-        if kind == "set" and (texts == sorted(map(repr, contents)) or len(set(texts)) < len(texts)):
-            continue
-        number = NEW + 1 + 2 * tree[1]  # odd, as are those that the code makes
-        text = shown(["@", number], {**known.containers, number: (kind, extra, items)})
-        yield text, ["@", number], [*more, [number, kind, extra, *items]]
-        more.clear()
-
-
-def _of_package(
-    number: int, kind: str, extra: Tree, items: list[Tree], make: Callable[[Any], list[Any]]
-) -> Iterator[tuple[str, Tree, list[Tree]]]:
-    """Other arrays, series or frames in place of one, as `make` makes them."""
-    try:
-        value = package_changes.read_container(kind, extra, items)
-    except Malformed:  # with objects in it that have a number
-        return
-    for other in make(value):
-        try:
-            told = package_changes.write_container(kind, other)
-        except (Malformed, Unshareable):
-            continue
-        made = NEW + 1 + 2 * number
-        yield package_changes.shown(other), ["@", made], [[made, kind, told[0], *told[1]]]
-
-
-def _of_object(tree: Tree, known: Known) -> Iterator[tuple[str, Tree, list[Tree]]]:
-    """Another object of the same class: one that the log knows, and one that nobody knows."""
-    number = tree[1]
-    extra = tree[3] if len(tree) > 3 else None
-    made = known.classes.get(number)
-    if made is None:
-        return
-    if extra is not None:
-        items = []
-        if isinstance(extra, list) and extra[:1] in (["t"], ["f"]):
-            items = [[extra[0], *items] for items in of_items(extra[1:], lambda part: _plain(part)[:1])]
-        for other in items[: len(extra)] or _plain(extra)[:2]:
-            yield "another value", ["o", number + NEW, ["K", made], other], []
-        return
-    others = (other for other in known.others[made] if other != number)
-    for other in itertools.islice(others, 1):
-        yield "another object", ["o", other], []
-    yield "another object", ["o", number + NEW, ["K", made], None], []
-
-
-def _plain(tree: Tree) -> list[Tree]:
-    try:
-        return [package_changes.write(other) for other in of_value(package_changes.read(tree))]
-    except (Malformed, Unshareable, TypeError, ArithmeticError):
-        return []
-
-
-def shown(tree: Tree, containers: Containers, depth: int = 0) -> str:
-    """A tree as Python text, for a user."""
-    if not isinstance(tree, list):
-        return repr(tree)
-    if depth > 5 or tree[:1] == ["i"]:
-        return "..."
-    if tree[0] in ("t", "f"):
-        inner = ", ".join(shown(part, containers, depth + 1) for part in tree[1:])
-        return f"({inner}{',' * (len(tree) == 2)})" if tree[0] == "t" else f"frozenset({{{inner}}})"
-    if tree[0] == "@" and tree[1] in containers:
-        kind, extra, items = containers[tree[1]]
-        if kind in packages.MUTABLE:
-            try:
-                return package_changes.shown(package_changes.read_container(kind, extra, items))
-            except Malformed:
-                return f"a {kind}"
-        parts = [shown(part, containers, depth + 1) for part in items]
-        if kind in MAPPINGS:
-            return "{" + ", ".join(map(": ".join, zip(parts[::2], parts[1::2]))) + "}"
-        form = "{%s}" if kind == "set" and parts else "[%s]" if kind == "list" else f"{kind}([%s])"
-        return form % ", ".join(parts)
-    try:
-        read = package_changes.read(tree)
-        return package_changes.shown(read) if tree[0] == "V" else repr(read)
-    except Malformed:
-        return "..."

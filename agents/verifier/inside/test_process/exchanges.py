@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from ..proxy.frames import ANSWER, ASK
 from ..proxy.plain import Tree
-from .changes import ENDING, NEW, Change, Known, of_answer, of_callback, shown
+from .changes import ENDING, NEW, Change, Known, Values, of_answer, of_callback
+from .other_answers import text_of
 
 COLLECTION = ""
 """The segment of what is asked while the tests are collected."""
@@ -62,7 +63,7 @@ class Reader(Known):
                 continue
             if kind == ASK:
                 said = self._canonical(parts, "callback")
-                changes = of_callback(payload)
+                changes = of_callback(payload, self)
                 question = asked[-1] if asked else ("", ["", []])
             elif kind == ANSWER and asked:
                 question = asked.pop()
@@ -133,7 +134,8 @@ class Reader(Known):
         of = "" if target == ["y", 1] or what == "program" else f"{name or 'an object'}."
         strings = [part for part in tree[1:] if isinstance(part, str)]
         tuples = [part[1:] for part in tree[2:] if isinstance(part, list) and part[:1] == ["t"]]
-        arguments = ", ".join(shown(part, self.containers) for part in tuples[0]) if tuples else ""
+        values = Values(self)
+        arguments = ", ".join(text_of(values.read(part)) for part in tuples[0]) if tuples else ""
         if what == "get":
             return f"{of}{strings[0]}" if strings else of
         if what == "call" or "__call__" in strings[:1]:

@@ -1,4 +1,4 @@
-"""Other answers than one that code in the test process gave: what makes each, and how it is told."""
+"""Other answers than one of the code's, made of its value: what makes each, and how it is told."""
 
 from __future__ import annotations
 
@@ -7,67 +7,163 @@ import enum
 import functools
 import itertools
 import re
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
 
+from ..proxy import packages
 from ..proxy.shared import KINDS
-from .changes import ASIDE, TYPE, VALUE, of_items, of_value
+from . import package_changes
 
+T = TypeVar("T")
+VALUE, ASIDE, TYPE = range(3)
+"""Ranks of changes: of a value; of what tests rarely look at, such as which object it is or what a procedure
+returns; of a value's type, or an exception in its place."""
+MOST_TEXT = 300
 _CHANGING = re.compile(r"0x[0-9a-f]+|id='\d+'|pytest-\d+")
 """Addresses, and the folders of tmp_path: another in each process."""
-MOST_TEXT = 300
-_DEEPEST = 6
+_MOST_ITEMS = 6
+_DEEPEST = 8
+_COMPARED = (bool, int, float, str, bytes, list)
+
+Other = tuple[str, Callable[[], Any]]
+"""Its text, and what makes it."""
+
+
+class Held:
+    """Stands for a part of a recorded answer that is no plain data: `tree` tells it, `others` what could be in its
+    place."""
+
+    def __init__(self, tree: Any, others: Callable[[], Iterator[tuple[str, Held]]]) -> None:
+        self.tree = tree
+        self.others = others
+
+    def __repr__(self) -> str:
+        return "..."
+
+    def __call__(self) -> None:
+        """Be taken for the factory of a defaultdict."""
 
 
 def text_of(value: object) -> str:
     """Return `repr(value)`, cut, without what differs in each process."""
     try:
-        return _CHANGING.sub("", repr(value))[:MOST_TEXT]
+        text = _CHANGING.sub("", repr(value))[:MOST_TEXT]
     except Exception:
         return f"a {type(value).__name__}"
+    return text if packages.kind_of(type(value)) is None else " ".join(text.split())
 
 
-_Variant = tuple[str, int, Callable[[], Any]]
-"""Its text, its rank, and what makes it."""
-
-
-def variants_of(value: Any, told: bool, depth: int = 0) -> Iterator[_Variant]:
-    """Yield other values than `value`; another than None only where it was `told` as an answer."""
+def others_of(value: Any, depth: int = 0) -> Iterator[Other]:
+    """Yield other values of the same type."""
     others: list[Any] = []
     kind = type(value)
     if value is None:
-        others = [1] if told else []
+        others = [1]
+    elif kind is Held:
+        yield from ((text, functools.partial(_same, other)) for text, other in value.others())
     elif kind in KINDS or kind in (tuple, frozenset):
         others = list(_of_container(value, depth))
     elif isinstance(value, Iterator):
-        yield "nothing more", VALUE, lambda: iter(())
-        yield "one item fewer", VALUE, lambda: itertools.islice(value, 1, None)
+        yield "nothing more", lambda: iter(())
+        yield "one item fewer", lambda: itertools.islice(value, 1, None)
     elif kind.__module__ == "user_code" or isinstance(value, enum.Enum):
         yield from of_attributes(value)
     else:
-        others = of_value(value)
+        with suppress(TypeError, ArithmeticError):
+            others = of_value(value)
+    yield from ((text_of(other), functools.partial(_same, other)) for other in others)
+
+
+def of_value(value: Any) -> list[Any]:
+    """Other values of the same type, for the types that are exactly built in or of the standard library."""
+    kind = type(value)
+    if kind is bool:
+        return [not value]
+    if kind is int:
+        others: list[Any] = [value + 1, -value, 0, value - 1]
+    elif kind is float:
+        others = [value + 1, -value, 0.0, value * 2 + 1]
+    elif kind is str:
+        others = [f"{value}x", "", value[1:]]
+    elif kind is bytes:
+        others = [value + b"x", b"", value[1:]]
+    elif kind is complex or kind.__module__ in ("decimal", "fractions"):
+        others = [value + 1, -value]
+    elif kind is range:
+        others = [range(value.start, value.stop + value.step, value.step), value[:-1], range(0)]
+    elif packages.kind_of(kind) is not None:
+        return package_changes.others(value)
+    else:
+        others = _of_others(value)
+    kept: list[Any] = []
     for other in others:
-        yield text_of(other), ASIDE if value is None and not depth else VALUE, functools.partial(_same, other)
-    if value is not None and depth == 0:
-        own = bool(others) or isinstance(value, Iterator) or kind.__module__ == "user_code" or callable(value)
-        yield "None", TYPE if own or isinstance(value, enum.Enum) else VALUE, lambda: None
+        if other != value and other == other and other not in kept:
+            kept.append(other)
+    return kept
+
+
+def _of_others(value: Any) -> list[Any]:
+    name = type(value).__name__
+    try:
+        if name in ("date", "datetime"):
+            others = [value.replace(year=value.year + 4), value.replace(day=value.day % 28 + 1)]
+            return [*others, value.replace(tzinfo=None)] if getattr(value, "tzinfo", None) else others
+        if name == "time":
+            return [value.replace(minute=(value.minute + 1) % 60)]
+        if name == "timedelta":
+            return [value + type(value)(1), -value]
+        if name == "UUID":
+            return [type(value)(int=value.int ^ 1)]
+        if name.endswith(("PosixPath", "PureWindowsPath")):
+            return [value / "x"]
+    except (ValueError, OverflowError):
+        pass
+    return []
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Return True if two items are one or equal; objects of the tests, which may record it, are not asked."""
+    return one is other or (type(one) is type(other) in _COMPARED and one == other)
+
+
+def _of_items(items: Sequence[T], first: Callable[[T], list[T]], width: int = 1) -> Iterator[list[T]]:
+    """Other contents of a container: items changed, fewer, none, reversed, more. A mapping's `width` is 2."""
+    whole = list(items)
+    count = len(whole) // width
+    chosen = range(count) if count <= _MOST_ITEMS else [0, count - 1]
+    for index in chosen:
+        at = index * width + width - 1
+        for other in first(whole[at])[:1]:
+            yield [*whole[:at], other, *whole[at + 1 :]]
+    if whole:
+        yield whole[:-width]
+    if count > 1:
+        yield []
+    if width == 1 and not all(map(_equal, whole, reversed(whole))):
+        yield whole[::-1]
+    if width == 1:
+        yield [*whole, whole[-1] if whole else None]  # type: ignore[list-item]
+    elif whole:
+        for other in first(whole[0])[:1]:
+            yield [other, *whole[1:]]
 
 
 def _of_container(value: Any, depth: int) -> Iterator[Any]:
     def first(item: Any) -> list[Any]:
-        return [made() for _, _, made in itertools.islice(variants_of(item, True, depth + 1), 1)]
+        return [make() for _, make in itertools.islice(others_of(item, depth + 1), 1)]
 
     if depth > _DEEPEST:
         return
     if isinstance(value, dict):
         flat = [part for pair in value.items() for part in pair]
-        for items in of_items(flat, first, 2):
+        for items in _of_items(flat, first, 2):
             other = copy.copy(value)
             other.clear()
             dict.update(other, zip(items[::2], items[1::2]))
             yield other
         return
-    for items in of_items(list(value), first):
+    for items in _of_items(list(value), first):
         try:
             other = type(value)(items)
         except (TypeError, ValueError):
@@ -76,25 +172,25 @@ def _of_container(value: Any, depth: int) -> Iterator[Any]:
             yield other
 
 
-def of_attributes(value: Any) -> Iterator[_Variant]:
+def of_attributes(value: Any) -> Iterator[Other]:
     """Another object of the code's: one attribute has another value."""
     if isinstance(value, enum.Enum):
         for other in type(value):
             if other is not value:
-                yield str(other), VALUE, functools.partial(_same, other)
+                yield str(other), functools.partial(_same, other)
                 return
     if isinstance(value, tuple) and hasattr(value, "_replace"):
         for index, other in enumerate(_of_container(tuple(value), 1)):
             if len(other) == len(value) and index < len(value):
-                yield text_of(other), VALUE, functools.partial(_same, type(value)(*other))
+                yield text_of(other), functools.partial(_same, type(value)(*other))
         return
     declared = [vars(base).get("__slots__", ()) for base in type(value).__mro__]
     slots = [name for names in declared for name in ((names,) if isinstance(names, str) else names)]
     names = [name for name in (*getattr(value, "__dict__", ()), *slots) if hasattr(value, name)]
     for name in names:
         held = getattr(value, name, None)
-        for text, _, made in itertools.islice(variants_of(held, True, 1), 1):
-            yield f"an object whose {name} is {text}", VALUE, functools.partial(_with, value, name, made)
+        for text, made in itertools.islice(others_of(held, 1), 1):
+            yield f"an object whose {name} is {text}", functools.partial(_with, value, name, made)
 
 
 def _with(value: Any, name: str, made: Callable[[], Any]) -> Any:

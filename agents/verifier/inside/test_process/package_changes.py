@@ -1,4 +1,4 @@
-"""Other values of the types of numpy and pandas: what else the code could have said. As trees and as values."""
+"""Other values of the types of numpy and pandas: what else the code could have said."""
 
 from __future__ import annotations
 
@@ -8,56 +8,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from ..proxy import packages, plain
-from ..proxy.plain import Malformed, Tree
+from ..proxy import packages
 
 _MOST_COLUMNS = 6
-_MOST_TEXT = 200
 _DAY = "D"
 _LARGE = 1 << 20
 """Bytes of an array of which few changes are kept."""
-
-
-def read(tree: Tree) -> Any:
-    """The value of a tree of plain data and values of packages. Raises Malformed."""
-    if not isinstance(tree, list):
-        return tree
-    if tree[:1] == ["t"]:
-        return tuple(map(read, tree[1:]))
-    if tree[:1] == ["V"] and len(tree) == 3:
-        return packages.made(tree[1], read(tree[2]))
-    return plain.read(tree[0], tree[1:])
-
-
-def write(value: Any) -> Tree:
-    """The tree of such a value. Raises Malformed for one that does not cross by itself."""
-    if plain.is_scalar(value) and value == value:
-        return value
-    if type(value) is tuple:
-        return ["t", *map(write, value)]
-    if (writer := plain.writer(type(value))) is not None:
-        return writer(value)
-    if (name := packages.kind_of(type(value))) is not None and name not in packages.MUTABLE:
-        return ["V", name, write(packages.kind(name).parts(value))]
-    raise Malformed("a value that does not cross by itself")
-
-
-def read_container(kind: str, extra: Tree, items: list[Tree]) -> Any:
-    """The array, series or frame that a frame of the channel tells. Raises Malformed."""
-    value = packages.made(kind, read(extra))
-    packages.fill(kind, value, list(map(read, items)))
-    return value
-
-
-def write_container(kind: str, value: Any) -> tuple[Tree, list[Tree]]:
-    """Its extra part and its items. Raises Malformed, Unshareable."""
-    how = packages.kind(kind)
-    return write(how.extra(value)), list(map(write, how.parts(value)))
-
-
-def shown(value: Any) -> str:
-    """How `value` is written, in one line."""
-    return " ".join(repr(value).split())[:_MOST_TEXT]
 
 
 def others(value: Any) -> list[Any]:

@@ -19,8 +19,9 @@ from typing import Any, BinaryIO, Literal
 
 from _pytest.tmpdir import tmppath_result_key
 
-from .changes import ASIDE, TYPE, VALUE, Change
+from .changes import Change
 from .exchanges import COLLECTION, EVERY, Spot
+from .other_answers import ASIDE, TYPE, VALUE
 
 Result = Literal["noticed", "missed", "left", "unknown"]
 """The fate of a change; `left`, `unknown`: the test did something else before it, or asked after it for what the

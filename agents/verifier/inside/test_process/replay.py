@@ -9,8 +9,9 @@ from typing import Any, Literal
 from ..proxy.crossing import Crossing
 from ..proxy.frames import ANSWER, ASK
 from ..proxy.plain import Tree
-from .changes import NEW, VALUE
+from .changes import NEW
 from .exchanges import COLLECTION, EVERY, Segment, Spot, key_of
+from .other_answers import VALUE
 
 Followed = Literal["before", "delivered", "left", "unknown"]
 """How far a segment got: not yet to its change, to it, off the log before it, or to a question after it that the

@@ -16,9 +16,9 @@ from contextvars import ContextVar
 from typing import Any, cast
 
 from ..proxy.describe import words
-from .changes import ASIDE, TYPE, VALUE, Change
+from .changes import Change
 from .exchanges import COLLECTION, EVERY, Spot
-from .other_answers import MOST_TEXT, altered, of_attributes, text_of, variants_of
+from .other_answers import ASIDE, MOST_TEXT, TYPE, VALUE, altered, of_attributes, others_of, text_of
 from .passes import Order
 
 _UNSEEN = words(
@@ -234,10 +234,13 @@ class CallAnswers:
         return True
 
     def _answer(self, call: _Call, result: Any) -> Any:
-        target, variants = result, list(variants_of(result, not call.is_init))
-        if call.is_init:
-            target = call.args[0]
-            variants = list(of_attributes(target))
+        target = call.args[0] if call.is_init else result
+        others = of_attributes(target) if call.is_init else others_of(result)
+        usual = ASIDE if result is None and not call.is_init else VALUE
+        variants = [(text, usual, make) for text, make in others]
+        if result is not None:
+            own = variants or callable(result) or type(result).__module__ == "user_code"
+            variants.append(("None", TYPE if own else VALUE, lambda: None))
         for given in call.args:
             if isinstance(given, (list, dict, set, bytearray)):
                 variants.append(("it with its argument changed", ASIDE, functools.partial(altered, given, result)))

@@ -1,0 +1,198 @@
+"""A board as seen from the candidate that leads: what counts, what is open, and what to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log2
+
+from ..records import Candidate, ClauseCheck, Dispute, Grade, LedgerEntry, Outcome, Test
+from .agreement import Agreement
+from .argument_tests import SAID
+from .claims import claim_of
+from .clause_checks import used_by
+from .probes import EDGE, probed_call
+from .votes import Tally, ballot, raises
+
+SHOWN_DIFFERENCES = 3
+SUCCESSES: tuple[Grade, ...] = ("verified", "consensus")
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderView:
+    """A board as seen from its leader: the ledger entries that its grade counts."""
+
+    agreement: Agreement
+    leader: Candidate
+    ledger: tuple[LedgerEntry, ...]
+    tallies: dict[str, Tally | None]
+    clauses: tuple[ClauseCheck, ...] = ()
+
+    def outcome(self, entry: LedgerEntry) -> Outcome:
+        """Return what the leader did on the test of `entry`."""
+        return self.agreement.board.verdict(self.leader.id).outcome(entry.test.id)
+
+    @property
+    def counting(self) -> list[LedgerEntry]:
+        """The tests that count."""
+        return [entry for entry in self.ledger if entry.standing == "counts"]
+
+    @property
+    def passed(self) -> list[LedgerEntry]:
+        """Those that count and that the leader passes."""
+        return [entry for entry in self.counting if self.outcome(entry).status == "passed"]
+
+    @property
+    def failed(self) -> list[LedgerEntry]:
+        """Those that count and that the leader does not pass."""
+        return [entry for entry in self.counting if self.outcome(entry).status != "passed"]
+
+    @property
+    def unsettled(self) -> list[LedgerEntry]:
+        """The contested tests that no majority of drafts speaks against, or that the spec's words speak for: while
+        one is open there is no success."""
+        return [entry for entry in self.contested if self._is_unsettled(entry)]
+
+    def _is_unsettled(self, entry: LedgerEntry) -> bool:
+        if self._is_spoken_for(entry):
+            return True
+        if self.tallies[entry.test.id] is not None and entry.reason.startswith("the votes are split"):
+            return False
+        doubted = entry.votes_against >= 2 and 2 * entry.votes_against > len(self.agreement.voters)
+        return not (doubted and self.outcome(entry).status == "failed" and claim_of(entry.test) is None)
+
+    @property
+    def spoken_for(self) -> tuple[Test, ...]:
+        """The tests that the leader fails and the spec's words speak for: of exceptions, of arguments."""
+        doubts = [each.test for each in self.contested if self._is_spoken_for(each)]
+        return (*doubts, *(each.test for each in self.failed if each.test.id.startswith(SAID)))
+
+    def _is_spoken_for(self, entry: LedgerEntry) -> bool:
+        """Return True if a test expects an exception that the spec names, or the leader raises one that it does
+        not name."""
+        names = used_by(entry.test).raises & self.agreement.named
+        return bool(names) or self.agreement.raises_unnamed(self.leader, entry.test)
+
+    @property
+    def unchecked(self) -> list[ClauseCheck]:
+        """The clauses of which some need is met by no test that counts."""
+        return [check for check in self.clauses if check.missing]
+
+    @property
+    def worth_asking(self) -> bool:
+        """True where tests of unchecked clauses may tell something: of an exception, a name, an input; or where
+        they alone are missing for a success."""
+        special = any(need.kind != "test" for check in self.unchecked for need in check.missing)
+        return special or (bool(self.unchecked) and self.share == 1)
+
+    @property
+    def contested(self) -> list[LedgerEntry]:
+        """The tests in doubt."""
+        return [entry for entry in self.ledger if entry.standing == "contested"]
+
+    @property
+    def trusted(self) -> list[LedgerEntry]:
+        """The tests of the user's."""
+        return [entry for entry in self.ledger if entry.test.trusted]
+
+    @property
+    def broken(self) -> int:
+        """Trusted tests that the leader fails, or that can't be run."""
+        failed = sum(entry.test.trusted for entry in self.failed)
+        return failed + sum(entry.standing == "refused" for entry in self.trusted)
+
+    @property
+    def agreeing(self) -> int:
+        """Independent drafts that behave as the leader does on every test and probe, the leader included if it is
+        one."""
+        return len(self.agreement.following(self.leader))
+
+    @property
+    def share(self) -> float:
+        """Share of the voters that behave as the leader does; 0 without voters."""
+        voters = self.agreement.voters
+        return self.agreeing / len(voters) if voters else 0.0
+
+    @property
+    def own(self) -> list[LedgerEntry]:
+        """The generated tests that could be run."""
+        return [entry for entry in self.ledger if entry.test.origin == "generated" and entry.standing != "refused"]
+
+    @property
+    def stood(self) -> list[LedgerEntry]:
+        """The generated tests that stand as they were written, and that the leader passes."""
+        return [entry for entry in self.passed if entry.test.origin == "generated"]
+
+    def disputes(self, grade: Grade) -> tuple[Dispute, ...]:
+        """The open questions, the most telling first: contested tests that expect what the spec names; without
+        success inputs on which drafts that pass the tests differ, inputs that a clause asks for and no test has,
+        and one on which only other drafts differ; then the other contested tests."""
+        named = [self._dispute(entry) for entry in self.contested if self._is_spoken_for(entry)]
+        others = [self._dispute(entry) for entry in self.contested if not self._is_spoken_for(entry)]
+        found = (*named, *(() if grade in SUCCESSES else self._questions()), *others)
+        return tuple({dispute.question: dispute for dispute in reversed(found)}.values())[::-1]
+
+    def _questions(self) -> list[Dispute]:
+        """Questions: *which* of the answers of drafts that pass the leader's tests, on a probe; and *right?* where
+        they agree: at an input that a clause asks for, at one where the TestWriter or another candidate expects
+        something else, or at the shortest."""
+        mine = self.agreement.behaviour(self.leader)
+        rivals = [c for c in self.agreement.voters if self.agreement.behaviour(c) == mine and c != self.leader]
+        which, edges, right, rest = (list[tuple[float, int, Dispute]]() for _ in range(4))
+        for probe in self.agreement.probes.tests if self.agreement.probes is not None else ():
+            call = probed_call(probe)
+            if "\n" in call:
+                continue
+            answers = [self._answer(candidate, probe) for candidate in (self.leader, *rivals)]
+            returned = [each for each in answers if not raises(each)]
+            asked = Dispute(probe.id, call, tuple(sorted(dict.fromkeys(answers), key=raises)))
+            if len(set(returned)) > 1:
+                which.append((-_bits(returned), len(call), asked))
+            elif probe.id.startswith(EDGE):
+                edges.append((0.0, len(call), asked))
+            elif others := {self._answer(c, probe) for c in self.agreement.board.candidates} - set(answers):
+                right.append((-len(others), len(call), asked))
+            else:
+                rest.append((0.0, len(call), asked))
+        overruled = [
+            self._dispute(entry)
+            for entry in self.ledger
+            if entry.standing == "ruled out" and entry.test.origin == "generated"
+            if (counted := self.tallies[entry.test.id]) is not None and not counted.trusted
+        ]
+        missing = [need for check in self.unchecked for need in check.missing]
+        for asked in (each for each in overruled if "\n" not in each.question):
+            uses = used_by(self._test(asked.test_id))
+            (edges if any(map(uses.meets, missing)) else right).append((-0.5, len(asked.question), asked))
+        ranked = (sorted(found, key=lambda item: item[:2]) for found in (which, edges, right, rest))
+        best = [[asked for _, _, asked in found] for found in ranked]
+        most = SHOWN_DIFFERENCES
+        return [*best[0][:most], *best[1][:most], *(best[2][:most] or best[3][:1])]
+
+    def _test(self, test_id: str) -> Test:
+        return next(entry.test for entry in self.ledger if entry.test.id == test_id)
+
+    def _answer(self, candidate: Candidate, probe: Test) -> str:
+        """The value that `candidate` returns for a probe, or `raises` and the exception."""
+        value = self.agreement.returned(candidate, probe)
+        if value is not None or self.agreement.probes is None:
+            return value or ""
+        detail = self.agreement.probes.verdict(candidate.id).outcome(probe.id).detail
+        return f"raises {detail.partition(':')[0].strip() or 'an exception'}"
+
+    def _dispute(self, entry: LedgerEntry) -> Dispute:
+        claim, outcome = claim_of(entry.test), self.outcome(entry)
+        if claim is None or "\n" in claim.question:
+            return Dispute(entry.test.id, entry.test.source.strip(), (outcome.detail,))
+        answers = [claim.expected]
+        for candidate in self.agreement.board.candidates:
+            given = ballot(self.agreement, candidate, entry.test, claim)
+            if given is not None and given not in answers:
+                answers.append(given)
+        return Dispute(entry.test.id, claim.question, tuple(sorted(answers, key=raises)))
+
+
+def _bits(answers: Sequence[str]) -> float:
+    """The entropy of `answers` in bits: how much it tells to know the right one."""
+    shares = [answers.count(each) / len(answers) for each in dict.fromkeys(answers)]
+    return -sum(share * log2(share) for share in shares)

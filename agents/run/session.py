@@ -1,0 +1,127 @@
+"""A run or a heal while it works: its directory, budget, models and events, and the one way in which it ends."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Generic, TypeVar
+
+from ..errors import GreenloopError, Interrupted, StorageFailed, UsageError
+from ..events import Answered, Event, EventHandler, Note, RunEnded, RunStarted
+from ..llm_backends.budget import Budget, SharedBudget
+from ..records import RunResult, RunStatus, SpecLimits
+from ..records.heal import HealResult
+from ..settings import Settings
+from ..storage.run_directory import RunDirectory
+from .cancellation import Cancellation
+from .event_log import EventLog, is_written
+from .resources import Resources
+from .role_models import RoleModels
+
+Ended = TypeVar("Ended", RunResult, HealResult)
+
+
+def budget_of(settings: Settings, limits: SpecLimits, shared: SharedBudget | None) -> Budget:
+    """The limits of a run or a heal: one in the spec's front matter goes before the setting."""
+    return Budget(
+        max_tokens=limits.max_tokens or settings.max_tokens,
+        max_seconds=limits.max_seconds or settings.max_seconds,
+        max_cost=limits.max_cost or settings.max_cost,
+        shared_budget=shared,
+    )
+
+
+def check_free(run: RunDirectory) -> None:
+    """Raise UsageError where another process is at `run`."""
+    if sys.platform != "win32" and is_written(run.events):
+        raise UsageError(f"Another process is at {run.path}; wait for its end, or stop it first.")
+
+
+class Session(ABC, Generic[Ended]):
+    """A run or a heal from the making of its directory to its end; `emit` takes events from any thread."""
+
+    def __init__(self, run: RunDirectory, settings: Settings, budget: Budget, emit: EventHandler) -> None:
+        self.run = run
+        self.settings = settings
+        self.budget = budget
+        self.notes: tuple[str, ...] = ()
+        self._emit = emit
+        self._log = EventLog(run.events)
+        self._started = time.monotonic()
+        self._lock = threading.RLock()
+        self._decoded_tokens = 0
+        self._decoding_seconds = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Since it began or went on."""
+        return time.monotonic() - self._started
+
+    @property
+    def tokens_per_second(self) -> float | None:
+        """Decoding speed of the replies that were not replayed, where the backend reports it."""
+        return self._decoded_tokens / self._decoding_seconds if self._decoding_seconds else None
+
+    def begin(self, model: str, reason: str, sandbox: str) -> None:
+        """Say where it is kept, and what it runs on."""
+        self.emit(RunStarted(str(self.run.path), model, reason, sandbox))
+        if sandbox == "none":
+            self.emit(Note("No sandbox: all code runs with all your rights.", warning=True))
+
+    @contextmanager
+    def models(self, resources: Resources, cancellation: Cancellation) -> Iterator[RoleModels]:
+        """The models, on the budget; a cancellation ends their calls. Raises ModelError and UsageError."""
+        with (
+            resources.models(self.settings.weights, self.emit) as shared,
+            RoleModels(shared, self.settings, self.budget, self.run.replies, self.emit) as models,
+            cancellation.on_cancel(models.__exit__),
+        ):
+            yield models
+
+    def emit(self, event: Event) -> None:
+        """Record an event and pass it on; of a note and of a reply more is kept."""
+        with self._lock:
+            if isinstance(event, Note) and event.text not in self.notes:
+                self.notes = (*self.notes, event.text)
+            elif isinstance(event, Answered) and event.reply.tokens_per_second and not event.reply.replayed:
+                self._decoded_tokens += event.reply.usage.completion_tokens
+                self._decoding_seconds += event.reply.usage.completion_tokens / event.reply.tokens_per_second
+        self._log.add(event)
+        self._emit(event)
+
+    def finish(self, body: Callable[[], None], raised: tuple[type[BaseException], ...] = ()) -> Ended:
+        """Do `body`, and return the result, also where it is interrupted or fails.
+
+        Of errors that left no grade, those of the types `raised` are raised again once they are recorded.
+        """
+        status: RunStatus = "finished"
+        error: GreenloopError | None = None
+        caught: BaseException | None = None
+        try:
+            body()
+        except (KeyboardInterrupt, Interrupted) as stop:
+            status, error, caught = "interrupted", Interrupted("Interrupted; go on with --resume."), stop
+        except GreenloopError as fault:
+            status, error, caught = "stopped", fault, fault
+        except OSError as fault:
+            reason = f"It can't be kept in {self.run.path} ({fault.strerror or fault})"
+            status, error = "stopped", StorageFailed(f"{reason}; mend that and go on with --resume.")
+        result = self.end(status, error)
+        message = result.error.message if result.error is not None else None
+        self.emit(RunEnded(status, result.grade, result.exit_code, message))
+        if isinstance(caught, raised) and (status == "interrupted" or result.grade is None):
+            raise caught
+        return result
+
+    def check_log(self) -> None:
+        """Note where the log of events could not be written."""
+        if (fault := self._log.fault) is not None:
+            self.emit(Note(f"{self.run.events} could not be written ({fault.strerror}): its end is missing."))
+
+    @abstractmethod
+    def end(self, status: RunStatus, error: GreenloopError | None) -> Ended:
+        """Record the end, as far as that can be written, and return the result."""

@@ -1,0 +1,103 @@
+"""Asks the open questions of a run on the terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from ..errors import UsageError
+from ..records import Dispute, RunResult, Spec, Test
+from ..settings import in_ci
+from ..spec.answers import answered
+from ..storage.questions import answer_lines, asked_call, question_line, said_of, value_line
+from ..storage.run_directory import RunDirectory
+from ..syntax.clean_text import visible
+from .console import Console
+
+_LETTERS = "abcefghijk"
+"""For rival answers; the other keys have a meaning of their own."""
+_WORDS = {"yes": "y", "no": "n", "skip": "s", "wrong": "w", "doesn't care": "d", "any": "d"}
+_ORIGIN = "Your answer"
+
+
+class Asking:
+    """Asks at most `most` questions in all, on standard error, and reads the answers from standard input."""
+
+    def __init__(self, console: Console, most: int) -> None:
+        self._console = console
+        self._left = most if sys.stdin.isatty() and sys.stdout.isatty() and not in_ci() else 0
+        self._asked: set[str] = set()
+
+    def next_of(self, result: RunResult) -> list[Dispute]:
+        """Return the questions of `result` that are to be asked: none twice."""
+        new = [dispute for dispute in result.disputes if dispute.question not in self._asked]
+        return new[: self._left] if result.run_dir is not None and result.error is None else []
+
+    def answers(self, disputes: Sequence[Dispute], run: RunDirectory) -> Spec | None:
+        """Ask `disputes` of `run`. Return its spec with the answers; None where there are none, or at Ctrl-C."""
+        spec, tests = run.read().spec, run.tests_of_ledger()
+        self._left -= len(disputes)
+        self._asked |= {dispute.question for dispute in disputes}
+        lines: list[str] = []
+        try:
+            for number, dispute in enumerate(disputes, 1):
+                self._console.say(f"\nQuestion {number} of {len(disputes)}: {visible(question_line(dispute))}")
+                line = self._ask(dispute, spec, tests, lines)
+                if line is None:
+                    break
+                lines += [line] if line else []
+        except KeyboardInterrupt:
+            self._console.say(f"\nNot answered. Go on with: --resume {run.path.name}")
+            return None
+        return answered(spec, "\n".join(lines), _ORIGIN, under_way=True, tests=tests) if lines else None
+
+    def _ask(self, dispute: Dispute, spec: Spec, tests: Sequence[Test], given: Sequence[str]) -> str | None:
+        """Return the line that answers `dispute`, an empty one where it is skipped, None at the end of the input.
+
+        What is no answer, or contradicts the spec, is named, and asked again once.
+        """
+        keys = _keys(dispute, answer_lines(dispute, spec, tests))
+        if asked_call(dispute) is None:
+            self._console.say(visible(dispute.question))
+        meanings = [f"{key} {_meaning(key, line)}" for key, line in keys.items()]
+        own = [", or the right value"] if asked_call(dispute) else []
+        for last in (False, True):
+            typed = self._read(f"{', '.join(meanings)}{''.join(own)}: ")
+            if typed is None:
+                return None
+            try:
+                line = keys.get(_WORDS.get(typed.lower(), typed.lower()))
+                line = value_line(dispute, typed) if line is None else line
+                if line:
+                    answered(spec, "\n".join([*given, line]), _ORIGIN, under_way=True, tests=tests)
+                return line
+            except UsageError as error:
+                said = str(error).removeprefix(f"{_ORIGIN}, line {len(given) + 1}: ")
+                self._console.say(visible(f"{said}{' Skipped.' if last else ''}"))
+        return ""
+
+    @staticmethod
+    def _read(prompt: str) -> str | None:
+        sys.stderr.write(prompt)
+        sys.stderr.flush()
+        line = sys.stdin.readline()
+        return line.strip() if line else None
+
+
+def _keys(dispute: Dispute, lines: Sequence[str]) -> dict[str, str]:
+    """Return the keys that answer `dispute`, each with the line that it stands for; an empty line skips."""
+    stated = [line for line in lines if not line.startswith(("any: ", "wrong: "))]
+    call = asked_call(dispute)
+    keys = dict(zip(_LETTERS, stated, strict=False)) if len(dispute.answers) > 1 and call else {}
+    if not keys and stated:
+        keys = dict(zip("yn", stated, strict=False))
+        negated = said_of(dispute.answers[0], negated=True)
+        if len(stated) == 1 and negated:
+            keys["n"] = f"{call} {negated}"
+    ruled = {line[0]: line for line in lines if line not in stated}
+    return keys | {key: ruled[first] for key, first in (("d", "a"), ("w", "w")) if first in ruled} | {"s": ""}
+
+
+def _meaning(key: str, line: str) -> str:
+    fixed = {"y": "yes", "n": "no", "d": "the spec doesn't care", "w": "the test is wrong", "s": "skip"}
+    return fixed.get(key) or visible(line)

@@ -1,0 +1,135 @@
+"""Everyday specs: what is read, that their hidden tests hold, and how strategies are measured on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from agents.bench.everyday import Broken, EverydayTask, EverydayTests, read_everyday
+from agents.bench.journal import Journal
+from agents.bench.results import TaskResult
+from agents.bench.runner import Measurement, Runner
+from agents.bench.verified_case import open_verifier
+from agents.errors import UsageError
+from agents.run.role_models import SharedModels
+from agents.sandbox import Sandbox
+from agents.settings import Settings
+from agents.verifier import Verifier
+
+from ..support.written_model import HALVED, RIGHT, WrittenModel, WrittenModels, recorded_backends, suite
+
+EVERYDAY = Path(__file__).parents[2] / "docs/benchmark/everyday"
+NO_NEGATIVES = RIGHT["halved"].replace("else x for", "else abs(x) for")
+"""Right on the example of the spec, and wrong on negative odd numbers."""
+HALVED_TASK = EverydayTask(
+    "halved",
+    str(HALVED["prompt"]),
+    RIGHT["halved"],
+    suite("halved", [("[1, 2, 8]", "[1, 1, 4]"), ("[-3]", "[-3]")]),
+    (Broken("leave the odd ones", NO_NEGATIVES),),
+)
+FILE = """
+spec = "Write f(x) that returns x + 1."
+reference = "def f(x):\\n    return x + 1\\n"
+tests = "from user_code import f\\n\\n\\ndef test_f():\\n    assert f(1) == 2\\n"
+
+[[broken]]
+clause = "returns x + 1"
+old = "x + 1"
+new = "x"
+"""
+
+
+@pytest.fixture
+def verifier(sandbox: Sandbox) -> Iterator[Verifier]:
+    with closing(open_verifier(sandbox)) as opened:
+        yield opened
+
+
+def test_thirty_specs_are_read_each_broken_at_several_clauses() -> None:
+    tasks = read_everyday(EVERYDAY)
+    assert len(tasks) == 30
+    assert all(len(task.broken) >= 4 for task in tasks)
+    assert sum("class" in task.reference for task in tasks) == 9
+    assert all(task.spec().text in task.text for task in tasks)
+    assert all(each.code != task.reference for task in tasks for each in task.broken)
+
+
+@pytest.mark.thorough
+def test_the_hidden_tests_pass_every_reference_and_fail_every_broken_one(verifier: Verifier) -> None:
+    proof = EverydayTests(read_everyday(EVERYDAY), verifier).prove()
+    assert proof.holds, str(proof)
+    assert proof.broken > 190
+
+
+def test_a_file_holds_a_reference_and_what_breaks_it(tmp_path: Path, verifier: Verifier) -> None:
+    (tmp_path / "f.toml").write_text(FILE)
+    tasks = read_everyday(tmp_path)
+    assert [(task.task_id, task.broken) for task in tasks] == [
+        ("f", (Broken("returns x + 1", "def f(x):\n    return x\n"),))
+    ]
+    proof = EverydayTests(tasks, verifier).prove()
+    assert (proof.tasks, proof.broken, proof.holds) == (1, 1, True)
+
+
+def test_a_broken_reference_that_passes_is_named(verifier: Verifier) -> None:
+    unseen = "from user_code import f\n\n\ndef test_f():\n    assert f(1) == 1\n"
+    broken = (Broken("Return x", "def f(x):\n    return 1\n"),)
+    task = EverydayTask("f", "Return x.", "def f(x):\n    return x\n", unseen, broken)
+    proof = EverydayTests([task], verifier).prove()
+    assert not proof.holds
+    assert "f: a solution that breaks 'Return x' passes" in str(proof)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (FILE, "spec = ", "Invalid value"),
+        ('spec = "Write f(x) that returns x + 1."', "", "it has no text for spec"),
+        ("[[broken]]", "[[other]]", "it has no [[broken]]"),
+        ('new = "x"', "", "a [[broken]] needs clause, old and new"),
+        ('clause = "returns x + 1"', 'clause = "returns x + 2"', "the spec does not say 'returns x + 2'"),
+        ('old = "x + 1"', 'old = "x"', "the reference does not hold 'x' once"),
+        ('new = "x"', 'new = "x +"', "broken at 'returns x + 1' the reference is no Python"),
+    ],
+)
+def test_a_file_that_is_no_task_is_named_with_the_reason(tmp_path: Path, old: str, new: str, said: str) -> None:
+    (tmp_path / "f.toml").write_text(FILE.replace(old, new))
+    with pytest.raises(UsageError, match=r"f\.toml: ") as raised:
+        read_everyday(tmp_path)
+    assert said in str(raised.value)
+
+
+def test_a_directory_without_specs_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"holds no task \(\*\.toml\)"):
+        read_everyday(tmp_path)
+
+
+def test_the_references_answer_decides_and_is_replayed(
+    tmp_path: Path, sandbox: Sandbox, verifier: Verifier
+) -> None:
+    """Drafts differ on negative odd numbers: without an answer none is claimed to be right."""
+    tests = EverydayTests([HALVED_TASK], verifier)
+    drafts = [NO_NEGATIVES, RIGHT["halved"], NO_NEGATIVES, RIGHT["halved"]]
+    unsure = [suite("halved", [("[2]", "[1]"), ("[-3, 5]", "[-3, 5]"), ("[4, 1]", "[2, 1]")])]
+    model = WrittenModel(draft={"halved": drafts}, tests={"halved": unsure})
+
+    def measured(backends: SharedModels, out: str) -> list[TaskResult]:
+        measurement = Measurement([HALVED_TASK], ("greenloop",), Settings(), answers=2)
+        runner = Runner(measurement, backends, sandbox, tests.judge, Journal(tmp_path / out, {}))
+        return runner.run(1, lambda _: None)
+
+    alone, answered = measured(WrittenModels(model), "out")
+    assert (alone.strategy, alone.answers, alone.claimed) == ("greenloop", 0, False)
+    assert (answered.strategy, answered.answers > 0) == ("greenloop-2-answers", True)
+    assert answered.hidden is not None
+    assert answered.hidden.plus
+    assert answered.claimed
+    assert answered.clauses > 0
+    again = measured(recorded_backends(tmp_path / "out" / "replies"), "again")
+    assert [(each.solution, each.grade) for each in again] == [
+        (each.solution, each.grade) for each in (alone, answered)
+    ]

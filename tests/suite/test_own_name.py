@@ -1,0 +1,33 @@
+"""Tests that import the file under test by its own name: they come to mean `user_code`, line by line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agents.suite.own_name import as_user_code
+
+
+@pytest.mark.parametrize(
+    ("tests", "meant"),
+    [
+        ("from calc import add", "from user_code import add"),
+        ("from  calc  import add as plus, sub", "from user_code import add as plus, sub"),
+        ("from calc import (\n  add,  # two\n  sub,\n)", "from user_code import (\n  add,  # two\n  sub,\n)"),
+        ("import calc", "import user_code as calc"),
+        ("import os, calc as c", "import os, user_code as c"),
+        ("é = 'é'; import calc; x = 1", "é = 'é'; import user_code as calc; x = 1"),
+        ("def test_a():\n    from calc import add\n", "def test_a():\n    from user_code import add\n"),
+        ("from src.calc import add", "from user_code import add"),
+        ("from src import calc", "import user_code as calc"),
+        ("from . import calc", "import user_code as calc"),
+        ("from .calc import add", "from user_code import add"),
+        ("from calculus import add", "from calculus import add"),
+        ("from other.calc import add", "from other.calc import add"),
+        ("import user_code", "import user_code"),
+        ("text = 'from calc import add'", "text = 'from calc import add'"),
+    ],
+)  # fmt: skip
+def test_imports_by_the_files_own_name_are_of_user_code(tests: str, meant: str) -> None:
+    assert as_user_code(tests, Path("/home/me/src/calc.py")) == meant
