@@ -118,7 +118,7 @@ class _Search:
     def notes(self) -> tuple[str, ...]:
         """Sentences on what the leading patch changes beside what failed, and on what was not tried."""
         leader = next((trial for trial in self.trials if trial.patch.id == self.ruling.leader), None)
-        if leader is None:
+        if leader is None or leader.patch.id not in self.after:
             return ()
         evidence = self.evidence
         answered, changed = evidence.answered(), evidence.changed(leader)
