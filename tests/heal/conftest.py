@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from agents.sandbox import Sandbox, open_sandbox
+
 from ..support.commands import ROOT, greenloop
 from ..support.proposers import three
 from ..support.provider import Answer, Provider, Streams, serving
@@ -58,6 +60,13 @@ class Heals:
         Draft202012Validator(SCHEMA).validate(self.document)
         assert self.document["exit_code"] == ended.returncode
         return ended.returncode
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    opened = open_sandbox()
+    yield opened
+    opened.close()
 
 
 @pytest.fixture
