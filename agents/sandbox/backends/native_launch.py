@@ -107,5 +107,5 @@ def _command(
         inherited=job.channels,
         own=(order_input,),
         namespace=directory is None,
-        when_gone=lambda: remove_tree(str(directory)) if directory else None,
+        cleanup=lambda: remove_tree(str(directory)) if directory else None,
     )
