@@ -173,7 +173,7 @@ def test_python_is_parsed_in_one_place_which_threads_can_share() -> None:
     assert files_that_call("parse", inside) == {"agents/syntax/source.py"}
 
 
-def test_only_the_sandbox_starts_processes_but_for_pip_and_the_baseline_of_a_measurement() -> None:
+def test_only_the_sandbox_starts_processes_but_for_pip_and_git() -> None:
     in_a_sandbox_already = {
         "heal/inside/script_process.py",
         "verifier/inside/proxy/program.py",
@@ -187,7 +187,6 @@ def test_only_the_sandbox_starts_processes_but_for_pip_and_the_baseline_of_a_mea
     assert {user for user in users if not user.startswith("sandbox/")} <= {
         "heal/git.py",
         "llm_backends/weights.py",
-        "bench/speed.py",
     } | in_a_sandbox_already
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import inspect
 import re
@@ -33,6 +34,15 @@ def generator() -> ModuleType:
 def test_generated_documents_are_up_to_date() -> None:
     for name, make in generator().GENERATED.items():
         assert (ROOT / "docs" / name).read_text(encoding="utf-8") == make(), "run: make docs"
+
+
+MEASUREMENTS = {path.stem for path in (ROOT / "docs/measure").glob("*.py")}
+
+
+@pytest.mark.parametrize("name", sorted(MEASUREMENTS - {"__init__", "evalplus_pairs", "repair"}))
+def test_a_measuring_program_finds_what_it_imports(name: str) -> None:
+    """`repair` is left out: it measures the installed package."""
+    assert importlib.import_module(f"docs.measure.{name}").__doc__
 
 
 @pytest.mark.parametrize(
@@ -72,7 +82,19 @@ def test_every_setting_is_an_option_that_the_readme_or_the_help_names() -> None:
         name = option.removeprefix("--").removeprefix("no-").replace("-", "_")
         known = (
             {field.name for field in fields(Settings)}
-            | {"tests", "file", "with", "resume", "fork", "round", "code", "into", "questions", "help", "install_completion"}
+            | {
+                "tests",
+                "file",
+                "with",
+                "resume",
+                "fork",
+                "round",
+                "code",
+                "into",
+                "questions",
+                "help",
+                "install_completion",
+            }
             | of_other_commands
         )
         assert name in known, option

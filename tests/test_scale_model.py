@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import runpy
-
 import pytest
 
-from .support.commands import ROOT
-
-throughput = runpy.run_path(str(ROOT / "docs" / "measure_scale.py"))["throughput"]
+from docs.measure.scale import throughput
 
 
 def test_one_worker_never_stands_in_line() -> None:

@@ -7,83 +7,26 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from ..errors import SandboxBroken, UsageError
+from ..errors import SandboxBroken
 from ..settings import STRATEGIES, Count, Effort, Positive, SandboxName, Settings, Strategy
 from ..terminal.console import Console
 
 if TYPE_CHECKING:
-    from ..bench.drafts import Drafting
     from ..bench.journal import Journal
     from ..bench.layout import Table
     from ..bench.proof import ProofReport, QuixBugsProof
-    from ..bench.repair_runner import RepairRunner
     from ..bench.results import TaskResult
-    from ..bench.runner import Runner
     from ..bench.tasks import Dataset
     from ..records import Role
     from ..run.role_models import SharedModels
     from ..sandbox import Sandbox
     from ..verifier import Verifier
-
-
-def verifier(
-    *,
-    rounds: Annotated[int, Parameter(validator=Number(gte=1))] = 9,
-    data: Path | None = None,
-    pairs: Count = 1000,
-    jobs: Count | None = None,
-    sandbox: SandboxName = "auto",
-) -> int:
-    """Measure what a verification costs against pytest as a cold subprocess, and print the table.
-
-    Parameters
-    ----------
-    rounds
-        How often each way is run; medians are printed.
-    data
-        HumanEval+ in EvalPlus's form: measure how many pairs of its solutions and mutants, with tests of the base
-        inputs, are verified in a second, in place of one verification. The other ways run them without isolation.
-    pairs
-        With --data, so many pairs.
-    jobs
-        With --data, pairs at once; by default one for each core.
-    sandbox
-        With --data, where the verifier's pairs run.
-    """
-    from ..bench.speed import measure_one
-
-    if data is not None:
-        return _throughput(data, pairs, jobs or os.cpu_count() or 1, sandbox)
-    timings, missing = measure_one(rounds)
-    lines = ["| ten tests | median ms | fastest ms | ratio |", "|---|---|---|---|"]
-    for each in timings:
-        lines.append(f"| {each.way} | {each.median * 1000:.0f} | {each.fastest * 1000:.0f} | {each.ratio:.2f} |")
-    Console().lines([*lines, *(f"Not measured: {reason}" for reason in missing)])
-    return 0
-
-
-def _throughput(data: Path, count: int, jobs: int, name: SandboxName) -> int:
-    from ..bench.speed import SLICES, measure_many, pairs_of
-    from ..bench.tasks import read_tasks
-    from ..sandbox import open_sandbox
-
-    console = Console()
-    tasks = read_tasks(data)
-    with closing(open_sandbox(name)) as sandbox:
-        pairs = pairs_of(tasks, sandbox, count)
-        with console.counting(None, f"slices, of {SLICES} each way") as progress:
-            timings = measure_many(tasks, pairs, sandbox, jobs, progress)
-    lines = [f"| {len(pairs)} pairs, {jobs} at once | pairs a second | ratio | passed |", "|---|---|---|---|"]
-    lines += [f"| {each.way} | {each.rate:.1f} | {each.ratio:.1f} | {each.passed} |" for each in timings]
-    console.lines(lines)
-    return 0
 
 
 @Parameter(name="*")
@@ -121,13 +64,26 @@ def settings_of(options: MeasureOptions) -> Settings:
     )
 
 
+class AnyRunner(Protocol):
+    """Runs the cells of a measurement."""
+
+    @property
+    def size(self) -> int:
+        """The number of lines that `emit` gets."""
+        ...
+
+    def run(self, at_once: int, emit: Callable[[Any], None]) -> list[Any]:
+        """Return what was found; `emit` gets each part, from any thread."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Opened:
     """The tests of a benchmark, opened: the proof that they can be relied on, and what runs it on models and a
     journal."""
 
     prove: Callable[[], ProofReport | QuixBugsProof]
-    runner: Callable[[SharedModels, Journal], Drafting | RepairRunner | Runner]
+    runner: Callable[[SharedModels, Journal], AnyRunner]
 
 
 def write_results(
@@ -149,10 +105,6 @@ class Options(MeasureOptions):
 
     strategy: Annotated[list[Strategy] | None, Parameter(negative="")] = None
     """The strategies to measure; may be given several times. All four by default."""
-    drafts: Count | None = None
-    """Run no strategy: so many drafts of each task, each judged by the hidden tests."""
-    against: Path | None = None
-    """With --drafts: the --out of another such measurement, to compare with draft by draft."""
     strip_examples: Annotated[bool, Parameter(negative="")] = False
     """Take the examples out of the specs, so that own tests are all there is."""
     effort: Effort = "medium"
@@ -208,15 +160,11 @@ def everyday(
 
 
 def _measure(dataset: Dataset, options: Options) -> int:
-    from ..bench.drafts import Drafting, read_report, write_drafts
     from ..bench.hidden_tests import HiddenTests
     from ..bench.proof import prove
     from ..bench.runner import Measurement, Runner
     from ..bench.tasks import read_tasks
 
-    if options.against and not options.drafts:
-        raise UsageError("--against compares drafts with drafts; say how many of each task with --drafts.")
-    against = read_report(options.against) if options.against else None
     settings = replace(settings_of(options), effort=options.effort, temperature=options.temperature)
     tasks = read_tasks(options.data, dataset)
     strategies = tuple(name for name in STRATEGIES if name in (options.strategy or STRATEGIES))
@@ -230,17 +178,13 @@ def _measure(dataset: Dataset, options: Options) -> int:
 
     def opened(sandbox: Sandbox, _: Verifier) -> Opened:
         hidden = HiddenTests(tasks, sandbox)
-
-        def runner(models: SharedModels, journal: Journal) -> Drafting | Runner:
-            if options.drafts:
-                return Drafting(measurement, options.drafts, models, sandbox, hidden, journal)
-            return Runner(measurement, models, sandbox, hidden.judge, journal)
-
-        return Opened(lambda: prove(tasks, sandbox), runner)
+        return Opened(
+            lambda: prove(tasks, sandbox),
+            lambda models, journal: Runner(measurement, models, sandbox, hidden.judge, journal),
+        )
 
     title = f"{dataset} {'without' if options.strip_examples else 'with'} examples"
-    write = partial(write_drafts, against=against) if options.drafts else write_results
-    return measure(title, plan, settings, options, opened, write=write)
+    return measure(title, plan, settings, options, opened)
 
 
 def measure(

@@ -18,7 +18,7 @@ from ..settings import Variables
 from ..terminal.console import Console
 from .batch import batch
 from .batch_status import merge, status
-from .bench import everyday, humaneval, mbpp, verifier
+from .bench import everyday, humaneval, mbpp
 from .bench_repairs import quixbugs, seeded_bugs
 from .debug import debug
 from .heal import heal
@@ -63,7 +63,6 @@ app.command(models_app)
 models_app.default(list_models)
 models_app.command(fetch)
 app.command(bench_app)
-bench_app.command(verifier)
 bench_app.command(humaneval, name="humaneval+")
 bench_app.command(mbpp, name="mbpp+")
 bench_app.command(everyday)

@@ -8,15 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import ModelError
-from ..events import EventHandler, Note, Streamed
-from ..records import Request
-from .budget import Budget
+from ..events import EventHandler, Note
 from .model_names import RECORDED_PREFIX, is_embedded
 
 if TYPE_CHECKING:
-    from .cache import ReplyCache
-    from .call import Caller
-    from .pacing import Pacer
     from .recorded import ReplyStore
     from .selection import Choice
     from .streaming_model import StreamingModel
@@ -60,24 +55,3 @@ def recorded_replies(choice: Choice) -> ReplyStore:
     if not directory.is_dir():
         raise ModelError("not_recorded", f"There is no directory of recorded replies at {directory}.")
     return ReplyStore(directory)
-
-
-def get_caller(
-    model: StreamingModel | None,
-    store: ReplyStore,
-    budget: Budget,
-    emit: EventHandler,
-    *,
-    cache: ReplyCache | None = None,
-    pacer: Pacer | None = None,
-) -> Caller:
-    """A caller for `model` whose replies are kept in `store`; without a model, one that only replays."""
-    from .call import Caller
-
-    def on_text(request: Request, text: str) -> None:
-        emit(Streamed(request, text))
-
-    def on_retry(request: Request, fault: ModelError, seconds: float) -> None:
-        emit(Note(f"{fault} Trying again in {seconds:.0f} s.", warning=True))
-
-    return Caller(model, budget, store=store, cache=cache, pacer=pacer, on_text=on_text, on_retry=on_retry)

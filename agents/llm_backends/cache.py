@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from ..errors import ModelError
@@ -45,22 +45,15 @@ class Flights:
             self._changed.notify_all()
 
 
-class ReplyCache:
-    """The cached replies of one model, which stand under `name`. `warn` hears a sentence for each damaged entry
-    and for the first reply that can't be kept; neither ends a run. Safe to use from several threads and processes.
-    """
+class ReplyCache(ReplyStore):
+    """The cached replies of one model, which stand under its name. `on_damage` hears a sentence for each damaged
+    entry and for the first reply that can't be kept; neither ends a run. Safe to use from several threads and
+    processes."""
 
-    def __init__(self, directory: Path, name: str, flights: Flights, warn: Callable[[str], None]) -> None:
-        self._directory = directory
-        self._name = name
-        self._flights = flights
-        self._warn = warn
-        self._store = ReplyStore(directory, name, on_damage=warn)
+    def __init__(self, directory: Path, model_id: str, flights: Flights, on_damage: Callable[[str], None]) -> None:
+        super().__init__(directory, model_id, on_damage)
+        self.flights = flights
         self._failed = False
-
-    def find(self, request: Request) -> Reply | None:
-        """The reply kept for `request`, marked as replayed."""
-        return self._store.find(request)
 
     def keep(self, request: Request, reply: Reply) -> Reply:
         """Keep `reply` unless another process was first; gives the one that is kept, so that all go on alike."""
@@ -68,27 +61,23 @@ class ReplyCache:
         if kept is not None:
             return kept
         try:
-            self._store.save(request, reply)
+            self.save(request, reply)
         except OSError as error:
             if not self._failed:
                 self._failed = True
-                self._warn(f"Replies can't be kept in the cache {self._directory} ({error.strerror or error}).")
+                self._on_damage(
+                    f"Replies can't be kept in the cache {self.directory} ({error.strerror or error})."
+                )
         return reply
 
-    @contextmanager
-    def alone(self, request: Request, bounds: Bounds) -> Iterator[None]:
+    def alone(self, request: Request, bounds: Bounds) -> AbstractContextManager[None]:
         """Hold `request` against other threads that would ask the same of the same model."""
-        with self._flights.alone((str(self._directory), self._name, request_key(request)), bounds):
-            yield
-
-    def wake(self) -> None:
-        """Make everybody who waits look at their bounds again."""
-        self._flights.wake()
+        return self.flights.alone((str(self.directory), str(self.model_id), request_key(request)), bounds)
 
     def missing(self, request: Request) -> ModelError:
         """The error for a request that must not be asked."""
         return ModelError(
             "not_cached",
-            f"The cache {self._directory} has no reply of {self._name} to this request of the {request.role}, and "
-            "--frozen allows no call; run once without --frozen on the same --cache, and commit what it adds.",
+            f"The cache {self.directory} has no reply of {self.model_id} to this request of the {request.role}, "
+            "and --frozen allows no call; run once without --frozen on the same --cache, and commit what it adds.",
         )

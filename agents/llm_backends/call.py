@@ -6,6 +6,7 @@ The one way to a model, whatever the backend: embedded, hosted, or replies that 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import random
 import threading
 import time
@@ -15,9 +16,8 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
 
-import tenacity
-
 from ..errors import GreenloopError, Interrupted, ModelError, UsageError
+from ..events import EventHandler, Note, Streamed, ignore_event
 from ..records import Reply, Request, Usage
 from .background_stream import BackgroundStream
 from .budget import Budget
@@ -53,9 +53,9 @@ class Caller:
     raised at once. Every try is charged, by an estimate where the server gives no usage (see Heard.usage).
     Replayed replies are charged like those they repeat, so that the limits of a resumed run cover the whole of it;
     they take no time. `cache` and `pacer` are shared with other runs: an equal request that is under way is waited
-    for, and a provider's limit that one caller hears of holds back all. `on_text` gets each piece as it arrives,
-    `on_retry` each fault with the seconds to wait: the text that came before it is void. Both are called in the
-    thread that asks. Several threads may ask at once.
+    for, and a provider's limit that one caller hears of holds back all. `emit` gets each piece as it arrives, and
+    a note of each fault with the seconds to wait: the text that came before it is void. It is called in the thread
+    that asks. Several threads may ask at once.
 
     To get out of a call under way (Ctrl-C), call `cancel` from any thread: every `ask` raises Interrupted at once,
     even one whose server is silent, and the connection is closed at its next piece (see BackgroundStream).
@@ -69,8 +69,7 @@ class Caller:
         store: ReplyStore | None = None,
         cache: ReplyCache | None = None,
         pacer: Pacer | None = None,
-        on_text: Callable[[Request, str], None] | None = None,
-        on_retry: Callable[[Request, ModelError, float], None] | None = None,
+        emit: EventHandler = ignore_event,
         sleep: Callable[[float], None] | None = None,
     ) -> None:
         self._model = model
@@ -78,8 +77,7 @@ class Caller:
         self._store = store
         self._cache = cache
         self._pacer = pacer
-        self._on_text = on_text
-        self._on_retry = on_retry
+        self._emit = emit
         self._cancelled = threading.Event()
         self._sleep = sleep or self._cancelled.wait
         self._streams: set[BackgroundStream[Any]] = set()
@@ -128,13 +126,13 @@ class Caller:
             running = list(self._streams)
         for stream in running:
             stream.abandon()
-        for held_back in (self._pacer, self._cache):
+        for held_back in (self._pacer, self._cache.flights if self._cache else None):
             if held_back is not None:
                 held_back.wake()
 
     def _repeat(self, request: Request, reply: Reply) -> Reply:
         self._budget.charge(reply.usage)
-        self._emit(request, reply.text)
+        self._emit(Streamed(request, reply.text))
         return reply
 
     def _missing(self, request: Request) -> Exception:
@@ -165,15 +163,26 @@ class Caller:
     def _live(self, model: StreamingModel, request: Request) -> Reply:
         self._prepare(model)
         effort = _Effort()
-        retrying = tenacity.Retrying(
-            retry=tenacity.retry_if_exception(lambda error: isinstance(error, ModelError) and error.transient),
-            stop=lambda state: _enough_tried(state, effort.held_back),
-            wait=_wait_seconds,
-            before_sleep=lambda state: self._announce(request, state),
-            sleep=self._pause,
-            reraise=True,
-        )
-        streamed: StreamedReply = retrying(self._paced, model, request, effort)
+        began = time.monotonic()
+        for number in itertools.count(1):
+            try:
+                streamed = self._paced(model, request, effort)
+                break
+            except ModelError as fault:
+                if not fault.transient or number >= TRIES_OF_KIND.get(fault.kind, TRIES):
+                    raise
+                # The server's wish, else exponential backoff; with jitter, so that calls do not return together.
+                asked = backoff_seconds(number) if fault.retry_after is None else fault.retry_after
+                wait = asked + random.uniform(0, JITTER)
+                if time.monotonic() - began - effort.held_back + wait >= PATIENCE_SECONDS:
+                    raise
+                try:
+                    self._budget.check(wait=wait)
+                except GreenloopError as spent:
+                    raise spent from fault
+                self._emit(Note(f"{fault} Trying again in {wait:.0f} s.", warning=True))
+            self._sleep(wait)
+            self._require_going_on()
         return Reply(
             text=streamed.answer(request.stop),
             finish=streamed.finish,
@@ -198,7 +207,7 @@ class Caller:
                 for delta in self._deltas(stream, model):
                     looping = streamed.take(delta)
                     if delta.content:
-                        self._emit(request, delta.content)
+                        self._emit(Streamed(request, delta.content))
                     if looping:
                         break
             finally:
@@ -246,24 +255,6 @@ class Caller:
             raise Interrupted("The call was cancelled; go on with --resume.")
         self._budget.check(wait=wait)
 
-    def _announce(self, request: Request, state: tenacity.RetryCallState) -> None:
-        """Tell of the wait ahead. Raises BudgetSpent where the budget does not allow it."""
-        fault = _fault(state)
-        try:
-            self._budget.check(wait=state.upcoming_sleep)
-        except GreenloopError as spent:
-            raise spent from fault
-        if self._on_retry:
-            self._on_retry(request, fault, state.upcoming_sleep)
-
-    def _pause(self, seconds: float) -> None:
-        self._sleep(seconds)
-        self._require_going_on()
-
-    def _emit(self, request: Request, text: str) -> None:
-        if self._on_text:
-            self._on_text(request, text)
-
 
 def _open(model: StreamingModel, request: Request) -> Iterator[Any]:
     from .smolagents_import import ChatMessage, MessageRole
@@ -279,21 +270,3 @@ def _open(model: StreamingModel, request: Request) -> Iterator[Any]:
         temperature=request.temperature,
         seed=request.seed,
     )
-
-
-def _fault(state: tenacity.RetryCallState) -> ModelError:
-    error = state.outcome.exception() if state.outcome else None
-    assert isinstance(error, ModelError)
-    return error
-
-
-def _enough_tried(state: tenacity.RetryCallState, held_back: float) -> bool:
-    tries = TRIES_OF_KIND.get(_fault(state).kind, TRIES)
-    tried = (state.seconds_since_start or 0.0) - held_back
-    return state.attempt_number >= tries or tried + state.upcoming_sleep >= PATIENCE_SECONDS
-
-
-def _wait_seconds(state: tenacity.RetryCallState) -> float:
-    """The server's wish, else exponential backoff; with jitter, so that parallel calls do not return together."""
-    asked = _fault(state).retry_after
-    return (backoff_seconds(state.attempt_number) if asked is None else asked) + random.uniform(0, JITTER)

@@ -49,7 +49,7 @@ class ReplyStore:
         self,
         directory: Path,
         model_id: str | None = None,
-        on_damage: Callable[[str], None] | None = None,
+        on_damage: Callable[[str], None] = lambda sentence: None,
         *,
         mode: int | None = None,
     ) -> None:
@@ -124,7 +124,7 @@ class ReplyStore:
             with self._lock:
                 known = note in self._notes
                 self._notes += [] if known else [note]
-            if self._on_damage and not known:
+            if not known:
                 self._on_damage(note)
             return None
 

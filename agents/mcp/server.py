@@ -109,7 +109,7 @@ class Tools:
     ) -> dict[str, Any]:
         """Answer the open questions of a run, and let it go on with that as trusted: a line for each answer.
 
-        `f(1) == 2` or `f(0) raises ValueError` says what is right, `wrong: test_name` that a generated test is wrong,
+        `f(1) == 2` or `f(0) raises ValueError` says what is right, `wrong: test_name` that a test is wrong,
         `any: f(0)` that the spec says nothing about a call.
         """
         _check_size(run, lines)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Self
 from ..debugger.debugger import Debugger
 from ..errors import UsageError
 from ..events import Answered, Asked, EventHandler, Note
-from ..llm_backends import get_caller, get_model, is_small, recorded_replies
+from ..llm_backends import get_model, is_small, recorded_replies
 from ..llm_backends.budget import Budget
 from ..llm_backends.cache import Flights, ReplyCache
+from ..llm_backends.call import Caller
 from ..llm_backends.lazy_model import LazyModel
 from ..llm_backends.model_names import is_embedded, is_recorded, known_model_id, name_in_cache, parallel_of
 from ..llm_backends.pacing import Pacer
@@ -30,7 +31,6 @@ from ..settings import Settings
 from ..storage.atomic import PRIVATE
 
 if TYPE_CHECKING:
-    from ..llm_backends.call import Caller
     from ..llm_backends.streaming_model import StreamingModel
 
 ROLES: tuple[Role, ...] = ("code_writer", "test_writer", "critic")
@@ -181,12 +181,12 @@ class RoleModels:
     def _caller(self, choice: Choice, shared: SharedModels, budget: Budget, replies: Path) -> Caller:
         model = shared.models[choice]
         if model is None:
-            return get_caller(None, recorded_replies(choice), budget, self._emit)
+            return Caller(None, budget, store=recorded_replies(choice), emit=self._emit)
         directory, frozen = self._settings.cache, self._settings.frozen
         cache = shared.cache(choice, directory, self._emit, frozen=frozen) if directory else None
         store = ReplyStore(replies, model.model_id, mode=PRIVATE)
-        called = None if frozen else model
-        return get_caller(called, store, budget, self._emit, cache=cache, pacer=shared.pacer(choice))
+        called, pacer = None if frozen else model, shared.pacer(choice)
+        return Caller(called, budget, store=store, cache=cache, pacer=pacer, emit=self._emit)
 
 
 def make_roles(

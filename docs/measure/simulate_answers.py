@@ -1,6 +1,6 @@
 """Claims and false claims at 0 to 3 answers, on recorded replies.
 
-`python docs/measure/simulate_answers.py REPLIES`, where REPLIES is docs/benchmark/replies.tar.gz unpacked. No
+`python -m docs.measure.simulate_answers REPLIES`, where REPLIES is docs/benchmark/replies.tar.gz unpacked. No
 model is asked: a draft that is not recorded counts as one that can't be used. The reference answers the first
 question of each ruling that has one line; with `--wrong SHARE` that share of the answers is another draft's.
 Hidden tests judge what is delivered at each number of answers.
@@ -21,21 +21,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT))
-
-from agents.bench.hidden_tests import HiddenTests  # noqa: E402
-from agents.bench.statistics import share_of  # noqa: E402
-from agents.bench.tasks import BenchTask, read_tasks  # noqa: E402
-from agents.errors import BudgetSpent, GreenloopError, ReplyError  # noqa: E402
-from agents.events import ignore_event  # noqa: E402
-from agents.judge.leader_view import SUCCESSES  # noqa: E402
-from agents.judge.probes import UNKNOWN  # noqa: E402
-from agents.llm_backends.recorded import ReplyStore  # noqa: E402
-from agents.loop.plan import plan  # noqa: E402
-from agents.loop.state import LoopState  # noqa: E402
-from agents.loop.strategies import run_strategy  # noqa: E402
-from agents.records import (  # noqa: E402
+from agents.bench.hidden_tests import HiddenTests
+from agents.bench.statistics import share_of
+from agents.bench.tasks import BenchTask, read_tasks
+from agents.errors import BudgetSpent, GreenloopError, ReplyError
+from agents.events import ignore_event
+from agents.judge.leader_view import SUCCESSES
+from agents.judge.probes import UNKNOWN
+from agents.llm_backends.recorded import ReplyStore
+from agents.loop.plan import plan
+from agents.loop.state import LoopState
+from agents.loop.strategies import run_strategy
+from agents.records import (
     Candidate,
     Dispute,
     Reply,
@@ -46,13 +43,14 @@ from agents.records import (  # noqa: E402
     Test,
     fingerprint,
 )
-from agents.roles.ask import Ask  # noqa: E402
-from agents.run.role_models import ROLES, make_roles  # noqa: E402
-from agents.sandbox import open_sandbox  # noqa: E402
-from agents.settings import Settings  # noqa: E402
-from agents.spec.examples import from_statement  # noqa: E402
-from agents.storage.questions import answer_lines  # noqa: E402
-from agents.verifier.cached_verifier import CachedVerifier  # noqa: E402
+from agents.roles.ask import Ask
+from agents.run.role_models import ROLES, make_roles
+from agents.sandbox import open_sandbox
+from agents.settings import Settings
+from agents.spec.examples import from_statement
+from agents.storage.questions import answer_lines
+from agents.verifier.cached_verifier import CachedVerifier
+from docs.measure import ROOT
 
 MOST_ANSWERS = 3
 SETS = {

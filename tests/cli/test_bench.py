@@ -92,20 +92,6 @@ def test_an_option_that_cannot_be_is_named(tmp_path: Path, arguments: tuple[str,
 
 
 @needs_evalplus
-@pytest.mark.usefixtures("_sandboxed")
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--against", "elsewhere"), "with --drafts"),
-        (("--drafts", "2", "--against", "elsewhere"), "drafts.json can't be"),
-    ],
-)
-def test_a_comparison_needs_drafts_on_both_sides(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
-    data = data_file(tmp_path, HALVED)
-    assert said in sentence(bench(tmp_path, "--data", str(data), *arguments))
-
-
-@needs_evalplus
 def test_another_measurement_in_the_same_place_is_refused(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     plan = tmp_path / "out" / "measurement.json"

@@ -9,11 +9,12 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.bench.plain_tests import plain_tests
 from agents.bench.tasks import read_tasks
 from agents.records import Verdict
 from agents.sandbox import Sandbox, SandboxName, open_sandbox
 from agents.verifier import Verifier
+
+from ..support.plain_tests import plain_tests
 
 DATA = Path(__file__).parents[2].parent / "shared" / "benchmarks" / "humaneval_plus_dev.jsonl"
 

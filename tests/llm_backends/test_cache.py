@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from agents.errors import Interrupted, ModelError
+from agents.events import Event, Streamed
 from agents.llm_backends.budget import Budget
 from agents.llm_backends.cache import Flights, ReplyCache
 from agents.llm_backends.call import Caller
@@ -35,10 +36,11 @@ def entries(directory: Path) -> list[Path]:
 def test_a_cached_reply_is_charged_and_told_as_replayed_and_no_call_is_made(tmp_path: Path) -> None:
     model = Scripted([*text("a"), end()])
     live = Caller(model, Budget(), cache=cache(tmp_path)).ask(REQUEST)
-    budget, heard = Budget(), list[str]()
-    caller = Caller(model, budget, cache=cache(tmp_path), on_text=lambda r, piece: heard.append(piece))
+    budget, heard = Budget(), list[Event]()
+    caller = Caller(model, budget, cache=cache(tmp_path), emit=heard.append)
     assert caller.ask(REQUEST) == replace(live, usage=replace(live.usage, replayed=1), replayed=True)
-    assert (budget.usage.calls, budget.usage.replayed, heard, len(model.calls)) == (1, 1, ["a"], 1)
+    assert (budget.usage.calls, budget.usage.replayed, len(model.calls)) == (1, 1, 1)
+    assert heard == [Streamed(REQUEST, "a")]
 
 
 def test_an_entry_is_text_in_a_stable_order_that_names_no_time_and_no_place(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from smolagents.models import ChatMessageStreamDelta
 from smolagents.monitoring import TokenUsage
 
 from agents.errors import BudgetSpent, Interrupted, ModelError, UsageError
+from agents.events import Event, Note, Streamed
 from agents.llm_backends.budget import Budget
 from agents.llm_backends.call import TRIES, TRIES_OF_KIND, Caller
 from agents.llm_backends.hosted import hosted_model
@@ -120,9 +121,9 @@ def test_the_model_is_asked_what_the_request_says() -> None:
 
 
 def test_each_piece_is_told_as_it_arrives() -> None:
-    heard: list[tuple[Request, str]] = []
-    Caller(Scripted([*text("a", "b"), end()]), Budget(), on_text=lambda r, t: heard.append((r, t))).ask(REQUEST)
-    assert heard == [(REQUEST, "a"), (REQUEST, "b")]
+    heard: list[Event] = []
+    Caller(Scripted([*text("a", "b"), end()]), Budget(), emit=heard.append).ask(REQUEST)
+    assert heard == [Streamed(REQUEST, "a"), Streamed(REQUEST, "b")]
 
 
 def test_a_reply_cut_at_its_length_says_so() -> None:
@@ -148,15 +149,17 @@ def test_a_loop_is_stopped_and_cut_and_its_tokens_are_estimated() -> None:
 def test_a_transient_fault_is_tried_again_and_every_try_is_charged() -> None:
     model = Scripted([*text("half"), BUSY], [BUSY], [*text("whole"), end()])
     budget, waits = Budget(), Waits()
-    retries: list[tuple[str, float]] = []
-    caller = Caller(model, budget, sleep=waits, on_retry=lambda r, fault, wait: retries.append((fault.kind, wait)))
+    heard: list[Event] = []
+    caller = Caller(model, budget, sleep=waits, emit=heard.append)
     reply = caller.ask(REQUEST)
     assert reply.text == "whole"
     assert reply.usage.calls == 3
     assert reply.usage.prompt_tokens == 20 + 0 + 20
     assert reply.usage.completion_tokens == 1 + 0 + 4
     assert budget.usage == reply.usage
-    assert retries == [("server_error", seconds) for seconds in waits.seconds]
+    assert [event for event in heard if isinstance(event, Note)] == [
+        Note(f"{BUSY} Trying again in {seconds:.0f} s.", warning=True) for seconds in waits.seconds
+    ]
 
 
 def test_waits_grow_and_stay_bounded() -> None:
@@ -206,11 +209,11 @@ def test_a_bug_is_a_model_error_that_keeps_its_cause() -> None:
 
 
 def test_a_bug_in_what_listens_is_not_laid_at_the_models_door() -> None:
-    def broken(request: Request, text: str) -> None:
+    def broken(event: Event) -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        Caller(Scripted([*text("a"), end()]), Budget(), on_text=broken).ask(REQUEST)
+        Caller(Scripted([*text("a"), end()]), Budget(), emit=broken).ask(REQUEST)
 
 
 @pytest.mark.parametrize(
@@ -288,12 +291,12 @@ def test_a_recorded_reply_is_replayed_without_a_call_and_charged_as_it_was(tmp_p
     model = Scripted([BUSY], [*text("ans", "wer"), end()])
     live = Caller(model, Budget(), store=ReplyStore(tmp_path, model.model_id), sleep=Waits()).ask(REQUEST)
     budget = Budget()
-    heard: list[str] = []
-    caller = Caller(None, budget, store=ReplyStore(tmp_path), on_text=lambda r, t: heard.append(t))
+    heard: list[Event] = []
+    caller = Caller(None, budget, store=ReplyStore(tmp_path), emit=heard.append)
     spent = replace(live.usage, replayed=2)
     assert caller.ask(REQUEST) == replace(live, usage=spent, replayed=True)
     assert budget.usage == spent
-    assert heard == ["answer"]
+    assert heard == [Streamed(REQUEST, "answer")]
     assert len(model.calls) == 2
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from agents.errors import BudgetSpent, Interrupted, ModelError
+from agents.events import Note
 from agents.llm_backends.budget import Budget
 from agents.llm_backends.call import Caller
 from agents.llm_backends.hosted import hosted_model
@@ -269,7 +270,9 @@ def refusals(provider: Provider, pacer: Pacer | None) -> int:
     model = hosted_model("m", provider.api_base, environ={})
 
     def ask(seed: int) -> str:
-        caller = Caller(model, Budget(), pacer=pacer, on_retry=lambda *_: heard.set())
+        caller = Caller(
+            model, Budget(), pacer=pacer, emit=lambda event: heard.set() if isinstance(event, Note) else None
+        )
         return caller.ask(replace(REQUEST, seed=seed)).text
 
     with ThreadPoolExecutor(8) as pool:

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from agents.sandbox import open_sandbox
-from docs.measure_refusals import HUMANEVAL, Finding, as_written, findings, package_suites, told
+from docs.measure.refusals import HUMANEVAL, Finding, as_written, findings, package_suites, told
 
 
 def refusals(found: list[Finding]) -> dict[str, str]:

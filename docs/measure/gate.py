@@ -1,7 +1,7 @@
-"""Compares the gate with that of an earlier commit: `python docs/measure_gate.py [COMMIT]` (cda35d0).
+"""Compares the gate with that of an earlier commit: `python -m docs.measure.gate [COMMIT]` (cda35d0).
 
 Both read every test of the recorded replies (docs/benchmark, tests/replays), of HumanEval+ and MBPP+ as their
-authors wrote them, of the verdict cases (all three in ../shared), of the packages of `measure_refusals.py`, and
+authors wrote them, of the verdict cases (all three in ../shared), of the packages of `refusals.py`, and
 those written out in this repository's own tests. Nothing is run. What is refused now, or needs one process now,
 and did not before, is printed.
 """
@@ -20,12 +20,10 @@ from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
-
-from agents.suite import split  # noqa: E402
-from agents.syntax.source import parses  # noqa: E402
-from docs.measure_refusals import BENCHMARKS, HUMANEVAL, MBPP, as_written, package_suites  # noqa: E402
+from agents.suite import split
+from agents.syntax.source import parses
+from docs.measure import ROOT
+from docs.measure.refusals import BENCHMARKS, HUMANEVAL, MBPP, as_written, package_suites
 
 EARLIER = "cda35d0"
 _CASES = BENCHMARKS.parent / "conformance"

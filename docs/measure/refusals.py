@@ -1,4 +1,4 @@
-"""Measures how often the verifier refuses honest tests: `python docs/measure_refusals.py [WHAT] [--limit N]`.
+"""Measures how often the verifier refuses honest tests: `python -m docs.measure.refusals [WHAT] [--limit N]`.
 
 WHAT is `humaneval+`, `mbpp+` (in ../shared/benchmarks) or `packages` (sdists from the package index); all three
 without it. Each suite runs in plain pytest first, in the same sandbox. Where every test passes there, anything but
@@ -24,15 +24,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, get_args
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
+from agents.bench.statistics import CONFIDENCE, share_of
+from agents.records import Verdict
+from agents.sandbox import Job, Sandbox, SandboxName, open_sandbox
+from agents.verifier import Verifier
+from docs.measure import BENCHMARKS
 
-from agents.bench.statistics import CONFIDENCE, share_of  # noqa: E402
-from agents.records import Verdict  # noqa: E402
-from agents.sandbox import Job, Sandbox, SandboxName, open_sandbox  # noqa: E402
-from agents.verifier import Verifier  # noqa: E402
-
-BENCHMARKS = ROOT.parent / "shared" / "benchmarks"
 HUMANEVAL = BENCHMARKS / "humaneval_plus_dev.jsonl"
 MBPP = BENCHMARKS / "mbpp_plus_dev.jsonl"
 _MOST_INPUTS = 20

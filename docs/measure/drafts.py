@@ -1,40 +1,50 @@
 """Measures drafts alone: how often one is right on the hidden tests, and how often a choice among several is.
 
+    python -m docs.measure.drafts humaneval+ --data humaneval_plus_dev.jsonl --drafts 5 --out bench_dir/drafts
+    python -m docs.measure.drafts mbpp+ --data mbpp_plus_dev.jsonl --drafts 2 --out DIR --against OTHER
+
 A measurement of the whole loop varies by five points from one task to the next, this one, with several drafts of
 each task, by half of that. Prompts and samplers are chosen by it.
 """
 
 from __future__ import annotations
 
+import argparse
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from ..errors import ReplyError, UsageError
-from ..events import ignore_event
-from ..judge.agreement import Agreement
-from ..judge.probes import LONGEST_INPUT, probe
-from ..llm_backends.budget import Budget
-from ..records import Candidate, Test
-from ..run.role_models import SEEDS_OF_A_RUN, RoleModels, SharedModels
-from ..sandbox import Sandbox
-from ..storage.json_form import dumped, loaded
-from ..suite import example_tests
-from ..syntax.literals import is_literal
-from ..verifier.cached_verifier import CachedVerifier
-from .hidden_tests import HiddenTests
-from .journal import Journal
-from .layout import Table, markdown_table, points_cell, share_cell
-from .report import write_files
-from .results import Hidden
-from .runner import Measurement
-from .statistics import Difference, Share, difference_of, share_of
-from .tasks import BenchTask
+from agents.bench.hidden_tests import HiddenTests
+from agents.bench.journal import Journal
+from agents.bench.layout import Table, markdown_table, points_cell, share_cell
+from agents.bench.proof import prove
+from agents.bench.report import write_files
+from agents.bench.results import Hidden
+from agents.bench.runner import Measurement
+from agents.bench.statistics import Difference, Share, difference_of, share_of
+from agents.bench.tasks import BenchTask, Dataset, read_tasks
+from agents.cli.bench import MeasureOptions, Opened, measure, settings_of
+from agents.errors import GreenloopError, ReplyError, UsageError
+from agents.events import ignore_event
+from agents.judge.agreement import Agreement
+from agents.judge.probes import LONGEST_INPUT, probe
+from agents.llm_backends.budget import Budget
+from agents.records import Candidate, Test
+from agents.run.role_models import SEEDS_OF_A_RUN, RoleModels, SharedModels
+from agents.sandbox import Sandbox
+from agents.storage.json_form import dumped, loaded
+from agents.suite import example_tests
+from agents.syntax.literals import is_literal
+from agents.verifier import Verifier
+from agents.verifier.cached_verifier import CachedVerifier
 
 PLURALITIES = (3, 5, 8)
 _COMPARED = 24
@@ -261,3 +271,54 @@ def draft_table(report: DraftReport, against: DraftReport | None = None) -> Tabl
     if against and difference:
         rows.append((f"against {against.title}, draft by draft", points_cell(difference)))
     return Table(f"{figures.drafts} drafts of {figures.tasks} tasks", ("", report.title), tuple(rows))
+
+
+def main() -> int:
+    """Measure drafts, print the table and write the report."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("set", choices=("humaneval+", "mbpp+"))
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--drafts", type=int, required=True)
+    parser.add_argument("--against", type=Path, help="the --out of another such measurement")
+    parser.add_argument("--strip-examples", action="store_true")
+    parser.add_argument("--temperature", type=float, default=0.8, help="of every draft but the first")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--again", action="store_true", help="do everything anew on the recorded replies")
+    for name, kind in (("limit", int), ("seeds", int), ("jobs", int), ("model", str), ("api-base", str)):
+        parser.add_argument(f"--{name}", type=kind)
+    args = parser.parse_args()
+    options = MeasureOptions(
+        data=args.data, limit=args.limit, seeds=args.seeds or 1, out=args.out, again=args.again, jobs=args.jobs,
+        model=args.model, api_base=args.api_base,
+    )  # fmt: skip
+    try:
+        return _measure("MBPP+" if args.set == "mbpp+" else "HumanEval+", options, args)
+    except GreenloopError as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+def _measure(dataset: Dataset, options: MeasureOptions, args: argparse.Namespace) -> int:
+    against = read_report(args.against) if args.against else None
+    settings = replace(settings_of(options), temperature=args.temperature)
+    tasks = read_tasks(options.data, dataset)
+    measurement = Measurement(tasks[: options.limit], (), settings, options.seeds, args.strip_examples)
+
+    def opened(sandbox: Sandbox, _: Verifier) -> Opened:
+        hidden = HiddenTests(tasks, sandbox)
+        return Opened(
+            lambda: prove(tasks, sandbox),
+            lambda models, journal: Drafting(measurement, args.drafts, models, sandbox, hidden, journal),
+        )
+
+    title = f"{dataset} {'without' if args.strip_examples else 'with'} examples"
+    plan = {
+        "data_sha256": sha256(options.data.read_bytes()).hexdigest(),
+        "strip_examples": args.strip_examples,
+        "temperature": args.temperature,
+    }
+    return measure(title, plan, settings, options, opened, write=partial(write_drafts, against=against))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,4 +1,4 @@
-"""Measures what a batch gains from the embedded model's slots: `python docs/measure_embedded_batch.py`.
+"""Measures what a batch gains from the embedded model's slots: `python -m docs.measure.embedded_batch`.
 
 Eight specs with the options given (half an hour without any; `--strategy single` takes a few minutes), first with
 `--jobs 1`, then with the default jobs, each in a process of its own, with nothing replayed. Prints of both the
@@ -19,7 +19,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+from docs.measure import ROOT
+
 SPECS = (
     "Implement clamp(n: int, low: int, high: int) -> int that limits n to the range. clamp(5, 1, 3) == 3",
     "Implement is_palindrome(text: str) -> bool that ignores case. is_palindrome('Anna') == True",

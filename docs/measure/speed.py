@@ -1,5 +1,8 @@
 """Times verifications against `python -m pytest -q` as a cold subprocess.
 
+    python -m docs.measure.speed [--rounds N]
+    python -m docs.measure.speed --data humaneval_plus_dev.jsonl [--pairs N] [--jobs N] [--sandbox NAME]
+
 One at a time, on the same ten tests; and by the thousand: pairs of a module and its tests, several at once,
 through one verifier, through a cold pytest for each, and through EvalPlus's `untrusted_check`, which isolates
 nothing: the floor. The pairs are references and mutants of HumanEval+ with tests of their base inputs. The ways
@@ -8,29 +11,31 @@ take turns, for pairs a slice each, so that the ratios hold on a machine whose s
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from itertools import islice, zip_longest
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
-from ..errors import SandboxUnavailable
-from ..records import Candidate, Test
-from ..sandbox import Sandbox, SandboxName, open_sandbox
-from ..strength.mutants import mutants, plain_layout
-from ..suite import render
-from ..verifier import Verifier
-from .plain_tests import plain_tests
-from .tasks import BenchTask
+from agents.bench.tasks import BenchTask, read_tasks
+from agents.errors import SandboxUnavailable
+from agents.records import Candidate, Test
+from agents.sandbox import Sandbox, SandboxName, open_sandbox
+from agents.strength.mutants import mutants, plain_layout
+from agents.suite import render
+from agents.verifier import Verifier
+from tests.support.plain_tests import plain_tests
 
 BASELINE = "python -m pytest -q, cold subprocess"
 LEAN = "the same with --disable-plugin-autoload"
@@ -39,7 +44,7 @@ BOARD = 8
 BOARD_JOBS = 2
 SLICES = 10
 _CODE = "def double(x: int) -> int:\n    return 2 * x\n"
-_EVALPLUS = Path(__file__).with_name("inside") / "evalplus_pairs.py"
+_EVALPLUS = Path(__file__).with_name("evalplus_pairs.py")
 _COLD_SECONDS = 30.0
 """For one `pytest -q`; mutants may never end."""
 
@@ -256,3 +261,32 @@ def _timed(run: Callable[[Sequence[Pair]], int]) -> Way:
         return time.perf_counter() - begun, passed
 
     return timed
+
+
+def main() -> None:
+    """Print the table of one verification; with `--data` that of many."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--pairs", type=int, default=1000)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--sandbox", choices=get_args(SandboxName), default="auto")
+    args = parser.parse_args()
+    if args.data is None:
+        timings, missing = measure_one(args.rounds)
+        print("| ten tests | median ms | fastest ms | ratio |\n|---|---|---|---|")
+        for each in timings:
+            print(f"| {each.way} | {each.median * 1000:.0f} | {each.fastest * 1000:.0f} | {each.ratio:.2f} |")
+        print(*(f"Not measured: {reason}" for reason in missing), sep="\n")
+        return
+    tasks = read_tasks(args.data)
+    with closing(open_sandbox(args.sandbox)) as sandbox:
+        pairs = pairs_of(tasks, sandbox, args.pairs)
+        many = measure_many(tasks, pairs, sandbox, args.jobs, lambda said: print(said, file=sys.stderr))
+    print(f"| {len(pairs)} pairs, {args.jobs} at once | pairs a second | ratio | passed |\n|---|---|---|---|")
+    for way in many:
+        print(f"| {way.way} | {way.rate:.1f} | {way.ratio:.1f} | {way.passed} |")
+
+
+if __name__ == "__main__":
+    main()

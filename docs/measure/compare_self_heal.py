@@ -1,7 +1,7 @@
 """Measure self-heal-llm beside `bench quixbugs`: same model, programs, visible items and judge.
 
     pip download --no-deps self-heal-llm==0.5.0
-    python docs/compare_self_heal.py QUIXBUGS self_heal_llm-0.5.0-py3-none-any.whl OUT [SEEDS [MODEL]]
+    python -m docs.measure.compare_self_heal QUIXBUGS self_heal_llm-0.5.0-py3-none-any.whl OUT [SEEDS [MODEL]]
 
 OUT is the directory of `bench quixbugs`, or will be: what is there is not done again. self-heal-llm runs what it
 repairs in its own process; here that is a sandbox job, done anew with one reply more each time it asks for one.
@@ -14,8 +14,6 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from agents.bench.repair_runner import REPAIR_STRATEGIES, Repair
 from agents.bench.repair_tasks import RepairTask
@@ -87,7 +85,8 @@ def main(quixbugs: str, wheel: str, out: str, seeds: str = "1", model: str = "em
     sandbox = open_sandbox("auto")
 
     def self_heal(task: RepairTask, models: RoleModels, _: Verifier, settings: Settings) -> Repair:
-        ask, replies = models.ask("healer"), []
+        ask = models.ask("healer")
+        replies: list[str] = []
         while True:
             order = {"name": task.entry_point, "code": task.code, "tests": task.tests, "replies": replies}
             files = {"main.py": INSIDE.encode(), "self_heal.whl": package}

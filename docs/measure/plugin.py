@@ -1,6 +1,6 @@
 """Measure what the pytest plugin costs where none of its options is given.
 
-    python docs/measure_plugin.py [ROUNDS]
+    python -m docs.measure.plugin [ROUNDS]
 
 An empty test in a folder of its own is run with the plugin and without it, in turn; medians and their difference.
 """
@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from docs.measure import ROOT
 
 
 def seconds(folder: Path, *options: str) -> float:

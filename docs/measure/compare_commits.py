@@ -1,7 +1,7 @@
 """Compare what two commits make of the same recorded replies: grades, code and tokens, without a model.
 
-    python docs/compare_commits.py BASE                                # the README's specs, on tests/replays
-    python docs/compare_commits.py BASE --data humaneval_plus_dev.jsonl --replies DIR --limit 40
+    python -m docs.measure.compare_commits BASE     # the README's specs, on tests/replays
+    python -m docs.measure.compare_commits BASE --data humaneval_plus_dev.jsonl --replies DIR --limit 40
 
 BASE is checked out beside the working tree and both run the same commands: the README's specs on tests/replays,
 and with --data `bench humaneval+` on the replies in DIR (those of docs/benchmark, unpacked). Exit code 1 where
@@ -18,7 +18,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+from docs.measure import ROOT
+
 SPECS = (
     "Implement quicksort(arr: list[int]) -> list[int] that returns a new sorted list. "
     "Do not use Python's built-in sort.",

@@ -1,4 +1,4 @@
-"""Measures what docs/performance.md states: `python docs/measure.py start` and `python docs/measure.py model`.
+"""Measures what docs/performance.md states: `python -m docs.measure.performance start`, or `model`.
 
 `start` times `--help` and the loop's own share of a round. `model` puts the same recorded questions to the
 embedded model in several configurations, each in a process of its own, and prints a table; it takes about six
@@ -19,8 +19,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
+from docs.measure import ROOT
+
 REPLAYS = ROOT / "tests" / "replays" / "embedded"
 SPEC = (
     "Implement slugify(text: str) -> str that lowercases, ascii-folds, replaces spaces with dashes "
@@ -130,7 +130,7 @@ def _rows_of(name: str, variant: dict[str, bool]) -> list[dict[str, Any]]:
     wait = {"OMP_WAIT_POLICY": "active", "GOMP_SPINCOUNT": "infinite"} if variant.get("spin") else {}
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"])] if variant.get("busy") else []
     try:
-        asking = [sys.executable, __file__, "ask", name]
+        asking = [sys.executable, "-m", "docs.measure.performance", "ask", name]
         ended = subprocess.run(asking, env={**os.environ, **wait}, capture_output=True, text=True, check=True)
     finally:
         for process in busy:

@@ -1,6 +1,6 @@
 """Measures what a text of a person's lessons in the CodeWriter's prompt does to drafts of HumanEval+ tasks.
 
-    python docs/measure_lessons.py DATA LESSONS --out DIR [--model ID --api-base URL --jobs N]
+    python -m docs.measure.lessons DATA LESSONS --out DIR [--model ID --api-base URL --jobs N]
 
 Each task is drafted at temperature 0 and once at 0.8, with the lessons and without, with the same seeds.
 """
@@ -8,13 +8,10 @@ Each task is drafted at temperature 0 and once at 0.8, with the lessons and with
 from __future__ import annotations
 
 import argparse
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from agents.bench.hidden_tests import HiddenTests
 from agents.bench.statistics import difference_of

@@ -1,6 +1,6 @@
 """Compares ways to repair recorded wrong drafts of HumanEval+ and MBPP+ tasks, at equal generated tokens.
 
-    python docs/compare_repairs.py DATA --replies DIR --out DIR [--model ID --api-base URL --jobs N] [--limit N]
+    python -m docs.measure.compare_repairs DATA --replies DIR --out DIR [--model ID ...] [--limit N]
 
 DIR/replies has the replies of a benchmark (docs/benchmark/replies.tar.gz, unpacked); each draft among them that
 fails an example of its spec is a case. An arm asks again and again until a candidate passes the examples or its
@@ -12,14 +12,11 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from agents.bench.hidden_tests import HiddenTests
 from agents.bench.tasks import BenchTask, read_tasks

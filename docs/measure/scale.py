@@ -1,8 +1,8 @@
-"""Checks the model of docs/scale.md against runs: `python docs/measure_scale.py [SPECS]` (Linux, extra `scale`).
+"""Checks the model of docs/scale.md against runs: `python -m docs.measure.scale [SPECS]` (Linux, extra `scale`).
 
 A provider on loopback takes its time for each reply. One worker gives the constants of the model (the seconds and
 the CPU seconds of a spec), first without Ray, then with it; the model then says what one, two and four Ray workers
-on this machine do, and each of them is run. `python docs/measure_scale.py driver [SPECS ...]` measures what the
+on this machine do, and each of them is run. `python -m docs.measure.scale driver [SPECS ...]` measures what the
 driver alone takes for so many specs: reading, planning, journal, reports, memory. Means nothing on busy cores.
 """
 
@@ -23,14 +23,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from docs.measure import ROOT
+
 if TYPE_CHECKING:
     from agents.batch.journal import Task
     from agents.batch.records import EntryResult
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
 
-from tests.batch.made import Kept, bad_result, uninterrupted  # noqa: E402
+from tests.batch.made import Kept, bad_result, uninterrupted
 
 PAUSE_SECONDS = 0.3
 """The longest pause of the provider between two of the four pieces of a reply."""
@@ -133,7 +133,7 @@ def compare(count: int) -> None:
 
             def run(workers: int, ray: str | None) -> dict[str, Any]:
                 order = json.dumps([directory, served.api_base, workers, ray])
-                child = [sys.executable, __file__, "do", order]
+                child = [sys.executable, "-m", "docs.measure.scale", "do", order]
                 ended = subprocess.run(
                     child, env={**os.environ, **KEY}, stdout=subprocess.PIPE, text=True, check=True
                 )
@@ -219,7 +219,7 @@ def driven(directory: Path, real: Path, count: int) -> dict[str, float]:
         journal.plan([(entry, supplier.digests[entry.id]) for entry in entries], bad_result)
         clock.append(time.monotonic())
         total = TotalBudget(UNLIMITED, journal.spent())
-        Driver(journal, Copies(result), total.check, Watch(), supplier).run()
+        Driver(journal, Copies(result), total.check, Watch(), supplier).run()  # type: ignore[arg-type]
         clock.append(time.monotonic())
         results = list(journal.results())
         write_reports(out, results, BatchFacts("consensus", 0, 1.0))
@@ -237,7 +237,7 @@ def drive(counts: list[int]) -> None:
         for count in counts:
             with tempfile.TemporaryDirectory() as directory:
                 Path(directory, "specs.jsonl").write_text("\n".join(little_specs(count)), encoding="utf-8")
-                child = [sys.executable, __file__, "do", json.dumps([directory, real, count])]
+                child = [sys.executable, "-m", "docs.measure.scale", "do", json.dumps([directory, real, count])]
                 ended = subprocess.run(child, stdout=subprocess.PIPE, text=True, check=True)
             found = json.loads(ended.stdout.splitlines()[-1])
             parts = (f"{name} {1000 * found.pop(name) / count:.2f} ms" for name in PARTS)

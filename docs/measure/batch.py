@@ -1,4 +1,4 @@
-"""Measures what a batch costs beside its model calls and verifications: `python docs/measure_batch.py [SPECS]`.
+"""Measures what a batch costs beside its model calls and verifications: `python -m docs.measure.batch [SPECS]`.
 
 A provider on loopback writes 500 little functions at once, one spec after the other is done in the sandbox of this
 machine, and what is left of the time is printed, with the memory of the tool after 50 specs and after all of them.
@@ -21,10 +21,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from agents.batch.records import EntryResult
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
 
-from tests.batch.made import Kept, uninterrupted  # noqa: E402
+from tests.batch.made import Kept, uninterrupted
 
 EARLY = 50
 
@@ -36,7 +34,7 @@ def main() -> None:
 
     with tempfile.TemporaryDirectory() as directory, writing(Writer()) as provider:
         write_specs(Path(directory), count)
-        child = [sys.executable, __file__, "do", directory, provider.api_base]
+        child = [sys.executable, "-m", "docs.measure.batch", "do", directory, provider.api_base]
         ended = subprocess.run(child, env={**os.environ, **KEY}, stdout=subprocess.PIPE, text=True, check=True)
     found = json.loads(ended.stdout.splitlines()[-1])
     timed = count - 1  # all but the first

@@ -1,4 +1,4 @@
-"""Measures what preloading packages in the warm worker saves: `python docs/measure_packages.py [PYTHON]`.
+"""Measures what preloading packages in the warm worker saves: `python -m docs.measure.packages [PYTHON]`.
 
 Prints the median time of a warm verification of code that imports numpy, and pandas, with and without it.
 """
@@ -9,8 +9,6 @@ import statistics
 import sys
 import time
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from agents.sandbox import open_sandbox
 from agents.sandbox.packages import find_packages, open_interpreter

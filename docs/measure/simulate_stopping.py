@@ -2,7 +2,7 @@
 
 Each draft shows one wrong behaviour with probability p, and otherwise something else. A rule looks at the first
 drafts and stops where all are alike; otherwise it draws a fixed number and claims what a share of all of them
-does. Printed: the probability that the wrong behaviour is claimed, for `python docs/simulate_stopping.py`.
+does. Printed: the probability that the wrong behaviour is claimed, for `python -m docs.measure.simulate_stopping`.
 """
 
 from __future__ import annotations

@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from agents.bench.drafts import (
+from agents.bench.hidden_tests import HiddenTests
+from agents.bench.journal import Journal
+from agents.bench.results import Hidden
+from agents.bench.runner import Measurement
+from agents.bench.tasks import read_tasks
+from agents.errors import UsageError
+from agents.sandbox import Sandbox
+from agents.settings import Settings
+from docs.measure.drafts import (
     Draft,
     Drafting,
     DraftReport,
@@ -17,14 +25,6 @@ from agents.bench.drafts import (
     read_report,
     write_drafts,
 )
-from agents.bench.hidden_tests import HiddenTests
-from agents.bench.journal import Journal
-from agents.bench.results import Hidden
-from agents.bench.runner import Measurement
-from agents.bench.tasks import read_tasks
-from agents.errors import UsageError
-from agents.sandbox import Sandbox
-from agents.settings import Settings
 
 from ..support.written_model import HALVED, INITIALS, RIGHT, WRONG, WrittenModel, WrittenModels, data_file
 from .test_hidden_tests import needs_evalplus

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from ..errors import SandboxBroken
-from ..sandbox import Job, Sandbox
-from ..syntax.clean_text import clean
-from .tasks import BenchTask
+from agents.bench.tasks import BenchTask
+from agents.errors import SandboxBroken
+from agents.sandbox import Job, Sandbox
+from agents.syntax.clean_text import clean
 
 _MOST_TESTS = 20
 _EXPECT = """

@@ -1,0 +1,1 @@
+"""Documents, and the scripts that make and measure what they say."""
