@@ -11,16 +11,18 @@ from typing import Protocol
 from ..errors import BudgetSpent, Interrupted, ModelError, ReplyError
 from ..events import BoardStarted, EventHandler, Note, Ruled
 from ..judge.argument_tests import argument_tests
-from ..judge.clause_checks import edge_probes
+from ..judge.clause_checks import edge_probes, used_by
 from ..judge.judge import Situation, failures, unconfirmed
 from ..judge.leader_view import SUCCESSES
 from ..judge.probes import probes
 from ..records import (
     Board,
     Candidate,
+    Clause,
     ClauseCheck,
     Example,
     LedgerEntry,
+    Need,
     Outcome,
     RoundRecord,
     Ruling,
@@ -69,7 +71,7 @@ class LoopState:
     ) -> None:
         self.approvals = LoopApprovals(approver, emit)
         self.spec = spec
-        self.clauses = clauses(spec)
+        self.clauses = _specified(clauses(spec), spec)
         self._answers = sum(example.answer for example in spec.examples)
         # What no draft does as an answer says is asked for anew, by drafts that are told of it.
         self.plan = replace(plan, most_drafts=plan.most_drafts + plan.drafts) if self._answers else plan
@@ -303,6 +305,16 @@ class LoopState:
             self.emit(Note(str(error), warning=True))
             return False
         return True
+
+
+def _specified(found: Iterable[Clause], spec: Spec) -> tuple[Clause, ...]:
+    """Return clauses without the inputs of which an answer says that the spec leaves them open."""
+    left_open = [used_by(Test("", code, "spec")) for code in spec.unspecified]
+
+    def asks(need: Need) -> bool:
+        return need.kind not in ("input", "value") or not any(used.meets(need) for used in left_open)
+
+    return tuple(replace(clause, needs=tuple(filter(asks, clause.needs))) for clause in found)
 
 
 def _shown(test: Test) -> Example:

@@ -8,7 +8,8 @@ import pytest
 from agents.errors import BudgetSpent, ModelError, ReplyError
 from agents.events import Event, Note
 from agents.loop.state import renamed, surviving
-from agents.records import LedgerEntry, Reply, Request, Ruling, Spec, Test
+from agents.records import LedgerEntry, Reply, Request, RoundRecord, Ruling, Spec, Test
+from agents.spec import read_spec
 
 from ..support.boards import value_test
 from ..support.loop_parts import RIGHT, SPEC, WITH_EXAMPLE, WRONG, WRONG_TOO, BoardsHere, Model, loop_state
@@ -129,3 +130,28 @@ def test_a_step_within_the_budget_says_so_and_one_beyond_it_is_told() -> None:
     assert state.within_budget(lambda: state.draft(1))
     assert not state.within_budget(lambda: state.draft(1))
     assert [event.warning for event in told if isinstance(event, Note)] == [True]
+
+
+def test_an_input_that_an_answer_leaves_open_is_asked_of_no_clause() -> None:
+    spec = read_spec(
+        "Implement double(xs: list) -> list: twice each. An empty list stays empty.", origin="argument"
+    )
+    state, _ = loop_state(Model(), spec=spec)
+    assert any(need.kind == "input" for clause in state.clauses for need in clause.needs)
+    state, _ = loop_state(Model(), spec=replace(spec, unspecified=("double([])",)))
+    assert not any(need.kind == "input" for clause in state.clauses for need in clause.needs)
+
+
+def test_tests_that_answers_rule_out_are_not_run_and_stay_in_the_ledger() -> None:
+    spec = replace(WITH_EXAMPLE, wrong_tests=(ONE.source,), unspecified=("double(2)",))
+    state, archive = loop_state(Model(draft=[RIGHT]), spec=spec)
+    state.draft(1)
+    state.suite += [ONE, value_test("test_three", "double(3)", "6"), TWO]
+    board = state.run_board(1)
+    assert [test.id for test in board.tests if test.origin == "generated"] == ["test_three"]
+    state.record(RoundRecord(1, board, None, Ruling("contested", None, "done", "why"), 0.0))
+    ruled_out = {entry.test.id: entry.reason for entry in archive.rounds[-1].ruling.ledger}
+    assert ruled_out == {
+        "test_1": "you answered that it is wrong",
+        "test_2": "you answered that the spec says nothing about `double(2)`",
+    }

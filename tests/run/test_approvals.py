@@ -271,7 +271,7 @@ def test_without_anybody_to_ask_it_is_exit_2_before_any_request(
 
 def start(folder: Path, provider: Provider, *more: str, extra: dict[str, str] | None = None):  # type: ignore[no-untyped-def]
     arguments = (SPEC, *OPTIONS, "--approve", "replacement", "--api-base", provider.api_base, *more)
-    return on_terminal(folder, *arguments, extra={"OPENAI_API_KEY": "k", **(extra or {})})
+    return on_terminal(folder, *arguments, "--questions", "0", extra={"OPENAI_API_KEY": "k", **(extra or {})})
 
 
 def test_on_a_terminal_only_an_answer_counts(tmp_path: Path, provider: Provider) -> None:
@@ -299,7 +299,7 @@ def test_what_ends_the_question_approves_nothing_and_the_run_is_resumed(
     run_directory = record.parent
     assert "mended" not in (run_directory / "user_code.py").read_text()
     asked = len(provider.requests)
-    again = ("--resume", run_directory.name, "--api-base", provider.api_base)
+    again = ("--resume", run_directory.name, "--api-base", provider.api_base, "--questions", "0")
     with on_terminal(tmp_path, *again, extra={"OPENAI_API_KEY": "k"}) as keyboard:
         keyboard.see("s stop: ")
         assert len(provider.requests) == asked
