@@ -50,7 +50,8 @@ def tally(agreement: Agreement, test: Test, thresholds: Thresholds = MEASURED) -
     if against := next((known for known in trusted if any(map(known.contradicts, mine))), None):
         return Tally("ruled out", 0, 1, str(against), trusted=True)
     claim = claim_of(test)
-    if claim is None or any(known.question == check.question for known in trusted for check in mine):
+    decided = {known.question for known in trusted if known.decides}
+    if claim is None or any(check.question in decided for check in mine):
         return None
     ballots = [vote for voter in agreement.voters if (vote := ballot(agreement, voter, test, claim)) is not None]
     if all(same_value(vote, claim.expected) for vote in ballots):

@@ -250,7 +250,8 @@ class LoopState:
     def _is_answered(self, probe: Test) -> bool:
         """Return True if a trusted test says what comes of the call of `probe`, or an answer that nothing does."""
         trusted = [test for test in self.suite if test.trusted]
-        known = {check.question for each in trusted for check in checks_in(each.source, each.preamble)}
+        checks = [check for each in trusted for check in checks_in(each.source, each.preamble)]
+        known = {check.question for check in checks if check.decides}
         asked = checks_in(probe.source, probe.preamble)
         return bool(why_ruled_out(probe, self.spec)) or any(check.question in known for check in asked)
 

@@ -38,6 +38,11 @@ class Check:
         """The steps and the call."""
         return (*self.steps, self.call)
 
+    @property
+    def decides(self) -> bool:
+        """Return True if it leaves no other outcome."""
+        return self.sign in ("==", "raises")
+
     def __str__(self) -> str:
         return {"true": "True", "false": "False", "==": self.value}.get(self.sign, f"{self.sign} {self.value}")
 

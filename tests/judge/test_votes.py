@@ -103,6 +103,10 @@ def test_drafts_that_slip_have_no_vote_on_what_the_spec_says() -> None:
 def test_a_trusted_test_decides_on_the_same_call() -> None:
     drafts = {A: ("5", "5"), B: ("1", "1"), C: ("1", "1")}
     assert tally(board({SAME_CALL: "5", TEST: "1"}, drafts)) == Tally("ruled out", 0, 1, "5", trusted=True)
+    other = Test("test_spec_example_1", "def test_spec_example_1():\n    assert f(1) != 3\n", "spec")
+    left = tally(board({other: "1", TEST: "1"}, {A: ("2", "2"), B: ("2", "2")}))
+    assert left is not None
+    assert not left.trusted, "that it is not 3 says nothing of 1"
     same_value = value_test("test_spec_example_1", "f(1)", "1", "spec")
     assert tally(board({same_value: "1", TEST: "1"}, {A: ("2", "2")})) is None
 

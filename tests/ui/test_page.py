@@ -161,6 +161,7 @@ def test_a_run_is_begun_watched_and_compared(browser: BrowserContext, tmp_path: 
         page.locator("#begin").click()
         page.locator(".live", has_text="openai/gpt-4o, ").wait_for()
         page.get_by_role("heading", name="The spec").wait_for()
+        page.get_by_role("button", name="Fork").wait_for()  # the run has ended
         page.locator("pre", has_text="return x * 2").first.wait_for()
         assert "# mended" in page.content()
         page.get_by_text("Prompts and replies").click()
