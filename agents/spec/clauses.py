@@ -180,7 +180,9 @@ def _needs(text: str, said: str, spec: Spec) -> Iterator[Need]:
         words = words.replace(each, " ")
     if _ASSUMED.match(bare):
         return
-    inputs = list(kinds_in(words))
+    a_class = spec.signature is not None and spec.signature.kind == "class"
+    # An object is empty in ways that no value of a test shows.
+    inputs = [found for found in kinds_in(words) if not (a_class and found[0] == "an empty input")]
     if raised:
         yield Need("exception", raised[0])
         for exception in raised[1:]:
@@ -188,7 +190,8 @@ def _needs(text: str, said: str, spec: Spec) -> Iterator[Need]:
         if len(raised) == 1:
             yield from (Need("input", kind, raised[0]) for kind, _ in inputs)
     else:
-        yield from (Need("value" if outcome else "input", kind) for kind, outcome in inputs)
+        text_comes_out = spec.signature is not None and spec.signature.text.endswith("-> str")
+        yield from (Need("value" if outcome or text_comes_out else "input", kind) for kind, outcome in inputs)
     yield from (Need("name", name) for name in _names(text, quoted, spec))
     yield from (Need("name", option) for option in _OPTION.findall(bare))
     if not raised:
