@@ -39,9 +39,10 @@ _NO_RAISE = re.compile(
     r"(?:\b(?:never|not|without)|n't)\s+(?:\w+\s+)?(?:rais|throw)|\bno\s+(?:error|exception)", re.IGNORECASE
 )
 _RULE = re.compile(
-    r"\b(?:if|when|where|unless|until|otherwise|except|but|ties?|equal|same|fewer|exactly|at least|at most|stays?"
-    r"|keeps?|kept|remains?|left out|leaves out|ignored?|dropped|skipped|round(?:ed|s)?|order|alphabetical|before"
-    r"|after|always|counts?|as long as|larger|longest|shortest|may be|instead)\b",
+    r"(?<!check )(?<!determine )(?<!true )(?<!false )(?<!decide )(?<!tell )\bif\b"
+    r"|\b(?:when|where|unless|until|otherwise|except|but|ties?|equally|fewer|exactly|at least|at most|stays?"
+    r"|keeps?|kept|remains?|left out|leaves out|ignored?|dropped|skipped|rounded|order|alphabetical\w*|before|after"
+    r"|always|count as|counts as|as long as|may be|instead|come first|comes first)\b",
     re.IGNORECASE,
 )
 """Words of a clause that says more than what the code is for: a test has to be written for it."""
