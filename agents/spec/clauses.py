@@ -41,8 +41,8 @@ _NO_RAISE = re.compile(
 _RULE = re.compile(
     r"(?<!check )(?<!determine )(?<!true )(?<!false )(?<!decide )(?<!tell )\bif\b"
     r"|\b(?:when|where|unless|until|otherwise|except|but|ties?|equally|fewer|exactly|at least|at most|stays?"
-    r"|keeps?|kept|remains?|left out|leaves out|ignored?|dropped|skipped|rounded|order|alphabetical\w*|before|after"
-    r"|always|count as|counts as|as long as|may be|instead|come first|comes first)\b",
+    r"|keeps?|kept|remains?|left out|leaves out|ignored?|dropped|skipped|rounded|order|alphabetical\w*|before"
+    r"|after|always|count as|counts as|as long as|may be|instead|come first|comes first)\b",
     re.IGNORECASE,
 )
 """Words of a clause that says more than what the code is for: a test has to be written for it."""

@@ -108,8 +108,8 @@ def run(spec: Spec, store: ReplyStore, verifier: CachedVerifier, settings: Setti
 def answered(
     task: BenchTask, spec: Spec, disputes: Sequence[Dispute], verifier: CachedVerifier, wrong: float
 ) -> Spec | None:
-    """Return `spec` with the reference's answer to the first question that it has one to, or with another one where
-    chance wants it; None without one."""
+    """Return `spec` with the reference's answer to the first question that it has one to, by chance another
+    one; None without one."""
     made = with_answer(task, spec, disputes, verifier)
     if made is None:
         return None
