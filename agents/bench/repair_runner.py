@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 from ..errors import BudgetSpent, ModelError
 from ..events import ignore_event
@@ -26,7 +25,7 @@ from .attempt import FAULTS_OF_A_TASK
 from .journal import Journal
 from .repair_tasks import RepairTask
 from .results import Hidden, TaskResult
-from .runner import run_cells
+from .runner import Runner
 from .verified_case import MODULE, VerifiedCase, open_verifier
 
 
@@ -60,55 +59,25 @@ REPAIR_STRATEGIES: Mapping[str, RepairStrategy] = {"greenloop": greenloop, "sing
 
 
 @dataclass(frozen=True, slots=True)
-class RepairRunner:
-    """Runs the cells of a measurement, several at once; `judge` takes a task's id and a repair of it."""
+class RepairMeasured:
+    """A strategy of repair under its name; `judge` takes a task's id and a repair of it."""
 
-    tasks: Sequence[RepairTask]
-    strategies: Mapping[str, RepairStrategy]
+    name: str
+    strategy: RepairStrategy
     settings: Settings
-    seeds: int
-    backends: SharedModels
-    sandbox: Sandbox
+    models: SharedModels
     judge: Callable[[str, str], Hidden]
-    journal: Journal
+    replies: Path
 
-    @property
-    def size(self) -> int:
-        """The number of results."""
-        return len(self.tasks) * self.seeds * len(self.strategies)
-
-    def run(self, at_once: int, emit: Callable[[TaskResult], None]) -> list[TaskResult]:
-        """Return the results of all cells, those in the journal included; `emit` gets each, from any thread.
-
-        Raises ModelError where the model can't be reached, SandboxBroken, and OSError; finished results are kept.
-        """
-        cells = (partial(self._cell, task, seed, emit) for seed in range(self.seeds) for task in self.tasks)
-        return run_cells(cells, at_once)
-
-    def _cell(
-        self, task: RepairTask, seed: int, emit: Callable[[TaskResult], None], stopped: threading.Event
-    ) -> list[TaskResult]:
-        results = []
-        with closing(open_verifier(self.sandbox)) as verifier:
-            for name in self.strategies:
-                if stopped.is_set():
-                    break
-                result = self.journal.find(task.task_id, name, seed)
-                if result is None:
-                    result = self._measured(task, name, seed, verifier)
-                    self.journal.add(result)
-                results.append(result)
-                emit(result)
-        return results
-
-    def _measured(self, task: RepairTask, name: str, seed: int, verifier: Verifier) -> TaskResult:
+    def __call__(self, task: RepairTask, seed: int, _: int | None, verifier: Verifier) -> TaskResult:
+        """Run it on one task."""
         settings = replace(self.settings, seed=seed)
         budget = Budget(max_tokens=settings.max_tokens)
         started = time.monotonic()
         repair, fault = Repair(), None
-        with RoleModels(self.backends, settings, budget, self.journal.replies, ignore_event) as models:
+        with RoleModels(self.models, settings, budget, self.replies, ignore_event) as models:
             try:
-                repair = self.strategies[name](task, models, verifier, settings)
+                repair = self.strategy(task, models, verifier, settings)
             except BudgetSpent as error:
                 fault = str(error)
             except ModelError as error:
@@ -118,7 +87,7 @@ class RepairRunner:
         seconds = time.monotonic() - started
         return TaskResult(
             task_id=task.task_id,
-            strategy=name,
+            strategy=self.name,
             seed=seed,
             solution=repair.code,
             grade=repair.grade,
@@ -130,6 +99,25 @@ class RepairRunner:
             error=fault,
             changed_lines=changed_lines(task.code, repair.code) if repair.code else None,
         )
+
+
+def repair_runner(
+    tasks: Sequence[RepairTask],
+    strategies: Mapping[str, RepairStrategy],
+    settings: Settings,
+    models: SharedModels,
+    sandbox: Sandbox,
+    judge: Callable[[str, str], Hidden],
+    journal: Journal,
+    *,
+    seeds: int,
+) -> Runner[RepairTask, Verifier]:
+    """Make the runner of `strategies`."""
+    made = {
+        name: RepairMeasured(name, strategy, settings, models, judge, journal.replies)
+        for name, strategy in strategies.items()
+    }
+    return Runner(tasks, made, seeds, partial(open_verifier, sandbox), journal)
 
 
 def _repair(healed: HealResult, *, claimed: bool) -> Repair:

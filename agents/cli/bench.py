@@ -139,36 +139,43 @@ def everyday(
         Run greenloop a second time, and let the reference solution answer so many of its questions.
     """
     from ..bench.everyday import EverydayTests, read_everyday
-    from ..bench.runner import Measurement, Runner
+    from ..bench.runner import spec_runner
 
     tasks = read_everyday(options.data)
     chosen = strategy or ("single", "best-of-n", "greenloop")
-    strategies = tuple(name for name in STRATEGIES if name in chosen)
-    measurement = Measurement(
-        tasks[: options.limit], strategies, settings_of(options), options.seeds, answers=answers_from_reference
-    )
+    settings = settings_of(options)
     texts = "\0".join(f"{task.text}\0{task.tests}" for task in tasks)
     plan = {"data_sha256": hashlib.sha256(texts.encode()).hexdigest()}
 
     def opened(sandbox: Sandbox, verifier: Verifier) -> Opened:
         tests = EverydayTests(tasks, verifier)
         return Opened(
-            tests.prove, lambda models, journal: Runner(measurement, models, sandbox, tests.judge, journal)
+            tests.prove,
+            lambda models, journal: spec_runner(
+                tasks[: options.limit],
+                chosen,
+                settings,
+                models,
+                sandbox,
+                tests.judge,
+                journal,
+                seeds=options.seeds,
+                answers=answers_from_reference,
+            ),  # fmt: skip
         )
 
-    return measure("Everyday specs", plan, measurement.settings, options, opened)
+    return measure("Everyday specs", plan, settings, options, opened)
 
 
 def _measure(dataset: Dataset, options: Options) -> int:
     from ..bench.hidden_tests import HiddenTests
     from ..bench.proof import prove
-    from ..bench.runner import Measurement, Runner
+    from ..bench.runner import spec_runner
     from ..bench.tasks import read_tasks
 
     settings = replace(settings_of(options), effort=options.effort, temperature=options.temperature)
     tasks = read_tasks(options.data, dataset)
-    strategies = tuple(name for name in STRATEGIES if name in (options.strategy or STRATEGIES))
-    measurement = Measurement(tasks[: options.limit], strategies, settings, options.seeds, options.strip_examples)
+    strategies = options.strategy or STRATEGIES
     plan = {
         "data_sha256": hashlib.sha256(options.data.read_bytes()).hexdigest(),
         "strip_examples": options.strip_examples,
@@ -180,7 +187,17 @@ def _measure(dataset: Dataset, options: Options) -> int:
         hidden = HiddenTests(tasks, sandbox)
         return Opened(
             lambda: prove(tasks, sandbox),
-            lambda models, journal: Runner(measurement, models, sandbox, hidden.judge, journal),
+            lambda models, journal: spec_runner(
+                tasks[: options.limit],
+                strategies,
+                settings,
+                models,
+                sandbox,
+                hidden.judge,
+                journal,
+                seeds=options.seeds,
+                strip_examples=options.strip_examples,
+            ),  # fmt: skip
         )
 
     title = f"{dataset} {'without' if options.strip_examples else 'with'} examples"

@@ -101,7 +101,7 @@ def _measure(
     strategies: Mapping[str, RepairStrategy],
     open_tasks: Callable[[Sandbox, Verifier], tuple[Sequence[RepairTask], _Judge, _Prove]],
 ) -> int:
-    from ..bench.repair_runner import RepairRunner
+    from ..bench.repair_runner import repair_runner
 
     settings = settings_of(options)
 
@@ -109,8 +109,8 @@ def _measure(
         tasks, judge, prove = open_tasks(sandbox, verifier)
         return Opened(
             prove,
-            lambda models, journal: RepairRunner(
-                tasks, strategies, settings, options.seeds, models, sandbox, judge, journal
+            lambda models, journal: repair_runner(
+                tasks, strategies, settings, models, sandbox, judge, journal, seeds=options.seeds
             ),
         )
 
