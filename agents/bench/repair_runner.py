@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 from ..errors import BudgetSpent, ModelError
 from ..events import ignore_event
@@ -16,16 +15,14 @@ from ..llm_backends.budget import Budget
 from ..records import Grade
 from ..records.heal import HealResult
 from ..roles.prompt import PYTHON
-from ..run.role_models import RoleModels, SharedModels
-from ..sandbox import Sandbox
+from ..run.role_models import RoleModels
 from ..settings import Settings
 from ..syntax.changes import changed_lines
 from ..verifier import Verifier
 from .attempt import FAULTS_OF_A_TASK
-from .journal import Journal
 from .repair_tasks import RepairTask
-from .results import Hidden, TaskResult
-from .runner import Runner
+from .results import TaskResult
+from .runner import Means, Runner
 from .verified_case import MODULE, VerifiedCase, open_verifier
 
 
@@ -60,22 +57,20 @@ REPAIR_STRATEGIES: Mapping[str, RepairStrategy] = {"greenloop": greenloop, "sing
 
 @dataclass(frozen=True, slots=True)
 class RepairMeasured:
-    """A strategy of repair under its name; `judge` takes a task's id and a repair of it."""
+    """A strategy of repair under its name."""
 
     name: str
     strategy: RepairStrategy
-    settings: Settings
-    models: SharedModels
-    judge: Callable[[str, str], Hidden]
-    replies: Path
+    means: Means
 
     def __call__(self, task: RepairTask, seed: int, _: int | None, verifier: Verifier) -> TaskResult:
         """Run it on one task."""
-        settings = replace(self.settings, seed=seed)
+        means = self.means
+        settings = replace(means.settings, seed=seed)
         budget = Budget(max_tokens=settings.max_tokens)
         started = time.monotonic()
         repair, fault = Repair(), None
-        with RoleModels(self.models, settings, budget, self.replies, ignore_event) as models:
+        with RoleModels(means.models, settings, budget, means.journal.replies, ignore_event) as models:
             try:
                 repair = self.strategy(task, models, verifier, settings)
             except BudgetSpent as error:
@@ -92,7 +87,7 @@ class RepairMeasured:
             solution=repair.code,
             grade=repair.grade,
             claimed=repair.claimed,
-            hidden=self.judge(task.task_id, repair.code) if repair.code else None,
+            hidden=means.judge(task.task_id, repair.code) if repair.code else None,
             drafts=repair.patches,
             usage=budget.usage,
             seconds=seconds,
@@ -102,22 +97,11 @@ class RepairMeasured:
 
 
 def repair_runner(
-    tasks: Sequence[RepairTask],
-    strategies: Mapping[str, RepairStrategy],
-    settings: Settings,
-    models: SharedModels,
-    sandbox: Sandbox,
-    judge: Callable[[str, str], Hidden],
-    journal: Journal,
-    *,
-    seeds: int,
+    tasks: Sequence[RepairTask], strategies: Mapping[str, RepairStrategy], means: Means
 ) -> Runner[RepairTask, Verifier]:
     """Make the runner of `strategies`."""
-    made = {
-        name: RepairMeasured(name, strategy, settings, models, judge, journal.replies)
-        for name, strategy in strategies.items()
-    }
-    return Runner(tasks, made, seeds, partial(open_verifier, sandbox), journal)
+    made = {name: RepairMeasured(name, strategy, means) for name, strategy in strategies.items()}
+    return Runner(tasks, made, means.seeds, partial(open_verifier, means.sandbox), means.journal)
 
 
 def _repair(healed: HealResult, *, claimed: bool) -> Repair:

@@ -11,7 +11,6 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Generic, TypeVar
 
 from ..records import Spec
@@ -91,34 +90,45 @@ class Runner(Generic[_Task, _Verifier]):
 
 
 @dataclass(frozen=True, slots=True)
+class Means:
+    """The means that the strategies of a measurement share; `judge` is the hidden tests, on a task's id and a
+    solution, and seeds are 0 to `seeds` - 1."""
+
+    settings: Settings
+    models: SharedModels
+    sandbox: Sandbox
+    judge: Callable[[str, str], Hidden]
+    journal: Journal
+    seeds: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class SpecStrategy:
-    """The strategy of `settings` under a name of its own; with `answers` the reference answers so many of its
+    """A strategy of the loop under a name of its own; with `answers` the reference answers so many of its
     questions at the most."""
 
     name: str
-    settings: Settings
-    models: SharedModels
-    judge: Callable[[str, str], Hidden]
-    """The hidden tests, on a task's id and a solution."""
-    replies: Path
+    strategy: Strategy
+    means: Means
     strip_examples: bool
     answers: int = 0
 
     def __call__(self, task: SpecTask, seed: int, matched: int | None, verifier: CachedVerifier) -> TaskResult:
         """Run it on one task."""
-        settings = replace(self.settings, seed=seed)
+        means = self.means
+        settings = replace(means.settings, strategy=self.strategy, seed=seed)
         spec: Spec | None = task.spec(self.strip_examples)
         asked = -1
         while spec is not None:
             asked += 1
             attempt = Attempt(spec, settings, matched)
-            attempt.make(self.models, self.replies, verifier)
+            attempt.make(means.models, means.journal.replies, verifier)
             ruling = attempt.rounds[-1].ruling if attempt.rounds else None
             if ruling is None or ruling.grade == "verified" or asked == self.answers:
                 break
             spec = with_answer(task, spec, ruling.disputes, verifier)
         solution = task.solution(attempt.code) if attempt.code else ""
-        found = self.judge(task.task_id, solution) if solution else None
+        found = means.judge(task.task_id, solution) if solution else None
         right = found is not None and found.plus
         first = task.solution(attempt.first_code) if attempt.repaired and not right else ""
         clauses = ruling.clauses if ruling is not None else ()
@@ -136,7 +146,7 @@ class SpecStrategy:
             seconds=attempt.seconds,
             error=attempt.error,
             matched=matched,
-            lost_to_repair=bool(first) and self.judge(task.task_id, first).plus,
+            lost_to_repair=bool(first) and means.judge(task.task_id, first).plus,
             clauses=len(clauses),
             unchecked=sum(bool(each.missing) for each in clauses),
             answers=asked,
@@ -146,24 +156,14 @@ class SpecStrategy:
 def spec_runner(
     tasks: Sequence[SpecTask],
     strategies: Collection[Strategy],
-    settings: Settings,
-    models: SharedModels,
-    sandbox: Sandbox,
-    judge: Callable[[str, str], Hidden],
-    journal: Journal,
+    means: Means,
     *,
-    seeds: int = 1,
     strip_examples: bool = False,
     answers: int = 0,
 ) -> Runner[SpecTask, CachedVerifier]:
     """Make the runner of `strategies`; with `answers` greenloop is run a second time, with so many answers."""
-    runs: list[tuple[str, Strategy, int]] = [(name, name, 0) for name in ORDER if name in strategies]
-    if answers and "greenloop" in strategies:
-        runs.append((f"greenloop-{answers}-answers", "greenloop", answers))
-    made = {
-        name: SpecStrategy(
-            name, replace(settings, strategy=strategy), models, judge, journal.replies, strip_examples, most
-        )
-        for name, strategy, most in runs
-    }
-    return Runner(tasks, made, seeds, partial(CachedVerifier, sandbox), journal)
+    made = {str(name): SpecStrategy(name, name, means, strip_examples) for name in ORDER if name in strategies}
+    if answers:
+        again = f"greenloop-{answers}-answers"
+        made[again] = SpecStrategy(again, "greenloop", means, strip_examples, answers)
+    return Runner(tasks, made, means.seeds, partial(CachedVerifier, means.sandbox), means.journal)

@@ -107,12 +107,7 @@ def _measure(
 
     def opened(sandbox: Sandbox, verifier: Verifier) -> Opened:
         tasks, judge, prove = open_tasks(sandbox, verifier)
-        return Opened(
-            prove,
-            lambda models, journal: repair_runner(
-                tasks, strategies, settings, models, sandbox, judge, journal, seeds=options.seeds
-            ),
-        )
+        return Opened(judge, prove, partial(repair_runner, tasks, strategies))
 
     write = partial(write_results, repairs=True)
     return measure(title, plan, settings, options, opened, roles=("healer",), write=write)

@@ -11,7 +11,7 @@ import pytest
 from agents.bench.everyday import Broken, EverydayTask, EverydayTests, read_everyday
 from agents.bench.journal import Journal
 from agents.bench.results import TaskResult
-from agents.bench.runner import spec_runner
+from agents.bench.runner import Means, spec_runner
 from agents.bench.verified_case import open_verifier
 from agents.errors import UsageError
 from agents.run.role_models import SharedModels
@@ -119,9 +119,8 @@ def test_the_references_answer_decides_and_is_replayed(
 
     def measured(backends: SharedModels, out: str) -> list[TaskResult]:
         journal = Journal(tmp_path / out, {})
-        runner = spec_runner(
-            [HALVED_TASK], ["greenloop"], Settings(), backends, sandbox, tests.judge, journal, answers=2
-        )
+        means = Means(Settings(), backends, sandbox, tests.judge, journal)
+        runner = spec_runner([HALVED_TASK], ["greenloop"], means, answers=2)
         return runner.run(1, lambda _: None)
 
     alone, answered = measured(WrittenModels(model), "out")

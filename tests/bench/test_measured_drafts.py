@@ -9,6 +9,7 @@ import pytest
 from agents.bench.hidden_tests import HiddenTests
 from agents.bench.journal import Journal
 from agents.bench.results import Hidden
+from agents.bench.runner import Means
 from agents.bench.tasks import read_tasks
 from agents.errors import UsageError
 from agents.sandbox import Sandbox
@@ -42,7 +43,9 @@ def test_each_draft_is_judged_and_drafts_are_compared_on_hidden_inputs(tmp_path:
     tasks = read_tasks(data_file(tmp_path, HALVED, INITIALS))
     hidden, journal = HiddenTests(tasks, sandbox), Journal(tmp_path / "out", {})
     told: list[str] = []
-    drafting = Drafting(tasks, Settings(), 1, False, 3, WrittenModels(model), sandbox, hidden, journal)
+    drafting = Drafting(
+        tasks, hidden, False, 3, Means(Settings(), WrittenModels(model), sandbox, hidden.judge, journal)
+    )
     halved, initials = drafting.run(1, told.append)
     assert [each.hidden.plus for each in halved.drafts] == [True, False, True]
     assert [each.examples for each in halved.drafts] == [1, 0, 1]

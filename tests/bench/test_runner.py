@@ -13,7 +13,7 @@ import pytest
 from agents.bench.hidden_tests import HiddenTests
 from agents.bench.journal import Journal
 from agents.bench.results import Hidden, TaskResult
-from agents.bench.runner import spec_runner
+from agents.bench.runner import Means, spec_runner
 from agents.bench.tasks import read_tasks
 from agents.errors import ModelError
 from agents.run.role_models import SharedModels
@@ -70,10 +70,8 @@ class Bench:
         tasks = read_tasks(data_file(self.directory, *rows))
         journal = Journal(self.directory / out, {"what": "a test's"}, again=again)
         judge = (hidden or self.hidden).judge
-        runner = spec_runner(
-            tasks, strategies, Settings(), backends, self._sandbox, judge, journal,
-            seeds=seeds, strip_examples=strip,
-        )  # fmt: skip
+        means = Means(Settings(), backends, self._sandbox, judge, journal, seeds)
+        runner = spec_runner(tasks, strategies, means, strip_examples=strip)
         found = runner.run(1, self.told.append)
         assert len(found) == runner.size
         return found
