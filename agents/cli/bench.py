@@ -9,7 +9,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..bench.layout import Table
     from ..bench.proof import ProofReport, QuixBugsProof
     from ..bench.results import Hidden, TaskResult
-    from ..bench.runner import Means
+    from ..bench.runner import Means, Runner
     from ..bench.tasks import Dataset
     from ..records import Role
     from ..sandbox import Sandbox
@@ -64,19 +64,6 @@ def settings_of(options: MeasureOptions) -> Settings:
     )
 
 
-class AnyRunner(Protocol):
-    """Runs the cells of a measurement."""
-
-    @property
-    def size(self) -> int:
-        """The number of lines that `emit` gets."""
-        ...
-
-    def run(self, at_once: int, emit: Callable[[Any], None]) -> list[Any]:
-        """Return what was found; `emit` gets each part, from any thread."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Opened:
     """The tests of a benchmark, opened: their verdict on a task's id and a solution, the proof that they can be
@@ -84,7 +71,7 @@ class Opened:
 
     judge: Callable[[str, str], Hidden]
     prove: Callable[[], ProofReport | QuixBugsProof]
-    runner: Callable[[Means], AnyRunner]
+    runner: Callable[[Means], Runner[Any, Any]]
 
 
 def write_results(

@@ -306,7 +306,7 @@ def _measure(dataset: Dataset, options: MeasureOptions, args: argparse.Namespace
 
     def opened(sandbox: Sandbox, _: Verifier) -> Opened:
         hidden = HiddenTests(tasks, sandbox)
-        runner = partial(Drafting, chosen, hidden, strip, args.drafts)
+        runner: Any = partial(Drafting, chosen, hidden, strip, args.drafts)
         return Opened(hidden.judge, lambda: prove(tasks, sandbox), runner)
 
     title = f"{dataset} {'without' if args.strip_examples else 'with'} examples"
