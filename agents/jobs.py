@@ -10,7 +10,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from .errors import GreenloopError, Interrupted, UsageError
@@ -268,9 +267,13 @@ class Jobs:
     def _begin(self, run: str, work: Callable[[Job, Resources], Outcome]) -> Job:
         with self._lock:
             executor, resources = self._opened = self._opened or self._open()
-            job = Job(run)
-            self._jobs[run] = job
-            executor.submit(_do, job, partial(work, job, resources))
+            job = self._jobs[run] = Job(run)
+
+            def begin() -> Outcome:
+                job.began, job.said = True, "begun"
+                return work(job, resources)
+
+            job.future = executor.submit(begin)
         return job
 
     def _open(self) -> tuple[ThreadPoolExecutor, Resources]:
@@ -285,11 +288,3 @@ class Jobs:
     def _run(request: RunRequest, resumed: RunDirectory | None, job: Job, parts: Resources) -> RunResult:
         approve = None if request.settings.approve == "never" else job.approve
         return run_spec(request, job.emit, resumed, parts, job.cancellation, approve=approve)
-
-
-def _do(job: Job, work: Callable[[], Outcome]) -> None:
-    job.began, job.said = True, "begun"
-    try:
-        job.future.set_result(work())
-    except BaseException as error:
-        job.future.set_exception(error)

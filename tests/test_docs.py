@@ -82,7 +82,19 @@ def test_every_setting_is_an_option_that_the_readme_or_the_help_names() -> None:
         name = option.removeprefix("--").removeprefix("no-").replace("-", "_")
         known = (
             {field.name for field in fields(Settings)}
-            | {"tests", "file", "with", "resume", "fork", "round", "code", "into", "help", "install_completion"}
+            | {
+                "tests",
+                "file",
+                "with",
+                "resume",
+                "fork",
+                "round",
+                "code",
+                "into",
+                "questions",
+                "help",
+                "install_completion",
+            }
             | of_other_commands
         )
         assert name in known, option

@@ -117,7 +117,7 @@ def _wait_for(phase: str, directory: Path, provider: Provider) -> None:
 
 
 @linux_only
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.thorough)])
 def test_an_interrupt_saves_the_best_and_leaves_nothing_running(tmp_path: Path, number: int) -> None:
     with playing(REPLAYS, pause=0.3) as provider, under_way(tmp_path, provider, QUICKSORT, "--json") as process:
         assert wait_until(lambda: any((tmp_path / "work_dir" / "runs").glob("*/user_code.py")), 60)

@@ -153,11 +153,20 @@ MODULES = "print('opentelemetry' in {name.split('.')[0] for name in sys.modules}
 @pytest.mark.parametrize(
     ("variables", "imported"),
     [
-        ({}, "False"),
-        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_SDK_DISABLED": "true"}, "False"),
-        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_TRACES_EXPORTER": "none"}, "False"),
+        pytest.param({}, "False", id="no variable"),
+        pytest.param(
+            {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_SDK_DISABLED": "true"},
+            "False",
+            id="disabled",
+            marks=pytest.mark.thorough,
+        ),
+        pytest.param(
+            {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_TRACES_EXPORTER": "none"},
+            "False",
+            id="another exporter",
+            marks=pytest.mark.thorough,
+        ),
     ],
-    ids=["no variable", "disabled", "another exporter"],
 )
 def test_nothing_is_imported_where_spans_are_not_asked_for(
     tmp_path: Path, variables: dict[str, str], imported: str

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
+from ..records import Test
 from ..strength.mutants import mutants
-from ..suite import example_tests, render
+from ..suite import example_tests, render, split
 from ..verifier import Verifier
 from .quixbugs import Program, Split, without_docstring
 from .tasks import BenchTask
@@ -36,6 +37,17 @@ def quixbugs_tasks(
         )
         for one in programs
     )
+
+
+def of_one_item(tasks: Sequence[RepairTask], verifier: Verifier) -> tuple[RepairTask, ...]:
+    """Leave each task the first of its tests that fails, and nothing else. Raises SandboxBroken."""
+    return tuple(replace(task, tests=render([_first_failing(task, verifier)])) for task in tasks)
+
+
+def _first_failing(task: RepairTask, verifier: Verifier) -> Test:
+    verdict = verifier.verify(task.code, task.tests)
+    tests = split(task.tests, "user")
+    return next((test for test in tests if verdict.outcome(test.id).status != "passed"), tests[0])
 
 
 def seeded_tasks(tasks: Sequence[BenchTask], verifier: Verifier) -> tuple[RepairTask, ...]:

@@ -53,7 +53,7 @@ class VerifiedCase:
         return True
 
     @property
-    def runs(self) -> tuple[Call, ...]:
+    def other_runs(self) -> tuple[Call, ...]:
         """None: the function is called."""
         return ()
 

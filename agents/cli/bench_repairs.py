@@ -29,10 +29,17 @@ _Strategies = Annotated[
 ]
 
 
+_OneItem = Annotated[
+    bool,
+    Parameter(negative="", help="Show one failing item of each program, and hold none out: what people have."),
+]
+
+
 def quixbugs(
     *,
     strategy: _Strategies = None,
     strip_docstring: Annotated[bool, Parameter(negative="")] = False,
+    one_item: _OneItem = False,
     options: MeasureOptions,
 ) -> int:
     """Measure repairs of QuixBugs' 40 programs: half of the items are shown, the others and the reference judge.
@@ -42,10 +49,10 @@ def quixbugs(
     strip_docstring
         Take the text that says what a program does out of it.
     """
-    return measure_quixbugs(options, _chosen(strategy), strip=strip_docstring)
+    return measure_quixbugs(options, _chosen(strategy), strip=strip_docstring, one_item=one_item)
 
 
-def seeded_bugs(*, strategy: _Strategies = None, options: MeasureOptions) -> int:
+def seeded_bugs(*, strategy: _Strategies = None, one_item: _OneItem = False, options: MeasureOptions) -> int:
     """Measure repairs of mutants planted in HumanEval+'s references: examples are shown, hidden tests judge."""
     from ..bench.hidden_tests import HiddenTests
     from ..bench.proof import prove
@@ -59,11 +66,16 @@ def seeded_bugs(*, strategy: _Strategies = None, options: MeasureOptions) -> int
         return seeded_tasks(tasks, verifier), hidden.judge, lambda: prove(tasks, sandbox)
 
     plan = {"data_sha256": _digest(options.data.read_text(encoding="utf-8"))}
-    return _measure("Repairs of mutants in HumanEval+", plan, options, _chosen(strategy), opened)
+    title = "Repairs of mutants in HumanEval+"
+    return _measure(title, plan, options, _chosen(strategy), opened, one_item=one_item)
 
 
 def measure_quixbugs(
-    options: MeasureOptions, strategies: Mapping[str, RepairStrategy], *, strip: bool = False
+    options: MeasureOptions,
+    strategies: Mapping[str, RepairStrategy],
+    *,
+    strip: bool = False,
+    one_item: bool = False,
 ) -> int:
     """Measure strategies on a checkout of QuixBugs. Raises UsageError."""
     from ..bench.proof import prove_quixbugs
@@ -85,7 +97,7 @@ def measure_quixbugs(
 
     plan = {"programs": _digest("\0".join(one.buggy for one in programs)), "strip_docstring": strip}
     title = f"Repairs of QuixBugs, {'without' if strip else 'with'} docstrings"
-    return _measure(title, plan, options, strategies, opened)
+    return _measure(title, plan, options, strategies, opened, one_item=one_item)
 
 
 def _chosen(names: _Strategies) -> dict[str, RepairStrategy]:
@@ -100,13 +112,20 @@ def _measure(
     options: MeasureOptions,
     strategies: Mapping[str, RepairStrategy],
     open_tasks: Callable[[Sandbox, Verifier], tuple[Sequence[RepairTask], _Judge, _Prove]],
+    *,
+    one_item: bool,
 ) -> int:
     from ..bench.repair_runner import repair_runner
+    from ..bench.repair_tasks import of_one_item
+
+    if one_item:
+        title, plan = f"{title}, one failing item", {**plan, "one_item": True}
 
     settings = settings_of(options)
 
     def opened(sandbox: Sandbox, verifier: Verifier) -> Opened:
         tasks, judge, prove = open_tasks(sandbox, verifier)
+        tasks = of_one_item(tasks, verifier) if one_item else tasks
         return Opened(judge, prove, partial(repair_runner, tasks, strategies))
 
     write = partial(write_results, repairs=True)

@@ -147,6 +147,10 @@ def _prepare(
     code: Path | None,
     console: Console,
 ) -> Prepared:
+    if resume is not None and tests is not None and (spec, file, paths) == (None, None, ()):
+        raise UsageError(
+            f"A run that is gone on with keeps its tests; a fork has yours: --fork {resume} --tests {tests}"
+        )
     if resume is not None and (spec, file, tests, paths) != (None, None, None, ()):
         raise UsageError("A resumed run has its spec and tests; give --resume alone, or start a new run.")
     if fork is not None:

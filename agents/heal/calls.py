@@ -31,6 +31,8 @@ Test = Callable[[Callable[..., Any]], object]
 Verify = Callable[[Any], object]
 _MOST_DETAIL = 500
 _MOST_CALLS = 8
+UNKNOWN = "not known"
+"""What a call that raises leaves of its arguments."""
 _LIMITS = SandboxLimits()
 
 
@@ -80,7 +82,7 @@ class CallCase:
         return True
 
     @property
-    def runs(self) -> tuple[Call, ...]:
+    def other_runs(self) -> tuple[Call, ...]:
         """None: the function is called."""
         return ()
 
@@ -110,11 +112,12 @@ class CallCase:
                 packed = read_call(call.source, like.receiver if like else None)
                 began = time.monotonic()
                 how, what = process.ask(packed.receiver, packed.body)
-                seconds = time.monotonic() - began
+                seconds = time.monotonic() - began if found else 0.0  # the first call imports the module, too
                 if how == "return":
                     found.append(packed.answer(what, seconds))
                 else:
-                    found.append(Answer(None, _facts(what)["name"] if how == "raise" else how))
+                    name = _facts(what)["name"] if how == "raise" else how
+                    found.append(Answer(None, name, arguments=UNKNOWN))
         return [*found, *[None] * (len(calls) - len(found))]
 
     @property

@@ -28,7 +28,7 @@ class Case(Protocol):
         """True if an item that is left out of a symptom is in no prompt."""
 
     @property
-    def runs(self) -> Sequence[Call]:
+    def other_runs(self) -> Sequence[Call]:
         """Runs of the whole case that are near its own; none where it has none."""
 
     @property

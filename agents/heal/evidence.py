@@ -18,7 +18,7 @@ from .expectations import rounded
 
 TRIED_CALLS = 24
 _SLOWER = 10
-_SLOW_SECONDS = 0.3
+_SLOW_SECONDS = 1.0
 _LONGEST_SHOWN = 200
 Answers = Mapping[Call, Answer | None]
 
@@ -75,7 +75,8 @@ class Evidence:
             if after is None:
                 found.setdefault("slower", f"{shown(call)} does not end in time, or ends its process")
                 continue
-            slow, fast = slow + after.seconds, fast + before.seconds
+            if before.value is not None:
+                slow, fast = slow + after.seconds, fast + before.seconds
             if after.arguments and not before.arguments:
                 found.setdefault("changes arguments", f"{shown(call)} leaves its arguments as {after.arguments}")
             if after.output and not before.output:

@@ -105,7 +105,7 @@ class _Search:
         if self.seeds is None:  # the code as it was may come to no call
             self.seeds = self.seen.calls or self.case.calls(plausible[0].patch.files)
         patches = [trial.patch for trial in plausible]
-        found = calls_near(self.seeds, self.case.files, patches) or self.case.runs
+        found = calls_near(self.seeds, self.case.files, patches) or self.case.other_runs
         self.calls += [call for call in found if call not in self.calls]
         self._answer(self.before, {})
 
@@ -118,7 +118,7 @@ class _Search:
     def notes(self) -> tuple[str, ...]:
         """Sentences on what the leading patch changes beside what failed, and on what was not tried."""
         leader = next((trial for trial in self.trials if trial.patch.id == self.ruling.leader), None)
-        if leader is None:
+        if leader is None or leader.patch.id not in self.after:
             return ()
         evidence = self.evidence
         answered, changed = evidence.answered(), evidence.changed(leader)

@@ -39,7 +39,7 @@ def repair(function: F, /) -> F: ...
 @overload
 def repair(
     *,
-    max_attempts: int = 3,
+    max_attempts: int = 5,
     model: str | None = None,
     proposer: Proposer | None = None,
     on_failure: Literal["raise", "return_none"] | Callable[[BaseException], Any] = "raise",
@@ -62,7 +62,8 @@ def repair(function: Any = None, /, **arguments: Any) -> Any:
     false). A model (`model`, else GREENLOOP_MODEL, else one on this machine; or `proposer`, an object with
     `propose(system, user) -> str`) is asked for at most `max_attempts` patches; `prompt_extra` is added to each
     prompt. A patch counts as verified only if `tests` (functions of the function, or paths of pytest files) or
-    `verify` accept it. `runs` says what is done with it:
+    `verify` accept it, and a failing test that no prompt had passes too, or three different patches answer other
+    calls alike. `runs` says what is done with it:
 
     - `sandbox`: the call is done again on it, in a sandbox, and its value returned;
     - `propose`: it is kept in `last_repair`, and the call fails as it did;

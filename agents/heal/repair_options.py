@@ -91,7 +91,7 @@ def ignore_repair_event(_: RepairEvent) -> None:
 class RepairOptions:
     """The arguments of `repair`, checked. Raises UsageError."""
 
-    max_attempts: int = 3
+    max_attempts: int = 5
     model: str | None = None
     proposer: Proposer | None = None
     on_failure: Literal["raise", "return_none"] | Callable[[BaseException], Any] = "raise"

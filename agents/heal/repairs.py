@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import TYPE_CHECKING
 
-from ..errors import GreenloopError, SandboxBroken
+from ..errors import GreenloopError, SandboxBroken, UsageError
 from ..sandbox import Sandbox, SandboxLimits, open_sandbox
 from ..syntax.encoding import decoded
 from ..syntax.source import program
@@ -22,7 +22,7 @@ from .call_tests import call_tests
 from .calls import CallCase
 from .captured_call import CapturedCall, NotRepeatable, located, project_files, unhealable
 from .install import install
-from .patch_store import keep_patch, read_kept
+from .patch_store import keep_patches, read_kept
 from .repair_options import RepairAttempt, RepairEvent, RepairOptions, RepairResult, Runs
 
 if TYPE_CHECKING:
@@ -238,9 +238,9 @@ class Repairs:
     def _found(self, key: str, case: CallCase, stop: Stop) -> _Found:
         cache = self.options.cache
         if cache is not None:
-            kept = read_kept(cache, key, case.callee)
+            kept = read_kept(cache, key)
             if kept is not None:
-                proposed = replace(self.options, proposer=kept, max_attempts=1)
+                proposed = replace(self.options, proposer=kept, max_attempts=len(kept.texts))
                 heal = self._search(case, proposed, lambda _: None, stop)
                 if heal.grade == "verified":
                     self._emit(RepairEvent("cache_hit"))
@@ -258,7 +258,12 @@ class Repairs:
             return _Found(None, heal.why, heal)
         self._emit(RepairEvent("verify_success"))
         if cache is not None:
-            keep_patch(cache, key, case.callee, heal.files)
+            good = [trial for trial in heal.trials if trial.plausible and not trial.suspicions]
+            texts = dict.fromkeys([heal.files[case.callee.path], *(t.patch.files[case.callee.path] for t in good)])
+            try:
+                keep_patches(cache, key, case.callee, list(texts))
+            except (OSError, UsageError) as error:  # the call is healed all the same
+                self._notes = (f"the patch was not kept: {error}",)
         return _Found(heal.files, heal.why, heal)
 
     def _key(self, case: CallCase, failure: Failure) -> str:

@@ -16,11 +16,10 @@ from ..records import Failure, Reply, Request, RunStatus, SpecLimits
 from ..records.approvals import Approve, Proposal
 from ..records.heal import HealRecord, HealRequest, HealResult
 from ..run.cancellation import Cancellation
-from ..run.resources import HEAL_ROLES, Resources, models_by_role, open_resources
+from ..run.resources import HEAL_ROLES, Resources, open_resources
 from ..run.run import settings_as_json
 from ..run.session import Session, budget_of, check_free
-from ..sandbox import Sandbox, open_sandbox
-from ..sandbox.packages import open_interpreter
+from ..sandbox import Sandbox
 from ..settings import Settings, reaches
 from ..storage import run_directory
 from ..storage.run_directory import RunDirectory
@@ -115,6 +114,7 @@ class _Heal(Session[HealResult]):
     """
 
     facts: Mapping[str, str] = {}
+    resumed_by = "heal --resume"
 
     def __init__(
         self, run: RunDirectory, record: HealRecord, settings: Settings, budget: Budget, emit: EventHandler
@@ -144,8 +144,7 @@ class _Heal(Session[HealResult]):
         return self.result
 
     def _stopped(self, result: HealResult, error: GreenloopError) -> HealResult:
-        message = str(error).replace("--resume", f"heal --resume {self.run.path}")
-        return replace(result, exit_code=error.exit_code, error=Failure(error.kind, message))
+        return replace(result, exit_code=error.exit_code, error=Failure(error.kind, self._naming_run(str(error))))
 
 
 def open_case(
@@ -175,11 +174,10 @@ def show_prompt(
     def ask(request: Request) -> Reply:
         raise _Shown(request)
 
-    with ExitStack() as held:
-        sandbox = open_sandbox(settings.sandbox, open_interpreter(settings.python))
-        held.callback(sandbox.close)
+    with open_resources(settings, environ, roles=HEAL_ROLES) as resources:
+        sandbox = resources.sandbox
         case = open_case(request, sandbox, environment, lambda: False)
-        lengths = lengths_of(models_by_role(settings, environ, HEAL_ROLES)["healer"])
+        lengths = lengths_of(resources.choices["healer"])
         version = ".".join(map(str, sandbox.interpreter.version[:2]))
         extra, values = options.prompt_extra, options.values
         healer = Healer(ask, lengths, seed=0, python=version, prompt_extra=extra, values=values)

@@ -69,7 +69,7 @@ class ScriptCase:
         return False
 
     @cached_property
-    def runs(self) -> tuple[Call, ...]:
+    def other_runs(self) -> tuple[Call, ...]:
         """The script on other arguments and another standard input, where it was given some."""
         given = [*map(_value, self.invocation.arguments)]
         lines = (self.invocation.stdin or b"").decode("utf-8", "replace").splitlines()

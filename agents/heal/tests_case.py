@@ -59,7 +59,7 @@ class TestsCase:
         return True
 
     @property
-    def runs(self) -> tuple[Call, ...]:
+    def other_runs(self) -> tuple[Call, ...]:
         """None: its functions are called."""
         return ()
 

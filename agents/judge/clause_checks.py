@@ -40,9 +40,7 @@ class Used:
             case "test":
                 return need.value == self.about
             case "input":
-                # An object that was just made is an empty one.
-                bare = need.value == "an empty input" and not self.values
-                return bare or any(map(BY_NAME[need.value].has, self.values))
+                return any(map(BY_NAME[need.value].has, self.values))
             case "value":
                 return any(map(BY_NAME[need.value].has, (*self.values, *self.expected)))
 
@@ -50,7 +48,7 @@ class Used:
 def used_by(test: Test) -> Used:
     """Return what `test` uses, by its syntax; nothing where it can't be parsed."""
     try:
-        tree = parse(test.source)
+        tree = parse(f"{test.preamble}\n{test.source}")
     except ValueError:
         return Used(frozenset(), frozenset(), (), (), ())
     nodes = list(ast.walk(tree))
@@ -61,6 +59,7 @@ def used_by(test: Test) -> Used:
     names |= {node.arg for node in nodes if isinstance(node, ast.keyword) and node.arg}
     given = [node for call in calls if call not in raising for node in argument_nodes(call)]
     given += [node.value for node in nodes if isinstance(node, ast.Assign)]
+    given += [node.iter for node in nodes if isinstance(node, ast.For)]
     return Used(
         frozenset(names),
         frozenset(

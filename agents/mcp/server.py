@@ -107,7 +107,11 @@ class Tools:
     async def answer(
         self, run: str, lines: str, context: Context[Any, Any], wait_seconds: Wait = 45
     ) -> dict[str, Any]:
-        """Answer the open questions of a run, one a line (`f(1) == 2`), and let it go on with them as trusted."""
+        """Answer the open questions of a run, and let it go on with that as trusted: a line for each answer.
+
+        `f(1) == 2` or `f(0) raises ValueError` says what is right, `wrong: test_name` that a test is wrong,
+        `any: f(0)` that the spec says nothing about a call.
+        """
         _check_size(run, lines)
         return await self._waited(lambda: self._jobs.answer(run, lines), context, wait_seconds)
 

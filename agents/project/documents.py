@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from ..syntax.clean_text import clean
+from ..syntax.clean_text import clean, for_markdown, for_xml
 from .records import BAD, Change, ProjectReport
 
-_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MOST_ROWS = 50
 
 
@@ -56,16 +54,11 @@ def summary(report: ProjectReport) -> str:
     """Return the report as Markdown."""
     lines = [f"## Tests of {report.root}: {'passed' if report.passed else 'failed'}", ""]
     lines += [f"{totals(report)}.", ""]
-    found = list(sentences(report))
-    lines += [f"- {_plain(line)}" for line in found[:_MOST_ROWS]]
+    found = [clean(" ".join(line.split())) for line in sentences(report)]
+    lines += [f"- {for_markdown(line)}" for line in found[:_MOST_ROWS]]
     if len(found) > _MOST_ROWS:
         lines.append(f"- {len(found) - _MOST_ROWS} more in the JSON document")
     return "\n".join(lines) + "\n"
-
-
-def _plain(text: str) -> str:
-    """`text` without what Markdown or HTML would make of it."""
-    return re.sub(r"([<>|\[\]!*_#])", r"\\\1", " ".join(text.split()))
 
 
 def junit(report: ProjectReport) -> str:
@@ -80,15 +73,11 @@ def junit(report: ProjectReport) -> str:
     skipped = sum(skip for *_, skip in cases)
     counts = {"tests": str(len(cases)), "failures": str(failures), "errors": "0"}
     whole = ET.Element("testsuites", {"name": "greenloop", **counts, "time": f"{report.seconds:.3f}"})
-    suite = ET.SubElement(whole, "testsuite", {"name": _text(report.root), **counts, "skipped": str(skipped)})
+    suite = ET.SubElement(whole, "testsuite", {"name": for_xml(report.root), **counts, "skipped": str(skipped)})
     for group, name, why, skip in cases:
-        case = ET.SubElement(suite, "testcase", {"classname": _text(group), "name": _text(name)})
+        case = ET.SubElement(suite, "testcase", {"classname": for_xml(group), "name": for_xml(name)})
         if why is not None:
-            ET.SubElement(case, "failure", {"message": _text(why[:1000])})
+            ET.SubElement(case, "failure", {"message": for_xml(why[:1000])})
         elif skip:
             ET.SubElement(case, "skipped")
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(whole, encoding="unicode") + "\n"
-
-
-def _text(text: str) -> str:
-    return _NO_XML.sub("?", clean(text))

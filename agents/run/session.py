@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Generic, TypeVar
 
 from ..errors import GreenloopError, Interrupted, StorageFailed, UsageError
@@ -43,6 +45,9 @@ def check_free(run: RunDirectory) -> None:
 
 class Session(ABC, Generic[Ended]):
     """A run or a heal from the making of its directory to its end; `emit` takes events from any thread."""
+
+    resumed_by = "--resume"
+    """The options that go on with it, before its name."""
 
     def __init__(self, run: RunDirectory, settings: Settings, budget: Budget, emit: EventHandler) -> None:
         self.run = run
@@ -84,6 +89,8 @@ class Session(ABC, Generic[Ended]):
 
     def emit(self, event: Event) -> None:
         """Record an event and pass it on; of a note and of a reply more is kept."""
+        if isinstance(event, Note):
+            event = replace(event, text=self._naming_run(event.text))
         with self._lock:
             if isinstance(event, Note) and event.text not in self.notes:
                 self.notes = (*self.notes, event.text)
@@ -110,12 +117,18 @@ class Session(ABC, Generic[Ended]):
         except OSError as fault:
             reason = f"It can't be kept in {self.run.path} ({fault.strerror or fault})"
             status, error = "stopped", StorageFailed(f"{reason}; mend that and go on with --resume.")
+        if error is not None:
+            error.args = (self._naming_run(str(error)),)
         result = self.end(status, error)
         message = result.error.message if result.error is not None else None
         self.emit(RunEnded(status, result.grade, result.exit_code, message))
         if isinstance(caught, raised) and (status == "interrupted" or result.grade is None):
             raise caught
         return result
+
+    def _naming_run(self, sentence: str) -> str:
+        """Return `sentence` with the name of the run after a bare `--resume`."""
+        return re.sub(r"--resume(?=[.,;]|$)", lambda _: f"{self.resumed_by} {self.run.path}", sentence)
 
     def check_log(self) -> None:
         """Note where the log of events could not be written."""

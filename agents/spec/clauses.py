@@ -39,9 +39,10 @@ _NO_RAISE = re.compile(
     r"(?:\b(?:never|not|without)|n't)\s+(?:\w+\s+)?(?:rais|throw)|\bno\s+(?:error|exception)", re.IGNORECASE
 )
 _RULE = re.compile(
-    r"\b(?:if|when|where|unless|until|otherwise|except|but|ties?|equal|same|fewer|exactly|at least|at most|stays?"
-    r"|keeps?|kept|remains?|left out|leaves out|ignored?|dropped|skipped|round(?:ed|s)?|order|alphabetical|before"
-    r"|after|always|counts?|as long as|larger|longest|shortest|may be|instead)\b",
+    r"(?<!check )(?<!determine )(?<!true )(?<!false )(?<!decide )(?<!tell )\bif\b"
+    r"|\b(?:when|where|unless|until|otherwise|except|but|ties?|equally|fewer|exactly|at least|at most|stays?"
+    r"|keeps?|kept|remains?|left out|leaves out|ignored?|dropped|skipped|rounded|order|alphabetical\w*|before"
+    r"|after|always|count as|counts as|as long as|may be|instead|come first|comes first)\b",
     re.IGNORECASE,
 )
 """Words of a clause that says more than what the code is for: a test has to be written for it."""
@@ -180,7 +181,9 @@ def _needs(text: str, said: str, spec: Spec) -> Iterator[Need]:
         words = words.replace(each, " ")
     if _ASSUMED.match(bare):
         return
-    inputs = list(kinds_in(words))
+    a_class = spec.signature is not None and spec.signature.kind == "class"
+    # An object is empty in ways that no value of a test shows.
+    inputs = [found for found in kinds_in(words) if not (a_class and found[0] == "an empty input")]
     if raised:
         yield Need("exception", raised[0])
         for exception in raised[1:]:
@@ -188,7 +191,8 @@ def _needs(text: str, said: str, spec: Spec) -> Iterator[Need]:
         if len(raised) == 1:
             yield from (Need("input", kind, raised[0]) for kind, _ in inputs)
     else:
-        yield from (Need("value" if outcome else "input", kind) for kind, outcome in inputs)
+        text_comes_out = spec.signature is not None and spec.signature.text.endswith("-> str")
+        yield from (Need("value" if outcome or text_comes_out else "input", kind) for kind, outcome in inputs)
     yield from (Need("name", name) for name in _names(text, quoted, spec))
     yield from (Need("name", option) for option in _OPTION.findall(bare))
     if not raised:

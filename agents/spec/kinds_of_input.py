@@ -25,8 +25,15 @@ def _text(holds: Callable[[str], bool]) -> Callable[[object], bool]:
     return lambda value: isinstance(value, str) and holds(value)
 
 
-def _number(holds: Callable[[float], bool]) -> Callable[[object], bool]:
-    return lambda value: isinstance(value, int | float) and not isinstance(value, bool) and holds(value)
+def _number(holds: Callable[[float], bool], written: str) -> Callable[[object], bool]:
+    """Return what is True of numbers for which `holds`, and of texts that hold one, `written` so."""
+
+    def has(value: object) -> bool:
+        if isinstance(value, str):
+            return re.search(written, value) is not None
+        return isinstance(value, int | float) and not isinstance(value, bool) and holds(value)
+
+    return has
 
 
 def _if_text(change: Callable[[str], str]) -> Callable[[object], object]:
@@ -114,10 +121,15 @@ KINDS: tuple[KindOfInput, ...] = (
         "a negative number",
         r"(?<!non-)(?<!non)(?<!no )(?<!not )\bnegatives?\b"
         r"|\bbelow zero\b|\bless than (?:0|zero)\b|(?<![<>=])< ?0\b",
-        _number(lambda number: number < 0),
+        _number(lambda number: number < 0, r"-\d"),
         _if_number(lambda number: -abs(number) or -1),
     ),
-    _kind("zero", r"\bzero\b(?! or more)", _number(lambda number: number == 0), _if_number(lambda number: 0)),
+    _kind(
+        "zero",
+        r"\bzero\b(?! or more)",
+        _number(lambda number: number == 0, r"\b0\b"),
+        _if_number(lambda number: 0),
+    ),
     _kind(
         "repeated items",
         r"\bduplicat\w+|\brepeat(?:ed|s)\b|\bmore than once\b|\bseveral times\b|\btwice in\b",
@@ -148,7 +160,9 @@ KINDS: tuple[KindOfInput, ...] = (
     _kind(
         "a float",
         r"\bfloats?\b|\bfloating\b|\bfractional\b|\bdecimal (?:places?|numbers?|points?|digits?)\b",
-        lambda value: isinstance(value, float),
+        lambda value: (
+            isinstance(value, float) or (isinstance(value, str) and re.search(r"\d\.\d", value) is not None)
+        ),
         _if_number(lambda number: number + 0.5),
     ),
     _kind(
@@ -183,12 +197,19 @@ KINDS: tuple[KindOfInput, ...] = (
 BY_NAME = {kind.name: kind for kind in KINDS}
 
 
-_OUTCOME = re.compile(r"\b(?:return|give|yield|output|print|result|replace|produce|convert)\w*\b", re.IGNORECASE)
+_OUTCOME = re.compile(
+    r"\b(?:return|give|yield|output|print|result|replac|produc|convert|join|separat|align|writ)\w*\b",
+    re.IGNORECASE,
+)
+
+
+_NEGATED = re.compile(r"(?:\b(?:not|no|nor|other than|without)|n't)\b[\w\s]{0,25}\Z", re.IGNORECASE)
 
 
 def kinds_in(text: str) -> Iterator[tuple[str, bool]]:
     """Yield the kinds that the words of `text` ask for by name, and True where that may be what comes out."""
     outcome = _OUTCOME.search(text)
     for kind in KINDS:
-        if found := kind.words.search(text):
+        found = kind.words.search(text)
+        if found and (kind.name == "an empty input" or not _NEGATED.search(text[: found.start()])):
             yield kind.name, outcome is not None and outcome.start() < found.start()

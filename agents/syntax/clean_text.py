@@ -17,6 +17,10 @@ _IGNORABLE = frozenset(
     (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x2065, 0x3164, 0xFFA0)
 ).union(range(0xFE00, 0xFE10), range(0xFFF0, 0xFFF9), range(0xE0000, 0xE1000))
 
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_MARKS = re.compile(r"([\\`*_{}\[\]<>#|~&@!:$^=]|^[-+]|(?<=\bwww)\.|(?:(?<=^\d)|(?<=^\d\d))[.)])")
+"""Characters that GitHub's Markdown could read as more than text, also in bare links and mentions."""
+
 
 def clean(text: bytes | str) -> str:
     """Return `text` without ANSI sequences and with every other character that hides or reorders made visible.
@@ -39,6 +43,16 @@ def visible(text: str) -> str:
     what a person approves is what will run."""
     hidden = {ord(each): _escape(each) for each in set(text) if _is_hidden(each) or each == "\r"}
     return text.translate(hidden)
+
+
+def for_xml(text: str) -> str:
+    """Clean `text`, and drop what XML can't hold."""
+    return _NO_XML.sub("", clean(text))
+
+
+def for_markdown(line: str) -> str:
+    """Escape a cleaned line so that Markdown shows it as it is."""
+    return _MARKS.sub(r"\\\1", line).replace("\\<", "&lt;").replace("\\&", "&amp;")
 
 
 def _is_hidden(character: str) -> bool:

@@ -80,7 +80,10 @@ class Asking:
     def _read(prompt: str) -> str | None:
         sys.stderr.write(prompt)
         sys.stderr.flush()
-        line = sys.stdin.readline()
+        try:
+            line = sys.stdin.readline()
+        except UnicodeDecodeError:
+            return "\N{REPLACEMENT CHARACTER}"  # no answer
         return line.strip() if line else None
 
 

@@ -313,7 +313,7 @@ def question_lines(result: RunResult) -> list[str]:
 
 def heal_lines(result: HealResult) -> list[str]:
     """Return what is open, what was written, and the cost and files of a heal."""
-    lines = [f"Open: {result.question}"] if result.question is not None else []
+    lines = [*result.notes, *([f"Open: {result.question}"] if result.question is not None else [])]
     for each in result.written:
         lines.append(f"Written: {each.file} (the file before: {each.backup}); undo: heal --undo {result.run_dir}")
     if result.run_dir is None:

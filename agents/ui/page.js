@@ -72,14 +72,15 @@
       if (event.target.checked) picked.add(name); else picked.delete(name);
       compare.disabled = picked.size !== 2;
     } } });
+    const cell = (label, options, ...children) => make("td", { "data-label": label, ...options }, ...children);
     const lines = rows.map((run) => make("tr", {},
       make("td", {}, run.kind === "heal" ? "" : pick(run.name)),
       make("th", { scope: "row" }, link(run.name, run.title || run.name), make("span", { class: "name-of muted", text: run.name })),
-      make("td", {}, chip(state(run))),
-      make("td", { class: "model", text: run.model || "" }),
-      make("td", { class: "figure", text: run.tokens.toLocaleString("en") }),
-      make("td", { class: "figure", text: run.seconds.toFixed(0) }),
-      make("td", { class: "figure", text: run.cost ? run.cost.toFixed(4) : "" })));
+      cell("Grade", {}, chip(state(run))),
+      cell("Model", { class: "model", text: run.model || "" }),
+      cell("Tokens", { class: "figure", text: run.tokens.toLocaleString("en") }),
+      cell("Seconds", { class: "figure", text: run.seconds.toFixed(0) }),
+      run.cost ? cell("USD", { class: "figure", text: run.cost.toFixed(4) }) : make("td", {})));
     const head = ["", "Run", "Grade", "Model", "Tokens", "Seconds", "USD"].map((text) => make("th", { scope: "col", text, class: ["Tokens", "Seconds", "USD"].includes(text) ? "figure" : text === "Model" ? "model" : "words" }));
     head[0].append(make("span", { class: "muted", text: "Pick" }));
     return ["Runs",
@@ -142,13 +143,14 @@
         !atWork && rounds ? act("Fork", async () => { go((await ask(path(name, "/fork"), { round: Number(forkAt.value) })).run); }) : null,
         !atWork && found.grade === "failed" ? act("Debug", async () => { go((await ask(path(name, "/debug"), {})).run); }) : null),
       found.proposal ? proposal(name, found.proposal) : null,
+      atWork && found.spec ? make("section", { class: "asked" }, make("h2", { text: "The spec" }), code(found.spec)) : null,
       atWork ? live : null,
       found.questions.length && !atWork ? questions(name, found.questions) : null,
       found.code ? part("Code", code(found.code)) : null,
       rounds ? part("Rounds", stepper(found.rounds, 0)) : null,
       found.tests.length ? part("Tests", make("p", { class: "muted", text: "What each test did on the best candidate, and why tests were ruled out." }), tests(found.tests)) : null,
       found.suite ? fold("The surviving tests as a file", code(found.suite)) : null,
-      found.spec ? fold("The spec", code(found.spec)) : null,
+      found.spec && !atWork ? fold("The spec", code(found.spec)) : null,
       calls(name),
       found.notes.length ? part("Notes", make("ul", {}, ...found.notes.map((note) => make("li", { text: note })))) : null,
       part("Facts", make("dl", { class: "facts" }, ...found.facts.flatMap(([term, value]) => [make("dt", { text: term }), make("dd", { text: value })])))];
@@ -178,9 +180,11 @@
 
   function questions(name, list) {
     const lines = make("textarea", { id: "lines", "aria-label": "Answers, one a line" });
-    const offered = list.flatMap((each) => each.lines).map((line) => act(line, () => { lines.value = `${lines.value}${lines.value ? "\n" : ""}${line}`; }));
-    return part(plural(list.length, "open question"), make("ul", {}, ...list.map(question)),
-      make("p", { text: "Click the right answers, or write your own; then go on." }), make("div", { class: "samples acts" }, ...offered), lines,
+    const said = (line) => line.startsWith("any: ") ? "The spec doesn't care" : line.startsWith("wrong: ") ? "The test is wrong" : line;
+    const offer = (line) => act(said(line), () => { lines.value = `${lines.value}${lines.value ? "\n" : ""}${line}`; }, { title: line });
+    const asked = (each) => [question(each), make("li", { class: "samples acts", role: "group", "aria-label": each.question }, ...each.lines.map(offer))];
+    return part(plural(list.length, "open question"), make("ul", { class: "questions" }, ...list.flatMap(asked)),
+      make("p", { text: "Click the right answers, or write your own; then go on." }), lines,
       make("div", { class: "acts" }, act("Answer and go on", async () => { await ask(path(name, "/answer"), { lines: lines.value }); await draw(); }, { class: "primary" })));
   }
 
@@ -201,7 +205,13 @@
     const said = make("p", { class: "muted", text: "Waiting for news." });
     const texts = new Map();
     const area = make("div", {});
-    live.replaceChildren(make("h2", { text: "Now" }), said, area);
+    const figures = make("p", { class: "muted", "aria-live": "off" });
+    const spent = { model: "", begun: null, tokens: 0, seconds: 0 };
+    const count = () => {
+      const parts = [spent.model, spent.begun ? `${Math.max(0, (Date.now() - spent.begun) / 1000).toFixed(0)} s` : "", spent.tokens ? plural(spent.tokens, "token") : ""];
+      figures.textContent = parts.filter(Boolean).join(", ") + (spent.seconds ? ` at ${(spent.tokens / spent.seconds).toFixed(1)} tokens/s` : "");
+    };
+    live.replaceChildren(make("h2", { text: "Now" }), said, figures, area);
     let again = null;
     const stream = new AbortController();
     const drawHere = () => { if (source === stream) draw(); };  // not over another page
@@ -209,6 +219,10 @@
     source = stream;
     const heard = (event) => {
       const call = texts.get(event.call);
+      if (event.event === "started") Object.assign(spent, { model: event.model, begun: Date.parse(event.time), tokens: 0, seconds: 0 });
+      if (event.event === "answered" && !event.replayed) { spent.tokens += event.usage.completion_tokens; spent.seconds += event.usage.seconds; }
+      count();
+      if (event.event === "started" && !document.querySelector(".asked")) redraw();  // there is a spec to show now
       if (event.event === "asked") {
         const written = make("code", {});
         const box = make("div", {}, make("p", {}, make("strong", { text: event.role.replace("_", " ") }), `: ${event.purpose}`), make("pre", { tabindex: "0", "aria-label": "reply" }, written));
@@ -232,6 +246,7 @@
     listen(path(name, "/events"), stream.signal, heard).then(redraw, () => {});
     const watch = setInterval(async () => {
       if (source !== stream) { clearInterval(watch); return; }
+      count();
       const found = await ask(path(name)).catch(() => null);
       if (found && (found.proposal || !["running", "waiting"].includes(found.state)) && !document.querySelector(".proposal")) drawHere();
     }, 1500);
@@ -253,9 +268,10 @@
 
   async function compare(names) {
     const both = await Promise.all(names.map((name) => ask(path(name))));
+    const { diff: change } = await ask(path(names[0], `/diff/${encodeURIComponent(names[1])}`));
     const side = (found) => make("section", { class: "card" }, make("h2", {}, link(found.name, found.name)), make("p", {}, chip(state(found)), " ", found.why),
-      make("dl", { class: "facts" }, ...found.facts.flatMap(([term, value]) => [make("dt", { text: term }), make("dd", { text: value })])), code(found.code || "no code"));
-    return ["Two runs", make("p", { text: both[0].code === both[1].code ? "Both have the same code." : "Their code differs." }), make("div", { class: "sides" }, ...both.map(side))];
+      make("dl", { class: "facts" }, ...found.facts.flatMap(([term, value]) => [make("dt", { text: term }), make("dd", { text: value })])), fold("Its code", code(found.code || "no code")));
+    return ["Two runs", change ? diff(change) : make("p", { text: "Both have the same code." }), make("div", { class: "sides" }, ...both.map(side))];
   }
 
   async function draw() {

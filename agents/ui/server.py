@@ -34,7 +34,7 @@ from ..files import open_regular, read_regular
 from ..jobs import Jobs
 from ..records.approvals import ANSWERS, Decision
 from .session import Sessions, report_key
-from .views import calls_document, listing, run_document
+from .views import calls_document, difference, listing, run_document
 
 MOST_BYTES = 256 * 1024
 REPORT_FILE = "report.html"
@@ -148,6 +148,7 @@ class Page:
             Route("/report", self.report),
             Route("/api/runs/{name}", self.run),
             Route("/api/runs/{name}/calls", self.calls),
+            Route("/api/runs/{name}/diff/{other}", self.diff),
             Route("/api/runs/{name}/events", self.events),
         ]
         for name in ("stop", "resume", "answer", "fork", "debug", "decide"):
@@ -194,6 +195,11 @@ class Page:
     async def calls(self, request: Request) -> Response:
         """The prompts and replies of a run."""
         return await _answered(lambda: calls_document(self._jobs, request.path_params["name"]))
+
+    async def diff(self, request: Request) -> Response:
+        """The change from the code of one run to that of another, as a unified diff."""
+        names = request.path_params["name"], request.path_params["other"]
+        return await _answered(lambda: {"diff": difference(*(self._jobs.directory(name) for name in names))})
 
     async def events(self, request: Request) -> Response:
         """The lines of a run's events.jsonl, as they are written."""

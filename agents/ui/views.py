@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
+from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,12 @@ def run_document(jobs: Jobs, name: str) -> Json:
         if ruling is not None
         else [],
     }
+
+
+def difference(one: RunDirectory, other: RunDirectory) -> str:
+    """The change from the code of one run to that of another, as a unified diff; empty where there is none."""
+    before, after = ((run.code() or "").splitlines() for run in (one, other))
+    return clean("\n".join(unified_diff(before, after, one.path.name, other.path.name, lineterm="")))
 
 
 def calls_document(jobs: Jobs, name: str) -> Json:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 from ..records import UserModule, Verdict
@@ -34,8 +33,9 @@ def verify(
     `packages` is None the code may import whatever is installed, and the tests the standard library.
     Raises UsageError (with the command that installs a missing package), SandboxUnavailable and SandboxBroken.
     """
-    stop = threading.Event()
-    return _verify(code, tests, sandbox, seconds, python, packages, modules, stop)
+    limits = SandboxLimits(wall_seconds=seconds)
+    with Verifier(sandbox, limits, python=python, packages=packages, modules=modules) as verifier:
+        return verifier.verify(code, tests)
 
 
 async def averify(
@@ -50,20 +50,10 @@ async def averify(
 ) -> Verdict:
     """Do as `verify` in a thread. Cancelled, it waits until no process of it is left."""
     stop = threading.Event()
-    work = partial(_verify, code, tests, sandbox, seconds, python, packages, modules, stop)
-    return await in_thread(work, stop.set)
-
-
-def _verify(
-    code: str,
-    tests: str,
-    sandbox: SandboxName,
-    seconds: float,
-    python: Path | None,
-    packages: Sequence[str] | None,
-    modules: Sequence[UserModule],
-    stop: threading.Event,
-) -> Verdict:
     limits = SandboxLimits(wall_seconds=seconds)
-    with Verifier(sandbox, limits, python=python, packages=packages, modules=modules) as verifier:
-        return verifier.verify(code, tests, stop)
+
+    def work() -> Verdict:
+        with Verifier(sandbox, limits, python=python, packages=packages, modules=modules) as verifier:
+            return verifier.verify(code, tests, stop)
+
+    return await in_thread(work, stop.set)

@@ -21,19 +21,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from agents.bench.answers import with_answer
 from agents.bench.hidden_tests import HiddenTests
 from agents.bench.statistics import share_of
 from agents.bench.tasks import BenchTask, read_tasks
 from agents.errors import BudgetSpent, GreenloopError, ReplyError
 from agents.events import ignore_event
 from agents.judge.leader_view import SUCCESSES
-from agents.judge.probes import UNKNOWN
 from agents.llm_backends.recorded import ReplyStore
 from agents.loop.plan import plan
 from agents.loop.state import LoopState
 from agents.loop.strategies import run_strategy
 from agents.records import (
-    Candidate,
     Dispute,
     Reply,
     Request,
@@ -48,7 +47,6 @@ from agents.run.role_models import ROLES, make_roles
 from agents.sandbox import open_sandbox
 from agents.settings import Settings
 from agents.spec.examples import from_statement
-from agents.storage.questions import answer_lines
 from agents.verifier.cached_verifier import CachedVerifier
 from docs.measure import ROOT
 
@@ -107,47 +105,27 @@ def run(spec: Spec, store: ReplyStore, verifier: CachedVerifier, settings: Setti
     return kept
 
 
-def reference_answer(task: BenchTask, call: str, verifier: CachedVerifier) -> str | None:
-    """Return what the reference does for `call`: a value, or `raises` and the exception."""
-    name = "test_asked"
-    source = f"def {name}():\n    assert {call} == {UNKNOWN}\n"
-    imports = f"from user_code import {task.entry_point}"
-    board = verifier.board(
-        [Candidate("reference", task.reference, "user", 1)], [Test(name, source, "generated", imports)]
-    )
-    outcome = board.verdicts[0].outcome(name)
-    if outcome.actual is not None:
-        return outcome.actual
-    raised = outcome.detail.partition(":")[0].strip()
-    return f"raises {raised}" if outcome.status == "error" and raised.isidentifier() else None
-
-
 def answered(
     task: BenchTask, spec: Spec, disputes: Sequence[Dispute], verifier: CachedVerifier, wrong: float
 ) -> Spec | None:
-    """Return `spec` with an answer to the first question that can be answered on a line; None without one."""
-    known = {example.source_line for example in spec.examples}
-    for dispute in disputes:
-        if not answer_lines(replace(dispute, answers=("0",))) or "\n" in dispute.question:
-            continue
-        value = reference_answer(task, dispute.question, verifier)
-        others = [each for each in dispute.answers if each != value]
-        chance = random.Random(fingerprint(task.task_id + dispute.question))
-        if others and chance.random() < wrong:
-            value = chance.choice(others)
-        if value is None:
-            continue
-        line = f"{dispute.question} {value}" if value.startswith("raises ") else f"{dispute.question} == {value}"
-        if line in known:
-            continue
-        try:
-            example = from_statement(line, spec.signature)
-        except ValueError:
-            continue
-        return replace(
-            spec, examples=(*spec.examples, replace(example, answer=True, told=False, source_line=line))
-        )
-    return None
+    """Return `spec` with the reference's answer to the first question that it has one to, by chance another
+    one; None without one."""
+    made = with_answer(task, spec, disputes, verifier)
+    if made is None:
+        return None
+    line = made.examples[-1].source_line
+    chance = random.Random(fingerprint(task.task_id + line))
+    asked = next((each for each in disputes if line.startswith(f"{each.question} ")), None)
+    others = [each for each in asked.answers if not line.endswith(each)] if asked else []
+    if not others or chance.random() >= wrong or asked is None:
+        return made
+    other = chance.choice(others)
+    said = f"{asked.question} {other if other.startswith('raises ') else f'== {other}'}"
+    try:
+        example = from_statement(said, spec.signature)
+    except ValueError:
+        return made
+    return replace(spec, examples=(*spec.examples, replace(example, answer=True, told=False, source_line=said)))
 
 
 def rows(name: str, args: argparse.Namespace) -> Iterator[dict[str, Any]]:

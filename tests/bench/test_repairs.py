@@ -13,7 +13,7 @@ from agents.bench.proof import prove_quixbugs
 from agents.bench.quixbugs import Program, read_programs, split, without_docstring
 from agents.bench.quixbugs_inputs import inputs
 from agents.bench.quixbugs_tests import QuixBugsTests, outputs
-from agents.bench.repair_tasks import seeded_tasks
+from agents.bench.repair_tasks import of_one_item, seeded_tasks
 from agents.bench.tasks import read_tasks
 from agents.bench.verified_case import open_verifier
 from agents.errors import UsageError
@@ -126,6 +126,9 @@ def test_the_mutant_planted_fails_an_example(tmp_path: Path, verifier: Verifier)
     assert verifier.verify(seeded.code, seeded.tests).kind == "failed"
     assert verifier.verify(tasks[0].reference, seeded.tests).kind == "passed"
     assert seeded_tasks(tasks, verifier) == (seeded,)
+    (one,) = of_one_item([seeded], verifier)
+    assert (one.code, seeded.tests.count("def test"), one.tests.count("def test")) == (seeded.code, 2, 1)
+    assert verifier.verify(one.code, one.tests).kind == "failed"
 
 
 @pytest.mark.thorough

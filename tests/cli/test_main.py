@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -13,6 +16,24 @@ from jsonschema import Draft202012Validator
 from ..support.commands import QUICKSORT, REPLAYS, ROOT, SLUGIFY, SLUGIFY_WITH_EXAMPLE, SUDOKU, greenloop, replayed
 
 RECORDED = ("--model", f"recorded:{REPLAYS}")
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A run of the quicksort that has ended, for tests that look at it or go on in a copy."""
+
+    directory: Path
+    ended: subprocess.CompletedProcess[str]
+    document: dict[str, Any]
+
+    def copied(self, directory: Path) -> None:
+        shutil.copytree(self.directory, directory, dirs_exist_ok=True)
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    directory = tmp_path_factory.mktemp("ran")
+    return Ran(directory, *replayed(directory, QUICKSORT))
 
 
 def test_a_spec_becomes_a_tested_module(tmp_path: Path) -> None:
@@ -36,8 +57,8 @@ def test_without_its_requirements_it_says_how_to_install_them() -> None:
     assert len(bare.stderr.splitlines()) == 1
 
 
-def test_json_is_all_there_is_on_standard_output_and_follows_its_schema(tmp_path: Path) -> None:
-    ended, document = replayed(tmp_path, QUICKSORT)
+def test_json_is_all_there_is_on_standard_output_and_follows_its_schema(ran: Ran) -> None:
+    ended, document = ran.ended, ran.document
     Draft202012Validator(json.loads((ROOT / "docs/schema/result.json").read_text())).validate(document)
     assert (ended.returncode, document["exit_code"], document["grade"]) == (0, 0, "consensus")
     assert "def quicksort" in document["code"]
@@ -63,9 +84,10 @@ def test_tests_of_the_user_are_trusted_and_decide(tmp_path: Path) -> None:
     assert "trusted" in document["why"]
 
 
-def test_a_run_goes_on_under_answers_and_asks_nothing_that_it_has_heard(tmp_path: Path) -> None:
+def test_a_run_goes_on_under_answers_and_asks_nothing_that_it_has_heard(tmp_path: Path, ran: Ran) -> None:
     """The model is a store of replies: a request that was not made before would be exit code 3."""
-    _, first = replayed(tmp_path, QUICKSORT)
+    ran.copied(tmp_path)
+    first = ran.document
     (tmp_path / "answers.txt").write_text("# mine\nquicksort([2, 1, 2]) == [1, 2, 2]\n")
     ended = greenloop(tmp_path, "--resume", first["run_dir"], *RECORDED, "--answers", "answers.txt", "--json")
     second = json.loads(ended.stdout)
@@ -106,8 +128,9 @@ def test_no_escape_sequence_reaches_a_pipe(tmp_path: Path) -> None:
     assert "\x1b" not in ended.stdout + ended.stderr
 
 
-def test_show_prints_the_run_again(tmp_path: Path) -> None:
-    _, document = replayed(tmp_path, QUICKSORT)
+def test_show_prints_the_run_again(tmp_path: Path, ran: Ran) -> None:
+    ran.copied(tmp_path)
+    document = ran.document
     ended = greenloop(tmp_path, "show", "latest")
     assert ended.returncode == 0
     assert "Round 1" in ended.stdout
@@ -116,18 +139,18 @@ def test_show_prints_the_run_again(tmp_path: Path) -> None:
     assert by_name.stdout == ended.stdout
 
 
-def test_show_without_a_name_lists_the_runs(tmp_path: Path) -> None:
+def test_show_without_a_name_lists_the_runs(tmp_path: Path, ran: Ran) -> None:
     assert "no run in work_dir/runs yet" in greenloop(tmp_path, "show").stdout
-    _, document = replayed(tmp_path, QUICKSORT)
+    ran.copied(tmp_path)
     listed = greenloop(tmp_path, "show").stdout
-    assert f" {document['grade']} " in listed
+    assert f" {ran.document['grade']} " in listed
     assert "-quicksort-" in listed
     assert "Round 1" not in listed
 
 
-def test_the_run_directory_holds_what_the_design_promises(tmp_path: Path) -> None:
-    _, document = replayed(tmp_path, QUICKSORT)
-    run = tmp_path / document["run_dir"]
+def test_the_run_directory_holds_what_the_design_promises(ran: Ran) -> None:
+    document = ran.document
+    run = ran.directory / document["run_dir"]
     names = {str(path.relative_to(run)) for path in run.rglob("*") if path.is_file()}
     assert {"run.json", "ledger.json", "user_code.py", "test_user_code.py", "rounds/01/round.json"} <= names
     assert "events.jsonl" in names
@@ -137,8 +160,8 @@ def test_the_run_directory_holds_what_the_design_promises(tmp_path: Path) -> Non
     assert record["sandbox"] == document["sandbox"]
 
 
-def test_a_file_of_the_users_is_set_aside_and_not_overwritten(tmp_path: Path) -> None:
-    replayed(tmp_path, QUICKSORT)
+def test_a_file_of_the_users_is_set_aside_and_not_overwritten(tmp_path: Path, ran: Ran) -> None:
+    ran.copied(tmp_path)
     latest = tmp_path / "work_dir" / "user_code.py"
     latest.write_text(latest.read_text() + "# mine\n")
     _, document = replayed(tmp_path, QUICKSORT)
@@ -147,8 +170,8 @@ def test_a_file_of_the_users_is_set_aside_and_not_overwritten(tmp_path: Path) ->
     assert "# mine" not in latest.read_text()
 
 
-def test_without_a_change_of_the_users_nothing_is_set_aside(tmp_path: Path) -> None:
-    replayed(tmp_path, QUICKSORT)
+def test_without_a_change_of_the_users_nothing_is_set_aside(tmp_path: Path, ran: Ran) -> None:
+    ran.copied(tmp_path)
     replayed(tmp_path, QUICKSORT)
     assert sorted(path.name for path in (tmp_path / "work_dir").glob("*.py")) == [
         "test_user_code.py",
@@ -170,6 +193,7 @@ def test_without_a_change_of_the_users_nothing_is_set_aside(tmp_path: Path) -> N
         (["--file", "missing.md"], "missing.md"),
         (["x", "--tests", "missing.py"], "missing.py"),
         (["x", "--resume", "nothing"], "resumed"),
+        (["--resume", "r1", "--tests", "t.py"], "a fork has yours: --fork r1 --tests t.py"),
         (["--resume", "nothing"], "no run"),
         (["f(x: int) -> int", "--answers", "missing.txt"], "missing.txt"),
         (["show", "nothing"], "no run"),

@@ -15,7 +15,7 @@ import pytest
 
 from agents.errors import SandboxUnavailable
 from agents.sandbox import open_sandbox
-from agents.sandbox.host.processes import tree
+from agents.sandbox.inside.processes import tree
 
 from ..support.commands import command, environment, greenloop
 

@@ -11,7 +11,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from agents.sandbox import Sandbox, open_sandbox
+
 from ..support.commands import ROOT, greenloop
+from ..support.proposers import three
 from ..support.provider import Answer, Provider, Streams, serving
 
 SCHEMA = json.loads((ROOT / "docs/schema/heal.json").read_text())
@@ -39,6 +42,10 @@ class Heals:
     def replies(self, *codes: str) -> None:
         self.provider.script(*(Streams([f"```python\n{code}```\n"]) for code in codes))
 
+    def alike(self, code: str) -> None:
+        """Script three programs that do the same."""
+        self.replies(*three(code))
+
     def answers(self, *answers: Answer) -> None:
         self.provider.script(*answers)
 
@@ -53,6 +60,13 @@ class Heals:
         Draft202012Validator(SCHEMA).validate(self.document)
         assert self.document["exit_code"] == ended.returncode
         return ended.returncode
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    opened = open_sandbox()
+    yield opened
+    opened.close()
 
 
 @pytest.fixture

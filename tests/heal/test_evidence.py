@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
 import pytest
+
+from agents.heal.heal import heal_case
+from agents.heal.run import open_case
+from agents.records import Reply, Request
+from agents.records.heal import HealRequest, HealResult
+from agents.roles.ask import LARGE_MODEL
+from agents.roles.healer import Healer
+from agents.sandbox import Sandbox
 
 from .conftest import Heals
 
@@ -16,8 +28,6 @@ def total(amounts):
 
 def main():
     amounts = [1, 2, 3]
-    print("amounts:", amounts)
-    print("total:", total(amounts))
 
 
 main()
@@ -46,17 +56,131 @@ def test_what_satisfies_the_one_expectation_alone_is_not_verified(heals: Heals, 
     heals.replies(OVERFITTING[name], HONEST[0])
     assert heals.run("report.py", "--expect", "total: 6") == 1, heals.error
     assert heals.document["grade"] == "contested"
-    print(heals.document["question"], heals.document["why"], heals.document["notes"])
     heals.replies(OVERFITTING[name])
     assert heals.run("report.py", "--expect", "total: 6") == 1, heals.error
     assert heals.document["grade"] == "contested"
-    print(heals.document["question"], heals.document["why"], heals.document["notes"])
 
 
 def test_three_honest_patches_that_answer_alike_are_verified(heals: Heals) -> None:
     heals.script(REPORT, "report.py")
     heals.replies(*HONEST)
     code = heals.run("report.py", "--expect", "total: 6")
-    print(heals.document, heals.error)
     assert code == 0
     assert heals.document["grade"] == "verified"
+
+
+def test_an_answer_decides_and_asks_nothing_twice(heals: Heals) -> None:
+    heals.script(REPORT, "report.py")
+    heals.replies(OVERFITTING["length"], HONEST[0])
+    assert heals.run("report.py", "--expect", "total: 6") == 1, heals.error
+    asked, run = len(heals.requests), heals.document["run_dir"]
+    heals.script("# open\ntotal([1, 2, 3, 4]) == 10\n", "answers.txt")
+    assert heals.run("--resume", run, "--answers", "answers.txt") == 0, heals.error
+    assert heals.document["grade"] == "verified"
+    assert "range(len(amounts))" in heals.document["diff"]
+    assert len(heals.requests) == asked
+    for wrong in ("total([1])", "nothing(1) == 2", "total([1]) == total([2])"):
+        assert heals.run("--resume", run, "--expect-call", wrong) == 2
+        assert "--expect-call" in heals.document["error"]["message"]
+
+
+def healed(
+    sandbox: Sandbox, folder: Path, text: str, patches: Sequence[str], env: str = "", **expected: Any
+) -> HealResult:
+    """Heal a script in this process with patches of it, one round."""
+    (folder / "s.py").write_text(text)
+    environment = {"TOKEN": env} if env else {}
+    case = open_case(HealRequest(path=str(folder / "s.py"), **expected), sandbox, environment, lambda: False)
+    waiting = iter(patches)
+    asked: list[Request] = []
+
+    def ask(request: Request) -> Reply:
+        asked.append(request)
+        return Reply(f"```python\n{next(waiting)}\n```", "stop")
+
+    result = heal_case(case, Healer(ask, LARGE_MODEL, seed=0), max_rounds=1)
+    assert all("TOKEN-VALUE" not in str(request.messages) for request in asked)
+    return result
+
+
+CART = """\
+class Cart:
+    def __init__(self, items):
+        self.items = items
+
+    def total(self):
+        return sum(self.items[1:])
+
+
+print("total", Cart([1, 2, 3]).total())
+"""
+PAIRS = "def pairs(xs):\n    for x in xs[1:]:\n        yield x\n\n\nprint(*pairs([1, 2, 3]))\n"
+GROSS = "def gross(x, rate=0.2):\n    return x * (1 + rate)\n\n\nprint(gross(100))\n"
+TIMES = "import sys\n\nn = int(sys.argv[1])\nprint('result', n * 2)\n"
+LINES = "import sys\n\nprint('sum', sum(map(int, sys.stdin)) + 1)\n"
+OTHERS: dict[str, tuple[str, dict[str, Any], str, str, str, str]] = {
+    "a method": (
+        CART,
+        {"expect": "6"},
+        "sum(self.items[1:])",
+        "len(self.items) * 2",
+        "sum(self.items)",
+        "having(",
+    ),
+    "a generator": (PAIRS, {"expect": "1 2 3"}, "in xs[1:]", "in range(1, 4)", "in xs", "pairs("),
+    "a default": (GROSS, {"expect": "119"}, "x * (1 + rate)", "x + 19", "x * 1.19", "gross("),
+    "arguments": (TIMES, {"expect": "9", "arguments": ("3",)}, "n * 2", "n + 6", "n * 3", "run("),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_rivals_are_told_apart_on_calls_of_every_kind(sandbox: Sandbox, tmp_path: Path, name: str) -> None:
+    text, expected, old, wrong, right, asked = OTHERS[name]
+    patches = [text.replace(old, wrong), text.replace(old, right), text.replace(old, f"{right} ")]
+    result = healed(sandbox, tmp_path, text, patches, **expected)
+    assert (result.grade, len(result.trials)) == ("contested", 3), result.why
+    assert result.question is not None
+    assert asked in result.question
+
+
+def test_standard_input_is_changed_where_no_function_is_called(sandbox: Sandbox, tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("3\n4\n")
+    patches = [
+        LINES.replace(" + 1", ""),
+        LINES.replace("sum(map(int, sys.stdin)) + 1", "len(list(sys.stdin)) + 5"),
+    ]
+    result = healed(sandbox, tmp_path, LINES, [*patches, patches[0]], expect="sum 7", stdin=str(tmp_path / "in"))
+    assert result.grade == "contested"
+    assert "run(stdin=" in (result.question or "")
+
+
+def test_what_cannot_be_called_again_is_said(sandbox: Sandbox, tmp_path: Path) -> None:
+    text = (
+        "import os\n\n\ndef size(text, file):\n    return len(text)\n\n\n"
+        "def key(token):\n    return len(token) + 1\n\n\n"
+        "print(size('a', open('s.py')) + key(os.environ['TOKEN']))\n"
+    )
+    patches = [text.replace("len(token) + 1", f"len({each})") for each in ("token", "token[:]", "list(token)")]
+    result = healed(sandbox, tmp_path, text, patches, "TOKEN-VALUE", expect="12", environment=("TOKEN",))
+    assert result.grade == "consensus", result.why  # three alike, and nothing could be tried
+    (note,) = result.notes
+    assert "size (a TextIOWrapper is among its arguments)" in note
+    assert "key (an argument has a value of --env)" in note
+    assert "TOKEN-VALUE" not in str(result)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("changes arguments", "    xs.append(0)\n"),
+        ("prints", "    if len(xs) > 3:\n        print('long')\n"),
+        ("slower", "    sum(range(400_000_000 if len(xs) != 3 else 0))\n"),
+    ],
+)
+def test_what_a_patch_does_beside_is_named(sandbox: Sandbox, tmp_path: Path, name: str, change: str) -> None:
+    text = "def total(xs):\n    return sum(xs[1:])\n\n\nprint(total([1, 2, 3]))\n"
+    right = text.replace("[1:]", "").replace("    return", f"{change}    return")
+    patches = [right, right.replace("xs)\n\n", "list(xs))\n\n"), right.replace("sum(xs)", "0 + sum(xs)")]
+    result = healed(sandbox, tmp_path, text, patches, expect="6")
+    assert result.grade == "contested"
+    assert {each.name for each in result.trials[0].suspicions} >= {name}

@@ -50,7 +50,7 @@ def total(values):
 
 def test_an_off_by_one_is_mended_and_no_file_changes(heals: Heals) -> None:
     heals.script(OFF_BY_ONE)
-    heals.replies(RIGHT)
+    heals.alike(RIGHT)
     assert heals.run("s.py", "--expect", "total: 6") == 0, heals.error
     assert (heals.document["outcome"], heals.document["grade"]) == ("healed", "verified")
     assert (heals.folder / "s.py").read_text() == OFF_BY_ONE
@@ -64,7 +64,7 @@ def test_an_off_by_one_is_mended_and_no_file_changes(heals: Heals) -> None:
 def test_two_heals_write_two_backups_and_undo_restores(heals: Heals) -> None:
     path = heals.script(OFF_BY_ONE)
     path.chmod(0o750)
-    heals.replies(RIGHT)
+    heals.alike(RIGHT)
     assert heals.run("s.py", "--expect", "total: 6", "--apply") == 0, heals.error
     assert path.read_text() == OFF_BY_ONE.replace(" - 1", "")
     assert path.stat().st_mode & 0o777 == 0o750
@@ -84,7 +84,7 @@ def test_two_heals_write_two_backups_and_undo_restores(heals: Heals) -> None:
 @pytest.mark.thorough
 def test_without_an_expectation_two_patches_that_agree_are_consensus(heals: Heals) -> None:
     heals.script("def f(x):\n    return x / 0\n\n\nprint(f(4))\n")
-    heals.replies("def f(x):\n    return x / 2\n")
+    heals.alike("def f(x):\n    return x / 2\n")
     assert heals.run("s.py") == 0, heals.error
     assert heals.document["grade"] == "consensus"
     heals.replies("def f(x):\n    return x / 2\n", "def f(x):\n    return x * 2\n")
@@ -97,7 +97,7 @@ def test_without_an_expectation_two_patches_that_agree_are_consensus(heals: Heal
 def test_a_syntax_error_is_mended_in_its_block_alone(heals: Heals) -> None:
     long = "".join(f"def g{n}():\n    return {n}  # kept\n\n\n" for n in range(100))
     heals.script(f"{long}def f(x)\n    return x + 1\n\n\nprint(f(2))\n")
-    heals.replies("def f(x):\n    return x + 1\n")
+    heals.alike("def f(x):\n    return x + 1\n")
     assert heals.run("s.py", "--expect", "3") == 0, heals.error
     assert heals.document["symptom"]["kind"] == "syntax"
     assert [line for line in heals.document["diff"].splitlines() if line[0] in "+-"][2:] == [
@@ -125,7 +125,7 @@ ENVIRONMENT = {
 def test_what_the_surroundings_lack_asks_no_model(heals: Heals, text: str) -> None:
     heals.script(text)
     heals.script("KEY=1", ".env")
-    heals.replies(RIGHT)
+    heals.alike(RIGHT)
     assert heals.run("s.py") == 1
     assert heals.document["outcome"] == "environment"
     assert ENVIRONMENT[text] in heals.document["why"]
@@ -135,13 +135,13 @@ def test_what_the_surroundings_lack_asks_no_model(heals: Heals, text: str) -> No
 @pytest.mark.thorough
 def test_a_misspelt_module_is_the_codes_fault(heals: Heals) -> None:
     heals.script("import jsno\nprint(jsno.dumps([1]))\n")
-    heals.replies("import json\nprint(json.dumps([1]))\n")
+    heals.alike("import json\nprint(json.dumps([1]))\n")
     assert heals.run("s.py", "--expect", "[1]") == 0, heals.error
 
 
 @pytest.mark.thorough
 def test_a_script_that_works_and_one_that_fails_now_and_then_ask_no_model(heals: Heals) -> None:
-    heals.replies(RIGHT)
+    heals.alike(RIGHT)
     heals.script("print('fine')\n")
     assert heals.run("s.py") == 0
     assert heals.document["outcome"] == "healthy"
@@ -216,7 +216,7 @@ def test_a_run_to_be_kept_is_a_guard(heals: Heals) -> None:
     heals.replies("def f(x):\n    return 10\n")
     assert heals.run("s.py", "--keep", "5", "--max-rounds", "1", "--expect", "10", "--", "0") == 1
     assert "--keep '5'" in heals.document["why"]
-    heals.replies("def f(x):\n    return 10 // x if x else 10 // 1\n")
+    heals.alike("def f(x):\n    return 10 // x if x else 10 // 1\n")
     assert heals.run("s.py", "--keep", "5", "--expect", "10", "--", "0") in (0, 1)
     assert heals.document["trials"][0]["observation"]["broken"] == []
     assert heals.run("s.py", "--keep", "0", "--", "0") == 1
@@ -232,7 +232,7 @@ def test_arguments_input_variables_and_data_arrive_and_no_value_of_a_variable_is
     )
     heals.script("a,b\n", "d/x.csv")
     heals.script("given\n", "in")
-    heals.replies("print('other')\n")
+    heals.alike("print('other')\n")
     secret = "sk-abc123456789"
     options = ("--stdin", "in", "--env", "MODE", "--env", f"TOKEN={secret}", "--data", "d/x.csv")
     extra = {"MODE": "quick-and-dirty", "SECRET_OF_MINE": "no"}
@@ -266,7 +266,7 @@ def test_no_part_of_a_long_or_quoted_variable_is_told(heals: Heals) -> None:
         "import os\n\n\ndef f(token, quoted):\n    print(quoted, '.' * 2990, token)\n"
         "    raise ValueError('x' * 280 + token)\n\n\nf(os.environ['TOKEN'], os.environ['QUOTED'])\n"
     )
-    heals.replies("def f(token, quoted):\n    print(quoted, token)\n")
+    heals.alike("def f(token, quoted):\n    print(quoted, token)\n")
     token, quoted = "sk-" + "".join(f"{number:03d}" for number in range(50)), 'pä"ss\\word'
     options = ("--env", f"TOKEN={token}", "--env", f"QUOTED={quoted}", "--max-rounds", "1")
     heals.run("s.py", *options, "--expect", "nothing")
@@ -282,7 +282,7 @@ def test_no_part_of_a_long_or_quoted_variable_is_told(heals: Heals) -> None:
 def test_a_fault_in_another_file_is_named_and_mended_where_it_may_change(heals: Heals) -> None:
     heals.script("from helper import load\nprint('n =', load([4]))\n")
     helper = heals.script("def load(values):\n    return values[1]\n", "helper.py")
-    heals.replies("def load(values):\n    return values[0]\n")
+    heals.alike("def load(values):\n    return values[0]\n")
     assert heals.run("s.py", "--max-rounds", "1", "--expect", "n = 4") == 1
     assert "helper.py::load" in heals.document["why"]
     options = ("--may-change", "helper.py", "--expect", "n = 4", "--apply")
@@ -338,7 +338,7 @@ def test_of_a_long_function_statements_are_replaced(heals: Heals) -> None:
 @pytest.mark.thorough
 def test_a_file_that_cannot_be_written_is_refused_before_any_call(heals: Heals) -> None:
     path = heals.script(OFF_BY_ONE)
-    heals.replies(RIGHT)
+    heals.alike(RIGHT)
     path.chmod(0o444)
     assert heals.run("s.py", "--expect", "total: 6", "--apply") == 2
     assert heals.requests == []
@@ -361,7 +361,7 @@ def test_uncommitted_changes_are_refused_unless_forced(heals: Heals) -> None:
     for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "x"]):
         subprocess.run([*git, *command], cwd=heals.folder, check=True)
     path.write_text(OFF_BY_ONE + "# mine\n")
-    heals.replies(RIGHT)
+    heals.alike(RIGHT)
     assert heals.run("s.py", "--expect", "total: 6", "--apply") == 2
     assert heals.requests == []
     assert heals.run("s.py", "--expect", "total: 6", "--apply-force") == 0, heals.error
@@ -397,7 +397,7 @@ def test_a_file_that_is_edited_meanwhile_is_not_written(heals: Heals) -> None:
 )
 def test_limits_end_a_script(heals: Heals, text: str) -> None:
     heals.script(text)
-    heals.replies("print('ended')\n")
+    heals.alike("print('ended')\n")
     begun = time.monotonic()
     heals.run("s.py", "--seconds", "2", "--max-rounds", "1")
     assert heals.document["symptom"] is not None
@@ -420,7 +420,7 @@ def test_a_reply_without_a_patch_is_asked_for_once_more(heals: Heals, reply: str
 @pytest.mark.thorough
 def test_a_stopped_heal_goes_on_and_asks_nothing_twice(heals: Heals) -> None:
     heals.script(OFF_BY_ONE)
-    heals.replies(RIGHT)
+    heals.alike(RIGHT)
     assert heals.run("s.py", "--expect", "total: 6") == 0
     count = len(heals.requests)
     assert heals.run("--resume", heals.document["run_dir"], "--apply") == 0, heals.error
@@ -432,7 +432,7 @@ def test_a_stopped_heal_goes_on_and_asks_nothing_twice(heals: Heals) -> None:
 
 def test_the_record_of_a_heal_opens_no_sandbox_and_lowers_no_grade(heals: Heals) -> None:
     heals.script(OFF_BY_ONE)
-    heals.replies(RIGHT)
+    heals.alike(RIGHT)
     assert heals.run("s.py", "--expect", "total: 6") == 0
     run_dir = heals.document["run_dir"]
     file = heals.folder / run_dir / "run.json"
@@ -512,10 +512,10 @@ def test_files_that_are_expected(heals: Heals, check: str) -> None:
     name = check.partition(":")[0]
     wrong, right = (f"open({name!r}, 'w').write({FILE_CHECKS[check](state)!r})\n" for state in (False, True))
     heals.script(wrong)
-    heals.replies(right)
+    heals.alike(right)
     heals.run("s.py", "--expect-file", check, "--max-rounds", "1")
     assert heals.document["trials"][0]["observation"]["symptom"] is None
-    heals.replies("print(1)\n")
+    heals.alike("print(1)\n")
     heals.run("s.py", "--expect-file", check, "--max-rounds", "1")
     assert heals.document["grade"] == "failed"
 
@@ -523,7 +523,7 @@ def test_files_that_are_expected(heals: Heals, check: str) -> None:
 @pytest.mark.thorough
 def test_a_killed_heal_leaves_old_or_new_bytes(heals: Heals) -> None:
     path = heals.script(OFF_BY_ONE)
-    heals.replies(RIGHT)
+    heals.alike(RIGHT)
     model = ("--model", "openai/tiny-1b", "--api-base", heals.provider.api_base)
     new = OFF_BY_ONE.replace(" - 1", "")
     for delay in (0.5, 1.0, 1.5, 1.8, 2.1):
@@ -548,19 +548,32 @@ def test_a_killed_heal_leaves_old_or_new_bytes(heals: Heals) -> None:
         assert path.read_text() in (OFF_BY_ONE, new)
 
 
-@pytest.mark.parametrize("number", [0, 1], ids=["a script", "a function"])
-def test_what_the_readme_heals_is_mended_on_recorded_replies_of_the_embedded_model(
-    tmp_path: Path, number: int
-) -> None:
+def from_the_readme(folder: Path, number: int, *arguments: str) -> dict[str, Any]:
+    """The document of a heal of README.md, on recorded replies."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     section = readme[readme.index("## Healing\n") :]
     blocks = section.split("```python\n")[1:4]
     for name, block in zip(("report.py", "dates.py", "tests/test_dates.py"), blocks, strict=True):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(block.split("```")[0])
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(block.split("```")[0])
     command = shlex.split(section.split("```console\npython main.py ")[number + 1].split("\n")[0])
-    ended = greenloop(tmp_path, *command, "--model", f"recorded:{REPLAYS}", "--json")
-    assert ended.returncode == 0, ended.stderr
-    document = json.loads(ended.stdout)
+    command = [each.replace("RUN", arguments[0]) for each in command] if arguments else command
+    ended = greenloop(folder, *command, "--model", f"recorded:{REPLAYS}", "--json")
+    document: dict[str, Any] = json.loads(ended.stdout)
+    assert document["exit_code"] == ended.returncode, ended.stderr
+    return document
+
+
+def test_the_readmes_script_is_mended_and_verified_by_an_answer(tmp_path: Path) -> None:
+    asked = from_the_readme(tmp_path, 0)
+    assert (asked["outcome"], asked["grade"], asked["usage"]["calls"]) == ("unhealed", "contested", 2)
+    assert asked["question"].startswith("total([1]) is 1 or 0? --expect-call ")
+    answered = from_the_readme(tmp_path, 1, asked["run_dir"])
+    assert (answered["outcome"], answered["grade"]) == ("healed", "verified")
+    assert answered["usage"]["calls"] == answered["usage"]["replayed"]
+
+
+def test_the_readmes_function_is_mended_and_verified_by_a_test_that_was_held_out(tmp_path: Path) -> None:
+    document = from_the_readme(tmp_path, 2)
     assert (document["outcome"], document["grade"]) == ("healed", "verified")
     assert document["usage"]["calls"] == document["usage"]["replayed"] == 2

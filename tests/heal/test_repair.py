@@ -28,7 +28,7 @@ from agents.sandbox import open_sandbox
 
 from ..support import event_loops
 from ..support.modules_on_disk import imported
-from ..support.proposers import Replies
+from ..support.proposers import Replies, three
 
 SHOP = """\
 import asyncio
@@ -114,12 +114,12 @@ def notes_of(error: BaseException) -> str:
 
 
 def test_a_failing_call_gets_the_value_that_its_tests_accept(shop: ModuleType) -> None:
-    model = Replies(PRICE)
+    model = Replies(*three(PRICE))
     price = repair(tests=[rupees], proposer=model)(shop.price)
     assert price("₹1,299") == 1299.0
     assert price.last_repair.succeeded
     assert price.last_repair.heal.grade == "verified"
-    assert len(model.prompts) == 1
+    assert len(model.prompts) == 3
     assert shop.price.__code__.co_consts == price.__wrapped__.__code__.co_consts
     failing(lambda: shop.price("₹1,299"))  # nothing is replaced here
 
@@ -127,14 +127,16 @@ def test_a_failing_call_gets_the_value_that_its_tests_accept(shop: ModuleType) -
 def test_what_the_patch_does_it_does_elsewhere(shop: ModuleType, tmp_path: Path) -> None:
     left = tmp_path / "left"
     reply = f"def price(text):\n    CALLS.append(text)\n{FIX}"
-    price = repair(tests=[rupees], proposer=Replies(reply), verify=lambda value: value == 1299.0)(shop.price)
+    price = repair(tests=[rupees], proposer=Replies(*three(reply)), verify=lambda value: value == 1299.0)(
+        shop.price
+    )
     assert price("₹1,299") == 1299.0
     assert shop.CALLS == []
     assert not left.exists()
 
 
 def test_without_evidence_the_exception_is_the_functions_own(shop: ModuleType) -> None:
-    model = Replies(PRICE)
+    model = Replies(*three(PRICE))
     price = repair(proposer=model)(shop.price)
     error = failing(lambda: price("₹1,299"))
     assert "did not heal" in notes_of(error)
@@ -165,7 +167,7 @@ def test_what_ends_the_program_is_not_caught(shop: ModuleType) -> None:
 
 
 def test_verify_refuses_and_accepts(shop: ModuleType) -> None:
-    model = Replies("def price(text):\n    return 2 * float(text.replace('$', ''))")
+    model = Replies(*three("def price(text):\n    return 2 * float(text.replace('$', ''))"))
     price = repair(verify=lambda value: value >= 6, proposer=model)(shop.price)
     assert price("$3") == 6.0
     assert price("$9") == 9.0
@@ -174,18 +176,18 @@ def test_verify_refuses_and_accepts(shop: ModuleType) -> None:
 
 
 def test_tests_that_fail_are_a_failure_though_the_call_works(shop: ModuleType) -> None:
-    model = Replies(PRICE)
+    model = Replies(*three(PRICE))
     price = repair(tests=[rupees, dollars], proposer=model)(shop.price)
     assert price("$12.99") == 12.99
     assert price.last_repair.succeeded
-    assert len(model.prompts) == 1
+    assert len(model.prompts) == 3
     assert repair(tests=[dollars], proposer=model)(shop.price)("$1") == 1.0
-    assert len(model.prompts) == 1
+    assert len(model.prompts) == 3
 
 
 def test_an_argument_is_replayed_as_it_was(shop: ModuleType) -> None:
     reply = "def last(items):\n    items.reverse()\n    return items[0]"
-    last = repair(verify=lambda value: value == 3, proposer=Replies(reply))(shop.last)
+    last = repair(verify=lambda value: value == 3, proposer=Replies(*three(reply)))(shop.last)
     items = [1, 2, 3]
     assert last(items) == 3
     assert items == [3, 2, 1]
@@ -199,18 +201,20 @@ def test_methods_of_each_kind_are_healed(shop: ModuleType) -> None:
         return f"{head}\n{body}"
 
     fixed = 'float(text.lstrip("$₹").replace(",", ""))'
-    method = repair(verify=accepts, proposer=Replies(f"def price(self, text):\n    return self.rate * {fixed}"))
+    method = repair(
+        verify=accepts, proposer=Replies(*three(f"def price(self, text):\n    return self.rate * {fixed}"))
+    )
     assert method(shop.Cart.price)(shop.Cart(2), "₹1,299") == 2598.0
     reply = f"@classmethod\ndef make(cls, text):\n    return {fixed}"
-    shop.Cart.make = repair(verify=accepts, proposer=Replies(reply))(vars(shop.Cart)["make"])
+    shop.Cart.make = repair(verify=accepts, proposer=Replies(*three(reply)))(vars(shop.Cart)["make"])
     assert shop.Cart.make("₹1,299") == 1299.0
     reply = f"@staticmethod\ndef read(text):\n    return {fixed}"
-    shop.Cart.read = repair(verify=accepts, proposer=Replies(reply))(vars(shop.Cart)["read"])
+    shop.Cart.read = repair(verify=accepts, proposer=Replies(*three(reply)))(vars(shop.Cart)["read"])
     assert shop.Cart.read("₹1,299") == 1299.0
 
 
 def test_what_cannot_be_done_again_is_recorded_with_the_reason(shop: ModuleType, tmp_path: Path) -> None:
-    model = Replies(PRICE)
+    model = Replies(*three(PRICE))
     decorate = repair(tests=[rupees], proposer=model)
     assert "generator" in notes_of(failing(lambda: list(decorate(shop.numbers)(1)), KeyError))
     rate = 2
@@ -229,7 +233,7 @@ def test_what_cannot_be_done_again_is_recorded_with_the_reason(shop: ModuleType,
 
 
 def test_async_functions_are_healed_and_the_loop_goes_on(shop: ModuleType) -> None:
-    model = Replies(f"async def slowly(text):\n    await asyncio.sleep(0)\n{FIX}", seconds=0.5)
+    model = Replies(*three(f"async def slowly(text):\n    await asyncio.sleep(0)\n{FIX}"), seconds=0.2)
     slowly = repair(verify=lambda value: value > 0, proposer=model)(shop.slowly)
     assert inspect.iscoroutinefunction(slowly)
 
@@ -261,18 +265,18 @@ def test_cancelling_ends_a_heal(shop: ModuleType) -> None:
 
 
 def test_threads_share_one_heal(shop: ModuleType) -> None:
-    model = Replies(PRICE)
+    model = Replies(*three(PRICE))
     price = repair(verify=lambda value: value == 1299.0, proposer=model)(shop.price)
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         assert set(pool.map(price, ["₹1,299"] * 8)) == {1299.0}
-    assert len(model.prompts) == 1
+    assert len(model.prompts) == 3
 
 
 def test_a_patch_is_remembered_and_what_failed_is_not_tried_again(shop: ModuleType) -> None:
-    model = Replies(PRICE)
+    model = Replies(*three(PRICE))
     price = repair(tests=[rupees], proposer=model)(shop.price)
     assert [price("₹1,299"), price("₹1,299")] == [1299.0, 1299.0]
-    assert len(model.prompts) == 1
+    assert len(model.prompts) == 3
     never = repair(verify=lambda value: False, proposer=model, max_attempts=1)(shop.price)
     failing(lambda: never("₹1,299"))
     asked = len(model.prompts)
@@ -281,21 +285,40 @@ def test_a_patch_is_remembered_and_what_failed_is_not_tried_again(shop: ModuleTy
 
 
 def test_the_store_is_believed_only_as_far_as_its_patch_holds(shop: ModuleType, tmp_path: Path) -> None:
-    cache, model = tmp_path / "cache", Replies(PRICE)
+    cache, model = tmp_path / "cache", Replies(*three(PRICE))
     decorate = repair(tests=[rupees], proposer=model, cache=cache)
     assert decorate(shop.price)("₹1,299") == 1299.0
     assert decorate(shop.price)("₹1,299") == 1299.0
-    assert len(model.prompts) == 1
+    assert len(model.prompts) == 3
     (kept,) = cache.iterdir()
     document = json.loads(kept.read_text())
-    (path,) = document["files"]
-    document["files"][path] = document["files"][path].replace("lstrip", "rstrip")
+    assert len(document["texts"]) == 3
+    document["texts"] = [text.replace("lstrip", "rstrip") for text in document["texts"]]
     kept.write_text(json.dumps(document))
-    assert decorate(shop.price)("₹1,299") == 1299.0
-    assert len(model.prompts) == 2
+    price = repair(tests=[rupees], proposer=Replies(*three(PRICE)), cache=cache)(shop.price)
+    assert price("₹1,299") == 1299.0
     kept.write_text("{")
-    assert decorate(shop.price)("₹1,299") == 1299.0
+    model = Replies(*three(PRICE))
+    assert repair(tests=[rupees], proposer=model, cache=cache)(shop.price)("₹1,299") == 1299.0
     assert len(model.prompts) == 3
+
+
+def test_of_kept_texts_one_alone_is_no_evidence(shop: ModuleType, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    repair(tests=[rupees], proposer=Replies(*three(PRICE)), cache=cache)(shop.price)("₹1,299")
+    (kept,) = cache.iterdir()
+    document = json.loads(kept.read_text())
+    kept.write_text(json.dumps({**document, "texts": document["texts"][:1]}))
+    model = Replies(PRICE)
+    failing(lambda: repair(tests=[rupees], proposer=model, cache=cache, max_attempts=1)(shop.price)("₹1,299"))
+    assert len(model.prompts) == 1  # the store did not do
+
+
+def test_a_store_that_cannot_be_written_leaves_the_call_healed(shop: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "cache").symlink_to(tmp_path / "nowhere" / "cache")
+    price = repair(tests=[rupees], proposer=Replies(*three(PRICE)), cache=tmp_path / "cache")(shop.price)
+    assert price("₹1,299") == 1299.0
+    assert "not kept" in price.last_repair.notes[0]
 
 
 SWALLOWS = """\
@@ -309,12 +332,10 @@ def price(text):
 
 def test_a_patch_that_a_model_is_refused_is_refused_from_the_store(shop: ModuleType, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
-    repair(tests=[rupees], proposer=Replies(PRICE), cache=cache)(shop.price)("₹1,299")
+    repair(tests=[rupees], proposer=Replies(*three(PRICE)), cache=cache)(shop.price)("₹1,299")
     (kept,) = cache.iterdir()
     document = json.loads(kept.read_text())
-    document["files"] = {
-        path: text.replace(FIX, SWALLOWS.partition("\n")[2]) for path, text in document["files"].items()
-    }
+    document["texts"] = [document["texts"][0].replace(FIX, SWALLOWS.partition("\n")[2])]
     kept.write_text(json.dumps(document))
     model = Replies(SWALLOWS)
     price = repair(tests=[rupees], proposer=model, cache=cache, max_attempts=1)(shop.price)
@@ -327,11 +348,10 @@ def test_a_patch_that_a_model_is_refused_is_refused_from_the_store(shop: ModuleT
 
 def test_of_a_kept_text_only_the_place_that_fails_is_taken(shop: ModuleType, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
-    repair(tests=[rupees], proposer=Replies(PRICE), cache=cache)(shop.price)("₹1,299")
+    repair(tests=[rupees], proposer=Replies(*three(PRICE)), cache=cache)(shop.price)("₹1,299")
     (kept,) = cache.iterdir()
     document = json.loads(kept.read_text())
-    ((path, text),) = document["files"].items()
-    document["files"][path] = f"import subprocess\nsubprocess.run(['true'])\n{text}"
+    document["texts"] = [f"import subprocess\nsubprocess.run(['true'])\n{each}" for each in document["texts"]]
     kept.write_text(json.dumps(document))
     price = repair(tests=[rupees], proposer=Replies("no"), cache=cache)(shop.price)
     assert price("₹1,299") == 1299.0
@@ -341,7 +361,7 @@ def test_of_a_kept_text_only_the_place_that_fails_is_taken(shop: ModuleType, tmp
 @pytest.mark.parametrize("kind", ["link", "fifo"])
 def test_what_is_no_file_of_the_store_is_not_read(shop: ModuleType, tmp_path: Path, kind: str) -> None:
     cache = tmp_path / "cache"
-    repair(tests=[rupees], proposer=Replies(PRICE), cache=cache)(shop.price)("₹1,299")
+    repair(tests=[rupees], proposer=Replies(*three(PRICE)), cache=cache)(shop.price)("₹1,299")
     (kept,) = cache.iterdir()
     kept.rename(tmp_path / "elsewhere")
     if kind == "link":
@@ -349,9 +369,9 @@ def test_what_is_no_file_of_the_store_is_not_read(shop: ModuleType, tmp_path: Pa
         assert "lstrip" in kept.read_text()  # the control: opened plainly, it is read
     else:
         os.mkfifo(kept)
-    model = Replies(PRICE)
+    model = Replies(*three(PRICE))
     assert repair(tests=[rupees], proposer=model, cache=cache)(shop.price)("₹1,299") == 1299.0
-    assert len(model.prompts) == 1
+    assert len(model.prompts) == 3
 
 
 FILE_OF_TESTS = """\
@@ -371,9 +391,9 @@ def test_a_patch_that_breaks_a_test_of_a_file_is_refused(shop: ModuleType, tmp_p
     price = repair(tests=tests, proposer=Replies(BREAKS_DOLLARS), max_attempts=1)(shop.price)
     failing(lambda: price("₹1,299"))
     assert "test_dollars passed before" in price.last_repair.why
-    without = repair(tests=[rupees], proposer=Replies(BREAKS_DOLLARS), max_attempts=1)(shop.price)
+    without = repair(tests=[rupees], proposer=Replies(*three(BREAKS_DOLLARS)))(shop.price)
     assert without("₹1,299") == 1299.0  # the control: nothing else refuses it
-    assert repair(tests=tests, proposer=Replies(PRICE))(shop.price)("₹1,299") == 1299.0
+    assert repair(tests=tests, proposer=Replies(*three(PRICE)))(shop.price)("₹1,299") == 1299.0
 
 
 def test_a_file_of_tests_that_fails_is_a_failure_though_the_call_works(tmp_path: Path) -> None:
@@ -384,7 +404,7 @@ def test_a_file_of_tests_that_fails_is_a_failure_though_the_call_works(tmp_path:
         (tmp_path / "test_price.py").write_text(
             FILE_OF_TESTS.format(name=shop.__name__).replace('"$3") == 3.0', '"₹1,299") == 1299.0')
         )
-        price = repair(tests=[tmp_path / "test_price.py"], proposer=Replies(PRICE))(shop.price.__wrapped__)
+        price = repair(tests=[tmp_path / "test_price.py"], proposer=Replies(*three(PRICE)))(shop.price.__wrapped__)
         assert price("$3") == 3.0
         assert price.last_repair.heal.grade == "verified"
         assert price.last_repair.heal.symptom.items[0].name == "test_price.py::test_dollars"
@@ -413,7 +433,7 @@ class Opened:
 def test_fifty_failing_calls_open_one_sandbox_and_it_is_closed(shop: ModuleType) -> None:
     counted = Opened()
     shared = SharedSandbox(counted.open)
-    options = RepairOptions(verify=lambda value: False, proposer=Replies(PRICE), max_attempts=1)
+    options = RepairOptions(verify=lambda value: False, proposer=Replies(*three(PRICE)), max_attempts=1)
     price = repaired(options, shop.price, sandbox=shared)
     last = repaired(options, shop.last, sandbox=shared)
     for _ in range(25):
@@ -448,12 +468,12 @@ def test_heals_are_bounded_by_the_hour(shop: ModuleType) -> None:
 
 
 @pytest.mark.parametrize(
-    ("switch", "asked"), [("off", 0), ("record", 0), ("propose", 1), ("process", 1), ("no", 0)]
+    ("switch", "asked"), [("off", 0), ("record", 0), ("propose", 3), ("process", 3), ("no", 0)]
 )
 def test_the_environment_only_lowers(
     shop: ModuleType, monkeypatch: pytest.MonkeyPatch, switch: str, asked: int
 ) -> None:
-    model = Replies(PRICE)
+    model = Replies(*three(PRICE))
     price = repair(tests=[rupees], proposer=model, runs="propose")(shop.price)
     monkeypatch.setenv("GREENLOOP_HEAL", switch)
     error = failing(lambda: price("₹1,299"))
@@ -465,7 +485,7 @@ def test_the_environment_only_lowers(
 def test_the_function_is_replaced_only_with_the_operators_word(
     shop: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = Replies(PRICE)
+    model = Replies(*three(PRICE))
     price = repair(tests=[rupees], proposer=model, runs="process")(shop.price)
     assert price("₹1,299") == 1299.0
     failing(lambda: shop.price("₹1,299"))
@@ -491,33 +511,33 @@ def test_a_decorated_function_looks_as_before(tmp_path: Path) -> None:
 def test_of_a_recursion_the_outermost_call_is_healed(tmp_path: Path) -> None:
     source = "def fact(n):\n    return 1 // 0 if n == 0 else n * fact(n - 1)\n"
     with imported(tmp_path, source) as module:
-        model = Replies("def fact(n):\n    return 1 if n == 0 else n * fact(n - 1)")
+        model = Replies(*three("def fact(n):\n    return 1 if n == 0 else n * fact(n - 1)"))
         fact = repair(verify=lambda value: value == 24, proposer=model)(module.fact)
         vars(module)["fact"] = fact
         assert fact(4) == 24
-        assert len(model.prompts) == 1
+        assert len(model.prompts) == 3
 
 
 def test_a_decorated_program_is_not_run_again_inside(tmp_path: Path) -> None:
     source = """\
 from agents import repair
-from tests.support.proposers import Replies
+from tests.support.proposers import Replies, three
 
-model = Replies("def half(x):\\n    return 0 if x == 0 else 10 // x")
+model = Replies(*three("def half(x):\\n    return int(x) // 2"))
 
-@repair(verify=lambda value: value == 0, proposer=model)
+@repair(verify=lambda value: value == 2, proposer=model)
 def half(x):
-    return 10 // x
+    return x // 2
 
-value = half(0)
+value = half("4")
 asked = len(model.prompts)
 """
     with imported(tmp_path, source) as module:
-        assert (module.value, module.asked) == (0, 1)
+        assert (module.value, module.asked) == (2, 3)
 
 
 def test_after_a_fork_it_heals_on(shop: ModuleType) -> None:
-    price = repair(tests=[rupees], proposer=Replies(PRICE))(shop.price)
+    price = repair(tests=[rupees], proposer=Replies(*three(PRICE)))(shop.price)
     assert price("₹1,299") == 1299.0
     pid = os.fork()
     if pid == 0:
@@ -536,7 +556,7 @@ def test_an_observer_that_raises_is_told_once(shop: ModuleType) -> None:
 
 def test_events_tell_of_a_heal(shop: ModuleType) -> None:
     events: list[RepairEvent] = []
-    repair(tests=[rupees], proposer=Replies(PRICE), on_event=events.append)(shop.price)("₹1,299")
+    repair(tests=[rupees], proposer=Replies(*three(PRICE)), on_event=events.append)(shop.price)("₹1,299")
     kinds = [event.type for event in events]
     assert kinds[0] == "attempt_failed"
     assert kinds[-1] == "repair_succeeded"

@@ -15,11 +15,13 @@ from agents.heal.repair_options import RepairEvent, RepairOptions
 from agents.heal.repair_search import chosen, model_settings
 
 from ..support.modules_on_disk import imported
+from ..support.proposers import three
 from ..support.provider import Provider, Streams, serving
 
 pytestmark = pytest.mark.thorough
 SOURCE = 'def price(text):\n    return float(text.replace("$", ""))\n'
-REPLY = '```python\ndef price(text):\n    return float(text.lstrip("$₹").replace(",", ""))\n```'
+CODES = three('def price(text):\n    return float(text.lstrip("$₹").replace(",", ""))')
+REPLIES = [f"```python\n{code}\n```" for code in CODES]
 
 
 @pytest.fixture
@@ -42,14 +44,14 @@ def rupees(price: Any) -> None:
     assert price("₹1,299") == 1299.0
 
 
-def test_a_named_model_is_asked_once(shop: ModuleType, provider: Provider) -> None:
-    provider.script(Streams([REPLY]))
+def test_a_named_model_is_asked_for_one_failure_once(shop: ModuleType, provider: Provider) -> None:
+    provider.script(*(Streams([reply]) for reply in REPLIES))
     events: list[RepairEvent] = []
     price = repair(model="openai/m", tests=[rupees], on_event=events.append, prompt_extra="PRICES")(shop.price)
     assert [price("₹1,299"), price("₹1,299")] == [1299.0, 1299.0]
-    (request,) = provider.requests
-    assert "PRICES" in str(request)
-    assert "".join(event.delta for event in events if event.type == "propose_chunk") == REPLY
+    assert len(provider.requests) == 3
+    assert all("PRICES" in str(request) for request in provider.requests)
+    assert "".join(event.delta for event in events if event.type == "propose_chunk") == "".join(REPLIES)
 
 
 def test_a_model_that_refuses_leaves_the_exception_as_it_was(shop: ModuleType, provider: Provider) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from agents.heal.run import HealOptions, run_heal
 from agents.heal.target import check_recorded
 from agents.jobs import Jobs
 from agents.records import Reply, Request
-from agents.records.heal import HealRequest, HealResult, Observation, Symptom
+from agents.records.heal import Answer, Call, HealRequest, HealResult, Observation, Symptom
 from agents.roles.ask import LARGE_MODEL
 from agents.roles.healer import Healer
 from agents.settings import Settings
@@ -72,7 +72,7 @@ def test_a_heal_that_is_stopped_keeps_its_best_patch_and_goes_on(heals: Heals, h
     assert (Path(result.run_dir) / "heal.patch").read_text() == result.diff
     shown = greenloop(heals.folder, "show", result.run_dir)
     assert "+    return x / 2" in shown.stdout
-    heals.replies(HALF)
+    heals.alike(HALF)
     assert heals.run("--resume", result.run_dir, "--max-tokens", "99") == 0, heals.error
     assert heals.document["grade"] == "consensus"
 
@@ -132,7 +132,7 @@ def test_a_run_directory_that_can_be_written_no_more_is_a_sentence(heals: Heals)
 @pytest.mark.thorough
 def test_a_finished_heal_keeps_its_result_where_going_on_fails(heals: Heals) -> None:
     heals.script(HALVES)
-    heals.replies(HALF)
+    heals.alike(HALF)
     result = healed(heals)
     assert result.grade == "consensus"
     assert result.run_dir is not None
@@ -146,7 +146,7 @@ def test_a_finished_heal_keeps_its_result_where_going_on_fails(heals: Heals) -> 
 @pytest.mark.thorough
 def test_a_heal_that_has_written_goes_on_once_that_is_taken_back(heals: Heals) -> None:
     path = heals.script(HALVES)
-    heals.replies(HALF)
+    heals.alike(HALF)
     assert heals.run("s.py", "--apply", "--expect", "2.0") == 0, heals.error
     run = heals.document["run_dir"]
     assert heals.run("--resume", run, "--apply") == 2
@@ -174,6 +174,8 @@ class Fails:
     trusted: bool = False
     target: None = None
     task: str = "It fails."
+    holds_out: bool = False
+    other_runs: tuple[Call, ...] = ()
 
     @property
     def files(self) -> Mapping[str, str]:
@@ -185,6 +187,12 @@ class Fails:
         if text == self.right and self.runs.count(text) <= self.holds:
             return Observation(behavior="right")
         return Observation(Symptom("exception", "ValueError: it"))
+
+    def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
+        return ()
+
+    def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> list[Answer | None]:
+        return [None for _ in calls]
 
 
 def one_reply(request: Request) -> Reply:
@@ -241,7 +249,7 @@ def test_a_strange_record_sends_no_file_of_the_users_to_a_model(heals: Heals) ->
     request = {"path": str(secret), "expect": "x"}
     record = {"id": "x", "greenloop_version": "1", "created": "", "status": "running"}
     heals.script(json.dumps({**record, "request": request, "settings": {}}), "work_dir/runs/x/run.json")
-    heals.replies(HALF)
+    heals.alike(HALF)
     assert heals.run("--resume", "x", "--apply") == 2
     assert "lies outside of" in heals.document["error"]["message"]
     assert heals.requests == []

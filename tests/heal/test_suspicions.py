@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import pytest
 
+from agents.heal.evidence import Evidence
 from agents.heal.ruling import rule
 from agents.heal.suspicions import suspicions
-from agents.records.heal import Item, Observation, Patch, Place, Suspicion, Symptom, Trial
+from agents.records.heal import Answer, Call, Item, Observation, Patch, Place, Suspicion, Symptom, Trial
 
 ITEM = Item("--expect", "", "total: 6", ("'total: 6'", "6"))
 OLD = """\
@@ -79,30 +80,54 @@ def test_a_suspicious_patch_is_named(name: str, new: str) -> None:
     assert name in named(new)
 
 
-def trial(number: int, behavior: str, *, fails: bool = False, suspicious: bool = False, nodes: int = 1) -> Trial:
+def trial(
+    number: int, behavior: str, *, fails: bool = False, suspicious: bool = False, nodes: int = 1, text: str = ""
+) -> Trial:
     place = Place("s.py", "function", "f", 1, 2)
     symptom = Symptom("exception", "ValueError") if fails else None
     reasons = (Suspicion("removes", "x"),) if suspicious else ()
+    files = {"s.py": text or f"x = {number}\n"}
     return Trial(
-        Patch(f"patch{number}", place, {}, nodes, nodes), Observation(symptom, behavior=behavior), reasons
+        Patch(f"patch{number}", place, files, nodes, nodes), Observation(symptom, behavior=behavior), reasons
     )
 
 
+CALLS = tuple(Call("s.py", "f", f"f({number})") for number in range(3))
+
+
+def answers(*values: str) -> dict[Call, Answer | None]:
+    return {call: Answer(value) for call, value in zip(CALLS, values, strict=True)}
+
+
+BEFORE = answers("0", "0", "0")
+ALIKE = Evidence(CALLS, BEFORE, dict.fromkeys(["patch1", "patch2", "patch3"], answers("1", "2", "3")))
+HELD_OUT = Evidence(held_out=True)
+THREE = [trial(1, "a"), trial(2, "a"), trial(3, "a")]
+
+
 @pytest.mark.parametrize(
-    ("trials", "trusted", "grade", "leader"),
+    ("trials", "trusted", "evidence", "grade", "leader"),
     [
-        ([], True, "failed", None),
-        ([trial(1, "a", fails=True)], True, "failed", None),
-        ([trial(1, "a")], True, "verified", "patch1"),
-        ([trial(1, "a")], False, "contested", "patch1"),
-        ([trial(1, "a", nodes=9), trial(2, "a")], False, "consensus", "patch2"),
-        ([trial(1, "a"), trial(2, "b")], True, "contested", "patch1"),
-        ([trial(1, "a"), trial(2, "b", suspicious=True)], True, "verified", "patch1"),
-        ([trial(1, "a", suspicious=True), trial(2, "a", suspicious=True)], False, "contested", "patch1"),
-        ([trial(1, "a", suspicious=True), trial(2, "b", fails=True)], True, "contested", "patch1"),
+        ([], True, HELD_OUT, "failed", None),
+        ([trial(1, "a", fails=True)], True, HELD_OUT, "failed", None),
+        ([trial(1, "a")], True, HELD_OUT, "verified", "patch1"),
+        ([trial(1, "a")], True, ALIKE, "contested", "patch1"),
+        (THREE, True, ALIKE, "verified", "patch1"),
+        (THREE, False, ALIKE, "consensus", "patch1"),
+        (THREE, True, Evidence(), "consensus", "patch1"),
+        (THREE, True, Evidence(CALLS, BEFORE, dict.fromkeys(ALIKE.after, BEFORE)), "consensus", "patch1"),
+        (THREE, True, Evidence(CALLS, BEFORE, {**ALIKE.after, "patch3": answers("1", "2", "4")}), "contested", "patch1"),
+        ([trial(1, "a", text="x = 1"), trial(2, "a", text="y = 1"), trial(3, "a", text="x=1")], True, ALIKE, "contested", "patch1"),
+        ([trial(1, "a", nodes=9), trial(2, "a")], False, ALIKE, "consensus", "patch2"),
+        ([trial(1, "a"), trial(2, "b")], True, HELD_OUT, "contested", "patch1"),
+        ([trial(1, "a"), trial(2, "b", suspicious=True)], True, HELD_OUT, "verified", "patch1"),
+        ([trial(1, "a", suspicious=True), trial(2, "a", suspicious=True)], False, ALIKE, "contested", "patch1"),
+        ([trial(1, "a", suspicious=True), trial(2, "b", fails=True)], True, HELD_OUT, "contested", "patch1"),
     ],
-)
-def test_the_ruling(trials: list[Trial], trusted: bool, grade: str, leader: str | None) -> None:
-    ruling = rule(trials, trusted=trusted)
+)  # fmt: skip
+def test_the_ruling(
+    trials: list[Trial], trusted: bool, evidence: Evidence, grade: str, leader: str | None
+) -> None:
+    ruling = rule(trials, trusted=trusted, evidence=evidence)
     assert (ruling.grade, ruling.leader) == (grade, leader)
     assert (ruling.question is not None) == (grade == "contested")

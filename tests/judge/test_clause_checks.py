@@ -68,13 +68,14 @@ def test_names_may_be_used_as_attributes_keywords_or_in_the_text_of_a_command() 
     assert checked(clause, uses).missing == ()
 
 
-def test_an_object_that_was_just_made_is_an_empty_input() -> None:
-    fresh = Test(
-        "test_a",
-        "def test_a():\n    x = Stack()\n    with pytest.raises(ValueError):\n        x.pop()\n",
-        "generated",
-    )
-    assert checked(RAISES, fresh).missing == ()
+def test_values_of_loops_helpers_and_texts_are_used_too() -> None:
+    loop = "def test_a():\n    for n in (0, -1):\n        with pytest.raises(ValueError):\n            f(n)\n"
+    needs = (Need("input", "zero", "ValueError"), Need("input", "a negative number", "ValueError"))
+    assert checked(Clause("zero or negative", needs), Test("test_a", loop, "generated")).missing == ()
+    helper = "def missing(key):\n    with pytest.raises(KeyError):\n        f(key)"
+    uses = Test("test_a", "def test_a():\n    missing('-1.5')\n", "generated", helper)
+    kinds = (Need("exception", "KeyError"), Need("input", "a float"), Need("input", "a negative number"))
+    assert checked(Clause("raises", kinds), uses).missing == ()
 
 
 def test_a_value_may_go_in_or_come_out() -> None:

@@ -242,6 +242,9 @@ def test_a_question_is_answered_and_the_run_goes_on(tmp_path: Path) -> None:
         assert found["result"]["grade"] == "contested"
         question = found["result"]["disputes"][0]
         line = f"{question['question']} == {question['answers'][0]}"
+        assert "no generated test `test_x`" in await refused(
+            client, "answer", run=found["run"], lines="wrong: test_x"
+        )
         answered = await called(client, "answer", run=found["run"], lines=line)
         assert answered["run"] == found["run"]
         assert answered["state"] in ("finished", "stopped")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -160,3 +161,13 @@ def test_own_tests_that_can_not_be_run_are_named_before_anything_is_asked(
         run_spec(RunRequest(spec, settings(provider, tmp_path), KEY), lambda _: None)
     assert len(provider.requests) == asked
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_that_was_stopped_names_itself_with_the_way_on(tmp_path: Path, provider: Provider) -> None:
+    spec = read_spec(SPEC, origin="argument")
+    limited = replace(settings(provider, tmp_path), max_tokens=1)
+    notes: list[str] = []
+    result = run_spec(RunRequest(spec, limited, KEY), lambda event: notes.append(getattr(event, "text", "")))
+    said = [*notes, result.error.message if result.error else ""]
+    assert any(f"go on with --resume {result.run_dir}" in each for each in said), said
+    assert not any(each.endswith("--resume.") for each in said)

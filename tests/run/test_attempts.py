@@ -100,7 +100,7 @@ def killed(armed: str) -> Iterator[Killed]:
         yield killed
 
 
-@pytest.mark.parametrize("armed", ["all", "adopting"])
+@pytest.mark.parametrize("armed", [pytest.param("all", marks=pytest.mark.thorough), "adopting"])
 def test_a_kill_at_any_moment_leaves_one_whole_result(tmp_path: Path, armed: str, killed: Killed) -> None:
     """Killed before its first, second, ... change of a name, until one attempt comes through."""
     seen = []
@@ -162,6 +162,7 @@ def resume(directory: Path, run: RunDirectory, *more: str) -> subprocess.Complet
 OTHER = ("--model", "openai/other")
 
 
+@pytest.mark.thorough
 def test_a_finished_result_outlives_limits_dead_servers_and_kills(tmp_path: Path) -> None:
     with serving() as provider:
         provider.script(Writer())

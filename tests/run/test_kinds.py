@@ -25,6 +25,7 @@ from ..support.loop_parts import Model, loop_state
 CASES = {path.stem: path.read_text("utf-8") for path in sorted(Path(__file__).with_name("kinds").glob("*.md"))}
 WITHOUT_PROBES = ("enum",)
 """Their tests compare with no plain value."""
+EVERYDAY = ("async", "class", "enum", "exceptions", "files", "generator", "program")
 PLAN = replace(plan(Settings(effort="low"), SpecLimits()), max_rounds=2)
 
 
@@ -55,7 +56,9 @@ def ended(case: str, drafts: list[str], verifier: CachedVerifier) -> RoundRecord
     return archive.rounds[-1]
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=[] if case in EVERYDAY else pytest.mark.thorough) for case in CASES]
+)
 def test_right_drafts_get_the_grade_and_its_isolation(case: str, verifier: CachedVerifier) -> None:
     last = ended(case, ["right"] * 4, verifier)
     grade, isolation = parts_of(case)["expect"].split()

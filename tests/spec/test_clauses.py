@@ -76,6 +76,8 @@ def test_a_stubs_docstring_is_what_is_split() -> None:
         ("Ties keep their order.", ["“Ties keep their order”"]),
         ("Do not use a loop if you can.", []),
         ("Lists are there.", []),
+        ("No line has spaces.", []),
+        ("What is not a float is left.", []),
     ],
 )
 def test_what_a_test_of_a_clause_has_to_use(sentence: str, expected: list[str]) -> None:

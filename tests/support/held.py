@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.sandbox.host.processes import tree
+from agents.sandbox.inside.processes import tree
 
 
 @dataclass(frozen=True, slots=True)

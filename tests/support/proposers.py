@@ -21,3 +21,12 @@ class Replies:
             number = len(self.prompts)
         time.sleep(self._seconds)
         return self._replies[min(number, len(self._replies)) - 1]
+
+
+def three(reply: str) -> tuple[str, str, str]:
+    """A reply, and two other programs that do the same."""
+    head, colon, body = reply.partition(":\n")
+    if not colon:
+        return reply, f"{reply}unused = 1\n", f"{reply}unused = 1, 2\n"
+    first, second = (f"{head}:\n    unused = {value}\n{body}" for value in ("1", "1, 2"))
+    return reply, first, second

@@ -159,6 +159,8 @@ def test_a_run_is_begun_watched_and_compared(browser: BrowserContext, tmp_path: 
         page = seen.page
         begin(page)
         page.locator("#begin").click()
+        page.locator(".live", has_text="openai/gpt-4o, ").wait_for()
+        page.get_by_role("heading", name="The spec").wait_for()
         page.locator("pre", has_text="return x * 2").first.wait_for()
         assert "# mended" in page.content()
         page.get_by_text("Prompts and replies").click()
@@ -174,7 +176,19 @@ def test_a_run_is_begun_watched_and_compared(browser: BrowserContext, tmp_path: 
         boxes.nth(1).check()
         page.get_by_role("button", name="Compare the two").click()
         page.get_by_text("the same code").wait_for()
+        (first, *_) = (tmp_path / "work_dir/runs").glob("*/user_code.py")
+        first.write_text(first.read_text().replace("x * 2", "2 * x"))
+        page.reload()
+        change = page.locator(".diff")
+        change.wait_for()
+        assert "return x * 2" in change.inner_text()
+        assert "return 2 * x" in change.inner_text()
         page.set_viewport_size({"width": 360, "height": 700})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        page.get_by_role("link", name="Runs").click()
+        labels = "[...document.querySelectorAll('.runs td')].map(c => getComputedStyle(c, '::before').content)"
+        page.locator(".runs").wait_for()
+        assert {'"Grade "', '"Tokens "', '"Seconds "'} <= set(page.evaluate(labels))
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
         assert "sk-never-to-be-seen" not in page.content()
 
@@ -314,7 +328,12 @@ def test_a_question_is_answered(browser: BrowserContext, tmp_path: Path, provide
         page.locator("#begin").click()
         page.get_by_role("button", name="Answer and go on").wait_for()
         page.locator(".samples button").first.click()
-        assert page.locator("#lines").input_value()
+        right = page.locator("#lines").input_value()
+        assert "==" in right
+        page.get_by_role("button", name="The test is wrong").first.click()
+        assert "\nwrong: test_" in page.locator("#lines").input_value()
+        assert page.get_by_role("button", name="The spec doesn't care").count()
+        page.locator("#lines").fill(right)
         page.get_by_role("button", name="Answer and go on").click()
         page.get_by_role("heading", name="Facts").wait_for()
         (run,) = (tmp_path / "work_dir/runs").glob("*/run.json")

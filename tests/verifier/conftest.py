@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from agents.sandbox.host.processes import tree
+from agents.sandbox.inside.processes import tree
 
 _PR_SET_CHILD_SUBREAPER = 36
 

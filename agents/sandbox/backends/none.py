@@ -9,7 +9,7 @@ from ..host.supervision import Supervised
 from ..interface import Job
 from ..interpreter import Interpreter, this_interpreter
 from .native import limits_on_the_host
-from .native_launch import launch_swept
+from .native_launch import job_order, launch_swept
 
 
 class NoSandbox:
@@ -23,8 +23,7 @@ class NoSandbox:
 
     def launch(self, job: Job) -> Supervised:
         """Start `job` in a temporary directory of its own; raises SandboxBroken."""
-        limits = limits_on_the_host(job.limits)
-        return launch_swept(self.interpreter, job, limits, uid=None, landlock=False, program=b"")
+        return launch_swept(job, job_order(self.interpreter, job, limits_on_the_host(job.limits)))
 
     def close(self) -> None:
         """Nothing is held between jobs."""

@@ -21,7 +21,7 @@ from ...errors import SandboxUnavailable
 from ..host.descriptors import readable
 from ..host.disk import ScratchMeter
 from ..host.leader import ended, readable_within
-from ..host.limits import MARSHAL_VERSION, resource_limits, scratch
+from ..host.limits import MARSHAL_VERSION
 from ..host.streams import Streams
 from ..host.supervision import Supervised
 from ..host.watchdog import Watchdog
@@ -29,7 +29,7 @@ from ..interface import Job, Sandbox
 from ..interpreter import Interpreter
 from ..sockets import network_buffers
 from . import seccomp
-from .native_launch import OWN_PID
+from .native_launch import job_order
 from .spare_uid import spare_uid
 
 NO_PROGRAMS: Mapping[str, bytes] = {}
@@ -98,19 +98,11 @@ class WarmSandbox:
 
     def launch(self, job: Job) -> Supervised:
         """Start `job`; raises SandboxBroken."""
-        order = {
-            "uid": spare_uid() if os.geteuid() == 0 else None,
-            "argv": list(job.argv),
-            "files": dict(job.files),
-            "limits": resource_limits(job.limits),
-            "landlock": self._landlock,
-            "own_pid": OWN_PID,
-            "filter": seccomp.program(),
-            "writable": scratch(job.limits),
-            "channels": list(job.channels),
-            "trees": list(self.interpreter.trees),
-        }
-        watchdog = Watchdog(job.limits, ScratchMeter(dict(scratch(job.limits))), network_buffers)
+        uid = spare_uid() if os.geteuid() == 0 else None
+        program = seccomp.program()
+        order = job_order(self.interpreter, job, job.limits, uid=uid, landlock=self._landlock, program=program)
+        order |= {"argv": list(job.argv), "channels": list(job.channels)}
+        watchdog = Watchdog(job.limits, ScratchMeter(dict(order["writable"])), network_buffers)
         return Supervised(_Request(order, self._send), job.limits, job.stdin, watchdog)
 
     def _send(self, descriptors: Sequence[int]) -> None:

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from .leader import ProcessLeader, end_process
 from .streams import Streams
@@ -17,20 +18,18 @@ class Command:
     """A program that leads a job. `argv` is made once the witness has its number.
 
     `inherited` are descriptors of this process that the program gets; `own` those of them to close once it has
-    them; `namespace` is said to `ProcessLeader`; `when_gone` runs when nothing of the job is left.
+    them; `namespace` is said to `ProcessLeader`; `cleanup` runs when nothing of the job is left. All leaders
+    encode signals as shells do.
     """
+
+    exits_as_shell: ClassVar[bool] = True
 
     argv: Callable[[int], Sequence[str]]
     environment: Mapping[str, str] = field(default_factory=dict)
     inherited: Sequence[int] = ()
     own: Sequence[int] = ()
     namespace: bool = True
-    when_gone: Callable[[], None] = field(default=lambda: None)
-
-    @property
-    def exits_as_shell(self) -> bool:
-        """All leaders encode signals as shells do."""
-        return True
+    cleanup: Callable[[], None] = field(default=lambda: None)
 
     def start(self, streams: Streams) -> ProcessLeader:
         """Start the program in a session of its own; raises OSError, and then nothing of it is left."""
@@ -54,7 +53,3 @@ class Command:
             leader = ProcessLeader(process, namespace=self.namespace)
             undone.pop_all()
         return leader
-
-    def cleanup(self) -> None:
-        """Run `when_gone`."""
-        self.when_gone()

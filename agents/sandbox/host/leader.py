@@ -11,7 +11,7 @@ import time
 from contextlib import suppress
 from typing import Protocol, Self
 
-from .processes import children
+from ..inside.processes import children
 
 _INIT_SECONDS = 5.0
 _KILL_SECONDS = 5.0

@@ -1,4 +1,4 @@
-"""A job's processes as /proc shows them: its tree, its tasks and its memory."""
+"""A job's processes as /proc shows them: their tasks, time and memory."""
 
 from __future__ import annotations
 
@@ -9,26 +9,6 @@ from pathlib import Path
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 _GONE = (FileNotFoundError, ProcessLookupError, PermissionError)
-
-
-def children(pid: int) -> list[int]:
-    """Return the children of every thread of `pid`; empty when it is gone."""
-    found: list[int] = []
-    with suppress(*_GONE):
-        for task in os.scandir(f"/proc/{pid}/task"):
-            with suppress(*_GONE):
-                found += map(int, Path(task.path, "children").read_bytes().split())
-    return found
-
-
-def tree(pid: int) -> list[int]:
-    """`pid` and everything that descends from it, as far as /proc shows now."""
-    found, pending = [], [pid]
-    while pending:
-        current = pending.pop()
-        found.append(current)
-        pending += children(current)
-    return found
 
 
 def resident_bytes(pid: int) -> int:

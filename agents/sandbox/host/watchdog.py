@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...records import Stopped
+from ..inside.processes import tree
 from ..interface import SandboxLimits
 from .disk import DiskMeter
-from .processes import cpu_seconds, proportional_bytes, resident_bytes, task_count, tree
+from .processes import cpu_seconds, proportional_bytes, resident_bytes, task_count
 
 _CPU_GRACE = 0.25
 

@@ -14,17 +14,22 @@ if TYPE_CHECKING:
 def place(directory: str, files: Mapping[str, bytes], owner: int | None = None) -> None:
     """Make `directory` with `files` below src, read-only, and an empty box, which user `owner` may write in."""
     os.mkdir(directory, 0o700)
-    for name in ("box", "src"):
-        os.mkdir(f"{directory}/{name}", 0o755)
+    os.mkdir(f"{directory}/box", 0o755)
+    place_files(f"{directory}/src", files)
+    if owner is not None:
+        os.chown(f"{directory}/box", owner, owner)
+        os.chmod(directory, 0o711)  # noqa: S103 - its owner is another user
+
+
+def place_files(directory: str, files: Mapping[str, bytes]) -> None:
+    """Write `files` below a directory, for everybody to read."""
+    os.makedirs(directory, 0o755, exist_ok=True)
     for name, content in files.items():
-        path = f"{directory}/src/{name}"
+        path = f"{directory}/{name}"
         os.makedirs(os.path.dirname(path), 0o755, exist_ok=True)
         with open(path, "wb") as file:
             file.write(content)
         os.chmod(path, 0o444)
-    if owner is not None:
-        os.chown(f"{directory}/box", owner, owner)
-        os.chmod(directory, 0o711)  # noqa: S103 - its owner is another user
 
 
 def rewritten(text: str, directory: str) -> str:

@@ -4,8 +4,6 @@ supervisor ── init (first of its namespace, privileged) ── job        wi
 supervisor (adopts orphans, sweeps them) ── job                       without
 """
 
-# Importing pathlib would delay every job.
-# ruff: noqa: PTH123, PTH208
 from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]  # the signal module would bring enum, and delay every job
@@ -16,6 +14,7 @@ import sys
 from . import kernel, landlock
 from .bootstrap import await_host, drop_to, set_limits
 from .layout import place, remove_tree, rewritten
+from .processes import tree
 from .root import enter_new_root, new_namespaces, raise_loopback, take_name
 
 SIGKILL, SIGTERM, SIGCHLD = 9, 15, 17
@@ -176,7 +175,7 @@ def sweep(uid: int | None) -> None:
     """Kill and reap every descendant of this process; with `uid`, which only they have, all of that user's."""
     while True:
         if uid is None:
-            for pid in _descendants(os.getpid()):
+            for pid in tree(os.getpid())[1:]:
                 _kill(pid)
         else:
             _kill_all_of(uid)
@@ -205,21 +204,6 @@ def _kill_all_of(uid: int) -> None:
         finally:
             os._exit(0)
     os.waitpid(killer, 0)
-
-
-def _descendants(pid: int) -> list[int]:
-    found: list[int] = []
-    pending = [pid]
-    while pending:
-        current = pending.pop()
-        try:
-            for task in os.listdir(f"/proc/{current}/task"):
-                with open(f"/proc/{current}/task/{task}/children", "rb") as file:
-                    pending += map(int, file.read().split())
-        except OSError:
-            continue  # it ended meanwhile
-        found.append(current)
-    return found[1:] if found[:1] == [pid] else found
 
 
 # --- the job -----------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import os
 import struct
 
 from . import kernel
+from .layout import place_files
 
 TYPE_CHECKING = False  # typing's own would be imported, and delay every job
 if TYPE_CHECKING:
@@ -161,13 +162,3 @@ def _make_devices() -> None:
         _bind(f"/old/dev/{name}", f"/new/dev/{name}")
     for name, target in (("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")):
         os.symlink(target, f"/new/dev/{name}")
-
-
-def place_files(directory: str, files: Mapping[str, bytes]) -> None:
-    """Write `files` below a directory, for everybody to read."""
-    os.makedirs(directory, 0o755, exist_ok=True)
-    for name, content in files.items():
-        path = f"{directory}/{name}"
-        os.makedirs(os.path.dirname(path), 0o755, exist_ok=True)
-        with open(path, "wb", opener=lambda path, flags: os.open(path, flags, 0o444)) as file:
-            file.write(content)

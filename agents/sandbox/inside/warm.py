@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING
 
 from . import kernel
 from .bootstrap import await_host
+from .layout import place_files
 from .lending import lend
 from .native import confine, emit
 from .program import run_program
-from .root import NAMESPACES, map_users, mount_proc, mount_scratch, mount_scratches, place_files, raise_loopback
+from .root import NAMESPACES, map_users, mount_proc, mount_scratch, mount_scratches, raise_loopback
 
 if TYPE_CHECKING:
     from .native import Order

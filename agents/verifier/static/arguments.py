@@ -8,8 +8,9 @@ from collections.abc import Callable
 
 from ...syntax.imports import USER_MODULE
 from ...syntax.source import text_of
+from ..inside.proxy.describe import words
 from .kinds import is_kind, is_plain_class
-from .names import Function, Names, last, words
+from .names import Function, Names, decorators, last
 from .needs_one_process import shared_by
 
 _OF_A_PROGRAM = words("input capture_output text universal_newlines encoding stdout stderr check timeout")
@@ -99,9 +100,8 @@ def _pickled_here(names: Names, given: ast.AST | None, depth: int = 0) -> bool:
 def _at_a_plain_function(names: Names, node: ast.expr) -> bool:
     """Hypothesis makes a function as text from the name of the one given, so that must be as it was written."""
     function = names.decorated_by(node)
-    marks = function.decorator_list if isinstance(function, Function) else []
-    named = [names.paths(mark.func if isinstance(mark, ast.Call) else mark) for mark in marks]
-    return bool(marks) and all(paths and all(path[0] in _FUNCTION_MAKERS for path in paths) for paths in named)
+    named = [names.paths(mark) for mark in decorators(function)] if isinstance(function, Function) else []
+    return bool(named) and all(paths and all(path[0] in _FUNCTION_MAKERS for path in paths) for paths in named)
 
 
 def _beside_the_tests(names: Names, node: ast.expr) -> bool:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from ...syntax.imports import USER_MODULE
 from ...syntax.source import parse, plain, quoted, text_of
+from ..inside.proxy.describe import words
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Path = list[str]
@@ -25,11 +26,6 @@ class Row(NamedTuple):
 
     isolated: frozenset[str]
     shared: frozenset[str]
-
-
-def words(text: str) -> frozenset[str]:
-    """Return the words of `text`."""
-    return frozenset(text.split())
 
 
 def _rows() -> dict[str, Row]:
@@ -135,8 +131,7 @@ class Names:
         """Return what `node`, or its call, decorates."""
         mark = self.call_of(node) or node
         parent = self.parent(mark)
-        kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-        return parent if isinstance(parent, kinds) and mark in parent.decorator_list else None
+        return parent if isinstance(parent, Function | ast.ClassDef) and mark in parent.decorator_list else None
 
     def texts(self, node: ast.AST, seen: frozenset[str] = frozenset()) -> frozenset[str] | None:
         """Return the texts that `node` may be: of constants, put together or taken in turn from a literal. None
@@ -177,8 +172,8 @@ class Names:
         return self.everything or name in self.imports.keys() | self.under_test | declared | attributes
 
     def _scopes(self, node: ast.AST) -> list[ast.AST]:
-        functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-        return [*(around for around in self.above(node) if isinstance(around, functions)), self.tree]
+        functions = (around for around in self.above(node) if isinstance(around, Function | ast.Lambda))
+        return [*functions, self.tree]
 
     def values_of(self, node: ast.Name, loops: bool = True) -> list[ast.expr | None]:
         """Return all that a name is bound to in this function or around it; None for what cannot be told."""
@@ -241,9 +236,7 @@ class Names:
             return [None]
         named = [node for node in self.nodes if last(node) == test.name or text_of(node) == test.name]
         marks = [mark for mark in test.decorator_list if isinstance(mark, ast.Call)]
-        plainly = all(
-            path[:1] == ["pytest"] for mark in test.decorator_list for path in self.paths(_called(mark)) or [[]]
-        )
+        plainly = all(path[:1] == ["pytest"] for mark in decorators(test) for path in self.paths(mark) or [[]])
         if named or not plainly or self.used & {"vars", "__dict__"} or self.defined.keys() & _GET_TESTS:
             return [None]
         for mark in marks:
@@ -278,8 +271,9 @@ def last(node: ast.AST) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
-def _called(mark: ast.expr) -> ast.expr:
-    return mark.func if isinstance(mark, ast.Call) else mark
+def decorators(node: Function) -> list[ast.expr]:
+    """Return the decorators of a function, without their arguments."""
+    return [mark.func if isinstance(mark, ast.Call) else mark for mark in node.decorator_list]
 
 
 def _chain(node: ast.AST) -> tuple[ast.Name | None, Path]:

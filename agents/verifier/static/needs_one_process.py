@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from ...records import Test
-from .names import ROWS, Names, last, names_of, parted, words
+from ..inside.proxy.describe import words
+from .names import ROWS, Names, last, names_of, parted
 
 _FIXTURES = words(
     """tmp_path tmp_path_factory tmpdir tmpdir_factory monkeypatch caplog recwarn capfd capfdbinary mocker

@@ -13,7 +13,8 @@ from ...syntax.collection import is_fixture, is_test, is_test_case
 from ...syntax.imports import USER_MODULE
 from ...syntax.source import text_of
 from ..async_plugins import async_plugins
-from .names import Function, Names, Path, last, words
+from ..inside.proxy.describe import words
+from .names import Function, Names, Path, decorators, last
 from .uses import NEVER, Uses
 
 _PATCHABLE = words("sys.exit os.system os.popen")
@@ -150,7 +151,9 @@ class Tampering:
         arguments = {item.arg for item in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]}
         for hidden in arguments & self._names.under_test:
             yield f"its parameter {hidden} hides what is under test"
-        fixture = is_fixture(node) or any(self._names.stands_for(mark, "pytest.fixture") for mark in _named(node))
+        fixture = is_fixture(node) or any(
+            self._names.stands_for(mark, "pytest.fixture") for mark in decorators(node)
+        )
         if not (fixture or node.name.startswith(("test", "setup", "teardown"))):
             return
         for name in arguments & (_NOT_FIXTURES - {"request"}):
@@ -187,8 +190,3 @@ class Tampering:
                 part = self._names.parent(inner)
                 if not (isinstance(part, ast.Attribute) and (part.attr in own | {"__name__", "__doc__"})):
                     yield f"it uses {inner.id} for more than attributes that it sets"
-
-
-def _named(node: Function) -> Iterator[ast.expr]:
-    """The decorators of a function, without their arguments."""
-    return (mark.func if isinstance(mark, ast.Call) else mark for mark in node.decorator_list)

@@ -108,17 +108,12 @@ class Capabilities:
         self._check(kind, target, name)
         return getattr(target, name)
 
-    def _set(self, kind: str, target: Any, name: Any, value: Any) -> None:
+    def _set(self, kind: str, target: Any, name: Any, *value: Any) -> None:
+        """Set an attribute to `value`; delete it without one."""
         if kind != "object" or name == "__dict__":
             raise AttributeError(name)
         self._check(kind, target, name)
-        setattr(target, name, value)
-
-    def _delete(self, kind: str, target: Any, name: Any) -> None:
-        if kind != "object" or name == "__dict__":
-            raise AttributeError(name)
-        self._check(kind, target, name)
-        delattr(target, name)
+        setattr(target, name, *value) if value else delattr(target, name)
 
     def _method(self, kind: str, target: Any, name: Any, args: Any = (), kwargs: Any = ()) -> Any:
         return self._get(kind, target, name)(*args, **dict(kwargs))
@@ -142,7 +137,7 @@ class Capabilities:
     uses: ClassVar[dict[str, Callable[..., Any]]] = {
         "get": _get,
         "set": _set,
-        "delete": _delete,
+        "delete": _set,
         "names": _names,
         "call": _call,
         "method": _method,
