@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -17,16 +15,14 @@ from ..llm_backends.budget import Budget
 from ..records import Grade
 from ..records.heal import HealResult
 from ..roles.prompt import PYTHON
-from ..run.role_models import RoleModels, SharedModels
-from ..sandbox import Sandbox
+from ..run.role_models import RoleModels
 from ..settings import Settings
 from ..syntax.changes import changed_lines
 from ..verifier import Verifier
 from .attempt import FAULTS_OF_A_TASK
-from .journal import Journal
 from .repair_tasks import RepairTask
-from .results import Hidden, TaskResult
-from .runner import run_cells
+from .results import TaskResult
+from .runner import Means, Runner
 from .verified_case import MODULE, VerifiedCase, open_verifier
 
 
@@ -60,55 +56,23 @@ REPAIR_STRATEGIES: Mapping[str, RepairStrategy] = {"greenloop": greenloop, "sing
 
 
 @dataclass(frozen=True, slots=True)
-class RepairRunner:
-    """Runs the cells of a measurement, several at once; `judge` takes a task's id and a repair of it."""
+class RepairMeasured:
+    """A strategy of repair under its name."""
 
-    tasks: Sequence[RepairTask]
-    strategies: Mapping[str, RepairStrategy]
-    settings: Settings
-    seeds: int
-    backends: SharedModels
-    sandbox: Sandbox
-    judge: Callable[[str, str], Hidden]
-    journal: Journal
+    name: str
+    strategy: RepairStrategy
+    means: Means
 
-    @property
-    def size(self) -> int:
-        """The number of results."""
-        return len(self.tasks) * self.seeds * len(self.strategies)
-
-    def run(self, at_once: int, emit: Callable[[TaskResult], None]) -> list[TaskResult]:
-        """Return the results of all cells, those in the journal included; `emit` gets each, from any thread.
-
-        Raises ModelError where the model can't be reached, SandboxBroken, and OSError; finished results are kept.
-        """
-        cells = (partial(self._cell, task, seed, emit) for seed in range(self.seeds) for task in self.tasks)
-        return run_cells(cells, at_once)
-
-    def _cell(
-        self, task: RepairTask, seed: int, emit: Callable[[TaskResult], None], stopped: threading.Event
-    ) -> list[TaskResult]:
-        results = []
-        with closing(open_verifier(self.sandbox)) as verifier:
-            for name in self.strategies:
-                if stopped.is_set():
-                    break
-                result = self.journal.find(task.task_id, name, seed)
-                if result is None:
-                    result = self._measured(task, name, seed, verifier)
-                    self.journal.add(result)
-                results.append(result)
-                emit(result)
-        return results
-
-    def _measured(self, task: RepairTask, name: str, seed: int, verifier: Verifier) -> TaskResult:
-        settings = replace(self.settings, seed=seed)
+    def __call__(self, task: RepairTask, seed: int, _: int | None, verifier: Verifier) -> TaskResult:
+        """Run it on one task."""
+        means = self.means
+        settings = replace(means.settings, seed=seed)
         budget = Budget(max_tokens=settings.max_tokens)
         started = time.monotonic()
         repair, fault = Repair(), None
-        with RoleModels(self.backends, settings, budget, self.journal.replies, ignore_event) as models:
+        with RoleModels(means.models, settings, budget, means.journal.replies, ignore_event) as models:
             try:
-                repair = self.strategies[name](task, models, verifier, settings)
+                repair = self.strategy(task, models, verifier, settings)
             except BudgetSpent as error:
                 fault = str(error)
             except ModelError as error:
@@ -118,18 +82,26 @@ class RepairRunner:
         seconds = time.monotonic() - started
         return TaskResult(
             task_id=task.task_id,
-            strategy=name,
+            strategy=self.name,
             seed=seed,
             solution=repair.code,
             grade=repair.grade,
             claimed=repair.claimed,
-            hidden=self.judge(task.task_id, repair.code) if repair.code else None,
+            hidden=means.judge(task.task_id, repair.code) if repair.code else None,
             drafts=repair.patches,
             usage=budget.usage,
             seconds=seconds,
             error=fault,
             changed_lines=changed_lines(task.code, repair.code) if repair.code else None,
         )
+
+
+def repair_runner(
+    tasks: Sequence[RepairTask], strategies: Mapping[str, RepairStrategy], means: Means
+) -> Runner[RepairTask, Verifier]:
+    """Make the runner of `strategies`."""
+    made = {name: RepairMeasured(name, strategy, means) for name, strategy in strategies.items()}
+    return Runner(tasks, made, means.seeds, partial(open_verifier, means.sandbox), means.journal)
 
 
 def _repair(healed: HealResult, *, claimed: bool) -> Repair:

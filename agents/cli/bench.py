@@ -7,8 +7,9 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -18,13 +19,12 @@ from ..settings import STRATEGIES, Count, Effort, Positive, SandboxName, Setting
 from ..terminal.console import Console
 
 if TYPE_CHECKING:
-    from ..bench.journal import Journal
     from ..bench.layout import Table
     from ..bench.proof import ProofReport, QuixBugsProof
-    from ..bench.results import TaskResult
+    from ..bench.results import Hidden, TaskResult
+    from ..bench.runner import Means, Runner
     from ..bench.tasks import Dataset
     from ..records import Role
-    from ..run.role_models import SharedModels
     from ..sandbox import Sandbox
     from ..verifier import Verifier
 
@@ -64,26 +64,14 @@ def settings_of(options: MeasureOptions) -> Settings:
     )
 
 
-class AnyRunner(Protocol):
-    """Runs the cells of a measurement."""
-
-    @property
-    def size(self) -> int:
-        """The number of lines that `emit` gets."""
-        ...
-
-    def run(self, at_once: int, emit: Callable[[Any], None]) -> list[Any]:
-        """Return what was found; `emit` gets each part, from any thread."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The tests of a benchmark, opened: the proof that they can be relied on, and what runs it on models and a
-    journal."""
+    """The tests of a benchmark, opened: their verdict on a task's id and a solution, the proof that they can be
+    relied on, and what makes the runner of a measurement."""
 
+    judge: Callable[[str, str], Hidden]
     prove: Callable[[], ProofReport | QuixBugsProof]
-    runner: Callable[[SharedModels, Journal], AnyRunner]
+    runner: Callable[[Means], Runner[Any, Any]]
 
 
 def write_results(
@@ -139,36 +127,31 @@ def everyday(
         Run greenloop a second time, and let the reference solution answer so many of its questions.
     """
     from ..bench.everyday import EverydayTests, read_everyday
-    from ..bench.runner import Measurement, Runner
+    from ..bench.runner import spec_runner
 
     tasks = read_everyday(options.data)
-    chosen = strategy or ("single", "best-of-n", "greenloop")
-    strategies = tuple(name for name in STRATEGIES if name in chosen)
-    measurement = Measurement(
-        tasks[: options.limit], strategies, settings_of(options), options.seeds, answers=answers_from_reference
-    )
+    chosen: Sequence[Strategy] = strategy or ("single", "best-of-n", "greenloop")
+    settings = settings_of(options)
     texts = "\0".join(f"{task.text}\0{task.tests}" for task in tasks)
     plan = {"data_sha256": hashlib.sha256(texts.encode()).hexdigest()}
 
     def opened(sandbox: Sandbox, verifier: Verifier) -> Opened:
         tests = EverydayTests(tasks, verifier)
-        return Opened(
-            tests.prove, lambda models, journal: Runner(measurement, models, sandbox, tests.judge, journal)
-        )
+        runner = partial(spec_runner, tasks[: options.limit], chosen, answers=answers_from_reference)
+        return Opened(tests.judge, tests.prove, runner)
 
-    return measure("Everyday specs", plan, measurement.settings, options, opened)
+    return measure("Everyday specs", plan, settings, options, opened)
 
 
 def _measure(dataset: Dataset, options: Options) -> int:
     from ..bench.hidden_tests import HiddenTests
     from ..bench.proof import prove
-    from ..bench.runner import Measurement, Runner
+    from ..bench.runner import spec_runner
     from ..bench.tasks import read_tasks
 
     settings = replace(settings_of(options), effort=options.effort, temperature=options.temperature)
     tasks = read_tasks(options.data, dataset)
-    strategies = tuple(name for name in STRATEGIES if name in (options.strategy or STRATEGIES))
-    measurement = Measurement(tasks[: options.limit], strategies, settings, options.seeds, options.strip_examples)
+    strategies = options.strategy or STRATEGIES
     plan = {
         "data_sha256": hashlib.sha256(options.data.read_bytes()).hexdigest(),
         "strip_examples": options.strip_examples,
@@ -178,10 +161,8 @@ def _measure(dataset: Dataset, options: Options) -> int:
 
     def opened(sandbox: Sandbox, _: Verifier) -> Opened:
         hidden = HiddenTests(tasks, sandbox)
-        return Opened(
-            lambda: prove(tasks, sandbox),
-            lambda models, journal: Runner(measurement, models, sandbox, hidden.judge, journal),
-        )
+        runner = partial(spec_runner, tasks[: options.limit], strategies, strip_examples=options.strip_examples)
+        return Opened(hidden.judge, lambda: prove(tasks, sandbox), runner)
 
     title = f"{dataset} {'without' if options.strip_examples else 'with'} examples"
     return measure(title, plan, settings, options, opened)
@@ -202,6 +183,7 @@ def measure(
     `plan` is what results depend on beside the models; tasks, strategies and seeds may be added later.
     """
     from ..bench.journal import Journal
+    from ..bench.runner import Means
     from ..bench.verified_case import open_verifier
     from ..run.resources import models_by_role
     from ..run.role_models import SharedModels
@@ -222,7 +204,7 @@ def measure(
             journal.proof = str(proof)
         console.lines([journal.proof or ""])
         backends = held.enter_context(SharedModels(choices, settings.weights, console.emit))
-        runner = opened.runner(backends, journal)
+        runner = opened.runner(Means(settings, backends, sandbox, opened.judge, journal, options.seeds))
         with console.counting(runner.size, "results") as count:
             found = runner.run(options.jobs or backends.parallel, lambda each: count(str(each)))
     shown, written = write(title, found, options.out)

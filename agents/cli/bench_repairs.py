@@ -115,7 +115,7 @@ def _measure(
     *,
     one_item: bool,
 ) -> int:
-    from ..bench.repair_runner import RepairRunner
+    from ..bench.repair_runner import repair_runner
     from ..bench.repair_tasks import of_one_item
 
     if one_item:
@@ -126,12 +126,7 @@ def _measure(
     def opened(sandbox: Sandbox, verifier: Verifier) -> Opened:
         tasks, judge, prove = open_tasks(sandbox, verifier)
         tasks = of_one_item(tasks, verifier) if one_item else tasks
-        return Opened(
-            prove,
-            lambda models, journal: RepairRunner(
-                tasks, strategies, settings, options.seeds, models, sandbox, judge, journal
-            ),
-        )
+        return Opened(judge, prove, partial(repair_runner, tasks, strategies))
 
     write = partial(write_results, repairs=True)
     return measure(title, plan, settings, options, opened, roles=("healer",), write=write)

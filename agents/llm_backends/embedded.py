@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from ..errors import ModelError
 from .smolagents_import import ChatMessage, ChatMessageStreamDelta, Model, TokenUsage
@@ -30,11 +30,9 @@ PATIENCE_SECONDS = 1.0
 _END = object()
 
 
-class Server(Protocol):
-    """The part of xllamacpp's Server that is used here."""
-
-    def handle_chat_completions(self, body: dict[str, Any], on_chunk: Callable[[Any], bool | None]) -> Any:
-        """Answer one chat request, passing each chunk on; a true result of `on_chunk` stops the decoding."""
+Server = Any
+"""xllamacpp's, of which `handle_chat_completions(body, on_chunk)` is used: it answers one chat request and passes
+each chunk on; a true result of `on_chunk` stops the decoding."""
 
 
 def load_server(weights: Path, threads: int, slots: int = 1, *, speculation: bool = True) -> Server:
@@ -68,13 +66,12 @@ def load_server(weights: Path, threads: int, slots: int = 1, *, speculation: boo
     parameters.ui = False
     parameters.verbosity = QUIET
     try:
-        server: Server = xllamacpp.Server(parameters)
+        return xllamacpp.Server(parameters)
     except (RuntimeError, ValueError, OSError) as error:
         raise ModelError(
             "runtime",
             f"The weights {weights.name} could not be loaded ({error}); give another GGUF with --weights.",
         ) from error
-    return server
 
 
 def usable_cores() -> int:

@@ -23,12 +23,11 @@ from statistics import fmean
 from typing import Any
 
 from agents.bench.hidden_tests import HiddenTests
-from agents.bench.journal import Journal
 from agents.bench.layout import Table, markdown_table, points_cell, share_cell
 from agents.bench.proof import prove
 from agents.bench.report import write_files
 from agents.bench.results import Hidden
-from agents.bench.runner import Measurement
+from agents.bench.runner import Means
 from agents.bench.statistics import Difference, Share, difference_of, share_of
 from agents.bench.tasks import BenchTask, Dataset, read_tasks
 from agents.cli.bench import MeasureOptions, Opened, measure, settings_of
@@ -38,7 +37,7 @@ from agents.judge.agreement import Agreement
 from agents.judge.probes import LONGEST_INPUT, probe
 from agents.llm_backends.budget import Budget
 from agents.records import Candidate, Test
-from agents.run.role_models import SEEDS_OF_A_RUN, RoleModels, SharedModels
+from agents.run.role_models import SEEDS_OF_A_RUN, RoleModels
 from agents.sandbox import Sandbox
 from agents.storage.json_form import dumped, loaded
 from agents.suite import example_tests
@@ -81,25 +80,24 @@ class TaskDrafts:
 class Drafting:
     """Drafts every task of a measurement `count` times, and judges the drafts once no model decodes any more."""
 
-    measurement: Measurement[BenchTask]
+    tasks: Sequence[BenchTask]
+    hidden: HiddenTests
+    strip_examples: bool
     count: int
     """Drafts of each task."""
-    backends: SharedModels
-    sandbox: Sandbox
-    hidden: HiddenTests
-    journal: Journal
+    means: Means
 
     @property
     def size(self) -> int:
         """The number of lines that `emit` gets."""
-        return 2 * len(self.measurement.tasks) * self.measurement.seeds
+        return 2 * len(self.tasks) * self.means.seeds
 
     def run(self, at_once: int, emit: Callable[[str], None]) -> list[TaskDrafts]:
         """Make and judge the drafts of all tasks and seeds; `emit` gets two lines a task, from any thread.
 
         Raises ModelError where the model can't be reached, SandboxBroken, and OSError; replies are kept.
         """
-        cells = list(self.measurement.cells())
+        cells = [(task, seed) for seed in range(self.means.seeds) for task in self.tasks]
         with ThreadPoolExecutor(at_once, thread_name_prefix="drafts") as pool:
             drafting = [pool.submit(self._draft, task, seed, emit) for task, seed in cells]
             drafted = [each.result() for each in drafting]
@@ -112,14 +110,16 @@ class Drafting:
 
     def _draft(self, task: BenchTask, seed: int, emit: Callable[[str], None]) -> list[_Drafted]:
         """Draft a task; each candidate comes with the tokens that it took."""
-        spec = task.spec(self.measurement.strip_examples)
-        settings = replace(self.measurement.settings, seed=seed)
+        spec = task.spec(self.strip_examples)
+        settings = replace(self.means.settings, seed=seed)
         made: list[_Drafted] = []
         for number in range(self.count):
             budget = Budget()
             candidate = None
             with (
-                RoleModels(self.backends, settings, budget, self.journal.replies, ignore_event) as models,
+                RoleModels(
+                    self.means.models, settings, budget, self.means.journal.replies, ignore_event
+                ) as models,
                 suppress(ReplyError),
             ):
                 candidate = models.code_writer().draft(spec, number, 1)
@@ -130,10 +130,10 @@ class Drafting:
     def _judge(
         self, task: BenchTask, seed: int, made: Sequence[_Drafted], emit: Callable[[str], None]
     ) -> TaskDrafts:
-        spec = task.spec(self.measurement.strip_examples)
+        spec = task.spec(self.strip_examples)
         candidates = [candidate for candidate, _ in made if candidate is not None]
         probes = tuple(_probes(task))
-        with closing(CachedVerifier(self.sandbox)) as verifier:
+        with closing(CachedVerifier(self.means.sandbox)) as verifier:
             seen = Agreement(verifier.board(candidates, example_tests(spec)), verifier.board(candidates, probes))
         drafts = []
         for number, (candidate, tokens) in enumerate(made):
@@ -302,14 +302,12 @@ def _measure(dataset: Dataset, options: MeasureOptions, args: argparse.Namespace
     against = read_report(args.against) if args.against else None
     settings = replace(settings_of(options), temperature=args.temperature)
     tasks = read_tasks(options.data, dataset)
-    measurement = Measurement(tasks[: options.limit], (), settings, options.seeds, args.strip_examples)
+    chosen, strip = tasks[: options.limit], args.strip_examples
 
     def opened(sandbox: Sandbox, _: Verifier) -> Opened:
         hidden = HiddenTests(tasks, sandbox)
-        return Opened(
-            lambda: prove(tasks, sandbox),
-            lambda models, journal: Drafting(measurement, args.drafts, models, sandbox, hidden, journal),
-        )
+        runner: Any = partial(Drafting, chosen, hidden, strip, args.drafts)
+        return Opened(hidden.judge, lambda: prove(tasks, sandbox), runner)
 
     title = f"{dataset} {'without' if args.strip_examples else 'with'} examples"
     plan = {

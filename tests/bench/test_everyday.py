@@ -11,7 +11,7 @@ import pytest
 from agents.bench.everyday import Broken, EverydayTask, EverydayTests, read_everyday
 from agents.bench.journal import Journal
 from agents.bench.results import TaskResult
-from agents.bench.runner import Measurement, Runner
+from agents.bench.runner import Means, spec_runner
 from agents.bench.verified_case import open_verifier
 from agents.errors import UsageError
 from agents.run.role_models import SharedModels
@@ -118,8 +118,9 @@ def test_the_references_answer_decides_and_is_replayed(
     model = WrittenModel(draft={"halved": drafts}, tests={"halved": unsure})
 
     def measured(backends: SharedModels, out: str) -> list[TaskResult]:
-        measurement = Measurement([HALVED_TASK], ("greenloop",), Settings(), answers=2)
-        runner = Runner(measurement, backends, sandbox, tests.judge, Journal(tmp_path / out, {}))
+        journal = Journal(tmp_path / out, {})
+        means = Means(Settings(), backends, sandbox, tests.judge, journal)
+        runner = spec_runner([HALVED_TASK], ["greenloop"], means, answers=2)
         return runner.run(1, lambda _: None)
 
     alone, answered = measured(WrittenModels(model), "out")

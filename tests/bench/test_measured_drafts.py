@@ -9,7 +9,7 @@ import pytest
 from agents.bench.hidden_tests import HiddenTests
 from agents.bench.journal import Journal
 from agents.bench.results import Hidden
-from agents.bench.runner import Measurement
+from agents.bench.runner import Means
 from agents.bench.tasks import read_tasks
 from agents.errors import UsageError
 from agents.sandbox import Sandbox
@@ -41,10 +41,11 @@ def test_each_draft_is_judged_and_drafts_are_compared_on_hidden_inputs(tmp_path:
     other = RIGHT["halved"].replace("x // 2 if", "x / 2 if")
     model = WrittenModel(draft={"halved": [RIGHT["halved"], WRONG["halved"], other], "initials": ["no code"]})
     tasks = read_tasks(data_file(tmp_path, HALVED, INITIALS))
-    measurement = Measurement(tasks, (), Settings())
     hidden, journal = HiddenTests(tasks, sandbox), Journal(tmp_path / "out", {})
     told: list[str] = []
-    drafting = Drafting(measurement, 3, WrittenModels(model), sandbox, hidden, journal)
+    drafting = Drafting(
+        tasks, hidden, False, 3, Means(Settings(), WrittenModels(model), sandbox, hidden.judge, journal)
+    )
     halved, initials = drafting.run(1, told.append)
     assert [each.hidden.plus for each in halved.drafts] == [True, False, True]
     assert [each.examples for each in halved.drafts] == [1, 0, 1]

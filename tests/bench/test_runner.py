@@ -13,7 +13,7 @@ import pytest
 from agents.bench.hidden_tests import HiddenTests
 from agents.bench.journal import Journal
 from agents.bench.results import Hidden, TaskResult
-from agents.bench.runner import Measurement, Runner
+from agents.bench.runner import Means, spec_runner
 from agents.bench.tasks import read_tasks
 from agents.errors import ModelError
 from agents.run.role_models import SharedModels
@@ -68,11 +68,12 @@ class Bench:
         strip: bool = False,
     ) -> list[TaskResult]:
         tasks = read_tasks(data_file(self.directory, *rows))
-        measurement = Measurement(tasks, strategies, Settings(), seeds, strip)
         journal = Journal(self.directory / out, {"what": "a test's"}, again=again)
-        runner = Runner(measurement, backends, self._sandbox, (hidden or self.hidden).judge, journal)
+        judge = (hidden or self.hidden).judge
+        means = Means(Settings(), backends, self._sandbox, judge, journal, seeds)
+        runner = spec_runner(tasks, strategies, means, strip_examples=strip)
         found = runner.run(1, self.told.append)
-        assert len(found) == measurement.size
+        assert len(found) == runner.size
         return found
 
     def files(self) -> list[Path]:

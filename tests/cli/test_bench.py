@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from agents.errors import SandboxUnavailable
 from agents.sandbox import open_sandbox
 
 from ..bench.test_hidden_tests import COMMON, needs_evalplus
-from ..support.commands import greenloop
+from ..support.commands import ROOT, greenloop
 from ..support.written_model import HALVED, data_file
 
 
@@ -126,8 +127,9 @@ def test_a_task_that_evalplus_could_not_judge_is_refused_before_anything_is_aske
 @pytest.mark.thorough
 @pytest.mark.usefixtures("_sandboxed")
 def test_the_throughput_of_each_way_is_measured_on_the_same_pairs(tmp_path: Path) -> None:
-    data_file(tmp_path)
-    ended = bench(tmp_path, "--data", "tasks.jsonl", "--pairs", "6", "--jobs", "2", on="verifier")
+    command = [sys.executable, "-m", "docs.measure.speed", "--data", str(data_file(tmp_path))]
+    command += ["--pairs", "6", "--jobs", "2"]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     head, _, *rows = ended.stdout.splitlines()
     assert head.startswith("| 6 pairs, 2 at once |")
