@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..proxy import packages
 from ..proxy.plain import Malformed, Tree, Unshareable, is_scalar, read, writer
 from ..proxy.shared import KINDS, MAPPINGS, Entry, empty, extra_of
-from .other_answers import ASIDE, TYPE, VALUE, Held, others_of
+from .other_answers import ASIDE, DEEPEST, TYPE, VALUE, Held, others_of
 from .package_changes import retyped
 
 Containers = dict[int, tuple[str, Tree, list[Tree]]]
@@ -62,27 +62,37 @@ class Values:
         self._held: dict[str, Held] = {}
         self.containers: list[Tree] = []
 
-    def read(self, tree: Tree) -> Any:
-        """Return the value of `tree`; what is no plain data in it is `Held`. Raises Malformed."""
+    def read(self, tree: Tree, depth: int = 0) -> Any:
+        """Return the value of `tree`; what is no plain data in it, or lies deep, is `Held`."""
         if not isinstance(tree, list):
             return tree
-        tag, *parts = tree
-        if tag in _FIXED:
-            return _FIXED[tag](map(self.read, parts))
-        if tag == "V":
-            return packages.made(parts[0], self.read(parts[1]))
-        if tag == "@" and parts[0] in self._known.containers:
-            return self._read[parts[0]] if parts[0] in self._read else self._container(parts[0])
         try:
-            return read(tag, parts)
+            return self._value(tree, depth)
         except Malformed:
             return self._held.setdefault(repr(tree), Held(tree, lambda: self._others(tree)))
 
-    def _container(self, number: int) -> Any:
+    def _value(self, tree: list[Tree], depth: int) -> Any:
+        tag, *parts = tree
+        if tag == "V":
+            return packages.made(parts[0], self.read(parts[1]))
+        if tag in ("@", *_FIXED) and depth > DEEPEST:
+            raise Malformed("it lies too deep to be changed")
+        if tag in _FIXED:
+            return _FIXED[tag](self.read(part, depth + 1) for part in parts)
+        if tag == "@" and parts[0] in self._known.containers:
+            return self._read[parts[0]] if parts[0] in self._read else self._container(parts[0], depth)
+        return read(tag, parts)
+
+    def _container(self, number: int, depth: int) -> Any:
         kind, extra, items = self._known.containers[number]
         value = self._read[number] = empty(kind, self.read(extra))
         self._numbers[id(value)] = number
-        Entry(value).fill(list(map(self.read, items)))
+        below = 0 if kind in packages.MUTABLE else depth + 1  # an array has all of its parts, or is none
+        try:
+            Entry(value).fill([self.read(item, below) for item in items])
+        except Malformed:
+            del self._read[number], self._numbers[id(value)]
+            raise
         return value
 
     def write(self, value: Any) -> Tree:

@@ -23,7 +23,7 @@ MOST_TEXT = 300
 _CHANGING = re.compile(r"0x[0-9a-f]+|id='\d+'|pytest-\d+")
 """Addresses, and the folders of tmp_path: another in each process."""
 _MOST_ITEMS = 6
-_DEEPEST = 8
+DEEPEST = 8
 _COMPARED = (bool, int, float, str, bytes, list)
 
 Other = tuple[str, Callable[[], Any]]
@@ -153,7 +153,7 @@ def _of_container(value: Any, depth: int) -> Iterator[Any]:
     def first(item: Any) -> list[Any]:
         return [make() for _, make in itertools.islice(others_of(item, depth + 1), 1)]
 
-    if depth > _DEEPEST:
+    if depth > DEEPEST:
         return
     if isinstance(value, dict):
         flat = [part for pair in value.items() for part in pair]
