@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from ..judge.agreement import Agreement
@@ -14,24 +14,69 @@ from ..records import Board, Candidate, Outcome, Test, Verdict
 from ..records.heal import Answer, Call, Patch, Suspicion, SuspicionName, Trial
 from ..syntax.literals import is_literal
 from ..syntax.source import parse, parse_expression
+from .case import Case
 from .expectations import rounded
 
 TRIED_CALLS = 24
 _SLOWER = 10
 _SLOW_SECONDS = 1.0
 _LONGEST_SHOWN = 200
-Answers = Mapping[Call, Answer | None]
+_MOST_REASONS = 3
+Answers = dict[Call, Answer | None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Evidence:
-    """The answers to `calls` of the code as it was (`before`) and of patches, by their ids (`after`). `held_out`
-    says that the case has failing items which were in no prompt."""
+    """The answers to `calls` of the code as it was (`before`) and of patches, by their ids (`after`).
+
+    `held_out` says that the case has failing items which were in no prompt, `seeds` are the calls that it makes,
+    and `left_out` says why others can't be made again.
+    """
 
     calls: Sequence[Call] = ()
     before: Answers = field(default_factory=dict)
-    after: Mapping[str, Answers] = field(default_factory=dict)
+    after: dict[str, Answers] = field(default_factory=dict)
     held_out: bool = False
+    seeds: Sequence[Call] = ()
+    left_out: Sequence[Call] = ()
+
+    def gather(self, case: Case, trials: list[Trial]) -> None:
+        """Have the code as it was and each plausible patch answer calls that they were not asked for yet, and name
+        in `trials` what a patch does beside. Raises SandboxBroken and Interrupted."""
+        plausible = [trial.patch for trial in trials if trial.plausible]
+        if not plausible:
+            return
+        self.seeds = self.seeds or case.calls(plausible[0].files)  # the code as it was may come to no call
+        found = calls_near(self.seeds, case.files, plausible) or case.other_runs
+        self.calls = list(dict.fromkeys([*self.calls, *found]))
+        self._answer(case, self.before, {})
+        for number, trial in enumerate(trials):
+            if trial.plausible:
+                same = next(patch.id for patch in plausible if patch.files == trial.patch.files)
+                self.after[trial.patch.id] = answers = self.after.setdefault(same, {})
+                self._answer(case, answers, trial.patch.files)
+                named = dict.fromkeys([*trial.suspicions, *self.effects(trial)])
+                trials[number] = replace(trial, suspicions=tuple(named))
+
+    def _answer(self, case: Case, known: Answers, files: Mapping[str, str]) -> None:
+        missing = [call for call in self.calls if call not in known]
+        if missing:
+            known.update(zip(missing, case.answers(files, missing), strict=True))
+
+    def notes(self, leader: Trial) -> tuple[str, ...]:
+        """Sentences on what a patch changes beside what failed, and on what was not tried."""
+        said = []
+        if reasons := dict.fromkeys(f"{each.function} ({each.source})" for each in self.left_out):
+            said.append(f"Not tried on other arguments: {', '.join(list(reasons)[:_MOST_REASONS])}.")
+        answers = self.after.get(leader.patch.id)
+        if answers and (changed := self.changed(leader)):
+            was, after = self.before[changed[0]], answers[changed[0]]
+            now = after.text or f"raises {after.raises}" if after else "no answer"
+            said.append(
+                f"It changes {len(changed)} of {len(self.answered())} other answers that the code gave, such as "
+                f"{shown(changed[0])}: {was.text if was else ''} before, {now} now."
+            )
+        return tuple(said)
 
     def agreement(self, trials: Sequence[Trial]) -> Agreement:
         """The trials as independent candidates, on their case and on the calls."""
@@ -77,12 +122,14 @@ class Evidence:
                 continue
             if before.value is not None:
                 slow, fast = slow + after.seconds, fast + before.seconds
-            if after.arguments and not before.arguments:
+            if after.arguments and after.value is not None and not before.arguments:
                 found.setdefault("changes arguments", f"{shown(call)} leaves its arguments as {after.arguments}")
             if after.output and not before.output:
                 found.setdefault("prints", f"{shown(call)} prints {after.output!r}")
         if slow > max(_SLOWER * fast, _SLOW_SECONDS):
             found.setdefault("slower", f"calls take {slow:.1f} s that took {fast:.1f} s")
+        for path in trial.observation.new_files[:1]:
+            found["writes files"] = f"{path} is written"
         return (Suspicion(name, detail) for name, detail in found.items())
 
     def question(self, leader: Trial, rival: Trial | None) -> str | None:
@@ -122,36 +169,23 @@ def calls_near(calls: Sequence[Call], files: Mapping[str, str], patches: Sequenc
 
 
 def _near(calls: Sequence[Call]) -> list[Call]:
-    found = [(node, (each, holder)) for each in calls for node, holder in _literal_calls(each)]
+    found = [(node, (each, rest)) for each in calls for node, rest in _literal_calls(each.source)]
     made = near_calls(found, TRIED_CALLS)
-    return [Call(each.path, each.function, _put_back(source, holder)) for source, (each, holder) in made.items()]
+    return [
+        Call(each.path, each.function, rest.format(source.partition("(")[2][:-1]) if rest else source)
+        for source, (each, rest) in made.items()
+    ]
 
 
-def _literal_calls(call: Call) -> Iterator[tuple[ast.Call, ast.Call | None]]:
-    """The call itself where it has arguments; of one of an object alone the object's attributes, with the call."""
-    node = parse_expression(call.source)
+def _literal_calls(source: str) -> Iterator[tuple[ast.Call, str]]:
+    """The call itself where it has arguments; of one of an object alone its attributes, with the text around."""
+    node = parse_expression(source)
     if isinstance(node, ast.Call) and (node.args or node.keywords):
-        yield node, None
-    elif isinstance(node, ast.Call) and (made := _made(node)) is not None and made.keywords:
-        yield ast.Call(ast.Name("having"), [], made.keywords), node
-
-
-def _made(node: ast.Call) -> ast.Call | None:
-    match node.func:
-        case ast.Attribute(value=ast.Call(func=ast.Name(id="having")) as made):
-            return made
-    return None
-
-
-def _put_back(source: str, holder: ast.Call | None) -> str:
-    if holder is None:
-        return source
-    new, made = parse_expression(source), _made(holder)
-    assert isinstance(new, ast.Call)
-    assert made is not None
-    whole = ast.Call(made.func, made.args, new.keywords)
-    assert isinstance(holder.func, ast.Attribute)
-    return ast.unparse(ast.Call(ast.Attribute(whole, holder.func.attr), [], []))
+        yield node, ""
+        return
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Call(args=[kind], keywords=[_, *_] as state), attr=name)):
+            yield ast.Call(ast.Name("having"), [], state), f"having({ast.unparse(kind)}, {{}}).{name}()"
 
 
 def _changed_functions(old: str, new: str) -> set[str]:
@@ -217,12 +251,6 @@ def shown(call: Call) -> str:
     """A call for a sentence."""
     source = call.source if call.path else f"the script, run as {call.source},"
     return source if len(source) <= _LONGEST_SHOWN else f"{source[:_LONGEST_SHOWN]}…"
-
-
-def not_tried(left_out: Collection[Call]) -> str:
-    """One sentence on calls that can't be made again; empty where all can."""
-    reasons = dict.fromkeys(f"{each.function} ({each.source})" for each in left_out)
-    return f"Not tried on other arguments: {', '.join(list(reasons)[:3])}." if reasons else ""
 
 
 def _candidate(trial: Trial) -> Candidate:
