@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from ..judge.agreement import Agreement
-from ..judge.probes import near_calls
+from ..judge.probes import argument_nodes, near_calls
 from ..records import Board, Candidate, Outcome, Test, Verdict
 from ..records.heal import Answer, Call, Patch, Suspicion, SuspicionName, Trial
 from ..syntax.literals import is_literal
@@ -74,7 +74,7 @@ class Evidence:
             now = after.text or f"raises {after.raises}" if after else "no answer"
             said.append(
                 f"It changes {len(changed)} of {len(self.answered())} other answers that the code gave, such as "
-                f"{shown(changed[0])}: {was.text if was else ''} before, {now} now."
+                f"{shown(changed[0])}: {_cut(str(was and was.text))} before, {_cut(now)} now."
             )
         return tuple(said)
 
@@ -123,9 +123,11 @@ class Evidence:
             if before.value is not None:
                 slow, fast = slow + after.seconds, fast + before.seconds
             if after.arguments and after.value is not None and not before.arguments:
-                found.setdefault("changes arguments", f"{shown(call)} leaves its arguments as {after.arguments}")
+                found.setdefault(
+                    "changes arguments", f"{shown(call)} leaves its arguments as {_cut(after.arguments)}"
+                )
             if after.output and not before.output:
-                found.setdefault("prints", f"{shown(call)} prints {after.output!r}")
+                found.setdefault("prints", f"{shown(call)} prints {_cut(after.output)!r}")
         if slow > max(_SLOWER * fast, _SLOW_SECONDS):
             found.setdefault("slower", f"calls take {slow:.1f} s that took {fast:.1f} s")
         for path in trial.observation.new_files[:1]:
@@ -141,7 +143,7 @@ class Evidence:
             other = _text(self.before.get(call)) if rival is None else self._text(rival, call)
             if one is not None and other != one and not (rival and other is None):
                 found.append((call, one, other))
-        plain = [each for each in found if all(text is None or is_literal(text) for text in each[1:])]
+        plain = [each for each in found if all(text is None or _is_short(text) for text in each[1:])]
         if not plain:
             return next(
                 (f"{shown(call)} is {one}, or {other}? A test decides it." for call, one, other in found), None
@@ -172,20 +174,33 @@ def _near(calls: Sequence[Call]) -> list[Call]:
     found = [(node, (each, rest)) for each in calls for node, rest in _literal_calls(each.source)]
     made = near_calls(found, TRIED_CALLS)
     return [
-        Call(each.path, each.function, rest.format(source.partition("(")[2][:-1]) if rest else source)
+        Call(each.path, each.function, rest.replace("\0", source.partition("(")[2][:-1]) if rest else source)
         for source, (each, rest) in made.items()
     ]
 
 
 def _literal_calls(source: str) -> Iterator[tuple[ast.Call, str]]:
-    """The call itself where it has arguments; of one of an object alone its attributes, with the text around."""
-    node = parse_expression(source)
-    if isinstance(node, ast.Call) and (node.args or node.keywords):
-        yield node, ""
+    """The call itself where it has arguments; of one of an object alone its attributes, with the text around.
+
+    The text was told by the program that fails: what is no call of literals is left out.
+    """
+    try:
+        node = parse_expression(source)
+    except ValueError:
         return
     match node:
-        case ast.Call(func=ast.Attribute(value=ast.Call(args=[kind], keywords=[_, *_] as state), attr=name)):
-            yield ast.Call(ast.Name("having"), [], state), f"having({ast.unparse(kind)}, {{}}).{name}()"
+        case ast.Call(
+            args=[], keywords=[], func=ast.Attribute(value=ast.Call(args=[kind], keywords=state), attr=name)
+        ):
+            found, rest = ast.Call(ast.Name("having"), [], state), f"having({ast.unparse(kind)}, \0).{name}()"
+        case ast.Call():
+            found, rest = node, ""
+        case _:
+            return
+    given = argument_nodes(found)
+    named = all(each.arg for each in found.keywords)
+    if given and named and all(is_literal(ast.unparse(each)) for each in given):
+        yield found, rest
 
 
 def _changed_functions(old: str, new: str) -> set[str]:
@@ -250,7 +265,15 @@ def _is_text(node: ast.stmt) -> bool:
 def shown(call: Call) -> str:
     """A call for a sentence."""
     source = call.source if call.path else f"the script, run as {call.source},"
-    return source if len(source) <= _LONGEST_SHOWN else f"{source[:_LONGEST_SHOWN]}…"
+    return _cut(source)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
+def _is_short(text: str) -> bool:
+    return len(text) <= _LONGEST_SHOWN and is_literal(text)
 
 
 def _candidate(trial: Trial) -> Candidate:
