@@ -36,9 +36,15 @@ def main() -> None:
     """Answer calls of functions in files of a folder; no other program runs."""
     descriptor, tree, _, _, _, asked = json.loads(sys.argv[1])
     sys.path[0] = tree
-    report = Report(descriptor, tree)
-    report.answer(asked, None)
-    report.write()
+    answer(Report(descriptor, tree), tree, asked, None)
+
+
+def answer(report: Report, tree: str, asked: list[list[str]], main: types.ModuleType | None) -> None:
+    """Tell what calls (path and source of each) come to; `main` is the program's `__main__`, which has ended."""
+    answers = Answers(tree, main)
+    for path, source in asked:
+        report.answers.append(answers.to(path, source))
+        report.write()
 
 
 class Answers:
