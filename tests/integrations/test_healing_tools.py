@@ -96,7 +96,7 @@ def test_a_tool_of_smolagents_is_healed() -> None:
     from agents.llm_backends.smolagents_import import Tool
 
     @smolagents.healing_tool(  # type: ignore[untyped-decorator]
-        tests=[rupees], proposer=Replies(*three(f"def price(text: str) -> float:\n{FIX}"))
+        tests=[rupees], proposer=Replies(*three(f"def price(text: str) -> float:\n{FIX}") * 3)
     )
     def price(text: str) -> float:
         """The price in a text.
