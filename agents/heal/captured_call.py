@@ -58,12 +58,12 @@ class CapturedCall:
     def source(self, qualname: str) -> str:
         """The call as source of literals. Raises NotPlain and Malformed."""
         (state, args, kwargs), _ = PlainCrossing(1).unpack(self.body)
-        name = qualname
+        name = qualname.rpartition(".")[2]
         if self.receiver is not None:
             kind, _, owner = self.receiver
             attributes = [f"{key}={literal(value)}" for key, value in (state or {}).items()]
             made = f"having({', '.join([owner, *attributes])})" if kind == "instance" else owner
-            name = f"{made}.{qualname.rpartition('.')[2]}"
+            name = f"{made}.{name}"
         arguments = [*map(literal, args), *(f"{key}={literal(value)}" for key, value in kwargs.items())]
         return f"{name}({', '.join(arguments)})"
 

@@ -4,34 +4,80 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from ..judge.agreement import Agreement
-from ..judge.probes import near_calls
+from ..judge.probes import argument_nodes, near_calls
 from ..records import Board, Candidate, Outcome, Test, Verdict
 from ..records.heal import Answer, Call, Patch, Suspicion, SuspicionName, Trial
 from ..syntax.literals import is_literal
 from ..syntax.source import parse, parse_expression
+from .case import Case
 from .expectations import rounded
+from .inside.calls import NO_END
 
 TRIED_CALLS = 24
 _SLOWER = 10
 _SLOW_SECONDS = 1.0
 _LONGEST_SHOWN = 200
-Answers = Mapping[Call, Answer | None]
+_MOST_REASONS = 3
+Answers = dict[Call, Answer | None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Evidence:
-    """The answers to `calls` of the code as it was (`before`) and of patches, by their ids (`after`). `held_out`
-    says that the case has failing items which were in no prompt."""
+    """The answers to `calls` of the code as it was (`before`) and of patches, by their ids (`after`).
+
+    `held_out` says that the case has failing items which were in no prompt, `seeds` are the calls that it makes,
+    and `left_out` says why others can't be made again.
+    """
 
     calls: Sequence[Call] = ()
     before: Answers = field(default_factory=dict)
-    after: Mapping[str, Answers] = field(default_factory=dict)
+    after: dict[str, Answers] = field(default_factory=dict)
     held_out: bool = False
+    seeds: Sequence[Call] = ()
+    left_out: Sequence[Call] = ()
+
+    def gather(self, case: Case, trials: list[Trial]) -> None:
+        """Have the code as it was and each plausible patch answer calls that they were not asked for yet, and name
+        in `trials` what a patch does beside. Raises SandboxBroken and Interrupted."""
+        plausible = [trial.patch for trial in trials if trial.plausible]
+        if not plausible:
+            return
+        self.seeds = self.seeds or case.calls(plausible[0].files)  # the code as it was may come to no call
+        found = calls_near(self.seeds, case.files, plausible) or case.other_runs
+        self.calls = list(dict.fromkeys([*self.calls, *found]))
+        self._answer(case, self.before, {})
+        for number, trial in enumerate(trials):
+            if trial.plausible:
+                same = next(patch.id for patch in plausible if patch.files == trial.patch.files)
+                self.after[trial.patch.id] = answers = self.after.setdefault(same, {})
+                self._answer(case, answers, trial.patch.files)
+                named = dict.fromkeys([*trial.suspicions, *self.effects(trial)])
+                trials[number] = replace(trial, suspicions=tuple(named))
+
+    def _answer(self, case: Case, known: Answers, files: Mapping[str, str]) -> None:
+        missing = [call for call in self.calls if call not in known]
+        if missing:
+            known.update(zip(missing, case.answers(files, missing), strict=True))
+
+    def notes(self, leader: Trial) -> tuple[str, ...]:
+        """Sentences on what a patch changes beside what failed, and on what was not tried."""
+        said = []
+        if reasons := dict.fromkeys(f"{each.function} ({each.source})" for each in self.left_out):
+            said.append(f"Not tried on other arguments: {', '.join(list(reasons)[:_MOST_REASONS])}.")
+        answers = self.after.get(leader.patch.id)
+        if answers and (changed := self.changed(leader)):
+            was, after = self.before[changed[0]], answers[changed[0]]
+            now = after.text or f"raises {after.raises}" if after else "no answer"
+            said.append(
+                f"It changes {len(changed)} of {len(self.answered())} other answers that the code gave, such as "
+                f"{shown(changed[0])}: {_cut(str(was and was.text))} before, {_cut(now)} now."
+            )
+        return tuple(said)
 
     def agreement(self, trials: Sequence[Trial]) -> Agreement:
         """The trials as independent candidates, on their case and on the calls."""
@@ -70,19 +116,23 @@ class Evidence:
         answers = self.after.get(trial.patch.id, {})
         for call in self.answered() or self.calls:
             before, after = self.before.get(call), answers.get(call)
-            if before is None or call not in answers:
+            if before is None or after is None:
                 continue
-            if after is None:
+            if after.raises == NO_END:
                 found.setdefault("slower", f"{shown(call)} does not end in time, or ends its process")
                 continue
             if before.value is not None:
                 slow, fast = slow + after.seconds, fast + before.seconds
-            if after.arguments and not before.arguments:
-                found.setdefault("changes arguments", f"{shown(call)} leaves its arguments as {after.arguments}")
+            if after.arguments and after.value is not None and not before.arguments:
+                found.setdefault(
+                    "changes arguments", f"{shown(call)} leaves its arguments as {_cut(after.arguments)}"
+                )
             if after.output and not before.output:
-                found.setdefault("prints", f"{shown(call)} prints {after.output!r}")
+                found.setdefault("prints", f"{shown(call)} prints {_cut(after.output)!r}")
         if slow > max(_SLOWER * fast, _SLOW_SECONDS):
             found.setdefault("slower", f"calls take {slow:.1f} s that took {fast:.1f} s")
+        for path in trial.observation.new_files[:1]:
+            found["writes files"] = f"{path} is written"
         return (Suspicion(name, detail) for name, detail in found.items())
 
     def question(self, leader: Trial, rival: Trial | None) -> str | None:
@@ -94,7 +144,7 @@ class Evidence:
             other = _text(self.before.get(call)) if rival is None else self._text(rival, call)
             if one is not None and other != one and not (rival and other is None):
                 found.append((call, one, other))
-        plain = [each for each in found if all(text is None or is_literal(text) for text in each[1:])]
+        plain = [each for each in found if all(text is None or _is_short(text) for text in each[1:])]
         if not plain:
             return next(
                 (f"{shown(call)} is {one}, or {other}? A test decides it." for call, one, other in found), None
@@ -122,36 +172,36 @@ def calls_near(calls: Sequence[Call], files: Mapping[str, str], patches: Sequenc
 
 
 def _near(calls: Sequence[Call]) -> list[Call]:
-    found = [(node, (each, holder)) for each in calls for node, holder in _literal_calls(each)]
+    found = [(node, (each, rest)) for each in calls for node, rest in _literal_calls(each.source)]
     made = near_calls(found, TRIED_CALLS)
-    return [Call(each.path, each.function, _put_back(source, holder)) for source, (each, holder) in made.items()]
+    return [
+        Call(each.path, each.function, rest.replace("\0", source.partition("(")[2][:-1]) if rest else source)
+        for source, (each, rest) in made.items()
+    ]
 
 
-def _literal_calls(call: Call) -> Iterator[tuple[ast.Call, ast.Call | None]]:
-    """The call itself where it has arguments; of one of an object alone the object's attributes, with the call."""
-    node = parse_expression(call.source)
-    if isinstance(node, ast.Call) and (node.args or node.keywords):
-        yield node, None
-    elif isinstance(node, ast.Call) and (made := _made(node)) is not None and made.keywords:
-        yield ast.Call(ast.Name("having"), [], made.keywords), node
+def _literal_calls(source: str) -> Iterator[tuple[ast.Call, str]]:
+    """The call itself where it has arguments; of one of an object alone its attributes, with the text around.
 
-
-def _made(node: ast.Call) -> ast.Call | None:
-    match node.func:
-        case ast.Attribute(value=ast.Call(func=ast.Name(id="having")) as made):
-            return made
-    return None
-
-
-def _put_back(source: str, holder: ast.Call | None) -> str:
-    if holder is None:
-        return source
-    new, made = parse_expression(source), _made(holder)
-    assert isinstance(new, ast.Call)
-    assert made is not None
-    whole = ast.Call(made.func, made.args, new.keywords)
-    assert isinstance(holder.func, ast.Attribute)
-    return ast.unparse(ast.Call(ast.Attribute(whole, holder.func.attr), [], []))
+    The text was told by the program that fails: what is no call of literals is left out.
+    """
+    try:
+        node = parse_expression(source)
+    except ValueError:
+        return
+    match node:
+        case ast.Call(
+            args=[], keywords=[], func=ast.Attribute(value=ast.Call(args=[kind], keywords=state), attr=name)
+        ):
+            found, rest = ast.Call(ast.Name("having"), [], state), f"having({ast.unparse(kind)}, \0).{name}()"
+        case ast.Call():
+            found, rest = node, ""
+        case _:
+            return
+    given = argument_nodes(found)
+    named = all(each.arg for each in found.keywords)
+    if given and named and all(is_literal(ast.unparse(each)) for each in given):
+        yield found, rest
 
 
 def _changed_functions(old: str, new: str) -> set[str]:
@@ -216,13 +266,15 @@ def _is_text(node: ast.stmt) -> bool:
 def shown(call: Call) -> str:
     """A call for a sentence."""
     source = call.source if call.path else f"the script, run as {call.source},"
-    return source if len(source) <= _LONGEST_SHOWN else f"{source[:_LONGEST_SHOWN]}…"
+    return _cut(source)
 
 
-def not_tried(left_out: Collection[Call]) -> str:
-    """One sentence on calls that can't be made again; empty where all can."""
-    reasons = dict.fromkeys(f"{each.function} ({each.source})" for each in left_out)
-    return f"Not tried on other arguments: {', '.join(list(reasons)[:3])}." if reasons else ""
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
+def _is_short(text: str) -> bool:
+    return len(text) <= _LONGEST_SHOWN and is_literal(text)
 
 
 def _candidate(trial: Trial) -> Candidate:

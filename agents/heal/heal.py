@@ -8,15 +8,12 @@ from dataclasses import dataclass, field, replace
 from ..errors import ReplyError
 from ..events import EventHandler, Note, ignore_event
 from ..records.heal import (
-    Answer,
-    Call,
     HealResult,
     HealRuling,
     Item,
     Observation,
     Patch,
     Place,
-    Suspicion,
     Symptom,
     Trial,
 )
@@ -26,7 +23,7 @@ from ..syntax.source import program
 from ..syntax.unified import unified
 from ..syntax.units import text_of
 from .case import Case
-from .evidence import Evidence, calls_near, not_tried, shown, voices
+from .evidence import Evidence, voices
 from .expectations import EXPECT_CALL
 from .locate import elsewhere, places
 from .ruling import AGREEING, VERIFYING, rule
@@ -48,19 +45,10 @@ class _Search:
     seen: Observation
     places: tuple[Place, ...]
     found: Callable[[HealResult], None]
+    evidence: Evidence
     trials: list[Trial] = field(default_factory=list)
     asked: int = 0
     repeats: int = 0
-    seeds: Sequence[Call] | None = None
-    calls: list[Call] = field(default_factory=list)
-    before: dict[Call, Answer | None] = field(default_factory=dict)
-    after: dict[str, dict[Call, Answer | None]] = field(default_factory=dict)
-
-    @property
-    def evidence(self) -> Evidence:
-        assert self.seen.symptom is not None
-        held = _held_out(self.seen.symptom, holds_out=self.case.holds_out)
-        return Evidence(self.calls, self.before, self.after, held)
 
     @property
     def ruling(self) -> HealRuling:
@@ -85,53 +73,6 @@ class _Search:
         """Return True if two good patches don't do the same."""
         good = self.good
         return bool(good) and len(self.evidence.following(good[0], good)) < len(good)
-
-    def try_calls(self) -> None:
-        """Have the code as it was and each plausible patch answer calls that they were not asked for yet."""
-        plausible = [trial for trial in self.trials if trial.plausible]
-        if not plausible:
-            return
-        self._add_calls(plausible)
-        for number, trial in enumerate(self.trials):
-            if not trial.plausible:
-                continue
-            same = _known(self, trial.patch) or trial
-            answers = self.after[trial.patch.id] = self.after.setdefault(same.patch.id, {})
-            self._answer(answers, trial.patch.files)
-            effects = [*self.evidence.effects(trial), *_written(trial)]
-            self.trials[number] = replace(trial, suspicions=tuple(dict.fromkeys([*trial.suspicions, *effects])))
-
-    def _add_calls(self, plausible: Sequence[Trial]) -> None:
-        if self.seeds is None:  # the code as it was may come to no call
-            self.seeds = self.seen.calls or self.case.calls(plausible[0].patch.files)
-        patches = [trial.patch for trial in plausible]
-        found = calls_near(self.seeds, self.case.files, patches) or self.case.other_runs
-        self.calls += [call for call in found if call not in self.calls]
-        self._answer(self.before, {})
-
-    def _answer(self, known: dict[Call, Answer | None], files: Mapping[str, str]) -> None:
-        missing = [call for call in self.calls if call not in known]
-        if missing:
-            known.update(zip(missing, self.case.answers(files, missing), strict=True))
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Sentences on what the leading patch changes beside what failed, and on what was not tried."""
-        leader = next((trial for trial in self.trials if trial.patch.id == self.ruling.leader), None)
-        if leader is None or leader.patch.id not in self.after:
-            return ()
-        evidence = self.evidence
-        answered, changed = evidence.answered(), evidence.changed(leader)
-        said = [not_tried(self.seen.left_out)]
-        if changed:
-            call, after = changed[0], self.after[leader.patch.id].get(changed[0])
-            was, now = self.before[call], after.text or f"raises {after.raises}" if after else "no answer"
-            assert was is not None
-            said.append(
-                f"It changes {len(changed)} of {len(answered)} other answers that the code gave, such as "
-                f"{shown(call)}: {was.text} before, {now} now."
-            )
-        return tuple(filter(None, said))
 
     def tell(self, *, confirmed: bool) -> None:
         """Hand out the best patch so far: without a grade, unless it has been run again and is contested."""
@@ -162,12 +103,15 @@ def heal_case(
         return ended
     if (name := elsewhere(case.files, seen)) is not None:
         emit(Note(f"It fails in {name}, which may not change; --may-change {name.partition('::')[0]} lets it."))
-    search = _Search(case, seen, places(case.files, seen, healer.longest, case.target), found)
+    assert seen.symptom is not None
+    held_out = _held_out(seen.symptom, holds_out=case.holds_out)
+    evidence = Evidence(held_out=held_out, seeds=seen.calls, left_out=seen.left_out)
+    search = _Search(case, seen, places(case.files, seen, healer.longest, case.target), found, evidence)
     for number in range(1, max_rounds + 1):
         before = len(search.trials)
         _round(search, healer, number, patches, emit)
         _confirm(search)
-        search.try_calls()
+        search.evidence.gather(case, search.trials)
         search.tell(confirmed=True)
         if reaches(search.ruling.grade, "verified" if patches == 1 else "consensus"):
             break
@@ -224,10 +168,6 @@ def _meaning(item: Item) -> str:
     return item.source.partition("(")[2] if item.source and "[" not in item.name else item.name
 
 
-def _written(trial: Trial) -> list[Suspicion]:
-    return [Suspicion("writes files", f"{path} is written") for path in trial.observation.new_files]
-
-
 def _round(search: _Search, healer: Healer, number: int, patches: int, emit: EventHandler) -> None:
     assert search.seen.symptom is not None
     case, shown = search.case, _shown(search.seen.symptom)
@@ -256,7 +196,7 @@ def _round(search: _Search, healer: Healer, number: int, patches: int, emit: Eve
         if known is None:
             emit(Note(f"Patch {search.asked}, of {_named(place)}: {_outcome(trial)}."))
         if len(search.good) >= AGREEING:
-            search.try_calls()
+            search.evidence.gather(case, search.trials)
             if search.enough or (known is not None and patches > 1):
                 return  # a model that repeats itself has one voice
 
@@ -353,5 +293,5 @@ def _result(search: _Search, require: RequiredGrade) -> HealResult:
         leader=ruling.leader,
         diff="".join(unified(search.case.files[path], text, path) for path, text in files.items()),
         files=files,
-        notes=search.notes,
+        notes=search.evidence.notes(leader) if leader else (),
     )

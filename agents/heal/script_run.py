@@ -172,8 +172,8 @@ def _as_run(ended: Ended, told: bytes, before: Mapping[str, bytes]) -> ScriptRun
                 for path, data in document["contents"].items()
             },
             tests={clean(str(name)): _test(told) for name, told in report.get("tests", {}).items()},
-            calls=tuple(Call(*map(str, each)) for each in report.get("calls", ())),
-            left_out=tuple(Call(*map(str, each)) for each in report.get("left_out", ())),
+            calls=tuple(_call(each) for each in report.get("calls", ())),
+            left_out=tuple(_call(each) for each in report.get("left_out", ())),
             answers=tuple(None if each is None else _answer(each) for each in report.get("answers", ())),
         )
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
@@ -195,6 +195,11 @@ def _error(told: Mapping[str, Any]) -> RaisedError:
         frames=tuple(map(_frame, told["frames"])),
         text=clean(str(told["text"])),
     )
+
+
+def _call(told: Sequence[Any]) -> Call:
+    path, function, source = (clean(str(each)) for each in told)
+    return Call(path, function, source)
 
 
 def _answer(told: Mapping[str, Any]) -> Answer:

@@ -56,14 +56,14 @@ def test_heals_end_with_their_grades_and_bad_items_with_a_reason(folder: Path, p
     assert code == 1
     by_id = {each["id"].split("-")[0]: each for each in document["results"] if not each["id"].startswith("heal")}
     healthy = {each["title"]: each for each in document["results"] if each["heal"] == "healthy"}
-    assert by_id["largest"]["grade"] == "verified"
-    assert by_id["largest"]["exit_code"] == 0
+    assert by_id["largest"]["grade"] == "contested"  # one patch, and nothing that it could be tried on
+    assert by_id["largest"]["exit_code"] == 1
     assert set(healthy) == {"heal fine.py", "heal needs.py"}
     assert all(each["exit_code"] == 0 for each in healthy.values())
     bad = [each["why"] for each in document["results"] if each["status"] == "bad"]
     assert any("absent.py" in why for why in bad)
     assert any("did you mean `expect`?" in why for why in bad)
-    assert document["counts"] == {"bad": 2, "healthy": 2, "verified": 1}
+    assert document["counts"] == {"bad": 2, "contested": 1, "healthy": 2}
     assert (folder / "broken.py").read_text() == BROKEN
     run_folder = folder / "out" / by_id["largest"]["run"]
     assert "+print('largest', max(numbers))" in (run_folder / "heal.patch").read_text()

@@ -28,6 +28,8 @@ def total(amounts):
 
 def main():
     amounts = [1, 2, 3]
+    print("amounts:", amounts)
+    print("total:", total(amounts))
 
 
 main()

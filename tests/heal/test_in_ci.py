@@ -59,7 +59,7 @@ def test_the_actions_step_says_what_a_patch_is_worth(heals: Heals, reply: str, c
     heals.script("def twice(x):\n    return x + 2\n", "m.py")
     heals.script("from m import twice\n\n\ndef test_twice():\n    assert twice(5) == 10\n", "tests/test_m.py")
     heals.script("[tool.pytest.ini_options]\npythonpath = ['.']\n", "pyproject.toml")
-    heals.replies(f"def twice(x):\n    return {reply}\n")
+    heals.alike(f"def twice(x):\n    return {reply}\n")
     command = heals.folder.parent / "bin" / "greenloop"
     command.parent.mkdir()
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{ROOT / "main.py"}" "$@"\n')

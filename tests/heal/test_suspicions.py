@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.heal.evidence import Evidence
+from agents.heal.evidence import Evidence, calls_near
 from agents.heal.ruling import rule
 from agents.heal.suspicions import suspicions
 from agents.records.heal import Answer, Call, Item, Observation, Patch, Place, Suspicion, Symptom, Trial
@@ -131,3 +131,12 @@ def test_the_ruling(
     ruling = rule(trials, trusted=trusted, evidence=evidence)
     assert (ruling.grade, ruling.leader) == (grade, leader)
     assert (ruling.question is not None) == (grade == "contested")
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["f(", "f", "f()", "f(x)", "f(**{})", "f(*[1])", "having(C).f()", "having(C, **{}).f()", "f(open('x'))", "1"],
+)
+def test_what_a_program_tells_that_is_no_call_of_literals_is_left_out(source: str) -> None:
+    assert calls_near([Call("s.py", "f", source)], {}, []) == []
+    assert calls_near([Call("s.py", "f", "having(C, a=1).f()")], {}, [])[0].source.startswith("having(C, a=")

@@ -10,7 +10,7 @@ from agents import UsageError
 from agents.integrations import claude_agent_sdk, langchain, smolagents
 
 from ..support import event_loops
-from ..support.proposers import Replies
+from ..support.proposers import Replies, three
 
 FIX = '    return float(text.lstrip("$₹").replace(",", ""))'
 
@@ -31,7 +31,7 @@ def test_a_tool_of_the_claude_agent_sdk_is_healed() -> None:
         return bool(value["content"][0]["text"] == "1299.0")
 
     @claude_agent_sdk.healing_tool(
-        "price", "The price in a text", {"text": str}, verify=accepts, proposer=Replies(reply)
+        "price", "The price in a text", {"text": str}, verify=accepts, proposer=Replies(*three(reply))
     )
     async def price(args: dict[str, str]) -> dict[str, Any]:
         value = float(args["text"].replace("$", ""))
@@ -48,7 +48,7 @@ def test_a_tool_of_langchain_is_healed() -> None:
     tools = pytest.importorskip("langchain_core.tools")
 
     @langchain.healing_tool(  # type: ignore[untyped-decorator]
-        tests=[rupees], proposer=Replies(f"def price(text: str) -> float:\n{FIX}")
+        tests=[rupees], proposer=Replies(*three(f"def price(text: str) -> float:\n{FIX}"))
     )
     def price(text: str) -> float:
         """The price in a text."""
@@ -71,7 +71,7 @@ def test_an_async_tool_of_langchain_with_a_name_is_healed() -> None:
         description="What it costs.",
         return_direct=True,
         verify=accepts,
-        proposer=Replies(f"async def price(text: str) -> float:\n{FIX}"),
+        proposer=Replies(*three(f"async def price(text: str) -> float:\n{FIX}")),
     )
     async def price(text: str) -> float:
         return float(text.replace("$", ""))
@@ -96,7 +96,7 @@ def test_a_tool_of_smolagents_is_healed() -> None:
     from agents.llm_backends.smolagents_import import Tool
 
     @smolagents.healing_tool(  # type: ignore[untyped-decorator]
-        tests=[rupees], proposer=Replies(f"def price(text: str) -> float:\n{FIX}")
+        tests=[rupees], proposer=Replies(*three(f"def price(text: str) -> float:\n{FIX}") * 3)
     )
     def price(text: str) -> float:
         """The price in a text.

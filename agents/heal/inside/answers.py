@@ -17,7 +17,7 @@ import time
 import types
 from pathlib import Path
 
-from .calls import DEEPEST, SCALARS
+from .calls import DEEPEST, NO_END, SCALARS
 from .report import Report
 
 TYPE_CHECKING = False
@@ -36,9 +36,15 @@ def main() -> None:
     """Answer calls of functions in files of a folder; no other program runs."""
     descriptor, tree, _, _, _, asked = json.loads(sys.argv[1])
     sys.path[0] = tree
-    report = Report(descriptor, tree)
-    report.answer(asked, None)
-    report.write()
+    answer(Report(descriptor, tree), tree, asked, None)
+
+
+def answer(report: Report, tree: str, asked: list[list[str]], main: types.ModuleType | None) -> None:
+    """Tell what calls (path and source of each) come to; `main` is the program's `__main__`, which has ended."""
+    answers = Answers(tree, main)
+    for path, source in asked:
+        report.answers.append(answers.to(path, source))
+        report.write()
 
 
 class Answers:
@@ -50,7 +56,10 @@ class Answers:
         self._end = time.monotonic() + _ALL_SECONDS
 
     def to(self, path: str, source: str) -> dict[str, Any] | None:
-        """What one call comes to; None where it does not end in time, or ends its process."""
+        """What one call comes to; None where the time for all is over."""
+        end = time.monotonic() + _CALL_SECONDS
+        if end > self._end:
+            return None
         receiving, sending = os.pipe()
         child = os.fork()
         if child == 0:
@@ -61,15 +70,14 @@ class Answers:
             finally:
                 os._exit(0)
         os.close(sending)
-        told = _read(receiving, min(self._end, time.monotonic() + _CALL_SECONDS))
+        told = _read(receiving, end)
         os.close(receiving)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        try:
-            answer: dict[str, Any] = json.loads(told)
-        except ValueError:
-            return None
-        return answer
+        answer: dict[str, Any] = {"value": None, "raises": NO_END, "seconds": _CALL_SECONDS, "output": ""}
+        with contextlib.suppress(ValueError):
+            return dict(json.loads(told))
+        return {**answer, "arguments": "", "state": ""}
 
     def _called(self, path: str, source: str) -> dict[str, Any]:
         scope = {**vars(self._module(path)), "having": _having}

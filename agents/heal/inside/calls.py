@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 SCALARS = (type(None), bool, int, float, complex, str, bytes)
+NO_END = "no end"
+"""In the place of what a call raises that takes too long, or ends its process."""
 DEEPEST = 8
 _MOST_CALLS = 8
 _MOST_SEEN = 200

@@ -39,7 +39,7 @@ class Report:
         self.ended = False
         self.tests: dict[str, dict[str, Any]] = {}
         self._calls = Calls(self._tree)
-        self._answers: list[dict[str, Any] | None] = []
+        self.answers: list[dict[str, Any] | None] = []
 
     def profile(self, frame: types.FrameType, event: str, argument: object) -> None:
         """Note the function that is called; for `sys.setprofile`."""
@@ -48,15 +48,6 @@ class Report:
             if len(self._called) < _MOST_CALLED:
                 self._called.setdefault(f"{code.co_filename[len(self._tree) :]}::{code.co_firstlineno}")
             self._calls.note(frame)
-
-    def answer(self, asked: list[list[str]], main: types.ModuleType | None) -> None:
-        """Note what calls (path and source of each) come to in the program that has ended."""
-        if asked:
-            from .answers import Answers
-
-            answers = Answers(self._tree, main)
-            for path, source in asked:
-                self._answers.append(answers.to(path, source))
 
     def error(self, error: BaseException) -> None:
         """Note an error with those that it came from."""
@@ -82,7 +73,7 @@ class Report:
                 "tests": self.tests,
                 "calls": list(self._calls.found),
                 "left_out": list(self._calls.left_out),
-                "answers": self._answers,
+                "answers": self.answers,
             }
             data = json.dumps(told).encode()
             os.ftruncate(self._descriptor, 0)

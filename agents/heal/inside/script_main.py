@@ -47,8 +47,10 @@ def main() -> None:
         sys.setprofile(None)
         report.ended = True
         report.write()
-        report.answer(asked, module)
-        report.write()
+        if asked:
+            from .answers import answer
+
+            answer(report, tree, asked, module)
 
 
 def _report_threads(report: Report) -> None:

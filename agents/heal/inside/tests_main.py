@@ -72,8 +72,10 @@ def main() -> None:
     ended = pytest.main([*options, *arguments], plugins=[Reporter()])
     report.ended = True
     report.write()
-    report.answer(asked, None)
-    report.write()
+    if asked:
+        from .answers import answer
+
+        answer(report, tree, asked, None)
     sys.exit(int(ended))
 
 
