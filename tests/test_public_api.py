@@ -72,7 +72,7 @@ def test_a_model_that_refuses_is_an_error_and_the_run_says_so_too(
         with pytest.raises(ModelError) as raised:
             generate(QUICKSORT, settings=settings, work_dir=tmp_path)
     assert raised.value.kind == "bad_key"
-    record = find(tmp_path, None).read()
+    record = find(tmp_path, "latest").read()
     assert (record.status, record.error) == ("stopped", Failure("bad_key", str(raised.value)))
 
 
@@ -83,7 +83,7 @@ def test_an_interruption_is_the_callers_and_the_run_is_kept(tmp_path: Path) -> N
 
     with pytest.raises(KeyboardInterrupt):
         generate(QUICKSORT, settings=SETTINGS, work_dir=tmp_path, on_event=interrupt)
-    assert find(tmp_path, None).read().status == "interrupted"
+    assert find(tmp_path, "latest").read().status == "interrupted"
 
 
 def test_settings_of_the_environment_that_do_not_fit_are_a_usage_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
+import sys
 from collections.abc import Iterator, Sequence
 
 from ..records import Clause, Need, Spec
@@ -53,7 +54,7 @@ _OF_THE_CODE = re.compile(
     re.IGNORECASE,
 )
 """What a clause says of how it is written, of its input's bounds, or of a word's meaning: no test shows that."""
-_CALLED = re.compile(r"(?<![\w.])(?:[a-z_]\w*\.)?(?P<name>[a-z_]\w*)\(")
+_CALLED = re.compile(r"(?<![\w.])(?:(?P<owner>[a-z_]\w*)\.)?(?P<name>[a-z_]\w*)\(")
 _ATTRIBUTE = re.compile(r"(?<![\w.])\.(?P<name>[a-z_]\w+)\b(?!\()")
 _OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")
 _PATTERN = re.compile(
@@ -217,6 +218,7 @@ def _names(text: str, quoted: Sequence[str], spec: Spec) -> Iterator[str]:
     called = [
         match["name"]
         for match in _CALLED.finditer(text)
+        if match["owner"] not in sys.stdlib_module_names
         if match["name"] not in (_NOT_TESTED if own else _BUILTIN) or (own and text[match.end() :].startswith(")"))
     ]
     inside = [each.strip("`").strip() for each in quoted if each.startswith("`")]
