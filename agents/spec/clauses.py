@@ -86,7 +86,7 @@ def _untestable(said: str) -> bool:
 def _is_example(said: str, spec: Spec) -> bool:
     """Return True if nothing is said beside calls, values, and the words between them."""
     entry = re.escape(spec.signature.name) if spec.signature else "(?!)"
-    for match in reversed(list(re.finditer(rf"\b(?:{entry}|\w+\.[\w.]+)\(", said))):
+    for match in reversed(list(re.finditer(rf"(?<![\w.])(?:{entry}|\w++\.[\w.]++)\(", said))):
         end = closing(said, match.end() - 1)
         said = f"{said[: match.start()]} {said[end + 1 :]}" if end is not None else said
     words = re.findall(r"[A-Za-z]{2,}", _BETWEEN.sub(" ", _QUOTED.sub(" ", said)))
