@@ -133,11 +133,11 @@ def verify(
                 if jsonl is not None:
                     terms = json_text.dumps([asdict(limits), str(python), named, [asdict(one) for one in modules]])
                     return _verify_pairs(jsonl, out, verifier, limits, terms, stream)
-                code = read_text(given[0], LONGEST)
+                module = read_text(given[0], LONGEST)
                 source = read_text(given[1], LONGEST)
                 with suppress(ValueError):  # what is no Python is the verdict's matter
                     source = as_user_code(source, given[0])
-                verdict = verifier.verify(code, source)
+                verdict = verifier.verify(module, source)
         except (GreenloopError, KeyboardInterrupt) as stop:
             interrupted = Interrupted("Interrupted before there was a verdict; run it again.")
             error = stop if isinstance(stop, GreenloopError) else interrupted

@@ -64,7 +64,8 @@ OTHERS = dict.fromkeys(  # what Python, git, pip, curl, TLS, the dynamic linker 
 REQUIRED: dict[str, tuple[str, ...]] = {
     "debug": ("x",), "batch status": ("x",), "batch merge": ("x", "--out", "x"),
     "bench humaneval+": ("--data", "x"),
-    "bench mbpp+": ("--data", "x"), "bench everyday": ("--data", "x"), "bench quixbugs": ("--data", "x"), "bench seeded-bugs": ("--data", "x"),
+    "bench mbpp+": ("--data", "x"),
+    "bench everyday": ("--data", "x"), "bench quixbugs": ("--data", "x"), "bench seeded-bugs": ("--data", "x"),
 }  # fmt: skip
 
 
