@@ -109,7 +109,7 @@ def test_a_receiver_that_takes_nothing_changes_nothing(tmp_path: Path, provider:
     (tmp_path / "plain").mkdir()
     (tmp_path / "traced").mkdir()
     began = time.monotonic()
-    plain, expected = run(tmp_path / "plain", provider)
+    plain, expected = run(tmp_path / "plain", provider, STARTED="cold")  # as the other is
     alone = time.monotonic() - began
     with receiving(silent=True) as receiver:
         endpoint = receiver.endpoint if silent else "http://127.0.0.1:9"

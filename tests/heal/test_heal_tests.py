@@ -93,7 +93,8 @@ def test_a_method_and_a_function_of_one_name_are_told_apart(project: Heals) -> N
     )
     project.replies('def price(self, text):\n    return float(text.lstrip("$"))\n')
     target = "src/shop/prices.py::Shop.price"
-    assert project.run(target, "--test", "tests/test_shop.py::test_shop") == 0, project.error
+    wanted = ("--test", "tests/test_shop.py::test_shop", "--require", "contested")
+    assert project.run(target, *wanted) == 0, project.error
     assert project.document["places"][0]["name"] == "Shop.price"
     assert [line for line in project.document["diff"].splitlines() if line.startswith("-  ")] == [
         "-        return 0.0"

@@ -26,6 +26,7 @@ from agents.storage.run_directory import RunDirectory
 from agents.ui.views import listing
 
 from ..support.commands import greenloop
+from ..support.proposers import three
 from ..support.provider import Streams
 from .conftest import Heals
 
@@ -72,7 +73,7 @@ def test_a_heal_that_is_stopped_keeps_its_best_patch_and_goes_on(heals: Heals, h
     assert (Path(result.run_dir) / "heal.patch").read_text() == result.diff
     shown = greenloop(heals.folder, "show", result.run_dir)
     assert "+    return x / 2" in shown.stdout
-    heals.alike(HALF)
+    heals.replies(*three(HALF)[1:])
     assert heals.run("--resume", result.run_dir, "--max-tokens", "99") == 0, heals.error
     assert heals.document["grade"] == "consensus"
 

@@ -162,7 +162,7 @@ def test_a_module_of_the_users_is_used_shown_in_outline_and_never_written(
     ("spec", "requirement", "questions"),
     [
         ("moving_average", "numpy==2.4.6", 7),
-        pytest.param("monthly_totals", "pandas==3.1.1", 0, marks=pytest.mark.thorough),
+        pytest.param("monthly_totals", "pandas==3.1.1", 3, marks=pytest.mark.thorough),
     ],
 )
 def test_a_spec_with_a_package_runs_on_recorded_replies(
