@@ -287,7 +287,7 @@ def test_a_fault_in_another_file_is_named_and_mended_where_it_may_change(heals: 
     assert heals.run("s.py", "--max-rounds", "1", "--expect", "n = 4") == 1
     assert "helper.py::load" in heals.document["why"]
     heals.alike("def load(values):\n    return values[0]\n")
-    options = ("--may-change", "helper.py", "--expect", "n = 4", "--apply", "--require", "consensus")
+    options = ("--may-change", "helper.py", "--expect", "n = 4", "--apply", "--require", "contested")
     assert heals.run("s.py", *options) == 0, heals.error
     assert [Path(each["file"]).name for each in heals.document["written"]] == ["helper.py"]
     assert "values[0]" in helper.read_text()
