@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ..records import Clause, ClauseCheck, Need, Test
 from ..spec.kinds_of_input import BY_NAME
@@ -45,6 +46,7 @@ class Used:
                 return any(map(BY_NAME[need.value].has, (*self.values, *self.expected)))
 
 
+@lru_cache(maxsize=1024)
 def used_by(test: Test) -> Used:
     """Return what `test` uses, by its syntax; nothing where it can't be parsed."""
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Protocol
@@ -243,17 +243,19 @@ class LoopState:
             answers = {f"test_spec_example_{n}" for n, each in enumerate(self.spec.examples, 1) if each.answer}
             suite = [test for test in self.suite if test.id not in answers]  # answers change no other question
             drawn = (*probes(suite, self.plan.probes), *edge_probes(self.clauses, suite, self.plan.probes // 4))
-            self._probes = tuple(test for test in drawn if not self._is_answered(test))
+            self._probes = tuple(self._unanswered(drawn))
             self._probes_know_tests = self.tests_written
         return self.roles.verifier.board(self.pool, self._probes) if self._probes else None
 
-    def _is_answered(self, probe: Test) -> bool:
-        """Return True if a trusted test says what comes of the call of `probe`, or an answer that nothing does."""
+    def _unanswered(self, drawn: Iterable[Test]) -> Iterator[Test]:
+        """Yield the probes of whose call neither a trusted test nor an answer says what may come of it."""
         trusted = [test for test in self.suite if test.trusted]
         checks = [check for each in trusted for check in checks_in(each.source, each.preamble)]
         known = {check.question for check in checks if check.decides}
-        asked = checks_in(probe.source, probe.preamble)
-        return bool(why_ruled_out(probe, self.spec)) or any(check.question in known for check in asked)
+        for probe in drawn:
+            asked = checks_in(probe.source, probe.preamble)
+            if not why_ruled_out(probe, self.spec) and not any(check.question in known for check in asked):
+                yield probe
 
     def situation(self, probed: Board | None, *, last_round: bool) -> Situation:
         """The facts that the judge needs beside the board."""

@@ -8,6 +8,7 @@ import builtins
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from ..records import Clause, Need, Spec
 from ..syntax.source import parse
@@ -175,20 +176,18 @@ def _without_header(text: str, spec: Spec) -> str:
 
 def _needs(text: str, said: str, spec: Spec) -> Iterator[Need]:
     bare = _without_headers(said)
+    if _ASSUMED.match(bare):
+        return
     quoted = [match[0] for match in _QUOTED.finditer(bare)]
     raised = [] if _NO_RAISE.search(bare) else list(dict.fromkeys(_EXCEPTION.findall(bare)))
     words = bare
     for each in quoted:
         words = words.replace(each, " ")
-    if _ASSUMED.match(bare):
-        return
     a_class = spec.signature is not None and spec.signature.kind == "class"
     # An object is empty in ways that no value of a test shows.
     inputs = [found for found in kinds_in(words) if not (a_class and found[0] == "an empty input")]
     if raised:
-        yield Need("exception", raised[0])
-        for exception in raised[1:]:
-            yield Need("exception", exception)
+        yield from (Need("exception", exception) for exception in raised)
         if len(raised) == 1:
             yield from (Need("input", kind, raised[0]) for kind, _ in inputs)
     else:
@@ -197,7 +196,7 @@ def _needs(text: str, said: str, spec: Spec) -> Iterator[Need]:
     yield from (Need("name", name) for name in _names(text, quoted, spec))
     yield from (Need("name", option) for option in _OPTION.findall(bare))
     if not raised:
-        texts = [each for each in map(_stated_text, _values_quoted(bare, quoted, _parameters(spec))) if each]
+        texts = [each for each in map(_stated_text, _values_quoted(bare, quoted, _parameters(spec.text))) if each]
         yield from (Need("text", each) for each in (texts if len(texts) < 3 else texts[:1]))
 
 
@@ -213,7 +212,7 @@ def _without_headers(text: str) -> str:
 def _names(text: str, quoted: Sequence[str], spec: Spec) -> Iterator[str]:
     """Yield the functions, methods and attributes that a clause speaks of, beside the entry point."""
     entry = spec.signature.name if spec.signature else ""
-    parameters = set(re.findall(r"[(,]\s*\*{0,2}([A-Za-z_]\w*)", " ".join(_headers(spec.text))))
+    parameters = _parameters(spec.text)
     own = spec.signature is not None and spec.signature.kind == "class"
     called = [
         match["name"]
@@ -226,18 +225,25 @@ def _names(text: str, quoted: Sequence[str], spec: Spec) -> Iterator[str]:
     if spec.signature is not None and not own:
         plain = []  # in a function's spec these are its parameters, keys, and values
     attributes = [match["name"] for match in _ATTRIBUTE.finditer(text)]
-    defined = set(re.findall(r"^(?:async )?def (\w+)", spec.text, re.MULTILINE))  # helpers of a stub
+    defined = _helpers(spec.text)
     for name in dict.fromkeys([*called, *attributes, *plain]):
         if name not in defined and name != entry and not name.startswith("_"):
             yield name
 
 
-def _parameters(spec: Spec) -> set[str]:
-    """Return the names of parameters in the headers and calls of a spec."""
-    return set(re.findall(r"[(,]\s*\*{0,2}([A-Za-z_]\w*)", " ".join(_headers(spec.text))))
+@lru_cache(maxsize=64)
+def _parameters(text: str) -> frozenset[str]:
+    """Return the names of parameters in the headers and calls of a spec's text."""
+    return frozenset(re.findall(r"[(,]\s*\*{0,2}([A-Za-z_]\w*)", " ".join(_headers(text))))
 
 
-def _values_quoted(text: str, quoted: Sequence[str], parameters: set[str]) -> Iterator[str]:
+@lru_cache(maxsize=64)
+def _helpers(text: str) -> frozenset[str]:
+    """Return the names of the functions that a stub defines."""
+    return frozenset(re.findall(r"^(?:async )?def (\w+)", text, re.MULTILINE))
+
+
+def _values_quoted(text: str, quoted: Sequence[str], parameters: frozenset[str]) -> Iterator[str]:
     """Yield the quotations that are no parameters and no words explained (`"word" is a group of letters`)."""
     for each in quoted:
         explained = re.search(rf"{re.escape(each)} (?:is|are|means?|being)\b", text)

@@ -101,6 +101,14 @@ def test_methods_and_attributes_of_a_class_are_needed_and_parameters_are_not() -
     assert found["`x` is any value"] == []
 
 
+def test_many_different_clauses_take_linear_time() -> None:
+    text = "Write f(n: int) -> int. " + " ".join(f"f{n}(x) takes {n}." for n in range(6_000))
+    asked = spec("Write f(n: int) -> int.")
+    began = time.thread_time()
+    assert len(clauses(Spec(asked.id, text, asked.signature))) > 1_000
+    assert time.thread_time() - began < 2
+
+
 @pytest.mark.parametrize("unit", ["a. ", "; ", "(", "`", '"', "raise ", "- a\n", "f(", "Given a\n", "\n", " "])
 def test_a_long_text_takes_linear_time(unit: str) -> None:
     text = f"Write f(n: int) -> int. {unit * (19_000 // len(unit))}"
