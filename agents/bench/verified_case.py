@@ -31,6 +31,8 @@ class VerifiedCase:
 
     subject: RepairTask
     verifier: Verifier
+    holds_out = True  # what is not shown of the tests is in no prompt
+    other_runs = ()  # its functions are called
 
     @property
     def files(self) -> Mapping[str, str]:
@@ -46,16 +48,6 @@ class VerifiedCase:
     def trusted(self) -> bool:
         """True: the tests decide."""
         return True
-
-    @property
-    def holds_out(self) -> bool:
-        """True: what is not shown of the tests is in no prompt."""
-        return True
-
-    @property
-    def other_runs(self) -> tuple[Call, ...]:
-        """None: the function is called."""
-        return ()
 
     def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
         """The calls of literals that the tests make, whatever the module."""

@@ -60,6 +60,8 @@ class CallCase:
     line: int | None = None
     limits: SandboxLimits = _LIMITS
     cancelled: Callable[[], bool] = lambda: False
+    holds_out = True  # a failing test that is not shown is in no prompt
+    other_runs = ()  # its functions are called
 
     @cached_property
     def files(self) -> Mapping[str, str]:
@@ -75,16 +77,6 @@ class CallCase:
     def trusted(self) -> bool:
         """True where tests or `verify` decide."""
         return bool(self.tests or self.pytest) or self.verify is not None
-
-    @property
-    def holds_out(self) -> bool:
-        """True: a failing test that is not shown is in no prompt."""
-        return True
-
-    @property
-    def other_runs(self) -> tuple[Call, ...]:
-        """None: the function is called."""
-        return ()
 
     @cached_property
     def _called(self) -> list[CapturedCall]:

@@ -47,6 +47,7 @@ class ScriptCase:
     keep: tuple[Invocation, ...] = ()
     installed: frozenset[str] = frozenset()
     cancelled: Callable[[], bool] = lambda: False
+    holds_out = False  # the prompt says all that is expected of the script
 
     @cached_property
     def files(self) -> Mapping[str, str]:
@@ -62,11 +63,6 @@ class ScriptCase:
     def trusted(self) -> bool:
         """True where the user said what is expected."""
         return bool(self.expectations.given or self.expected_calls)
-
-    @property
-    def holds_out(self) -> bool:
-        """False: the prompt says all that is expected of the script."""
-        return False
 
     @cached_property
     def other_runs(self) -> tuple[Call, ...]:

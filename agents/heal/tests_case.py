@@ -42,6 +42,8 @@ class TestsCase:
     arguments: tuple[str, ...] = ()
     expected_calls: tuple[ExpectedCall, ...] = ()
     cancelled: Callable[[], bool] = lambda: False
+    holds_out = True  # a failing test that is not shown is in no prompt
+    other_runs = ()  # its functions are called
 
     @cached_property
     def files(self) -> Mapping[str, str]:
@@ -52,16 +54,6 @@ class TestsCase:
     def trusted(self) -> bool:
         """True: the tests say what is expected."""
         return True
-
-    @property
-    def holds_out(self) -> bool:
-        """True: a failing test that is not shown is in no prompt."""
-        return True
-
-    @property
-    def other_runs(self) -> tuple[Call, ...]:
-        """None: its functions are called."""
-        return ()
 
     def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
         """Run the failing tests once on `changed` files. Raises SandboxBroken and Interrupted."""

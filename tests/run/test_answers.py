@@ -16,7 +16,7 @@ from agents.spec import read_spec
 from agents.spec.answers import answered
 from agents.storage.run_directory import RunDirectory
 
-from ..support.provider import Handler, Provider, Streams, serving
+from ..support.provider import Provider, Writes, serving
 
 KEY = {"OPENAI_API_KEY": "k"}
 SPEC = "Implement class MinStack. push(x) adds x; pop() takes the last off and returns it; min() the smallest.\n"
@@ -87,14 +87,11 @@ ANSWERS = {
 
 @pytest.fixture(scope="module")
 def provider() -> Iterator[Provider]:
-    def answer(handler: Handler) -> None:
-        number = len(server.requests)
-        code = CODE.format(number=number, default=", default=0" if number % 2 else "")
-        text = TESTS if "pytest tests" in handler.body["messages"][-1]["content"] else code
-        Streams([f"```python\n{text}```\n"])(handler)
+    def code(number: int) -> str:
+        return CODE.format(number=number, default=", default=0" if number % 2 else "")
 
     with serving() as server:
-        server.script(answer)
+        server.script(Writes(code, TESTS))
         yield server
 
 

@@ -177,6 +177,19 @@ class Streams:
 
 
 @dataclass(frozen=True)
+class Writes:
+    """Writes `tests` where pytest tests are asked for, and else the code of that request's number."""
+
+    code: Callable[[int], str]
+    tests: str
+
+    def __call__(self, handler: Handler) -> None:
+        asked_for_tests = "pytest tests" in handler.body["messages"][-1]["content"]
+        text = self.tests if asked_for_tests else self.code(len(handler.server.requests))
+        Streams([f"```python\n{text}```\n"])(handler)
+
+
+@dataclass(frozen=True)
 class Fails:
     """Answers with an HTTP error in the OpenAI API's form."""
 

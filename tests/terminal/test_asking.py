@@ -16,7 +16,7 @@ from agents.spec import read_spec
 from agents.storage.run_directory import RunDirectory
 
 from ..support.commands import greenloop
-from ..support.provider import Handler, Provider, Streams, serving
+from ..support.provider import Provider, Writes, serving
 from ..support.pseudo_terminal import Keyboard, on_terminal
 
 pytestmark = [
@@ -54,14 +54,11 @@ def test_loop():
 
 @pytest.fixture(scope="module")
 def provider() -> Iterator[Provider]:
-    def answer(handler: Handler) -> None:
-        number = len(server.requests)
-        code = CODE.format(number=number, length="len(xs)" if number % 2 else "max(1, len(xs))")
-        text = TESTS if "pytest tests" in handler.body["messages"][-1]["content"] else code
-        Streams([f"```python\n{text}```\n"])(handler)
+    def code(number: int) -> str:
+        return CODE.format(number=number, length="len(xs)" if number % 2 else "max(1, len(xs))")
 
     with serving() as server:
-        server.script(answer)
+        server.script(Writes(code, TESTS))
         yield server
 
 
