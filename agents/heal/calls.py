@@ -32,7 +32,7 @@ Verify = Callable[[Any], object]
 _MOST_DETAIL = 500
 _MOST_CALLS = 8
 UNKNOWN = "not known"
-"""What a call that raises leaves of its arguments."""
+"""Return the state in which a call that raises leaves its arguments."""
 _LIMITS = SandboxLimits()
 
 

@@ -68,7 +68,7 @@ class CapturedCall:
         return f"{name}({', '.join(arguments)})"
 
     def answer(self, body: Tree, seconds: float) -> Answer:
-        """What an answer says, the call's own arguments left alone."""
+        """Return the content of an answer, the call's own arguments left alone."""
         inside, here = PlainCrossing(1), PlainCrossing(2)
         (state, args, kwargs), _ = inside.unpack(self.body)
         before, held = repr((args, kwargs)), repr(state)

@@ -46,4 +46,4 @@ class Case(Protocol):
         """The calls of functions in its files that it makes on `changed` files."""
 
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> Sequence[Answer | None]:
-        """What calls come to on `changed` files, apart from each other; None for one that has no answer."""
+        """Return the answers to calls on `changed` files, apart from each other; None for one that has none."""

@@ -110,7 +110,7 @@ class Evidence:
         return [call for call in self.calls if _text(self.before.get(call)) is not None]
 
     def effects(self, trial: Trial) -> Iterator[Suspicion]:
-        """What a patch does beside returning something, where the code as it was did not do it; each kind once."""
+        """Return the effects of a patch that the code as it was did not have, each kind once."""
         found: dict[SuspicionName, str] = {}
         slow = fast = 0.0
         answers = self.after.get(trial.patch.id, {})

@@ -86,8 +86,8 @@ class ScriptRun:
     contents: Mapping[str, bytes | None]
     tests: Mapping[str, TestRun] = field(default_factory=dict)
     calls: tuple[Call, ...] = ()
-    """What was called with which plain data, and `left_out` why others can't be called again; only where they were
-    asked for."""
+    """The calls with plain data, and `left_out` why others can't be made again; only where they were asked
+    for."""
     left_out: tuple[Call, ...] = ()
     answers: tuple[Answer | None, ...] = ()
     """Of the calls that were asked for."""

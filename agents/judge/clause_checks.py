@@ -1,4 +1,4 @@
-"""What the counting tests of a suite say of each clause of the spec: held, open, or checked by nothing."""
+"""Checks each clause of the spec against the tests that count: held, open, or checked by nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .probes import EDGE, argument_nodes, literal_call, probe, with_arguments
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What one test uses: names, exceptions it expects, values that it passes on and compares with, and
+    """The parts that one test uses: names, exceptions it expects, values that it passes on and compares with, and
     all its texts."""
 
     names: frozenset[str]

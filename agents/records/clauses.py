@@ -38,7 +38,7 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class ClauseCheck:
-    """What tests say of one clause: `tests` that count are about it, `missing` is what none of them uses, and
+    """The standing of one clause: `tests` that count are about it, `missing` is what none of them uses, and
     `would_test` a line that would test that. `open` says that a test of it is an open question."""
 
     text: str

@@ -73,7 +73,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a call came to: the value as text, of plain data its source, or the name of what it `raises`; what it
+    """The outcome of a call: the value as text, of plain data its source, or the name of what it `raises`; what it
     printed, and its arguments and its object where it left them changed."""
 
     value: str | None

@@ -191,7 +191,7 @@ class RunResult(RunOutcome):
     disputes: tuple[Dispute, ...] = ()
     ledger: tuple[LedgerEntry, ...] = ()
     clauses: tuple[ClauseCheck, ...] = ()
-    """What the tests say of each clause of the spec."""
+    """The standing of each clause of the spec by the tests."""
     tokens_per_second: float | None = None
     model: str | None = None
     model_reason: str = ""

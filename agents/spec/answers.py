@@ -32,7 +32,7 @@ _KIND = re.compile(r"(?P<kind>wrong|any)[ \t]*:[ \t]*(?P<said>\S.*)", re.DOTALL 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What a user says: an example holds, a test is `wrong`, or `any` outcome of a call is all right. `code` holds
+    """An answer of the user's: an example holds, a test is `wrong`, or `any` outcome of a call is all right. `code` holds
     the statements."""
 
     kind: Literal["example", "wrong", "any"]

@@ -54,7 +54,7 @@ _OF_THE_CODE = re.compile(
     r"|\bmeans\b|\bexample\b|\binput:",
     re.IGNORECASE,
 )
-"""What a clause says of how it is written, of its input's bounds, or of a word's meaning: no test shows that."""
+"""Said of how the code is written, of its input's bounds, or of a word's meaning: no test shows that."""
 _CALLED = re.compile(r"(?<![\w.])(?:(?P<owner>[a-z_]\w*)\.)?(?P<name>[a-z_]\w*)\(")
 _ATTRIBUTE = re.compile(r"(?<![\w.])\.(?P<name>[a-z_]\w+)\b(?!\()")
 _OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")

@@ -1,4 +1,4 @@
-"""What would change the grade of a run: an answer, an example, more drafts, a larger model; each as a command."""
+"""Names ways to change the grade of a run: an answer, an example, more drafts, a larger model; each a command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What calls of a program's functions come to once it has ended: each in a process forked from it."""
+"""Answers calls of a program's functions once it has ended: each in a process forked from it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Answers:
         self._end = time.monotonic() + _ALL_SECONDS
 
     def to(self, path: str, source: str) -> dict[str, Any] | None:
-        """What one call comes to; None where the time for all is over."""
+        """Return the answer to one call; None where the time for all is over."""
         end = time.monotonic() + _CALL_SECONDS
         if end > self._end:
             return None
@@ -122,7 +122,7 @@ class Answers:
 
 
 def _read(pipe: int, end: float) -> bytes:
-    """What is written to a pipe until it is closed or the time is over."""
+    """Read a pipe until it is closed or the time is over."""
     told = b""
     while (left := end - time.monotonic()) > 0 and len(told) < _MOST_BYTES:
         if not select.select([pipe], [], [], left)[0] or not (part := os.read(pipe, 1 << 16)):
@@ -153,7 +153,7 @@ def _having(kind: type, /, **state: Any) -> Any:
 
 
 def _awaited(value: Any) -> Any:
-    """What a coroutine returns and what an iterator yields first; any other value itself."""
+    """Return the result of a coroutine and the first items of an iterator; any other value itself."""
     if inspect.iscoroutine(value):
         import asyncio
 
