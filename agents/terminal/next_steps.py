@@ -1,4 +1,4 @@
-"""Names ways to change the grade of a run: an answer, an example, more drafts, a larger model; each a command."""
+"""Names ways to a better grade: an answer, an example, more drafts, a larger model; each a command."""
 
 from __future__ import annotations
 
