@@ -32,8 +32,8 @@ _KIND = re.compile(r"(?P<kind>wrong|any)[ \t]*:[ \t]*(?P<said>\S.*)", re.DOTALL 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """An answer of the user's: an example holds, a test is `wrong`, or `any` outcome of a call is all right. `code`
-    holds the statements."""
+    """An answer of the user's: an example holds, a test is `wrong`, or `any` outcome of a call is all right.
+    `code` holds the statements."""
 
     kind: Literal["example", "wrong", "any"]
     code: str
