@@ -17,7 +17,7 @@ from .repair_tasks import RepairTask
 
 MODULE = "user_code.py"
 _LIMITS = SandboxLimits(wall_seconds=10.0, cpu_seconds=10)
-_CALL_SECONDS = 2.0
+_CALL_SECONDS = 4.0
 
 
 def open_verifier(sandbox: Sandbox) -> Verifier:

@@ -182,7 +182,7 @@
     const lines = make("textarea", { id: "lines", "aria-label": "Answers, one a line" });
     const said = (line) => line.startsWith("any: ") ? "The spec doesn't care" : line.startsWith("wrong: ") ? "The test is wrong" : line;
     const offer = (line) => act(said(line), () => { lines.value = `${lines.value}${lines.value ? "\n" : ""}${line}`; }, { title: line });
-    const asked = (each) => [question(each), make("li", { class: "samples acts", role: "group", "aria-label": each.question }, ...each.lines.map(offer))];
+    const asked = (each) => [question(each), make("li", {}, make("div", { class: "samples acts", role: "group", "aria-label": each.question }, ...each.lines.map(offer)))];
     return part(plural(list.length, "open question"), make("ul", { class: "questions" }, ...list.flatMap(asked)),
       make("p", { text: "Click the right answers, or write your own; then go on." }), lines,
       make("div", { class: "acts" }, act("Answer and go on", async () => { await ask(path(name, "/answer"), { lines: lines.value }); await draw(); }, { class: "primary" })));

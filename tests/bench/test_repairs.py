@@ -132,6 +132,7 @@ def test_the_mutant_planted_fails_an_example(tmp_path: Path, verifier: Verifier)
 
 
 @pytest.mark.thorough
+@pytest.mark.timeout(1100)
 @with_quixbugs
 def test_the_command_counts_correct_repairs_and_false_fixes(tmp_path: Path, provider: Provider) -> None:
     assert BITCOUNT is not None
@@ -141,7 +142,7 @@ def test_the_command_counts_correct_repairs_and_false_fixes(tmp_path: Path, prov
     provider.script(as_reply(table), *[as_reply(without_docstring(BITCOUNT.reference))] * 3)
     arguments = ("bench", "quixbugs", "--data", str(CHECKOUT), "--limit", "1", "--out", str(tmp_path / "out"))
     model = ("--model", "openai/tiny-1b", "--api-base", provider.api_base)
-    ended = greenloop(tmp_path, *arguments, *model, extra={"OPENAI_API_KEY": "k"})
+    ended = greenloop(tmp_path, *arguments, *model, extra={"OPENAI_API_KEY": "k"}, seconds=500)  # its loop never ends
     assert ended.returncode == 0, ended.stderr
     results = json.loads((tmp_path / "out/results.json").read_text())
     by_name = {each["strategy"]: each for each in results["strategies"]}
@@ -149,7 +150,7 @@ def test_the_command_counts_correct_repairs_and_false_fixes(tmp_path: Path, prov
     assert by_name["greenloop"]["plus"]["count"] == 1
     assert "false fixes, of claims" in (tmp_path / "out/results.md").read_text()
     asked = len(provider.requests)
-    again = greenloop(tmp_path, *arguments, *model, extra={"OPENAI_API_KEY": "k"})
+    again = greenloop(tmp_path, *arguments, *model, extra={"OPENAI_API_KEY": "k"}, seconds=500)
     assert again.returncode == 0
     assert len(provider.requests) == asked
 

@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -38,7 +39,8 @@ def serve(connection: socket.socket) -> list[str] | None:
                     waiting.unregister(key.fileobj)
                     number, told = begun.pop(key.fd)
                     _, status = os.waitpid(number, 0)
-                    os.write(told, f" {os.waitstatus_to_exitcode(status)}".encode())
+                    with suppress(BrokenPipeError):  # whoever asked has given up
+                        os.write(told, f" {os.waitstatus_to_exitcode(status)}".encode())
                     os.close(told)
                     os.close(key.fd)
                     continue
