@@ -142,7 +142,7 @@ def test_the_command_counts_correct_repairs_and_false_fixes(tmp_path: Path, prov
     provider.script(as_reply(table), *[as_reply(without_docstring(BITCOUNT.reference))] * 3)
     arguments = ("bench", "quixbugs", "--data", str(CHECKOUT), "--limit", "1", "--out", str(tmp_path / "out"))
     model = ("--model", "openai/tiny-1b", "--api-base", provider.api_base)
-    ended = greenloop(tmp_path, *arguments, *model, extra={"OPENAI_API_KEY": "k"}, seconds=500)  # its loop never ends
+    ended = greenloop(tmp_path, *arguments, *model, extra={"OPENAI_API_KEY": "k"}, seconds=500)  # it hangs
     assert ended.returncode == 0, ended.stderr
     results = json.loads((tmp_path / "out/results.json").read_text())
     by_name = {each["strategy"]: each for each in results["strategies"]}
