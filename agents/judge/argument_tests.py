@@ -1,4 +1,4 @@
-"""Trusted tests of what the spec's words say of arguments: they stay as they are, or what comes out is new."""
+"""Tests of arguments that can change: trusted ones of what the spec's words say, and probes of what drafts do."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from ..records import Clause, Test
 from ..syntax.source import indented
-from .probes import literal_call
+from .probes import UNKNOWN, literal_call
 
 _GIVEN = (
     r"(?:inputs?|arguments?|original|given|lists?|dict\w*|arrays?|sets?|matrix|grid|parameters?|either|them|it)\b"
@@ -29,6 +29,8 @@ _IN_PLACE = re.compile(r"\bin[- ]place\b", re.IGNORECASE)
 _MOST_CALLS = 2
 SAID = "test_spec_says_"
 """The names of these tests begin so."""
+SEEN = "test_argument_"
+"""The names of these probes begin so."""
 
 
 def argument_tests(clauses: Sequence[Clause], tests: Sequence[Test]) -> tuple[Test, ...]:
@@ -44,6 +46,20 @@ def argument_tests(clauses: Sequence[Clause], tests: Sequence[Test]) -> tuple[Te
         for word, pattern, condition in kinds
         if (said := [clause for clause in clauses if pattern.search(clause.text)]) and not in_place
         for number, (call, argument, preamble) in enumerate(calls, 1)
+    )
+
+
+def argument_probes(tests: Sequence[Test]) -> tuple[Test, ...]:
+    """Return probes of what an argument is after a call, and whether it is what the call returns."""
+    calls = [each for each in dict.fromkeys(_calls(tests)) if ast.literal_eval(each[1])]
+    bodies = [
+        (f"given = {argument}\n{step}\nassert {asked} == {UNKNOWN}", preamble)
+        for call, argument, preamble in calls
+        for step, asked in ((call, "given"), (f"result = {call}", "(result is given)"))
+    ]
+    return tuple(
+        Test(f"{SEEN}{number}", f"def {SEEN}{number}():\n{indented(body)}\n", "generated", preamble)
+        for number, (body, preamble) in enumerate(bodies, 1)
     )
 
 

@@ -194,14 +194,18 @@ def _unchecked(checks: Sequence[ClauseCheck]) -> str:
 def _why(view: LeaderView, *, enough: bool) -> str:
     """The facts that a grade rests on."""
     does_best = " that do best on them" if view.trusted else ""
+    given = [entry for entry in view.trusted if not entry.test.id.startswith(SAID)]
     facts = [
-        *([f"all {len(view.trusted)} trusted tests pass"] if view.trusted else []),
+        *([f"all {len(given)} trusted tests pass"] if given else []),
+        *(["what the spec says of arguments holds"] if len(given) < len(view.trusted) else []),
         f"{view.agreeing} of {len(view.agreement.voters)} independent drafts{does_best} behave alike",
         f"{len(view.stood)} of {len(view.own)} generated tests stand as they were written",
         *([f"{len(view.failed)} tests that count fail"] if view.failed else []),
         *([f"{len(view.unsettled)} that it fails are open questions"] if view.unsettled else []),
     ]
     said = f"{', '.join(facts[:-1])}, and {facts[-1]}."
+    if view.arguments:
+        said += f" {view.arguments}"
     if view.agreement.probes is None:
         said += " No input beyond those of the tests could be tried."
     if any(verdict.isolation == "in-process" for verdict in view.agreement.board.verdicts):

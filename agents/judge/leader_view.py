@@ -8,7 +8,7 @@ from math import log2
 
 from ..records import Candidate, ClauseCheck, Dispute, Grade, LedgerEntry, Outcome, Test
 from .agreement import Agreement
-from .argument_tests import SAID
+from .argument_tests import SAID, SEEN
 from .claims import claim_of
 from .clause_checks import used_by
 from .probes import EDGE, probed_call
@@ -123,6 +123,21 @@ class LeaderView:
         """The generated tests that stand as they were written, and that the leader passes."""
         return [entry for entry in self.passed if entry.test.origin == "generated"]
 
+    @property
+    def arguments(self) -> str:
+        """Return a sentence on an argument that the leader changes or returns itself; empty without one."""
+        probes = self.agreement.probes.tests if self.agreement.probes is not None else ()
+        for probe in (each for each in probes if each.id.startswith(SEEN)):
+            claim, found = claim_of(probe), self.agreement.returned(self.leader, probe)
+            if claim is None or found is None:
+                continue
+            argument, call = (step.partition(" = ")[2] or step for step in claim.setup)
+            if claim.call != "given" and found == "True":
+                return f"It returns its argument itself, as in given = {argument}; {call} is given."
+            if claim.call == "given" and found != argument:
+                return f"It changes its argument: after given = {argument}; {call} it is {found}."
+        return ""
+
     def disputes(self, grade: Grade) -> tuple[Dispute, ...]:
         """The open questions, the most telling first: contested tests that expect what the spec names; without
         success inputs on which drafts that pass the tests differ, inputs that a clause asks for and no test has,
@@ -148,6 +163,8 @@ class LeaderView:
             asked = Dispute(probe.id, call, tuple(sorted(dict.fromkeys(answers), key=raises)))
             if len(set(returned)) > 1:
                 which.append((-_bits(returned), len(call), asked))
+            elif probe.id.startswith(SEEN):
+                continue  # where drafts are alike in this, nobody asks
             elif probe.id.startswith(EDGE):
                 edges.append((0.0, len(call), asked))
             elif others := {self._answer(c, probe) for c in self.agreement.board.candidates} - set(answers):

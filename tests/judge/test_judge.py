@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agents.judge.argument_tests import argument_probes
 from agents.judge.judge import Situation, failures
 from agents.judge.judge import judge as judge_by
 from agents.judge.thresholds import Thresholds
@@ -381,12 +382,12 @@ def test_tests_are_asked_for_once_a_draft_passes_the_trusted_ones() -> None:
 PROBE = Test("test_probe_1", "def test_probe_1():\n    assert f(7) == ...\n", "generated")
 
 
-def _probed(returned: dict[Candidate, str | None]) -> Board:
+def _probed(returned: dict[Candidate, str | None], probe: Test = PROBE) -> Board:
     verdicts = tuple(
-        Verdict("failed", (Outcome(PROBE.id, "failed" if value else "error", actual=value),))
+        Verdict("failed", (Outcome(probe.id, "failed" if value else "error", actual=value),))
         for value in returned.values()
     )
-    return Board(tuple(returned), (PROBE,), verdicts)
+    return Board(tuple(returned), (probe,), verdicts)
 
 
 def test_drafts_that_differ_beyond_the_tests_are_no_consensus() -> None:
@@ -416,6 +417,22 @@ def test_a_probe_on_which_a_draft_raises_is_outside_the_spec() -> None:
     probes = _probed({A: "7", B: None, C: "7"})
     ruling = judge(board(EXPECTED, dict.fromkeys((A, B, C), RIGHT)), situation(probes=probes))
     assert (ruling.grade, ruling.done) == ("consensus", True)
+
+
+def test_a_draft_that_changes_its_argument_is_not_like_one_that_does_not() -> None:
+    changed, returned = argument_probes([value_test("test_1", "f([2, 1])", "[1, 2]")])[:2]
+    agreeing = board(EXPECTED, dict.fromkeys((A, B, C), RIGHT))
+    apart = judge(agreeing, situation(probes=_probed({A: "[2, 1]", B: "[1, 2]", C: "[2, 1]"}, changed), **DRAFTED))
+    assert [(each.question, each.answers) for each in apart.disputes] == [
+        ("given = [2, 1]; f(given); given", ("[2, 1]", "[1, 2]"))
+    ]
+    alike = judge(agreeing, situation(probes=_probed(dict.fromkeys((A, B, C), "[1, 2]"), changed)))
+    assert (alike.grade, alike.disputes) == ("consensus", ())
+    assert "It changes its argument: after given = [2, 1]; f(given) it is [1, 2]." in alike.why
+    itself = judge(agreeing, situation(probes=_probed(dict.fromkeys((A, B, C), "True"), returned)))
+    assert "It returns its argument itself, as in given = [2, 1]; f(given) is given." in itself.why
+    neither = judge(agreeing, situation(probes=_probed(dict.fromkeys((A, B, C), "False"), returned)))
+    assert "argument" not in neither.why
 
 
 # --- on any board ---------------------------------------------------------------------------------------------
