@@ -70,9 +70,7 @@ class LoopState:
         branches: Sequence[Branch] = (),
     ) -> None:
         self.approvals = LoopApprovals(approver, emit)
-        self.spec = spec
-        self.clauses = _specified(clauses(spec), spec)
-        self._answers = sum(example.answer for example in spec.examples)
+        self._take_spec(spec)
         # What no draft does as an answer says is asked for anew, by drafts that are told of it.
         self.plan = replace(plan, most_drafts=plan.most_drafts + plan.drafts) if self._answers else plan
         self.roles = roles
@@ -95,6 +93,11 @@ class LoopState:
         self._probes: tuple[Test, ...] | None = None
         self._probes_know_tests = False
 
+    def _take_spec(self, spec: Spec) -> None:
+        self.spec = spec
+        self.clauses = _specified(clauses(spec), spec)
+        self._answers = sum(example.answer for example in spec.examples)
+
     def take_branch(self, number: int) -> bool:
         """Go on as the branch after round `number` says, if there is one. Return True if it brings something new
         to judge."""
@@ -102,7 +105,8 @@ class LoopState:
         if branch is None:
             return False
         ruled_out = [(spec.wrong_tests, spec.unspecified) for spec in (self.spec, branch.spec)]
-        self.roles, self.plan, self.spec = branch.roles, branch.plan, branch.spec
+        self.roles, self.plan = branch.roles, branch.plan
+        self._take_spec(branch.spec)
         self.last_round = number + branch.plan.max_rounds
         self.suite += renamed(branch.tests, self.suite)
         self.pool += [branch.candidate] if branch.candidate is not None else []
@@ -165,10 +169,16 @@ class LoopState:
         self.tests_written = True
 
     def write_clause_tests(self, checks: Sequence[ClauseCheck]) -> None:
-        """Ask for tests of the clauses that nothing checks, once a run."""
+        """Ask for tests of the clauses that nothing checks, once a run; replies that were recorded without them
+        leave those clauses unchecked."""
         self._clauses_asked = True
         unchecked = [check for check in checks if check.missing]
-        self.add_tests(lambda: self.roles.test_writer.draft_for(self.spec, unchecked))
+        try:
+            self.add_tests(lambda: self.roles.test_writer.draft_for(self.spec, unchecked))
+        except ModelError as error:
+            if error.kind not in ("not_recorded", "not_cached"):
+                raise
+            self.emit(Note(f"No more tests of clauses: {error}", warning=True))
 
     def tell(self, tests: Iterable[Test]) -> None:
         """Show `tests` to the drafts that are asked for from now on, as the spec's examples are shown."""

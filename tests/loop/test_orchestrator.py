@@ -217,6 +217,18 @@ def test_tests_of_a_clause_that_nothing_checks_are_asked_for_once() -> None:
     assert [check.standing for check in ruling.clauses] == ["held by 4 tests", "held by 1 test"]
 
 
+def test_replies_recorded_without_tests_of_clauses_leave_them_unchecked() -> None:
+    told: list[Event] = []
+    parts = {"draft": [RIGHT] * 5, "tests": [suite((1, 2), (3, 6))]}
+    state, _ = loop_state(Model(ModelError("not_recorded", "No reply."), **parts), spec=NEGATIVE, told=told)
+    ruling = orchestrate(state)
+    assert (ruling.grade, ruling.clauses[1].standing) == ("contested", "nothing checks this")
+    assert [each.text for each in told if isinstance(each, Note)] == ["No more tests of clauses: No reply."]
+    state, _ = loop_state(Model(ModelError("network", "Gone."), **parts), spec=NEGATIVE)
+    with pytest.raises(ModelError, match="Gone"):
+        orchestrate(state)
+
+
 def test_a_clause_whose_only_test_the_drafts_outvote_is_no_success() -> None:
     model = Model(draft=[RIGHT] * 5, tests=[suite((1, 2), (3, 6)), suite((-2, 0))])
     state, _ = loop_state(model, spec=NEGATIVE)

@@ -6,13 +6,24 @@ from dataclasses import replace
 import pytest
 
 from agents.errors import BudgetSpent, ModelError, ReplyError
-from agents.events import Event, Note
-from agents.loop.state import renamed, surviving
-from agents.records import LedgerEntry, Reply, Request, RoundRecord, Ruling, Spec, Test
+from agents.events import Event, Note, ignore_event
+from agents.loop.roles import Branch
+from agents.loop.state import LoopState, renamed, surviving
+from agents.records import Example, LedgerEntry, Reply, Request, RoundRecord, Ruling, Spec, Test
 from agents.spec import read_spec
 
 from ..support.boards import value_test
-from ..support.loop_parts import RIGHT, SPEC, WITH_EXAMPLE, WRONG, WRONG_TOO, BoardsHere, Model, loop_state
+from ..support.loop_parts import (
+    RIGHT,
+    SPEC,
+    WITH_EXAMPLE,
+    WRONG,
+    WRONG_TOO,
+    Archive,
+    BoardsHere,
+    Model,
+    loop_state,
+)
 
 ONE, TWO = value_test("test_1", "double(1)", "2"), value_test("test_2", "double(2)", "4")
 
@@ -140,6 +151,21 @@ def test_an_input_that_an_answer_leaves_open_is_asked_of_no_clause() -> None:
     assert any(need.kind == "input" for clause in state.clauses for need in clause.needs)
     state, _ = loop_state(Model(), spec=replace(spec, unspecified=("double([])",)))
     assert not any(need.kind == "input" for clause in state.clauses for need in clause.needs)
+
+
+def test_a_fork_with_answers_reads_the_clauses_anew_and_counts_them() -> None:
+    spec = read_spec(
+        "Implement double(xs: list) -> list: twice each. An empty list stays empty.", origin="argument"
+    )
+    parts, _ = loop_state(Model(), spec=spec)
+    answer = Example("double([1]) == [2]", "assert double([1]) == [2]", answer=True)
+    forked = replace(spec, unspecified=("double([])",), examples=(answer,))
+    branches = [Branch(0, parts.roles, parts.plan, forked)]
+    state = LoopState(spec, parts.plan, parts.roles, Archive(), ignore_event, branches=branches)
+    state.take_branch(0)
+    situation = state.situation(None, last_round=False)
+    assert situation.answers == 1
+    assert not any(need.kind == "input" for clause in situation.clauses for need in clause.needs)
 
 
 def test_tests_that_answers_rule_out_are_not_run_and_stay_in_the_ledger() -> None:

@@ -49,10 +49,11 @@ def suite(*cases: tuple[int, int]) -> str:
 
 
 class Model:
-    """Answers by the purpose of a question; a missing answer means that the budget is spent."""
+    """Answers by the purpose of a question; a missing answer means that the budget is spent, or `missing`."""
 
-    def __init__(self, **answers: Sequence[str]) -> None:
+    def __init__(self, missing: Exception | None = None, **answers: Sequence[str]) -> None:
         self.answers = {purpose: list(texts) for purpose, texts in answers.items()}
+        self.missing = missing or BudgetSpent("tokens", 10, 10)
         self.asked: list[str] = []
 
     def __call__(self, request: Request) -> Reply:
@@ -60,7 +61,7 @@ class Model:
         self.asked.append(purpose)
         answers = self.answers.get(purpose)
         if not answers:
-            raise BudgetSpent("tokens", 10, 10)
+            raise self.missing
         return Reply(f"```python\n{answers.pop(0)}\n```", "stop")
 
 
