@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from ..judge.agreement import exception_of
 from ..judge.probes import UNKNOWN
 from ..records import Candidate, Dispute, Spec, Test
 from ..spec.examples import from_statement
@@ -72,5 +73,5 @@ def _answer(reference: str, question: str, verifier: CachedVerifier) -> str | No
     outcome = verifier.board([Candidate("reference", reference, "user", 1)], [test]).verdicts[0].outcome(_NAME)
     if outcome.actual is not None:
         return outcome.actual
-    raised = outcome.detail.partition(":")[0].strip()
+    raised = exception_of(outcome)
     return f"raises {raised}" if outcome.status == "error" and raised.isidentifier() else None

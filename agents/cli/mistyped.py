@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from pathlib import Path
 
 from ..errors import UsageError
@@ -33,5 +34,7 @@ def check_spec(text: str) -> None:
     if fault := mistyped(text):
         raise UsageError(fault)
     words = len(text.split())
+    if words == 1 and ("/" in text.strip() or re.search(r"\.\w{1,5}$", text.strip())):
+        raise UsageError(f"{text.strip()} does not exist; check the path, and give a file of a spec with --file.")
     if text.isascii() and "(" not in text and (words == 1 or (words == 2 and not text.rstrip().endswith("."))):
         raise UsageError(f"{text!r} is too short for a spec; say in a sentence what to write, or see --help.")

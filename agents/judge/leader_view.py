@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import log2
 
 from ..records import Candidate, ClauseCheck, Dispute, Grade, LedgerEntry, Outcome, Test
-from .agreement import Agreement
+from .agreement import Agreement, exception_of
 from .argument_tests import SAID, SEEN
 from .claims import claim_of
 from .clause_checks import used_by
@@ -194,8 +194,8 @@ class LeaderView:
         value = self.agreement.returned(candidate, probe)
         if value is not None or self.agreement.probes is None:
             return value or ""
-        detail = self.agreement.probes.verdict(candidate.id).outcome(probe.id).detail
-        return f"raises {detail.partition(':')[0].strip() or 'an exception'}"
+        outcome = self.agreement.probes.verdict(candidate.id).outcome(probe.id)
+        return f"raises {exception_of(outcome) or 'an exception'}"
 
     def _dispute(self, entry: LedgerEntry) -> Dispute:
         claim, outcome = claim_of(entry.test), self.outcome(entry)

@@ -36,6 +36,8 @@ def test_the_commands_that_are_known_are_all_there_are() -> None:
         ("verfy", "did you mean verify?"),
         ("Heal script.py", "did you mean heal script.py?"),
         ("quicksort", "'quicksort' is too short for a spec"),
+        ("missing.md", "missing.md does not exist; check the path"),
+        ("specs/unk", "specs/unk does not exist; check the path"),
         ("quicksort.", "too short for a spec"),
         ("Implement quicksort", "too short for a spec"),
     ],
