@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ..records import Board, Candidate, Outcome, Test
 from .argument_tests import SAID
+from .probes import ODD
 
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 """In the text of an object that says nothing of itself: another in each process."""
@@ -94,10 +95,15 @@ class Agreement:
         return tuple((outcome.status, outcome.actual) for outcome in outcomes)
 
     def returned(self, candidate: Candidate, probe: Test) -> str | None:
-        """The value that `candidate` returns for a probe; None where it raises or there are no probes."""
+        """The value that `candidate` returns for a probe; None where it raises or there are no probes.
+
+        On a text of nearly the right form an exception that the spec names is an answer like others."""
         if self.probes is None:
             return None
-        returned = self.probes.verdict(candidate.id).outcome(probe.id).actual
+        outcome = self.probes.verdict(candidate.id).outcome(probe.id)
+        if probe.id.startswith(ODD) and exception_of(outcome) in self.named:
+            return f"raises {exception_of(outcome)}"
+        returned = outcome.actual
         return None if returned is not None and _ADDRESS.search(returned) else returned
 
     def _outcome(self, candidate: Candidate, test: Test) -> Outcome:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,7 +12,7 @@ from ..records import Clause, ClauseCheck, Need, Test
 from ..spec.kinds_of_input import BY_NAME
 from ..syntax.collection import last_name
 from ..syntax.source import parse
-from .probes import EDGE, argument_nodes, literal_call, probe, with_arguments
+from .probes import EDGE, ODD, argument_nodes, literal_call, probe, with_arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +183,38 @@ def call_of_kind(call: ast.Call, kind: str) -> str | None:
         if wanted.has(made) and (made != value or type(made) is not type(value)):
             return with_arguments(call, [*values[:index], made, *values[index + 1 :]])
     return None
+
+
+def odd_probes(clauses: Sequence[Clause], tests: Sequence[Test], count: int) -> tuple[Test, ...]:
+    """Return at most `count` probes on texts of nearly the form that `tests` have, where a clause names an
+    exception: code that is too lenient, or too strict, shows there."""
+    if not any(need.kind == "exception" for clause in clauses for need in clause.needs):
+        return ()
+    literal = [found for test in tests if (found := literal_call(test)) is not None]
+    known = {ast.unparse(call) for call, _ in literal}
+    made = {
+        source: preamble
+        for call, preamble in literal
+        for values in _odd_arguments([ast.literal_eval(node) for node in argument_nodes(call)])
+        if (source := with_arguments(call, values)) is not None and source not in known
+    }
+    kept = list(made.items())[:count]
+    return tuple(probe(number, call, preamble, ODD) for number, (call, preamble) in enumerate(kept, 1))
+
+
+def _odd_arguments(values: Sequence[object]) -> Iterator[list[object]]:
+    for index, value in enumerate(values):
+        for text in _odd_texts(value) if isinstance(value, str) and value else ():
+            yield [*values[:index], text, *values[index + 1 :]]
+
+
+def _odd_texts(text: str) -> Iterator[str]:
+    """Yield texts that are nearly `text`: a zero less, a mark twice or left out, something before or after it."""
+    shorter = re.sub(r"\b0(?=\d)", "", text, count=1)
+    doubled = re.sub(r"([^\w\s])", r"\1\1", text, count=1)
+    without = re.sub(r"[^\w\s]", "", text, count=1)
+    yield from (each for each in (shorter, doubled, without) if each != text)
+    yield from (f"{text}x", f"-{text}", f"{text}\n")
 
 
 def edge_probes(clauses: Sequence[Clause], tests: Sequence[Test], count: int) -> tuple[Test, ...]:

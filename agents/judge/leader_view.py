@@ -11,7 +11,7 @@ from .agreement import Agreement, exception_of
 from .argument_tests import SAID, SEEN
 from .claims import claim_of
 from .clause_checks import used_by
-from .probes import EDGE, probed_call
+from .probes import EDGE, ODD, probed_call
 from .votes import Tally, ballot, raises
 
 SHOWN_DIFFERENCES = 3
@@ -159,12 +159,16 @@ class LeaderView:
             if "\n" in call:
                 continue
             answers = [self._answer(candidate, probe) for candidate in (self.leader, *rivals)]
-            returned = [each for each in answers if not raises(each)]
+            is_odd = probe.id.startswith(ODD)
+            returned = [each for each in answers if is_odd or not raises(each)]
             asked = Dispute(probe.id, call, tuple(sorted(dict.fromkeys(answers), key=raises)))
             if len(set(returned)) > 1:
                 which.append((-_bits(returned), len(call), asked))
             elif probe.id.startswith(SEEN):
                 continue  # where drafts are alike in this, nobody asks
+            elif is_odd:
+                if answers[0].removeprefix("raises ") not in self.agreement.named:
+                    edges.append((0.5, len(call), asked))
             elif probe.id.startswith(EDGE):
                 edges.append((0.0, len(call), asked))
             elif others := {self._answer(c, probe) for c in self.agreement.board.candidates} - set(answers):

@@ -21,6 +21,8 @@ T = TypeVar("T")
 LONGEST_INPUT = 1500
 EDGE = "test_edge_"
 """The names of probes on inputs that a clause asks for and no test has begin so."""
+ODD = "test_odd_"
+"""The names of probes on texts of nearly the form that the tests have begin so."""
 UNKNOWN = "..."
 """No plain value equals it, and it is a plain expression."""
 _STRING_PARTS = ("é", " ", "  ", "-", "_", "!", "1", "A", "ß", ".", "\t")

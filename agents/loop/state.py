@@ -11,7 +11,7 @@ from typing import Protocol
 from ..errors import BudgetSpent, Interrupted, ModelError, ReplyError
 from ..events import BoardStarted, EventHandler, Note, Ruled
 from ..judge.argument_tests import argument_probes, argument_tests
-from ..judge.clause_checks import edge_probes, used_by
+from ..judge.clause_checks import edge_probes, odd_probes, used_by
 from ..judge.judge import Situation, failures, unconfirmed
 from ..judge.leader_view import SUCCESSES
 from ..judge.probes import probes
@@ -252,7 +252,8 @@ class LoopState:
         if self._probes is None or (self.tests_written and not self._probes_know_tests):
             answers = {f"test_spec_example_{n}" for n, each in enumerate(self.spec.examples, 1) if each.answer}
             suite = [test for test in self.suite if test.id not in answers]  # answers change no other question
-            edges = edge_probes(self.clauses, suite, self.plan.probes // 4)
+            few = self.plan.probes // 4
+            edges = (*edge_probes(self.clauses, suite, few), *odd_probes(self.clauses, suite, few))
             drawn = (*probes(suite, self.plan.probes), *edges, *argument_probes(suite))
             self._probes = tuple(self._unanswered(drawn))
             self._probes_know_tests = self.tests_written

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agents.judge.clause_checks import clause_checks, edge_probes
+from agents.judge.clause_checks import clause_checks, edge_probes, odd_probes
 from agents.judge.judge import Situation, judge
 from agents.judge.probes import probed_call
 from agents.records import Board as RecordedBoard
@@ -86,6 +86,15 @@ def test_a_value_may_go_in_or_come_out() -> None:
 def test_edges_are_made_from_the_calls_of_tests_where_no_test_has_them() -> None:
     assert [probed_call(probe) for probe in edge_probes([ROMAN], [UPPER], 4)] == ["f('iv')"]
     assert edge_probes([ROMAN], [UPPER, LOWER], 4) == ()
+
+
+def test_texts_of_nearly_the_right_form_are_tried_where_the_spec_names_an_exception() -> None:
+    raising = Clause("A text that is no date raises ValueError.", (Need("exception", "ValueError"),))
+    dated = value_test("test_1", "f('2020-03-01', 2)", "3")
+    calls = [probed_call(probe) for probe in odd_probes([raising], [dated], 4)]
+    assert calls == ["f('2020-3-01', 2)", "f('2020--03-01', 2)", "f('202003-01', 2)", "f('2020-03-01x', 2)"]
+    assert odd_probes([Clause("It returns a number.")], [dated], 4) == ()
+    assert odd_probes([raising], [value_test("test_1", "f(2)", "3")], 4) == ()
 
 
 TIES = Clause("ties keep their order", (Need("test", "ties keep their order"),))

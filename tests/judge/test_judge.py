@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from agents.judge.argument_tests import argument_probes
 from agents.judge.judge import Situation, failures
 from agents.judge.judge import judge as judge_by
+from agents.judge.probes import ODD
 from agents.judge.thresholds import Thresholds
 from agents.records import Board, Candidate, Clause, Need, Outcome, Refusal, Ruling, Test, Verdict
 
@@ -417,6 +418,25 @@ def test_a_probe_on_which_a_draft_raises_is_outside_the_spec() -> None:
     probes = _probed({A: "7", B: None, C: "7"})
     ruling = judge(board(EXPECTED, dict.fromkeys((A, B, C), RIGHT)), situation(probes=probes))
     assert (ruling.grade, ruling.done) == ("consensus", True)
+
+
+def test_on_texts_of_nearly_the_right_form_an_exception_that_the_spec_names_is_an_answer() -> None:
+    odd = Test(f"{ODD}1", f"def {ODD}1():\n    assert f('7x') == ...\n", "generated")
+    agreeing = board(EXPECTED, dict.fromkeys((A, B, C), RIGHT))
+    raising = Outcome(odd.id, "error", "ValueError: 7x")
+
+    def ruled(outcomes: tuple[Outcome, ...], *named: str) -> Ruling:
+        found = Board((A, B, C), (odd,), tuple(Verdict("failed", (each,)) for each in outcomes))
+        clause = Clause("No number raises it.", tuple(Need("exception", each) for each in named))
+        return judge(agreeing, situation(probes=found, clauses=(clause,), clauses_asked=True, **DRAFTED))
+
+    lenient = Outcome(odd.id, "failed", actual="7")
+    asked = [(each.question, each.answers) for each in ruled((lenient, raising, lenient), "ValueError").disputes]
+    assert asked == [("f('7x')", ("7", "raises ValueError"))]
+    asked = [(each.question, each.answers) for each in ruled((lenient,) * 3, "ValueError").disputes]
+    assert asked == [("f('7x')", ("7",))]
+    assert ruled((raising,) * 3, "ValueError").disputes == ()
+    assert ruled((lenient, raising, lenient)).grade == "consensus"
 
 
 def test_a_draft_that_changes_its_argument_is_not_like_one_that_does_not() -> None:
