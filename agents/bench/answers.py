@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Protocol
 
+from ..errors import UsageError
 from ..judge.agreement import exception_of
 from ..judge.probes import UNKNOWN
-from ..records import Candidate, Dispute, Spec, Test
-from ..spec.examples import from_statement
+from ..records import Candidate, Ruling, Spec, Test
+from ..spec.answers import answered
+from ..storage.questions import stated_lines
 from ..syntax.source import names_bound, parse, unparse
 from ..verifier.cached_verifier import CachedVerifier
 
@@ -39,22 +39,30 @@ class SpecTask(Protocol):
         ...
 
 
-def with_answer(task: SpecTask, spec: Spec, disputes: Sequence[Dispute], verifier: CachedVerifier) -> Spec | None:
-    """Return `spec` with the reference's answer to the first question that it has one to, as an example that no
-    prompt shows; None where there is none. Raises SandboxBroken."""
-    known = {example.source_line for example in spec.examples}
-    for dispute in disputes:
+def with_answer(task: SpecTask, spec: Spec, ruling: Ruling, verifier: CachedVerifier) -> Spec | None:
+    """Return `spec` with the reference's answer to the first question that it has one to, as a person would give
+    it to the run; None where there is none. Raises SandboxBroken."""
+    tests = {entry.test.id: entry.test for entry in ruling.ledger}
+    for dispute in ruling.disputes:
         value = _answer(task.reference, dispute.question, verifier)
-        if value is None:
-            continue
-        line = f"{dispute.question} {value if value.startswith('raises ') else f'== {value}'}"
+        if value is not None:
+            line = f"{dispute.question} {value if value.startswith('raises ') else f'== {value}'}"
+        elif dispute.test_id in tests and not _passes(task.reference, tests[dispute.test_id], verifier):
+            line = f"wrong: {dispute.test_id}"
+        else:
+            line = next(iter(stated_lines(dispute)), "")
         try:
-            example = replace(from_statement(line, spec.signature), answer=True, told=False, source_line=line)
-        except ValueError:
+            found = answered(spec, line, "the reference", under_way=True, tests=list(tests.values()))
+        except UsageError:
             continue
-        if line not in known:
-            return replace(spec, examples=(*spec.examples, example))
+        if found != spec:
+            return found
     return None
+
+
+def _passes(reference: str, test: Test, verifier: CachedVerifier) -> bool:
+    board = verifier.board([Candidate("reference", reference, "user", 1)], [test])
+    return board.verdicts[0].outcome(test.id).status == "passed"
 
 
 def _answer(reference: str, question: str, verifier: CachedVerifier) -> str | None:

@@ -126,7 +126,7 @@ class SpecStrategy:
             ruling = attempt.rounds[-1].ruling if attempt.rounds else None
             if ruling is None or ruling.grade == "verified" or asked == self.answers:
                 break
-            spec = with_answer(task, spec, ruling.disputes, verifier)
+            spec = with_answer(task, spec, ruling, verifier)
         solution = task.solution(attempt.code) if attempt.code else ""
         found = means.judge(task.task_id, solution) if solution else None
         right = found is not None and found.plus

@@ -196,7 +196,11 @@ def _why(view: LeaderView, *, enough: bool) -> str:
     does_best = " that do best on them" if view.trusted else ""
     given = [entry for entry in view.trusted if not entry.test.id.startswith(SAID)]
     facts = [
-        *([f"all {len(given)} trusted tests pass"] if given else []),
+        *(
+            ["the trusted test passes" if len(given) == 1 else f"all {len(given)} trusted tests pass"]
+            if given
+            else []
+        ),
         *(["what the spec says of arguments holds"] if len(given) < len(view.trusted) else []),
         f"{view.agreeing} of {len(view.agreement.voters)} independent drafts{does_best} behave alike",
         f"{len(view.stood)} of {len(view.own)} generated tests stand as they were written",

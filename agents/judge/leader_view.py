@@ -59,7 +59,14 @@ class LeaderView:
         if self.tallies[entry.test.id] is not None and entry.reason.startswith("the votes are split"):
             return False
         doubted = entry.votes_against >= 2 and 2 * entry.votes_against > len(self.agreement.voters)
-        return not (doubted and self.outcome(entry).status == "failed" and claim_of(entry.test) is None)
+        ended = self.outcome(entry).status == "failed" or self._raises_named(entry)
+        return not (doubted and ended and claim_of(entry.test) is None)
+
+    def _raises_named(self, entry: LedgerEntry) -> bool:
+        """Return True if the leader ends a test by an exception that the spec names: at another step than the test
+        expects one, if it expects one."""
+        outcome = self.outcome(entry)
+        return outcome.status == "error" and exception_of(outcome) in self.agreement.named
 
     @property
     def spoken_for(self) -> tuple[Test, ...]:
@@ -71,7 +78,9 @@ class LeaderView:
         """Return True if a test expects an exception that the spec names, or the leader raises one that it does
         not name."""
         names = used_by(entry.test).raises & self.agreement.named
-        return bool(names) or self.agreement.raises_unnamed(self.leader, entry.test)
+        return (bool(names) and not self._raises_named(entry)) or self.agreement.raises_unnamed(
+            self.leader, entry.test
+        )
 
     @property
     def unchecked(self) -> list[ClauseCheck]:

@@ -33,11 +33,11 @@ from agents.loop.plan import plan
 from agents.loop.state import LoopState
 from agents.loop.strategies import run_strategy
 from agents.records import (
-    Dispute,
     Reply,
     Request,
     Role,
     RoundRecord,
+    Ruling,
     Spec,
     Test,
     fingerprint,
@@ -105,17 +105,15 @@ def run(spec: Spec, store: ReplyStore, verifier: CachedVerifier, settings: Setti
     return kept
 
 
-def answered(
-    task: BenchTask, spec: Spec, disputes: Sequence[Dispute], verifier: CachedVerifier, wrong: float
-) -> Spec | None:
+def answered(task: BenchTask, spec: Spec, ruling: Ruling, verifier: CachedVerifier, wrong: float) -> Spec | None:
     """Return `spec` with the reference's answer to the first question that it has one to, by chance another
     one; None without one."""
-    made = with_answer(task, spec, disputes, verifier)
-    if made is None:
-        return None
+    made = with_answer(task, spec, ruling, verifier)
+    if made is None or len(made.examples) == len(spec.examples):
+        return made
     line = made.examples[-1].source_line
     chance = random.Random(fingerprint(task.task_id + line))
-    asked = next((each for each in disputes if line.startswith(f"{each.question} ")), None)
+    asked = next((each for each in ruling.disputes if line.startswith(f"{each.question} ")), None)
     others = [each for each in asked.answers if not line.endswith(each)] if asked else []
     if not others or chance.random() >= wrong or asked is None:
         return made
@@ -158,7 +156,7 @@ def rows(name: str, args: argparse.Namespace) -> Iterator[dict[str, Any]]:
                 )
                 if answers < MOST_ANSWERS:
                     settled = ruling.grade == "verified" and not args.ask_verified
-                    spec = None if settled else answered(task, spec, ruling.disputes, verifier, args.wrong)
+                    spec = None if settled else answered(task, spec, ruling, verifier, args.wrong)
             if found:
                 yield {
                     "set": name,
