@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from agents.bench.answers import with_answer
 from agents.bench.everyday import Broken, EverydayTask, EverydayTests, read_everyday
 from agents.bench.journal import Journal
 from agents.bench.results import TaskResult
 from agents.bench.runner import Means, spec_runner
 from agents.bench.verified_case import open_verifier
 from agents.errors import UsageError
+from agents.records import Dispute, LedgerEntry, Ruling
+from agents.records import Test as TestOfSpec
 from agents.run.role_models import SharedModels
 from agents.sandbox import Sandbox
 from agents.settings import Settings
 from agents.verifier import Verifier
+from agents.verifier.cached_verifier import CachedVerifier
 
 from ..support.written_model import HALVED, RIGHT, WrittenModel, WrittenModels, recorded_backends, suite
 
@@ -134,3 +139,18 @@ def test_the_references_answer_decides_and_is_replayed(
     assert [(each.solution, each.grade) for each in again] == [
         (each.solution, each.grade) for each in (alone, answered)
     ]
+
+
+def test_the_reference_rules_out_a_test_that_it_fails(sandbox: Sandbox) -> None:
+    source = (
+        "def test_sum():\n    total = 0\n    for x in halved([2]):\n        total += x\n    assert total == 7\n"
+    )
+    wrong = TestOfSpec("test_sum", source, "generated", "from user_code import halved")
+    right = replace(wrong, id="test_of_one", source=source.replace("test_sum", "test_of_one").replace("7", "1"))
+    spec = HALVED_TASK.spec()
+    with closing(CachedVerifier(sandbox)) as board:
+        for test, ruled_out in ((wrong, (source,)), (right, None)):
+            asked = Dispute(test.id, test.source.strip(), ("assert total == 7",))
+            ledger = (LedgerEntry(test, "contested"),)
+            found = with_answer(HALVED_TASK, spec, Ruling("contested", "a", "done", "", ledger, (asked,)), board)
+            assert (found and found.wrong_tests) == ruled_out
