@@ -15,7 +15,7 @@ import argparse
 import json
 import random
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -166,9 +166,9 @@ def rows(name: str, args: argparse.Namespace) -> Iterator[dict[str, Any]]:
                 }
 
 
-def told(observations: Sequence[bool]) -> str:
-    """Return a share with its interval."""
-    found = share_of(list(enumerate(observations)))
+def told(observations: Sequence[tuple[Hashable, bool]]) -> str:
+    """Return a share, of observations each given with its task, with its interval."""
+    found = share_of(observations)
     if found.share is None or found.interval is None:
         return "-"
     low, high = found.interval.low, found.interval.high
@@ -187,7 +187,8 @@ def table(lines: Sequence[str]) -> None:
                 claims = [each for each in now if each["claimed"]]
                 cells = (
                     name, {0: "first", 1: "second", None: "both"}[half], number,
-                    told([each["claimed"] for each in now]), told([not each["right"] for each in claims]),
+                    told([(n, each["claimed"]) for n, each in enumerate(now)]),
+                    told([(n, not each["right"]) for n, each in enumerate(claims)]),
                     sum(each["right"] for each in now),
                     round(sum(each["tokens"] for each in now) / max(1, len(now))),
                 )  # fmt: skip
