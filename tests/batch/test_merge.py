@@ -15,6 +15,7 @@ from agents.batch.merge import merge
 from agents.batch.records import Entry
 from agents.errors import UsageError
 
+from ..support.pipes import a_plain_read_waits
 from .made import entry, integrity, planned, verified
 
 
@@ -96,6 +97,7 @@ def test_a_linked_folder_of_an_entry_is_refused(tmp_path: Path) -> None:
 def test_a_pipe_in_a_shard_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     shard = share(tmp_path / "shard", ("a",))
     os.mkfifo(shard / "specs/a/run.json")
+    assert a_plain_read_waits(shard / "specs/a/run.json")
     with pytest.raises(UsageError, match="no regular file"):
         merge([shard], tmp_path / "all")
 

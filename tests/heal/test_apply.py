@@ -19,6 +19,7 @@ from agents.records.heal import WrittenFile
 
 from ..support.commands import REPLAYS, ROOT, environment
 from ..support.killed import copied, killed
+from ..support.pipes import a_plain_read_waits
 
 NEW = {"a.py": "A = 2\n", "b.py": "B = 2\n"}
 
@@ -205,5 +206,6 @@ def test_a_fifo_in_the_place_of_a_file_is_refused(tmp_path: Path) -> None:
     record = planted(tmp_path / "mine.py", tmp_path / "mine.py.heal-backup")
     (tmp_path / "mine.py").unlink()
     os.mkfifo(tmp_path / "mine.py")
+    assert a_plain_read_waits(tmp_path / "mine.py")
     with pytest.raises(UsageError, match="no regular file"):
         undo([record], tmp_path, "")

@@ -263,20 +263,30 @@ def test_arguments_input_variables_and_data_arrive_and_no_value_of_a_variable_is
 
 @pytest.mark.thorough
 def test_no_part_of_a_long_or_quoted_variable_is_told(heals: Heals) -> None:
-    heals.script(
+    """The control: the same texts in the script itself are told."""
+    function = (
         "import os\n\n\ndef f(token, quoted):\n    print(quoted, '.' * 2990, token)\n"
-        "    raise ValueError('x' * 280 + token)\n\n\nf(os.environ['TOKEN'], os.environ['QUOTED'])\n"
+        "    raise ValueError('x' * 280 + token)\n\n\n"
     )
-    heals.alike("def f(token, quoted):\n    print(quoted, token)\n")
+    heals.script(f"{function}f(os.environ['TOKEN'], os.environ['QUOTED'])\n")
     token, quoted = "sk-" + "".join(f"{number:03d}" for number in range(50)), 'pä"ss\\word'
+    heals.script(f"{function}f({token!r}, {quoted!r})\n", "control.py")
     options = ("--env", f"TOKEN={token}", "--env", f"QUOTED={quoted}", "--max-rounds", "1")
-    heals.run("s.py", *options, "--expect", "nothing")
-    run = Path(heals.folder, heals.document["run_dir"])
-    told = json.dumps(heals.requests) + heals.error + json.dumps(heals.document)
-    told += "".join(path.read_text() for path in run.rglob("*") if path.is_file())
-    assert "<TOKEN>" in told
-    assert "<QUOTED>" in told
-    assert not [piece for piece in (token[:12], token[-12:], "word") if piece in told.replace("keyword", "")]
+
+    def told(*arguments: str) -> str:
+        heals.requests.clear()
+        heals.alike("def f(token, quoted):\n    print(quoted, token)\n")
+        heals.run(*arguments, "--expect", "nothing")
+        run = Path(heals.folder, heals.document["run_dir"])
+        files = "".join(path.read_text() for path in run.rglob("*") if path.is_file())
+        documents = json.dumps([heals.requests, heals.document])
+        return (documents + heals.error + files).replace("keyword", "")
+
+    masked, plain = told("s.py", *options), told("control.py", "--max-rounds", "1")
+    assert "<TOKEN>" in masked
+    assert "<QUOTED>" in masked
+    pieces = (token[:12], token[-12:], "word")
+    assert [[piece for piece in pieces if piece in text] for text in (masked, plain)] == [[], list(pieces)]
 
 
 @pytest.mark.thorough

@@ -120,6 +120,9 @@ def test_verify_reads_regular_files(strange: Path, name: str) -> None:
     done = greenloop(strange, "verify", "--jsonl", "pairs.jsonl", "--out", name, seconds=60)
     assert done.returncode == 2
     assert (strange.parent / "key.py").read_text() == KEY
+    if name == "link.py":  # the control: a file that is opened by its name
+        (strange / name).write_text("verdicts")
+        assert (strange.parent / "key.py").read_text() == "verdicts"
 
 
 @pytest.mark.parametrize("option", ["--tests", "--with", "--answers", "--file", "--into"])

@@ -57,7 +57,8 @@ def serve(connection: socket.socket) -> list[str] | None:
                     return _become(json.loads(text), descriptors)
                 for descriptor in descriptors[:3]:
                     os.close(descriptor)
-                os.write(descriptors[3], str(number).encode())
+                with suppress(BrokenPipeError):
+                    os.write(descriptors[3], str(number).encode())
                 process = os.pidfd_open(number)
                 begun[process] = (number, descriptors[3])
                 waiting.register(process, selectors.EVENT_READ)
@@ -132,8 +133,9 @@ class Preloaded:
 
 def _status(descriptor: int, arguments: list[str], seconds: float) -> int:
     """Return the exit code that is told behind the process's number; kill it if that takes too long."""
-    text, until = b"", time.monotonic() + seconds
     with os.fdopen(descriptor, "rb", buffering=0) as told:
+        text = told.read(64)  # the time begins with the process: importing once is none of the command's
+        until = time.monotonic() + seconds
         while select.select([told], [], [], max(0.0, until - time.monotonic()))[0]:
             part = told.read(64)
             if not part:
