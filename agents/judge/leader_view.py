@@ -154,12 +154,15 @@ class LeaderView:
         named = [self._dispute(entry) for entry in self.contested if self._is_spoken_for(entry)]
         others = [self._dispute(entry) for entry in self.contested if not self._is_spoken_for(entry)]
         found = (*named, *(() if grade in SUCCESSES else self._questions()), *others)
-        return tuple({dispute.question: dispute for dispute in reversed(found)}.values())[::-1]
+        once: dict[str, Dispute] = {}
+        for dispute in found:
+            once.setdefault(dispute.question, dispute)
+        return tuple(once.values())
 
     def _questions(self) -> list[Dispute]:
-        """Questions: *which* of the answers of drafts that pass the leader's tests, on a probe; and *right?* where
-        they agree: at an input that a clause asks for, at one where the TestWriter or another candidate expects
-        something else, or at the shortest."""
+        """Questions: *which* of the answers of drafts, on a contested test or, of those that pass the leader's
+        tests, on a probe; and *right?* where they agree: at an input that a clause asks for, at one where the
+        TestWriter or another candidate expects something else, or at the shortest."""
         mine = self.agreement.behaviour(self.leader)
         rivals = [c for c in self.agreement.voters if self.agreement.behaviour(c) == mine and c != self.leader]
         which, edges, right, rest = (list[tuple[float, int, Dispute]]() for _ in range(4))
@@ -179,11 +182,18 @@ class LeaderView:
                 if answers[0].removeprefix("raises ") not in self.agreement.named:
                     edges.append((0.5, len(call), asked))
             elif probe.id.startswith(EDGE):
-                edges.append((0.0, len(call), asked))
+                edges.append((float(not returned), len(call), asked))
             elif others := {self._answer(c, probe) for c in self.agreement.board.candidates} - set(answers):
                 right.append((-len(others), len(call), asked))
             else:
                 rest.append((0.0, len(call), asked))
+        for entry in self.contested:
+            claim = claim_of(entry.test)
+            if claim is None or "\n" in claim.question:
+                continue
+            voted = [vote for c in self.agreement.voters if (vote := ballot(self.agreement, c, entry.test, claim))]
+            if len(set(voted)) > 1:
+                which.append((-_bits(voted), len(claim.question), self._dispute(entry)))
         overruled = [
             self._dispute(entry)
             for entry in self.ledger
