@@ -56,7 +56,7 @@ class Job:
     model: str | None = None
     model_reason: str = ""
     proposal: Proposal | None = None
-    """What waits for a person's decision."""
+    """The proposal that waits for a person's decision."""
     _decisions: queue.SimpleQueue[Decision] = field(default_factory=queue.SimpleQueue)
 
     def approve(self, proposal: Proposal) -> Decision:

@@ -53,7 +53,7 @@ Positive = Annotated[float, Parameter(validator=Number(gt=0))]
 
 
 class Use(Flag):
-    """What may set a setting beside its flag, and what it counts in; without `ACT`, its variable may too."""
+    """The sources of a setting beside its flag, and where it counts; without `ACT`, its variable may too."""
 
     NONE = 0
     ACT = auto()  # its flag alone: no variable

@@ -34,7 +34,7 @@ class LoopApprovals:
         self._approver = approver
         self._emit = emit
         self.note = ""
-        """What the user says to the next repair."""
+        """The user's words for the next repair."""
 
     def asks(self, point: Point) -> bool:
         """Return True if `point` needs an approval."""

@@ -1,4 +1,4 @@
-"""What a person is asked to approve before it is used, and what they decide."""
+"""Proposals that a person approves before they are used, and decisions on them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Literal
 from .model_call import Usage
 
 Point = Literal["replacement", "round", "draft", "tests", "patch"]
-"""What is shown: a repair before it joins the candidates; a ruling with its next step; a draft and the generated
+"""A proposal: a repair before it joins the candidates; a ruling with its next step; a draft and the generated
 tests before they run; a heal's patch before it is written."""
 Answer = Literal["yes", "no", "edit", "note", "always", "stop"]
 ANSWERS: dict[Point, tuple[Answer, ...]] = {

@@ -93,7 +93,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What one cold run of a case showed. A case is healed by files of which `symptom` is None and `broken` empty.
+    """One cold run of a case. A case is healed by files of which `symptom` is None and `broken` empty.
 
     `environment` is the one sentence with the way out where the failure is none of the code's; no model is asked.
     `behavior` is what the files did as text that two patches are compared by: output, exit code, files, values.
@@ -164,18 +164,18 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class HealRuling:
-    """What the trials of a case come to."""
+    """The outcome of the trials of a case."""
 
     grade: Grade
     leader: str | None
     why: str
     question: str | None = None
-    """What would settle a contested patch."""
+    """The question whose answer would settle a contested patch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealResult(Ending):
-    """What a heal came to. `files` has the whole new text of each file that the leading patch changes."""
+    """The result of a heal. `files` has the whole new text of each file that the leading patch changes."""
 
     outcome: HealOutcome
     exit_code: int = 1
@@ -209,7 +209,7 @@ class WrittenFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealRequest:
-    """What is to be healed, as `case.json` keeps it: the script `path`, or with `tests` (node ids and paths) the
+    """A heal as `case.json` keeps it: the script `path`, or with `tests` (node ids and paths) the
     project `path`, or with `name` the function of that name in the file `path`. Paths are absolute; of
     `environment` it has the names alone."""
 

@@ -200,4 +200,4 @@ class RunResult(RunOutcome):
     track_record: TrackRecord | None = None
     """How often this grade was right with this model; None without a grade, and for other strategies."""
     into: Written | None = None
-    """What `--into` wrote; None where it was not given, or nothing could be written."""
+    """The file that `--into` wrote; None where it was not given, or nothing could be written."""
