@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ..records import Clause, ClauseCheck, Need, Test
@@ -183,6 +183,17 @@ def call_of_kind(call: ast.Call, kind: str) -> str | None:
         if wanted.has(made) and (made != value or type(made) is not type(value)):
             return with_arguments(call, [*values[:index], made, *values[index + 1 :]])
     return None
+
+
+def specified(found: Iterable[Clause], unspecified: Iterable[str]) -> tuple[Clause, ...]:
+    """Return clauses without the inputs that calls in `unspecified` have: an answer says that the spec leaves those
+    open."""
+    left_open = [used_by(Test("", code, "spec")) for code in unspecified]
+
+    def asks(need: Need) -> bool:
+        return need.kind not in ("input", "value") or not any(used.meets(need) for used in left_open)
+
+    return tuple(replace(clause, needs=tuple(filter(asks, clause.needs))) for clause in found)
 
 
 def odd_probes(clauses: Sequence[Clause], tests: Sequence[Test], count: int) -> tuple[Test, ...]:

@@ -11,7 +11,7 @@ from typing import Protocol
 from ..errors import BudgetSpent, Interrupted, ModelError, ReplyError
 from ..events import BoardStarted, EventHandler, Note, Ruled
 from ..judge.argument_tests import argument_probes, argument_tests
-from ..judge.clause_checks import edge_probes, odd_probes, used_by
+from ..judge.clause_checks import edge_probes, odd_probes, specified
 from ..judge.judge import Situation, failures, unconfirmed
 from ..judge.leader_view import SUCCESSES
 from ..judge.probes import probes
@@ -22,7 +22,6 @@ from ..records import (
     ClauseCheck,
     Example,
     LedgerEntry,
-    Need,
     Outcome,
     RoundRecord,
     Ruling,
@@ -95,7 +94,7 @@ class LoopState:
 
     def _take_spec(self, spec: Spec) -> None:
         self.spec = spec
-        self.clauses = _specified(clauses(spec), spec)
+        self.clauses = specified(clauses(spec), spec.unspecified)
         self._answers = sum(example.answer for example in spec.examples)
 
     def take_branch(self, number: int) -> bool:
@@ -320,16 +319,6 @@ class LoopState:
             self.emit(Note(str(error), warning=True))
             return False
         return True
-
-
-def _specified(found: Iterable[Clause], spec: Spec) -> tuple[Clause, ...]:
-    """Return clauses without the inputs of which an answer says that the spec leaves them open."""
-    left_open = [used_by(Test("", code, "spec")) for code in spec.unspecified]
-
-    def asks(need: Need) -> bool:
-        return need.kind not in ("input", "value") or not any(used.meets(need) for used in left_open)
-
-    return tuple(replace(clause, needs=tuple(filter(asks, clause.needs))) for clause in found)
 
 
 def _shown(test: Test) -> Example:
