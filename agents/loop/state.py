@@ -18,7 +18,6 @@ from ..judge.probes import probes
 from ..records import (
     Board,
     Candidate,
-    Clause,
     ClauseCheck,
     Example,
     LedgerEntry,
