@@ -186,8 +186,8 @@ def call_of_kind(call: ast.Call, kind: str) -> str | None:
 
 
 def specified(found: Iterable[Clause], unspecified: Iterable[str]) -> tuple[Clause, ...]:
-    """Return clauses without the inputs of the calls in `unspecified`: an answer says that the spec leaves them
-    open."""
+    """Return clauses without the inputs of the calls in `unspecified`: an answer says that they
+    are left open."""
     left_open = [used_by(Test("", code, "spec")) for code in unspecified]
 
     def asks(need: Need) -> bool:
