@@ -167,7 +167,7 @@ def _grade(view: LeaderView, situation: Situation, thresholds: Thresholds) -> tu
     enough = (
         not view.failed
         and not view.unsettled
-        and view.agreeing >= _needed(situation, thresholds)
+        and view.agreeing >= thresholds.agreeing_drafts
         and view.share >= thresholds.agreeing_share
         and (situation.answers > 0 or len(view.stood) >= thresholds.stood_share * len(view.own))
         and (bool(view.trusted) or len(view.passed) >= thresholds.passed_tests)
@@ -180,10 +180,6 @@ def _grade(view: LeaderView, situation: Situation, thresholds: Thresholds) -> tu
         return "consensus", f"No generated test could be run. {_why(view, enough=True)}"
     examples = any(not entry.test.id.startswith(SAID) for entry in view.trusted)
     return "verified" if examples else "consensus", _why(view, enough=True)
-
-
-def _needed(situation: Situation, thresholds: Thresholds) -> int:
-    return thresholds.answered_drafts if situation.answers else thresholds.agreeing_drafts
 
 
 def _unchecked(checks: Sequence[ClauseCheck]) -> str:
@@ -229,7 +225,7 @@ def _next_step(view: LeaderView, grade: Grade, situation: Situation, thresholds:
         return "debug" if situation.may_debug and view.failed else "done"
     if not situation.tests_written or (view.worth_asking and not situation.clauses_asked):
         return "test"
-    doubtful = view.share < 1 or view.agreeing < _needed(situation, thresholds)
+    doubtful = view.share < 1 or view.agreeing < thresholds.agreeing_drafts
     if doubtful and situation.may_compare:
         return "redraft"
     untold = {test.id for test in view.spoken_for} - situation.told

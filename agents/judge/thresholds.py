@@ -16,8 +16,6 @@ class Thresholds:
     agreeing_drafts: int = 4
     """Independent drafts that must behave alike, on every test and beyond, for `verified` and `consensus`. Where
     they do and no draft dissents, no further one is asked for."""
-    answered_drafts: int = 3
-    """The same where a question has been answered: the answer then stands for the tests as well."""
     agreeing_share: float = 0.85
     """Share of the drafts with the most trusted tests that must behave alike, for `verified` and `consensus`: all
     of up to six, all but one of seven to twelve (docs/decisions/021-four-drafts-and-no-dissent.md)."""

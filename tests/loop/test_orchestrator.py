@@ -247,19 +247,19 @@ def answered(call: str, value: str) -> Spec:
     )
 
 
-def test_an_answer_that_a_draft_meets_asks_for_no_other_draft() -> None:
-    model = Model(draft=[RIGHT, HEEDING, HEEDING, HEEDING], tests=[suite((1, 2), (3, 6))])
-    state, _ = loop_state(model, replace(PLAN, drafts=4, doubtful_drafts=4), spec=answered("double(-2)", "0"))
+def test_an_answer_that_enough_drafts_meet_asks_for_no_other_draft() -> None:
+    model = Model(draft=[RIGHT, *[HEEDING] * 4], tests=[suite((1, 2), (3, 6))])
+    state, _ = loop_state(model, replace(PLAN, drafts=5, doubtful_drafts=5), spec=answered("double(-2)", "0"))
     ruling = orchestrate(state)
     assert (ruling.grade, state.leader(ruling).code) == ("verified", HEEDING)
-    assert model.asked == ["draft"] * 4 + ["tests"]
+    assert model.asked == ["draft"] * 5 + ["tests"]
 
 
 def test_an_answer_that_no_draft_meets_is_told_to_new_drafts() -> None:
-    model = Model(draft=[RIGHT] * 5 + [HEEDING] * 3, tests=[suite((1, 2), (3, 6))])
+    model = Model(draft=[RIGHT] * 5 + [HEEDING] * 4, tests=[suite((1, 2), (3, 6))])
     state, _ = loop_state(model, spec=answered("double(-2)", "0"))
     orchestrate(state)
-    assert (state.drafts_asked, {each.origin for each in state.pool[5:]}) == (8, {"redraft"})
+    assert (state.drafts_asked, {each.origin for each in state.pool[5:]}) == (9, {"redraft"})
 
 
 def test_what_the_spec_says_of_arguments_is_tested_on_inputs_of_the_blind_tests() -> None:
