@@ -24,9 +24,11 @@ def question_line(dispute: Dispute) -> str:
     call = _call(dispute.question)
     if call is None:
         return f"is this right: {_condition(dispute.question)}?"
-    if len(dispute.answers) == 1:
-        return f"{call} returns {dispute.answers[0]} or something else?"
-    return f"{call} returns {' or '.join(dispute.answers)}?"
+    rivals = " or ".join(dispute.answers if len(dispute.answers) > 1 else [*dispute.answers, "something else"])
+    steps, _, asked = call.rpartition("; ")
+    if asked.isidentifier():
+        return f"after {steps}, {asked} is {rivals}?"
+    return f"{call} returns {rivals}?"
 
 
 def stated_lines(dispute: Dispute) -> tuple[str, ...]:

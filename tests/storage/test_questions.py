@@ -8,6 +8,7 @@ import pytest
 
 from agents.records import Dispute, Test
 from agents.spec import read_spec, with_answers
+from agents.spec.answers import answered
 from agents.storage.questions import (
     answer_lines,
     how_to_answer,
@@ -33,6 +34,11 @@ def from_source(body: str) -> Dispute:
 def test_the_line_names_the_call_and_the_rival_answers() -> None:
     assert question_line(VALUES) == "f('éa') returns 'ea' or ''?"
     assert question_line(Dispute("test_1", "f(1)", ("2",))) == "f(1) returns 2 or something else?"
+    changed = Dispute("test_1", "given = [2, 1]; f(given); given", ("[2, 1]", "[1, 2]"))
+    assert question_line(changed) == "after given = [2, 1]; f(given), given is [2, 1] or [1, 2]?"
+    assert stated_lines(changed)[1] == "given = [2, 1]; f(given); given == [1, 2]"
+    (answer,) = answered(SPEC, stated_lines(changed)[1], "", under_way=True).examples
+    assert answer.code.endswith("assert given == [1, 2]")
 
 
 def test_how_to_answer_is_told_by_a_line_that_can_be_pasted() -> None:
