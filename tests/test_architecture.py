@@ -242,6 +242,28 @@ def test_files_of_strange_folders_are_opened_in_one_place() -> None:
     assert {user for user in users if not user.startswith(tuple(READERS))} == set()
 
 
+QUESTION_WORDS = ("What", "Whether", "Who")
+
+
+def questions_in(source: str) -> list[str]:
+    """The docstrings that begin like a question: one says what is done, or names what something is."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)
+    said = [ast.get_docstring(node) for node in ast.walk(ast.parse(source)) if isinstance(node, kinds)]
+    return [text for text in said if text and text.split()[0].rstrip(",.:") in QUESTION_WORDS]
+
+
+def test_no_docstring_begins_like_a_question() -> None:
+    found = {str(file): questions_in(file.read_text(encoding="utf-8")) for file in FILES}
+    assert {file: texts for file, texts in found.items() if texts} == {}
+
+
+def test_a_docstring_that_begins_like_a_question_would_be_seen() -> None:
+    assert questions_in('"""What is sent."""\nclass A:\n    """Who sends."""\ndef f():\n    """Send."""\n') == [
+        "What is sent.",
+        "Who sends.",
+    ]
+
+
 @pytest.mark.parametrize(
     "source", ["path.read_text()", "Path(a).read_bytes()", "open(path)", "(a / b).open('rb')", "os.open(path, 0)"]
 )
