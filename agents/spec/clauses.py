@@ -33,6 +33,9 @@ _RAISE = re.compile(
     r"(?:,\s*)?\b(?:and|but|or|otherwise),?\s+(?:it\s+)?(?:must\s+|should\s+|to\s+)?(?:rais|throw)(?:es?|ing|s)?\b",
     re.IGNORECASE,
 )
+_BESIDE_A_RAISE = re.compile(
+    r"(?<=Error)(?: too| as well)?,? and (?P<beside>(?!(?:an? )?[A-Z]\w*Error)(?!(?:it )?(?:rais|throw)).{8,})"
+)
 _CONDITION_FIRST = re.compile(
     r"\s*(?:if|when|whenever|for|on|given|where|unless|an?y?\b.*\bmust)\b", re.IGNORECASE
 )
@@ -44,7 +47,8 @@ _RULE = re.compile(
     r"(?<!check )(?<!determine )(?<!true )(?<!false )(?<!decide )(?<!tell )\bif\b"
     r"|\b(?:when|where|unless|until|otherwise|except|but|ties?|equally|fewer|exactly|at least|at most|stays?"
     r"|keeps?|kept|remains?|left out|leaves out|ignored?|dropped|skipped|rounded|order|alphabetical\w*|before"
-    r"|after|always|count as|counts as|as long as|may be|instead|come first|comes first)\b",
+    r"|after|always|never|nothing|is not in|are not in|count as|counts as|as long as|may be|instead|come first"
+    r"|comes first)\b",
     re.IGNORECASE,
 )
 """Words of a clause that says more than what the code is for: a test has to be written for it."""
@@ -75,13 +79,15 @@ def clauses(spec: Spec) -> tuple[Clause, ...]:
         said = _without_header(text, spec)
         if not _is_example(said, spec):
             needs = tuple(dict.fromkeys(_needs(text, said, spec)))
-            own = bool(found) and not needs and _RULE.search(said) and not _untestable(said)
-            found.append(Clause(text.strip(" ,"), (Need("test", text.strip(" ,")),) if own else needs))
+            own = bool(found) and _RULE.search(said) and not _untestable(said)
+            if own and all(need.kind == "name" for need in needs):
+                needs = (*needs, Need("test", text.strip(" ,")))
+            found.append(Clause(text.strip(" ,"), needs))
     return tuple(found)
 
 
 def _untestable(said: str) -> bool:
-    return _OF_THE_CODE.search(said) is not None or _ASSUMED.match(said) is not None
+    return any((_OF_THE_CODE.search(said), _NO_RAISE.search(said), _ASSUMED.match(said)))
 
 
 def _is_example(said: str, spec: Spec) -> bool:
@@ -158,7 +164,11 @@ def _depth(text: str, start: int, end: int) -> int:
 
 
 def _raising_apart(sentence: str) -> Iterator[str]:
-    """Yield `sentence`, in two parts where its end says on its own that something is raised."""
+    """Yield `sentence`, in parts where its end says on its own that something is raised, or what holds then."""
+    beside = _BESIDE_A_RAISE.search(sentence)
+    if beside:
+        yield from _raising_apart(sentence[: beside.start()].rstrip(" ,;"))
+        sentence = beside["beside"]
     raising = _RAISE.search(sentence)
     if raising and raising.start() > 12 and not _CONDITION_FIRST.match(sentence):
         yield sentence[: raising.start()].rstrip(" ,;.")
