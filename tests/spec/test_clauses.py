@@ -94,7 +94,8 @@ def test_what_is_raised_is_a_clause_of_its_own_unless_its_condition_comes_first(
 
 def test_what_holds_beside_a_raise_and_rules_of_methods_need_tests_of_their_own() -> None:
     text = (
-        "A class Shop for many fruits. items() is a list in alphabetical order; an item of which nothing is left is not in it. "
+        "A class Shop for many fruits. items() is a list in alphabetical order; "
+        "an item of which nothing is left is not in it. "
         "If there are too few, remove(item) raises ValueError and removes nothing."
     )
     own = [text for text, missing in needs(text).items() if any("“" in each for each in missing)]
