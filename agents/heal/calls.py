@@ -24,6 +24,7 @@ from ..verifier.inside.proxy.plain import Malformed, Tree, Unshareable
 from ..verifier.inside.proxy.plain_crossing import PlainCrossing
 from .call_process import Callee, CallProcess, CallStopped
 from .captured_call import CapturedCall, capture, is_method, read_call
+from .case import Case
 from .inside.calls import NotPlain
 from .tests_case import TestsCase
 
@@ -37,7 +38,7 @@ _LIMITS = SandboxLimits()
 
 
 @dataclass(frozen=True)
-class CallCase:
+class CallCase(Case):
     """A call of `function`, whose project is `project` (bytes by path), and what is expected of it.
 
     `tests` get a function whose calls run in the sandbox; `verify` gets the value. Both run in this process: they
@@ -60,18 +61,11 @@ class CallCase:
     line: int | None = None
     limits: SandboxLimits = _LIMITS
     cancelled: Callable[[], bool] = lambda: False
-    holds_out = True  # a failing test that is not shown is in no prompt
-    other_runs = ()  # its functions are called
 
     @cached_property
     def files(self) -> Mapping[str, str]:
         """The text of the module."""
         return {self.callee.path: decoded(self.project[self.callee.path])}
-
-    @property
-    def target(self) -> tuple[str, str] | None:
-        """None: the place is found."""
-        return None
 
     @property
     def trusted(self) -> bool:

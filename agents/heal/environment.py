@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from ..sandbox.interpreter import Interpreter
 from .script_run import RaisedError, ScriptRun
 from .tree import Tree
 
@@ -17,14 +18,12 @@ _NETWORK_NUMBERS = frozenset({97, 99, 100, 101, 111, 113})
 """Of Linux: no address family, no address, network down or unreachable, refused, no route."""
 
 
-def environment_fault(
-    run: ScriptRun, tree: Tree, installed: Collection[str], *, has_stdin: bool, python: str
-) -> str | None:
+def environment_fault(run: ScriptRun, tree: Tree, interpreter: Interpreter, *, has_stdin: bool) -> str | None:
     """The sentence with the way out where a run failed for what its surroundings lack; None where the code is at
-    fault. `installed` are the names of modules that can be imported there."""
+    fault."""
     if not run.errors:
         return None
-    if fault := error_fault(run.errors, tree, installed, has_stdin=has_stdin, python=python):
+    if fault := error_fault(run.errors, tree, interpreter, has_stdin=has_stdin):
         return fault
     last = run.errors[0]
     if last.kind == "SystemExit":
@@ -37,18 +36,16 @@ def environment_fault(
 
 
 def error_fault(
-    errors: Sequence[RaisedError], tree: Tree, installed: Collection[str], *, has_stdin: bool, python: str
+    errors: Sequence[RaisedError], tree: Tree, interpreter: Interpreter, *, has_stdin: bool
 ) -> str | None:
     """The sentence for the first of `errors` that no patch mends; None where there is none."""
-    faults = (_fault(each, tree, installed, has_stdin=has_stdin, python=python) for each in errors)
+    faults = (_fault(each, tree, interpreter, has_stdin=has_stdin) for each in errors)
     return next((fault for fault in faults if fault is not None), None)
 
 
-def _fault(
-    error: RaisedError, tree: Tree, installed: Collection[str], *, has_stdin: bool, python: str
-) -> str | None:
+def _fault(error: RaisedError, tree: Tree, interpreter: Interpreter, *, has_stdin: bool) -> str | None:
     if "ModuleNotFoundError" in error.bases and error.name:
-        return _missing_module(error.name.split(".")[0], tree, installed, python)
+        return _missing_module(error.name.split(".")[0], tree, interpreter)
     if _is_network(error):
         return "The script needs the network, which no sandbox has; record what it fetches, and give it by --data."
     if "EOFError" in error.bases and not has_stdin and "EOF when reading" in error.message:
@@ -63,18 +60,18 @@ def _fault(
     return None
 
 
-def _missing_module(name: str, tree: Tree, installed: Collection[str], python: str) -> str | None:
+def _missing_module(name: str, tree: Tree, interpreter: Interpreter) -> str | None:
     own = {Path(path).parts[0].removesuffix(".py") for path in tree.files}
     left_out = [path for path in tree.left_out if Path(path).parts[0].removesuffix(".py") == name]
     place = tree.root / name
     if left_out or place.is_dir() or place.with_suffix(".py").exists():
         return f"The module {name} did not go along into the sandbox; give it with --data {place}."
-    known = {*installed, *sys.stdlib_module_names, *own}
+    known = {*interpreter.importable, *sys.stdlib_module_names, *own}
     if difflib.get_close_matches(name, known, n=1, cutoff=0.75):
         return None
     return (
-        f"The module {name} is not installed in {python}; install what provides it there, or name another "
-        "interpreter with --python."
+        f"The module {name} is not installed in {interpreter.executable}; install what provides it there, or name "
+        "another interpreter with --python."
     )
 
 

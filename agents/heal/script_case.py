@@ -47,15 +47,14 @@ def script_case(
         return Invocation(script.name, tuple(arguments), _stdin(request.stdin), given, wanted)
 
     case = ScriptCase(
-        sandbox,
-        SandboxLimits(wall_seconds=request.seconds, cpu_seconds=max(1, round(request.seconds))),
-        tree,
-        invocation(request.arguments),
-        expectations,
-        (script.name, *changeable(tree, script.name, request.may_change)),
-        keep=tuple(invocation(_split(text)) for text in request.keep),
-        installed=sandbox.interpreter.importable,
+        sandbox=sandbox,
+        limits=SandboxLimits(wall_seconds=request.seconds, cpu_seconds=max(1, round(request.seconds))),
+        tree=tree,
+        may_change=(script.name, *changeable(tree, script.name, request.may_change)),
         cancelled=cancelled,
+        invocation=invocation(request.arguments),
+        expectations=expectations,
+        keep=tuple(invocation(_split(text)) for text in request.keep),
     )
     return replace(case, expected_calls=read_calls(request.expect_call, case.files))
 

@@ -5,70 +5,42 @@ from __future__ import annotations
 import ast
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Literal
 
 from ..records.heal import Answer, Call, Frame, Item, Observation, Symptom
-from ..sandbox import Sandbox, SandboxLimits
-from ..syntax.encoding import decoded, encoded
+from ..syntax.encoding import decoded
 from ..syntax.source import parse, source_of
+from .case import TreeCase
 from .environment import error_fault
-from .expectations import ExpectedCall, failing_calls
-from .script_run import Invocation, ScriptRun, TestRun, run_script
-from .tree import Tree
+from .expectations import failing_calls
+from .script_run import Invocation, ScriptRun, TestRun
 
 _MOST_DETAIL = 600
 _MOST_SOURCE = 2000
 _MOST_ITEMS = 50
 
 
-@dataclass(frozen=True)
-class TestsCase:
+@dataclass(frozen=True, kw_only=True)
+class TestsCase(TreeCase):
     """Tests whose ids begin with one of `wanted` and fail; every other test that passes is a guard.
 
     Patches may change the files `may_change`, or the one function `target` (path and qualified name). `arguments`
     are pytest's (none: it runs the whole suite).
     """
 
-    sandbox: Sandbox
-    limits: SandboxLimits
-    tree: Tree
     wanted: tuple[str, ...]
-    may_change: tuple[str, ...]
     target: tuple[str, str] | None = None
-    installed: frozenset[str] = frozenset()
     arguments: tuple[str, ...] = ()
-    expected_calls: tuple[ExpectedCall, ...] = ()
-    cancelled: Callable[[], bool] = lambda: False
-    holds_out = True  # a failing test that is not shown is in no prompt
-    other_runs = ()  # its functions are called
-
-    @cached_property
-    def files(self) -> Mapping[str, str]:
-        """The text of the files that may change."""
-        return {path: decoded(self.tree.files[path]) for path in self.may_change}
-
-    @property
-    def trusted(self) -> bool:
-        """True: the tests say what is expected."""
-        return True
 
     def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
-        """Run the failing tests once on `changed` files. Raises SandboxBroken and Interrupted."""
-        return self._own(self._run(changed, 0, self.wanted, called=True).calls)
+        """Run the failing tests once on `changed` files."""
+        return self.own(self.run(_pytest(self.wanted), changed, 0, called=True).calls)
 
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> tuple[Answer | None, ...]:
-        """Call them on `changed` files; where none can be imported so, after the failing tests.
-
-        Raises SandboxBroken and Interrupted.
-        """
-        alone = self._run(changed, 0, (), asked=calls, program="answers").answers
-        return alone if any(alone) else self._run(changed, 0, self.wanted, asked=calls).answers
-
-    def _own(self, calls: Sequence[Call]) -> tuple[Call, ...]:
-        return tuple(each for each in calls if each.path in self.may_change)
+        """Call them on `changed` files; where none can be imported so, after the failing tests."""
+        alone = self.run(Invocation("", program="answers"), changed, 0, asked=calls).answers
+        return alone if any(alone) else self.run(_pytest(self.wanted), changed, 0, asked=calls).answers
 
     @property
     def task(self) -> str:
@@ -76,10 +48,10 @@ class TestsCase:
         return f"Tests of {', '.join(self.may_change)} fail. The code has to pass them; the tests are right."
 
     def observe(self, changed: Mapping[str, str], *, seed: int = 0) -> Observation:
-        """Run the whole suite once. Raises SandboxBroken and Interrupted."""
-        asked = tuple(each.call for each in self.expected_calls)
-        run = self._run(changed, seed, self.arguments, asked=asked)
-        before = run if not changed else self._run({}, seed, self.arguments, asked=asked)
+        """Run the whole suite once."""
+        suite = _pytest(self.arguments)
+        run = self.run(suite, changed, seed, asked=self.asked)
+        before = self.run(suite, {}, seed, asked=self.asked)
         if run.stopped is not None or not run.whole or not run.ended:
             what = (
                 f"the {run.stopped.limit} limit was reached" if run.stopped else "pytest did not come to its end"
@@ -96,8 +68,7 @@ class TestsCase:
             f"{name} passed before" for name in passed if run.tests.get(name, _MISSING).outcome != "passed"
         )
         errors = [error for test in failing.values() for error in test.errors]
-        python = self.sandbox.interpreter.executable
-        fault = error_fault(errors, self.tree, self.installed, has_stdin=True, python=python)
+        fault = error_fault(errors, self.tree, self.sandbox.interpreter, has_stdin=True)
         if not changed and (
             lost := [ref for ref in self.wanted if not any(_begins(name, ref) for name in run.tests)]
         ):
@@ -108,8 +79,8 @@ class TestsCase:
             fault,
             behavior=json.dumps(sorted((name, test.outcome) for name, test in run.tests.items())),
             reached={} if changed else self._suspicion(run),
-            calls=self._own(run.calls),
-            left_out=self._own(run.left_out),
+            calls=self.own(run.calls),
+            left_out=self.own(run.left_out),
         )
 
     def _failing(self, before: ScriptRun) -> list[str]:
@@ -172,38 +143,9 @@ class TestsCase:
             if failed
         }
 
-    @cached_property
-    def _runs(self) -> dict[object, ScriptRun]:
-        return {}
 
-    def _run(
-        self,
-        changed: Mapping[str, str],
-        seed: int,
-        arguments: tuple[str, ...],
-        *,
-        called: bool = False,
-        asked: Sequence[Call] = (),
-        program: Literal["tests_main", "answers"] = "tests_main",
-    ) -> ScriptRun:
-        key = (seed, arguments, tuple(asked), program)
-        if not changed and key in self._runs:
-            return self._runs[key]
-        new = {path: encoded(text, self.tree.files[path]) for path, text in changed.items()}
-        run = run_script(
-            self.sandbox,
-            self.limits,
-            self.tree.archive(new),
-            {**self.tree.files, **new},
-            Invocation("", arguments, program=program),
-            seed=seed,
-            called=called or (not changed and seed == 0),
-            cancelled=self.cancelled,
-            asked=asked,
-        )
-        if not changed:
-            self._runs[key] = run
-        return run
+def _pytest(arguments: tuple[str, ...]) -> Invocation:
+    return Invocation("", arguments, program="tests_main")
 
 
 def _begins(name: str, reference: str) -> bool:

@@ -46,13 +46,14 @@ def tests_case(request: HealRequest, sandbox: Sandbox, cancelled: Callable[[], b
         for each, reference in zip(tests, request.tests, strict=True)
     )
     case = TestsCase(
-        sandbox,
-        SandboxLimits(wall_seconds=request.seconds, cpu_seconds=max(1, round(request.seconds * _CPU_SHARE))),
-        tree,
-        references,
-        (*named, *changeable(tree, None, request.may_change)),
-        installed=sandbox.interpreter.importable,
+        sandbox=sandbox,
+        limits=SandboxLimits(
+            wall_seconds=request.seconds, cpu_seconds=max(1, round(request.seconds * _CPU_SHARE))
+        ),
+        tree=tree,
+        may_change=(*named, *changeable(tree, None, request.may_change)),
         cancelled=cancelled,
+        wanted=references,
     )
     case = replace(case, expected_calls=read_calls(request.expect_call, case.files))
     if request.name is None:

@@ -275,13 +275,12 @@ class Project:
         limits = limits or SandboxLimits(wall_seconds=left, cpu_seconds=round(2 * left))
         if sum(map(len, only)) > _LONGEST_SELECTION:
             only = sorted({name.partition("::")[0] for name in only})
-        files = {**self._tree.files, **changed, **beside}
         arguments = (*self._options, *options, *(only or self._paths))
         return run_script(
             self._sandbox,
             limits,
-            self._tree.archive({**changed, **beside}),
-            files,
+            self._tree,
+            {**changed, **beside},
             Invocation("", tuple(arguments), program="tests_main"),
             seed=seed,
             called=called,

@@ -31,8 +31,8 @@ def test_a_heal_that_is_killed_at_any_of_50_points_can_be_undone(tmp_path: Path)
     folder = tmp_path / "project"
     folder.mkdir()
     (folder / "report.py").write_text(script)
-    options = ("report.py", "--expect", "total: 6", "--model", f"recorded:{REPLAYS}", "--apply", "--quiet")
-    options += ("--require", "contested")
+    options: tuple[str, ...] = ("report.py", "--expect", "total: 6", "--apply", "--quiet")
+    options += ("--model", f"recorded:{REPLAYS}", "--require", "contested")
     ended = subprocess.run(
         [sys.executable, "-m", "tests.support.killed", str(folder), "50", "heal", *options],
         cwd=ROOT,
