@@ -68,28 +68,8 @@ def _healer(options: RepairOptions, told: _Told, stop: Stop) -> Iterator[Healer]
         shared = held.enter_context(SharedModels(choices, None, told.hear))
         budget = Budget(max_seconds=max(0.1, stop.left))
         models = held.enter_context(RoleModels(shared, settings, budget, replies, told.hear))
-        held.enter_context(_closed_by(stop, models))
+        held.enter_context(stop.on_cancel(models.__exit__))
         yield models.healer(python=PYTHON, prompt_extra=options.prompt_extra)
-
-
-@contextmanager
-def _closed_by(stop: Stop, models: RoleModels) -> Iterator[None]:
-    """End the calls of `models` once `stop` says so."""
-    done = threading.Event()
-
-    def watch() -> None:
-        while not done.wait(_POLL_SECONDS):
-            if stop():
-                models.__exit__()
-                return
-
-    thread = threading.Thread(target=watch, name="greenloop-stop", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
 
 
 def model_settings(options: RepairOptions, environ: Mapping[str, str]) -> Settings:

@@ -14,6 +14,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING
 
 from ..errors import GreenloopError, SandboxBroken, UsageError
+from ..run.cancellation import Cancellation
 from ..sandbox import Sandbox, SandboxLimits, open_sandbox
 from ..syntax.encoding import decoded
 from ..syntax.source import program
@@ -65,20 +66,16 @@ SHARED_SANDBOX = SharedSandbox()
 atexit.register(SHARED_SANDBOX.close)
 
 
-class Stop:
-    """Ends a heal: when it is set, or `seconds` after it was made."""
+class Stop(Cancellation):
+    """Ends a heal: when it is cancelled, or `seconds` after it was made."""
 
     def __init__(self, seconds: float) -> None:
-        self._event = threading.Event()
+        super().__init__()
         self._end = time.monotonic() + seconds
-
-    def set(self) -> None:
-        """End it now."""
-        self._event.set()
 
     def __call__(self) -> bool:
         """Return True if it has to end."""
-        return self._event.is_set() or self.left <= 0
+        return self.cancelled or self.left <= 0
 
     @property
     def left(self) -> float:
