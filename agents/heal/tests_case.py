@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ..records.heal import Answer, Call, Frame, Item, Observation, Symptom
 from ..syntax.encoding import decoded
 from ..syntax.source import parse, source_of
+from ..syntax.units import named
 from .case import TreeCase
 from .environment import error_fault
 from .expectations import failing_calls
@@ -116,14 +117,10 @@ class TestsCase(TreeCase):
         """The text of a test function; empty where it is not found."""
         try:
             text = decoded(self.tree.files[path])
-            body: list[ast.stmt] = parse(text).body
+            holding = named(parse(text), name.replace("::", "."))
         except (KeyError, SyntaxError, ValueError):
             return ""
-        found: ast.stmt | None = None
-        for part in name.split("::"):
-            found = next((node for node in body if getattr(node, "name", None) == part), None)
-            body = getattr(found, "body", [])
-        return source_of(text.replace("\r\n", "\n").split("\n"), found) if found is not None else ""
+        return source_of(text.replace("\r\n", "\n").split("\n"), holding[-1]) if holding else ""
 
     def _suspicion(self, run: ScriptRun) -> dict[str, float]:
         """Ochiai's coefficient of each function: of the tests that call it, how many fail.

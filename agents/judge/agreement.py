@@ -26,6 +26,11 @@ def exception_of(outcome: Outcome) -> str:
     return found[0] if found else ""
 
 
+def comparable(returned: str | None) -> str | None:
+    """Return the text of a value that two candidates can be compared by; None where it says nothing."""
+    return None if returned is not None and _ADDRESS.search(returned) else returned
+
+
 def independent(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """The candidates written from the spec alone: they saw no test and no other candidate, and
     no person changed them."""
@@ -97,8 +102,7 @@ class Agreement:
         """The value that `candidate` returns for a probe; None where it raises or there are no probes."""
         if self.probes is None:
             return None
-        returned = self.probes.verdict(candidate.id).outcome(probe.id).actual
-        return None if returned is not None and _ADDRESS.search(returned) else returned
+        return comparable(self.probes.verdict(candidate.id).outcome(probe.id).actual)
 
     def _outcome(self, candidate: Candidate, test: Test) -> Outcome:
         return self.board.verdict(candidate.id).outcome(test.id)
