@@ -23,7 +23,7 @@ from ..sandbox import Job, SandboxLimits
 from ..strength import MutantRunner
 from ..syntax.clean_text import visible
 from ..syntax.source import program
-from .trace_job import trace_job
+from .trace_job import trace
 
 STEPS = 6
 SHARE = 0.25
@@ -52,12 +52,12 @@ class Failing:
 
     def _attempt(self, candidate: Candidate) -> str:
         verdict = self.board.verdict(candidate.id)
-        for test, _ in self.failing:
-            outcome = verdict.outcome(test.id)
-            if outcome.status != "passed":
-                got = f" (it returned {_line(outcome.actual)})" if outcome.actual is not None else ""
-                return f"{candidate.id} {outcome.status} in {test.id}{got}"
-        return f"{candidate.id} passed these tests"
+        outcomes = (verdict.outcome(test.id) for test, _ in self.failing)
+        first = next((outcome for outcome in outcomes if outcome.status != "passed"), None)
+        if first is None:
+            return f"{candidate.id} passed these tests"
+        got = f" (it returned {_line(first.actual)})" if first.actual is not None else ""
+        return f"{candidate.id} {first.status} in {first.test_id}{got}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ class Tools:
                 "inspect_function",
                 "trace one call line by line",
                 {"call": "an expression such as f(1, 2)"},
-                lambda call: trace(self._leader.code, call, self._runner),
+                lambda call: trace(self._leader.code, call, self._runner.sandbox, self._runner.files_beside),
             ),
             AgentTool(
                 "diff_attempts",
@@ -215,18 +215,13 @@ class Tools:
         return f"{outcome.status}: {outcome.detail}" if outcome.detail else outcome.status
 
 
-def trace(code: str, call: str, runner: MutantRunner) -> str:
-    """Trace `call` (an expression, statements before it) in `code`, line by line. Raises SandboxBroken."""
-    made = trace_job(code, call, beside=runner.files_beside)
-    with runner.sandbox.launch(made.job) as running:
-        return made.read(running.wait())
-
-
 def trace_of_failure(leader: Candidate, failing: Sequence[tuple[Test, Outcome]], runner: MutantRunner) -> str:
     """The trace of the first failing test that makes one call; empty where none does."""
     claims = (claim_of(test) for test, _ in failing)
     claim = next((claim for claim in claims if claim is not None and not claim.fixtures), None)
-    return trace(leader.code, "\n".join([*claim.setup, claim.call]), runner) if claim is not None else ""
+    if claim is None:
+        return ""
+    return trace(leader.code, "\n".join([*claim.setup, claim.call]), runner.sandbox, runner.files_beside)
 
 
 def _task(failing: Failing) -> str:

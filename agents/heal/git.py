@@ -104,6 +104,11 @@ class Repository:
         (self._git / "config").write_text(f"[core]\nbare = false\n{version}\n")
         (self._git / "HEAD").write_text("ref: refs/heads/none\n")
 
+    def prefix(self, folder: Path) -> str:
+        """Return what paths below `folder` begin with: its own, with `/` at its end."""
+        name = self.name_of(folder.resolve())
+        return f"{name}/" if name else ""
+
     def name_of(self, path: Path) -> str:
         """Return the path below `top` of a file or folder, itself not followed; of `top` an empty text."""
         name = (path.parent.resolve() / path.name).relative_to(self.top).as_posix()
@@ -329,10 +334,5 @@ def _absolute_path() -> list[str]:
 
 
 def _program() -> Path | None:
-    for entry in _absolute_path():
-        found = shutil.which("git", path=entry)
-        if found is not None and Path(found).parent == Path(
-            entry
-        ):  # on Windows `which` looks in this folder first
-            return Path(found)
-    return None
+    found = (shutil.which(str(Path(entry, "git"))) for entry in _absolute_path())
+    return next((Path(each) for each in found if each is not None), None)

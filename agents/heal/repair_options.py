@@ -55,32 +55,15 @@ class RepairEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class RepairAttempt:
-    """One patch: the module's whole new text, and what became of it."""
-
-    attempt_number: int
-    failure: str
-    proposed_source: str
-    succeeded: bool
-    error_after_repair: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class RepairResult:
     """What became of the last failing call of a function. `why` says in a sentence why it was not healed."""
 
     succeeded: bool
     why: str = ""
     final_value: Any = None
-    attempts: tuple[RepairAttempt, ...] = ()
     heal: HealResult | None = None
-    """The heal, with its diff and grade; None where no model was asked."""
+    """The heal, with its trials, diff and grade; None where no model was asked."""
     notes: tuple[str, ...] = ()
-
-    @property
-    def total_attempts(self) -> int:
-        """Patches that were tried."""
-        return len(self.attempts)
 
 
 def ignore_repair_event(_: RepairEvent) -> None:

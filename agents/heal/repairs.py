@@ -24,7 +24,7 @@ from .calls import CallCase
 from .captured_call import CapturedCall, NotRepeatable, located, project_files, unhealable
 from .install import install
 from .patch_store import keep_patches, read_kept
-from .repair_options import RepairAttempt, RepairEvent, RepairOptions, RepairResult, Runs
+from .repair_options import RepairEvent, RepairOptions, RepairResult, Runs
 
 if TYPE_CHECKING:
     from ..records.heal import HealResult
@@ -170,7 +170,7 @@ class Repairs:
             return RepairResult(False, "recorded only")
         case = self._case(failure, stop)
         found = self._once(case, failure, stop)
-        result = RepairResult(False, found.why, attempts=_attempts(found.heal), heal=found.heal)
+        result = RepairResult(False, found.why, heal=found.heal)
         if found.files is None:
             return result
         if runs == "propose":
@@ -283,19 +283,3 @@ class Repairs:
             if not self._observer_failed:
                 self._observer_failed = True
                 self._notes = (f"on_event raised {type(error).__name__}: {error}",)
-
-
-def _attempts(heal: HealResult | None) -> tuple[RepairAttempt, ...]:
-    if heal is None:
-        return ()
-    failure = heal.symptom.summary if heal.symptom is not None else ""
-    return tuple(
-        RepairAttempt(
-            number,
-            failure,
-            next(iter(trial.patch.files.values()), ""),
-            trial.plausible,
-            trial.observation.symptom.summary if trial.observation.symptom is not None else None,
-        )
-        for number, trial in enumerate(heal.trials, 1)
-    )

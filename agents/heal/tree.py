@@ -84,8 +84,7 @@ def _candidates(root: Path) -> list[str]:
     with suppress(UsageError):
         if git_root(root) is not None:
             with open_repository(root) as repository:
-                below = repository.name_of(root.resolve())
-                start = f"{below}/" if below else ""
+                start = repository.prefix(root)
                 tracked = [path.removeprefix(start) for path in repository.index if path.startswith(start)]
 
                 def ignored(asked: list[str]) -> set[str]:

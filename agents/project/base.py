@@ -35,9 +35,8 @@ def read_base(tree: Tree, reference: str) -> Base:
         commit = repository.commit(reference)
         if commit is None:
             raise UsageError(f"There is no commit {reference!r} here; name one (a shallow clone may lack it).")
-        below = repository.name_of(root)
-        start = f"{below}/" if below else ""
-        before = {path.removeprefix(start): blob for path, blob in repository.files(commit, below).items()}
+        start = repository.prefix(root)
+        before = {path.removeprefix(start): blob for path, blob in repository.files(commit, start).items()}
         differing = []
         for path in sorted({*before, *tree.files}):
             if not path.endswith(".py") or (root / path).is_symlink():

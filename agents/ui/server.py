@@ -297,19 +297,6 @@ async def _answered(work: Callable[[], Json]) -> Response:
         return JSONResponse({"error": str(error)}, 500)
 
 
-class _Server(uvicorn.Server):
-    """A server that says when it answers."""
-
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], object]) -> None:
-        super().__init__(config)
-        self._ready = ready
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to answer; `ready` may take its time, as a browser that is waited for does."""
-        await super().startup(sockets)
-        threading.Thread(target=self._ready, daemon=True).start()
-
-
 def serve(
     jobs: Jobs,
     listening: socket.socket,
@@ -317,10 +304,15 @@ def serve(
     tell: Callable[[str], None],
     ready: Callable[[], object],
 ) -> None:
-    """Answer on a socket until Ctrl-C or SIGTERM: call `ready` once it does, `tell` with news for the terminal."""
+    """Answer on a socket until Ctrl-C or SIGTERM: call `ready` once requests can come, `tell` with news for the
+    terminal."""
     app = Page(jobs, sessions, tell).app(listening.getsockname()[1])
     config = uvicorn.Config(app, log_level="error", lifespan="off", timeout_graceful_shutdown=2)
-    _Server(config, ready).run(sockets=[listening])
+    listening.listen(config.backlog)
+    threading.Thread(
+        target=ready, daemon=True
+    ).start()  # it may take its time, as a browser that is waited for does
+    uvicorn.Server(config).run(sockets=[listening])
 
 
 async def _json_object(request: Request) -> Json | None:
