@@ -18,10 +18,10 @@ from ..errors import UsageError
 from ..verifier.awaiting import in_thread
 from ..verifier.inside.proxy.plain import Unshareable
 from .captured_call import CapturedCall, capture, is_method
-from .repair_options import SWITCH, Proposer, RepairEvent, RepairOptions, RepairResult, Runs
+from .repair_options import SWITCH, Proposer, RepairEvent, RepairOptions, RepairResult, Runs, Stop
 
 if TYPE_CHECKING:
-    from .repairs import Repairs, Stop
+    from .repairs import Repairs, SharedSandbox
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -89,16 +89,16 @@ def repair(function: Any = None, /, **arguments: Any) -> Any:
     return decorate if function is None else decorate(function)
 
 
-def repaired(options: RepairOptions, function: Any, **parts: Any) -> Any:
-    """`function`, decorated; `parts` stand in for the search of patches and the sandbox."""
+def repaired(options: RepairOptions, function: Any, sandbox: SharedSandbox | None = None) -> Any:
+    """`function`, decorated; its calls are done again in `sandbox` (None: that of this process)."""
     if isinstance(function, (staticmethod, classmethod)):
-        return type(function)(repaired(options, function.__func__, **parts))
+        return type(function)(repaired(options, function.__func__, sandbox))
     if not callable(function) or isinstance(function, type):
         raise UsageError("@repair decorates functions; write it above a `def`.")
     if inspect.isasyncgenfunction(function):
         function.last_repair = RepairResult(False, "recorded only: it is a generator")
         return function
-    calls = _Calls(function, options, parts)
+    calls = _Calls(function, options, sandbox)
     made: Any
     if inspect.iscoroutinefunction(function):
         made = calls.awaited()
@@ -116,10 +116,10 @@ class _Calls:
 
     made: Any
 
-    def __init__(self, function: Callable[..., Any], options: RepairOptions, parts: dict[str, Any]) -> None:
+    def __init__(self, function: Any, options: RepairOptions, sandbox: SharedSandbox | None) -> None:
         self._function = function
         self._options = options
-        self._parts = parts
+        self._sandbox = sandbox
         self._of_class = isinstance(function, FunctionType) and is_method(function)
 
     def called(self) -> Callable[..., Any]:
@@ -196,12 +196,9 @@ class _Calls:
 
     @functools.cached_property
     def _repairs(self) -> Repairs:
-        from .repair_search import find_patch
         from .repairs import SHARED_SANDBOX, Repairs
 
-        function: Any = self._function
-        parts: dict[str, Any] = {"search": find_patch, "sandbox": SHARED_SANDBOX, **self._parts}
-        return Repairs(function, self._options, **parts)
+        return Repairs(self._function, self._options, self._sandbox or SHARED_SANDBOX)
 
     async def _checked(self, do: Do, call: Packing, value: Any) -> tuple[Exception | None, Any]:
         """Return the value of a call, healed where `verify` or the tests refuse it; or what it is refused by. The
@@ -211,7 +208,7 @@ class _Calls:
             return (None if settled else refused), value
         if self._options.tests:
             if self._repairs.tests_fail is None:
-                stop = self._stop()
+                stop = Stop(self._options.max_seconds)
                 await do(partial(self._repairs.run_tests, stop), stop.cancel)
             if self._repairs.tests_fail:
                 settled, healed = await self._heal(do, call, None, returned=True)
@@ -224,7 +221,7 @@ class _Calls:
         """Return whether a failing call has a value all the same, and the value."""
         from .repairs import Failure
 
-        stop = self._stop()
+        stop = Stop(self._options.max_seconds)
         failure = Failure(call(), error, returned, _running_line(self._function))
         token = _under_way.set(_under_way.get() | {id(self)})  # tests that call it again heal nothing
         context = contextvars.copy_context()
@@ -240,11 +237,6 @@ class _Calls:
         if callable(self._options.on_failure):
             return True, self._options.on_failure(error)
         return self._options.on_failure == "return_none", None
-
-    def _stop(self) -> Stop:
-        from .repairs import Stop
-
-        return Stop(self._options.max_seconds)
 
 
 async def _in_thread_here(work: Callable[[], Any], cancel: Callable[[], object]) -> Any:

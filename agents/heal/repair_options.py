@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ..errors import UsageError
 from ..files import read_regular
+from ..run.cancellation import Cancellation
 
 if TYPE_CHECKING:
     from ..records.heal import HealResult
@@ -64,6 +66,23 @@ class RepairResult:
     heal: HealResult | None = None
     """The heal, with its trials, diff and grade; None where no model was asked."""
     notes: tuple[str, ...] = ()
+
+
+class Stop(Cancellation):
+    """Ends a heal: when it is cancelled, or `seconds` after it was made."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self._end = time.monotonic() + seconds
+
+    def __call__(self) -> bool:
+        """Return True if it has to end."""
+        return self.cancelled or self.left <= 0
+
+    @property
+    def left(self) -> float:
+        """Seconds."""
+        return self._end - time.monotonic()
 
 
 def ignore_repair_event(_: RepairEvent) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 from ..errors import Interrupted
 from ..events import Answered, Asked, Event, Streamed
+from ..llm_backends.background_stream import BackgroundStream
 from ..llm_backends.budget import Budget
 from ..llm_backends.selection import Choice, choose, probe_ollama
 from ..records import Reply, Request, Role
@@ -22,10 +22,8 @@ from ..run.role_models import RoleModels, SharedModels
 from ..settings import Settings
 from .calls import CallCase
 from .heal import heal_case
-from .repair_options import Proposer, RepairEvent, RepairOptions
-from .repairs import Stop
+from .repair_options import Proposer, RepairEvent, RepairOptions, Stop
 
-_POLL_SECONDS = 0.1
 Emit = Callable[[RepairEvent], None]
 
 
@@ -101,21 +99,9 @@ def _proposed(proposer: Proposer, system: str, user: str, stop: Stop) -> str:
 
     Raises Interrupted, and what the proposer raises.
     """
-    replies: list[str] = []
-    errors: list[BaseException] = []
-
-    def propose() -> None:
-        try:
-            replies.append(proposer.propose(system, user))
-        except BaseException as error:  # raised below, in the thread that waits
-            errors.append(error)
-
-    thread = threading.Thread(target=propose, name="greenloop-proposer", daemon=True)
-    thread.start()
-    while thread.is_alive() and not stop():
-        thread.join(_POLL_SECONDS)
-    if errors:
-        raise errors[0]
-    if not replies:
+    stream = BackgroundStream(lambda: iter([proposer.propose(system, user)]))
+    with stop.on_cancel(stream.abandon):
+        reply = stream.next(max(0.0, stop.left))
+    if reply is None:
         raise Interrupted("the heal was cancelled or took too long")
-    return replies[0]
+    return reply

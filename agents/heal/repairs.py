@@ -11,10 +11,8 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import FunctionType
-from typing import TYPE_CHECKING
 
 from ..errors import GreenloopError, SandboxBroken, UsageError
-from ..run.cancellation import Cancellation
 from ..sandbox import Sandbox, SandboxLimits, open_sandbox
 from ..syntax.encoding import decoded
 from ..syntax.source import program
@@ -24,18 +22,16 @@ from .calls import CallCase
 from .captured_call import CapturedCall, NotRepeatable, located, project_files, unhealable
 from .install import install
 from .patch_store import keep_patches, read_kept
-from .repair_options import RepairEvent, RepairOptions, RepairResult, Runs
-
-if TYPE_CHECKING:
-    from ..records.heal import HealResult
+from .repair_options import RepairEvent, RepairOptions, RepairResult, Runs, Stop
+from .repair_search import find_patch
 
 _HOUR = 3600.0
 """Seconds."""
 _EXPECTED = (GreenloopError, NotRepeatable, CallStopped, OSError, ValueError, SyntaxError)
 """What keeps a call from being healed: no sandbox, no source, no model."""
 Files = Mapping[str, str]
-Search = Callable[[CallCase, RepairOptions, Callable[[RepairEvent], None], "Stop"], "HealResult"]
-"""Looks for a patch. Raises GreenloopError."""
+Found = tuple[Files | None, RepairResult]
+"""A patch, and what there is to be told of it."""
 
 
 class SharedSandbox:
@@ -66,23 +62,6 @@ SHARED_SANDBOX = SharedSandbox()
 atexit.register(SHARED_SANDBOX.close)
 
 
-class Stop(Cancellation):
-    """Ends a heal: when it is cancelled, or `seconds` after it was made."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__()
-        self._end = time.monotonic() + seconds
-
-    def __call__(self) -> bool:
-        """Return True if it has to end."""
-        return self.cancelled or self.left <= 0
-
-    @property
-    def left(self) -> float:
-        """Seconds."""
-        return self._end - time.monotonic()
-
-
 @dataclass(frozen=True, slots=True)
 class Failure:
     """A call that failed: `error` is what it raised, or, if it has `returned`, why its value was refused (None:
@@ -100,23 +79,13 @@ class Failure:
         return "its tests fail" if self.error is None else f"{type(self.error).__name__}: {self.error}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    files: Files | None
-    why: str = ""
-    heal: HealResult | None = None
-
-
 class Repairs:
     """Heals the failing calls of `function`; threads may share it."""
 
-    def __init__(
-        self, function: FunctionType, options: RepairOptions, search: Search, sandbox: SharedSandbox
-    ) -> None:
+    def __init__(self, function: FunctionType, options: RepairOptions, sandbox: SharedSandbox) -> None:
         self.function = function
         self.options = options
         self.unhealable = unhealable(function)
-        self._search = search
         self._sandbox = sandbox
         self.tests_fail: bool | None = None
         self._lock = threading.Lock()
@@ -169,15 +138,14 @@ class Repairs:
         if runs == "record":
             return RepairResult(False, "recorded only")
         case = self._case(failure, stop)
-        found = self._once(case, failure, stop)
-        result = RepairResult(False, found.why, heal=found.heal)
-        if found.files is None:
+        files, result = self._once(case, failure, stop)
+        if files is None:
             return result
         if runs == "propose":
             return replace(result, why="a verified patch is proposed")
-        value = case.value(found.files)
+        value = case.value(files)
         if runs == "process":
-            self._install(case, found.files)
+            self._install(case, files)
         return replace(result, succeeded=True, final_value=value)
 
     def _case(self, failure: Failure, stop: Stop) -> CallCase:
@@ -199,7 +167,7 @@ class Repairs:
             cancelled=stop,
         )
 
-    def _once(self, case: CallCase, failure: Failure, stop: Stop) -> _Found:
+    def _once(self, case: CallCase, failure: Failure, stop: Stop) -> Found:
         """The patch for a failure: a known one, or that of a heal, one at a time for each failure."""
         key = self._key(case, failure)
         with self._lock:
@@ -208,51 +176,51 @@ class Repairs:
                 self._under_way.clear()
             own = self._under_way.setdefault(key, threading.Lock())
         if not own.acquire(timeout=max(0.0, stop.left)):
-            return _Found(None, "another thread's heal of it took too long")
+            return None, RepairResult(False, "another thread's heal of it took too long")
         try:
             if key in self._given_up:
-                return _Found(None, "the same failure was not healed before")
+                return None, RepairResult(False, "the same failure was not healed before")
             if (known := self._patches.get(key)) is None:
                 return self._lead(key, case, stop)
         finally:
             own.release()
         if not case.observe(known).healed:
-            return _Found(None, "the patch that is known does not mend this call")
+            return None, RepairResult(False, "the patch that is known does not mend this call")
         self._emit(RepairEvent("cache_hit"))
-        return _Found(known)
+        return known, RepairResult(False)
 
-    def _lead(self, key: str, case: CallCase, stop: Stop) -> _Found:
-        found = _Found(None)
+    def _lead(self, key: str, case: CallCase, stop: Stop) -> Found:
+        files = None
         try:
-            found = self._found(key, case, stop)
+            files, result = self._found(key, case, stop)
         finally:
-            if found.files is not None:
-                self._patches[key] = found.files
+            if files is not None:
+                self._patches[key] = files
             elif not stop():
                 self._given_up.add(key)
-        return found
+        return files, result
 
-    def _found(self, key: str, case: CallCase, stop: Stop) -> _Found:
+    def _found(self, key: str, case: CallCase, stop: Stop) -> Found:
         cache = self.options.cache
         if cache is not None:
             kept = read_kept(cache, key)
             if kept is not None:
                 proposed = replace(self.options, proposer=kept, max_attempts=len(kept.texts))
-                heal = self._search(case, proposed, lambda _: None, stop)
+                heal = find_patch(case, proposed, lambda _: None, stop)
                 if heal.grade == "verified":
                     self._emit(RepairEvent("cache_hit"))
-                    return _Found(heal.files, heal.why, heal)
+                    return heal.files, RepairResult(False, heal.why, heal=heal)
             self._emit(RepairEvent("cache_miss"))
         now = time.monotonic()
         with self._lock:
             while self._begun and self._begun[0] < now - _HOUR:
                 self._begun.popleft()
             if len(self._begun) >= self.options.max_heals:
-                return _Found(None, f"{self.options.max_heals} heals were begun within an hour")
+                return None, RepairResult(False, f"{self.options.max_heals} heals were begun within an hour")
             self._begun.append(now)
-        heal = self._search(case, self.options, self._emit, stop)
+        heal = find_patch(case, self.options, self._emit, stop)
         if heal.grade != "verified":
-            return _Found(None, heal.why, heal)
+            return None, RepairResult(False, heal.why, heal=heal)
         self._emit(RepairEvent("verify_success"))
         if cache is not None:
             good = [trial for trial in heal.trials if trial.plausible and not trial.suspicions]
@@ -261,7 +229,7 @@ class Repairs:
                 keep_patches(cache, key, case.callee, list(texts))
             except (OSError, UsageError) as error:  # the call is healed all the same
                 self._notes = (f"the patch was not kept: {error}",)
-        return _Found(heal.files, heal.why, heal)
+        return heal.files, RepairResult(False, heal.why, heal=heal)
 
     def _key(self, case: CallCase, failure: Failure) -> str:
         parts = [program(case.files[case.callee.path]), case.callee.qualname, failure.shown, self.options.digest()]
