@@ -108,7 +108,7 @@ class CallCase(Case):
 
     @property
     def task(self) -> str:
-        """What is called, and what is expected of it."""
+        """Name the function that is called, and what is expected of it."""
         expected = " Its tests have to pass." if self.tests or self.pytest else ""
         expected += " Its value has to be accepted by `verify`." if self.verify is not None else ""
         return f"`{self.callee.qualname}` of {self.callee.path} is called and has to return.{expected}"
@@ -261,7 +261,8 @@ class CallCase(Case):
         return found
 
     def _error(self, raised: Any) -> BaseException:
-        """What a call in the sandbox raised: of the same class where that is built in or the module's own."""
+        """Make the exception that a call in the sandbox raised, of the same class where that is built in or the
+        module's own."""
         facts = _facts(raised)
         try:
             if facts.get("error") is not None:

@@ -1,4 +1,4 @@
-"""What a run of a script is expected to do: `--expect`, `--expect-output`, `--expect-exit`, `--expect-file`."""
+"""Expectations of a run of a script: `--expect`, `--expect-output`, `--expect-exit`, `--expect-file`."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def _fault(text: str, output: str) -> str | None:
 
 
 def _literals(text: str) -> tuple[str, ...]:
-    """What a program that prints the expected text without computing it would hold."""
+    """Return the literals that a program would hold which prints the expected text without computing it."""
     if _pattern(text) is not None:
         return tuple(_NUMBER.findall(text))
     return (repr(text), *_NUMBER.findall(text))

@@ -39,7 +39,7 @@ SHOWN_ITEMS = 3
 
 @dataclass(slots=True)
 class _Search:
-    """What a heal has found so far."""
+    """A heal so far."""
 
     case: Case
     symptom: Symptom
@@ -143,7 +143,7 @@ def _reproduce(case: Case, *, anyway: bool) -> tuple[HealResult | None, Observat
 
 
 def _way(symptom: Symptom | None) -> tuple[str, ...] | None:
-    """What two runs share that fail the same way: the kind, the exception's type and place, the failing items."""
+    """Return what two runs share that fail the same way: kind, the exception's type and place, failing items."""
     if symptom is None:
         return None
     kind = symptom.summary.partition(":")[0] if symptom.kind == "exception" else symptom.summary

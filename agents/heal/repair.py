@@ -280,7 +280,7 @@ def _packed(of_class: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ca
 
 
 def _refused(verify: Callable[[Any], object], value: Any) -> Exception | None:
-    """What `verify` raises for a value, or a ValueError where it returns something false."""
+    """Return what `verify` raises for a value, or a ValueError where it returns something false."""
     try:
         if verify(value):
             return None

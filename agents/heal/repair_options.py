@@ -1,4 +1,4 @@
-"""What `@repair` is told, by the code and by the environment, and what it tells."""
+"""Options of `@repair`, given by the code and by the environment, its events and its result."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class RepairEvent:
 
 @dataclass(frozen=True, slots=True)
 class RepairResult:
-    """What became of the last failing call of a function. `why` says in a sentence why it was not healed."""
+    """The outcome of the last failing call of a function. `why` says in a sentence why it was not healed."""
 
     succeeded: bool
     why: str = ""
@@ -134,7 +134,7 @@ class RepairOptions:
         return tuple(Path(test) for test in self.tests if isinstance(test, (str, Path)))
 
     def allowed(self, environ: Mapping[str, str]) -> Runs:
-        """What the environment leaves of `runs`. Raises UsageError where it says something unknown."""
+        """Return what the environment leaves of `runs`. Raises UsageError where it says something unknown."""
         switch = environ.get(SWITCH, self.runs)
         if switch not in RUNS:
             raise UsageError(f"{SWITCH}={switch} is not known; set it to one of {', '.join(RUNS)}")

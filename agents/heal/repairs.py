@@ -111,7 +111,7 @@ class Repairs:
                 self.tests_fail = False
 
     def heal(self, failure: Failure, stop: Stop) -> RepairResult | None:
-        """What becomes of a failing call; None where healing is off.
+        """Heal a failing call and return what became of it; None where healing is off.
 
         Raises nothing: whatever goes wrong here, the caller gets the exception of its own call.
         """

@@ -39,7 +39,7 @@ _INTERRUPTED = Interrupted("Interrupted; go on with --resume.")
 
 @dataclass(frozen=True, slots=True)
 class HealOptions:
-    """What the command is told beside the request: whether and how to write, and what goes into prompts.
+    """Options of the command beside the request: whether and how to write, and what goes into prompts.
 
     `approve` is asked with the diff before anything is written.
     """

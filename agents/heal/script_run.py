@@ -71,7 +71,8 @@ class TestRun:
 
 @dataclass(frozen=True, slots=True)
 class ScriptRun:
-    """What a run did. Without `whole`, the process that told of it was ended, or told nothing that can be read."""
+    """The outcome of a run. Without `whole`, the process that told of it was ended, or told nothing that can be
+    read."""
 
     exit_code: int
     stdout: str
@@ -155,7 +156,7 @@ def _read(channel: socket.socket, deadline: float, cancelled: Callable[[], bool]
 
 
 def _as_run(ended: Ended, told: bytes, before: Mapping[str, bytes]) -> ScriptRun:
-    """What came out of the sandbox may be anything: types are checked, and texts cleaned."""
+    """Read what came out of the sandbox, which may be anything: types are checked, and texts cleaned."""
     head: dict[str, Any] = {
         "exit_code": ended.exit_code if ended.exit_code is not None else -9,
         "stdout": clean(ended.stdout),

@@ -98,7 +98,7 @@ class ScriptCase(TreeCase):
 
     @property
     def task(self) -> str:
-        """What is run, and what is expected."""
+        """Name the script, and what is expected of it."""
         return self._masked(f"The script {self.invocation.script} fails. {self.expectations.sentence}".strip())
 
     def observe(self, changed: Mapping[str, str], *, seed: int = 0) -> Observation:
@@ -153,7 +153,7 @@ class ScriptCase(TreeCase):
         return ""
 
     def _broken(self, run: ScriptRun, kept: Mapping[Invocation, ScriptRun], seed: int) -> tuple[str, ...]:
-        """What a run that meets all expectations, and the runs to be kept, did not do as on the files before."""
+        """Return what a run that meets all expectations, and the runs to be kept, did not do as on the files before."""
         before = self._own_run({}, seed)
         broken = []
         raised = before.errors and before.errors[0].kind != "SystemExit"

@@ -263,5 +263,5 @@ def _count(tree: ast.Module, kind: type[ast.AST]) -> int:
 
 
 def _more(new: Iterable[str], old: Iterable[str]) -> list[str]:
-    """What is in `new` more often than in `old`."""
+    """Return what is in `new` more often than in `old`."""
     return list((Counter(new) - Counter(old)).elements())

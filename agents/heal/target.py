@@ -1,4 +1,4 @@
-"""What a heal is told to mend, `SCRIPT`, `FILE.py::NAME` or a folder -> path, name and tests."""
+"""Reads the target of a heal, `SCRIPT`, `FILE.py::NAME` or a folder: path, name and tests."""
 
 from __future__ import annotations
 

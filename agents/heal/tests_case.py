@@ -45,7 +45,7 @@ class TestsCase(TreeCase):
 
     @property
     def task(self) -> str:
-        """What fails."""
+        """Name the files whose tests fail."""
         return f"Tests of {', '.join(self.may_change)} fail. The code has to pass them; the tests are right."
 
     def observe(self, changed: Mapping[str, str], *, seed: int = 0) -> Observation:

@@ -1,4 +1,4 @@
-"""What a project was at a git reference: its test files, the lines that have changed since, and what is lost."""
+"""A project at a git reference: its test files, the lines that have changed since, and what is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page shows of runs, as JSON documents."""
+"""Views of runs for the page, as JSON documents."""
 
 from __future__ import annotations
 

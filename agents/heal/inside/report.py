@@ -1,4 +1,4 @@
-"""What a program that failed tells of its errors: a JSON document in a file that has no name."""
+"""Tells of a program's errors and calls: a JSON document in a file that has no name."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SKIPPED = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, typ
 
 
 class Report:
-    """What is told to the process that started this one: a JSON document in a file that has no name."""
+    """A JSON document for the process that started this one."""
 
     def __init__(self, descriptor: int, tree: str) -> None:
         self._descriptor = descriptor
