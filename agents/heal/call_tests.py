@@ -10,8 +10,8 @@ from ..records.heal import HealRequest
 from ..sandbox import Sandbox
 from ..verifier import inside_bytecode
 from .call_process import STAND_INS
+from .open_case import tests_case
 from .tests_case import TestsCase
-from .tests_request import tests_case
 
 _INERT = Path(inside_bytecode.__file__).with_name("inside") / "call_process" / "inert_decorators.py"
 _PACKAGE = """

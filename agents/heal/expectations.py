@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from ..errors import UsageError
-from ..records.heal import Answer, Call, Item
+from ..records.heal import Answer, Call, HealRequest, Item
 from ..sandbox.host.search import is_found
 from ..syntax.literals import is_literal
 from ..syntax.source import names_bound, names_used, parse, parse_expression
@@ -161,10 +161,9 @@ def _bound(code: str) -> set[str]:
         return set()
 
 
-def read_expectations(
-    text: str | None, output: bool, exit_code: int | None, files: tuple[str, ...]
-) -> Expectations:
+def read_expectations(request: HealRequest) -> Expectations:
     """Read what the options say. Raises UsageError."""
+    text = request.expect
     if text is not None and not text:
         raise UsageError("--expect is empty; say what the output has to hold, or give --expect-output.")
     if text is not None and (pattern := _pattern(text)) is not None:
@@ -172,7 +171,8 @@ def read_expectations(
             re.compile(pattern)
         except (re.error, RecursionError, OverflowError) as error:
             raise UsageError(f"--expect {text} is no regular expression ({error}).") from error
-    return Expectations(text, output, exit_code, tuple(map(_read_file_check, files)))
+    files = tuple(map(_read_file_check, request.expect_file))
+    return Expectations(text, request.expect_output, request.expect_exit, files)
 
 
 def _read_file_check(text: str) -> FileCheck:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -19,7 +19,6 @@ from ..run.cancellation import Cancellation
 from ..run.resources import HEAL_ROLES, Resources, open_resources
 from ..run.run import settings_as_json
 from ..run.session import Session, budget_of, check_free
-from ..sandbox import Sandbox
 from ..settings import Settings, reaches
 from ..storage import run_directory
 from ..storage.run_directory import RunDirectory
@@ -27,10 +26,7 @@ from ..storage.user_file import UserFile
 from ..telemetry import spans
 from .apply import open_targets, patched, write
 from .heal import heal_case
-from .script_case import script_case
-from .scripts import ScriptCase
-from .tests_case import TestsCase
-from .tests_request import tests_case
+from .open_case import open_case
 
 PATCH_FILE = "heal.patch"
 CASE_FILE = "case.json"
@@ -145,15 +141,6 @@ class _Heal(Session[HealResult]):
 
     def _stopped(self, result: HealResult, error: GreenloopError) -> HealResult:
         return replace(result, exit_code=error.exit_code, error=Failure(error.kind, self._naming_run(str(error))))
-
-
-def open_case(
-    request: HealRequest, sandbox: Sandbox, environment: Mapping[str, str], cancelled: Callable[[], bool]
-) -> ScriptCase | TestsCase:
-    """Read what a case needs. Raises UsageError."""
-    if request.tests:
-        return tests_case(request, sandbox, cancelled)
-    return script_case(request, sandbox, environment, cancelled)
 
 
 class _Shown(Exception):

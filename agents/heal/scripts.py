@@ -153,7 +153,7 @@ class ScriptCase(TreeCase):
         return ""
 
     def _broken(self, run: ScriptRun, kept: Mapping[Invocation, ScriptRun], seed: int) -> tuple[str, ...]:
-        """Return what a run that meets all expectations, and the runs to be kept, did not do as on the files before."""
+        """Return what a run that meets all expectations, and the runs to be kept, do no more as before."""
         before = self._own_run({}, seed)
         broken = []
         raised = before.errors and before.errors[0].kind != "SystemExit"

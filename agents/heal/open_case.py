@@ -1,4 +1,4 @@
-"""A request to heal a script -> its case."""
+"""A request to heal -> its case."""
 
 from __future__ import annotations
 
@@ -14,32 +14,41 @@ from ..files import contained, read_regular
 from ..records.heal import HealRequest
 from ..sandbox import Sandbox, SandboxLimits
 from ..syntax.encoding import decoded
+from ..syntax.units import unit_named
 from .expectations import read_calls, read_expectations
 from .script_run import Invocation
 from .scripts import ScriptCase
+from .tests_case import TestsCase
 from .tree import Tree, files_below, never_changes, read_tree
 
 _REFUSED = ("PATH", "HOME")
 _REFUSED_PREFIXES = ("LD_", "PYTHON", "DYLD_")
 _MOST_STDIN = 8 << 20
+_MARKS = ("pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg", "setup.py", ".git")
+"""What the top of a project holds."""
+_CPU_SHARE = 2
+"""Processor seconds for each second of wall time: tests may use both cores."""
 
 
-def script_case(
+def open_case(
+    request: HealRequest, sandbox: Sandbox, environment: Mapping[str, str], cancelled: Callable[[], bool]
+) -> ScriptCase | TestsCase:
+    """Read what a case needs; `environment` has the values of the variables that a script gets. Raises UsageError."""
+    if request.tests:
+        return tests_case(request, sandbox, cancelled)
+    return _script_case(request, sandbox, environment, cancelled)
+
+
+def _script_case(
     request: HealRequest, sandbox: Sandbox, environment: Mapping[str, str], cancelled: Callable[[], bool]
 ) -> ScriptCase:
-    """Read what a case needs: the script's folder, its standard input, what is expected.
-
-    `environment` has the values of the variables that `request` names. Raises UsageError.
-    """
     script = Path(request.path)
     root = script.parent
     if not script.is_file():
         raise UsageError(f"There is no script {script}; give the path of a Python file.")
     named, extra = _data(root, request.data)
     tree = read_tree(root, [script.name, *named], extra)
-    expectations = read_expectations(
-        request.expect, request.expect_output, request.expect_exit, request.expect_file
-    )
+    expectations = read_expectations(request)
     wanted = tuple(check.path for check in expectations.files)
     given = _checked_environment(environment)
 
@@ -48,9 +57,9 @@ def script_case(
 
     case = ScriptCase(
         sandbox=sandbox,
-        limits=SandboxLimits(wall_seconds=request.seconds, cpu_seconds=max(1, round(request.seconds))),
+        limits=_limits(request, 1),
         tree=tree,
-        may_change=(script.name, *changeable(tree, script.name, request.may_change)),
+        may_change=(script.name, *_changeable(tree, script.name, request.may_change)),
         cancelled=cancelled,
         invocation=invocation(request.arguments),
         expectations=expectations,
@@ -79,7 +88,11 @@ def _data(root: Path, data: Sequence[str]) -> tuple[list[str], dict[str, Path]]:
     return named, elsewhere
 
 
-def changeable(tree: Tree, script: str | None, patterns: Sequence[str]) -> tuple[str, ...]:
+def _limits(request: HealRequest, share: int) -> SandboxLimits:
+    return SandboxLimits(wall_seconds=request.seconds, cpu_seconds=max(1, round(request.seconds * share)))
+
+
+def _changeable(tree: Tree, script: str | None, patterns: Sequence[str]) -> tuple[str, ...]:
     """Files that `--may-change` names, tests and configuration left out. Raises UsageError where it names none."""
     found: list[str] = []
     for pattern in patterns:
@@ -124,3 +137,55 @@ def _split(text: str) -> list[str]:
         return shlex.split(text)
     except ValueError as error:
         raise UsageError(f"--keep {text!r} can't be split into arguments ({error}).") from error
+
+
+def tests_case(request: HealRequest, sandbox: Sandbox, cancelled: Callable[[], bool]) -> TestsCase:
+    """Read a project with tests that fail. Raises UsageError."""
+    path = Path(request.path)
+    if not path.exists():
+        raise UsageError(f"There is no {path}; give the path of a Python file or of a project's folder.")
+    if path.is_file() and never_changes(path.name):
+        raise UsageError(f"{path} holds tests or configuration, which never change; name the code that they test.")
+    tests = [Path(reference.partition("::")[0]) for reference in request.tests]
+    for each in tests:
+        if not each.exists():
+            raise UsageError(f"There is no {each}; name tests as pytest does: tests/test_it.py::test_name")
+    root = path if path.is_dir() else _root(path, tests)
+    for each in tests:
+        if not each.resolve().is_relative_to(root.resolve()):
+            raise UsageError(f"{each} lies outside of {root}; name tests of that project.")
+    named = [] if path.is_dir() else [_relative(path, root)]
+    tree = read_tree(root, [*named, *(_relative(each, root) for each in tests if each.is_file())], {})
+    references = tuple(
+        _relative(each, root) + reference[len(str(each)) :]
+        for each, reference in zip(tests, request.tests, strict=True)
+    )
+    case = TestsCase(
+        sandbox=sandbox,
+        limits=_limits(request, _CPU_SHARE),
+        tree=tree,
+        may_change=(*named, *_changeable(tree, None, request.may_change)),
+        cancelled=cancelled,
+        wanted=references,
+    )
+    case = replace(case, expected_calls=read_calls(request.expect_call, case.files))
+    if request.name is None:
+        return case
+    try:
+        unit_named(named[0], decoded(tree.files[named[0]]), request.name, (), 0)
+    except (ValueError, SyntaxError) as error:
+        raise UsageError(f"{path}: {error}; name a function or a method: FILE.py::Class.method") from error
+    return replace(case, target=(named[0], request.name))
+
+
+def _root(path: Path, tests: list[Path]) -> Path:
+    """The top of the project of a file: the nearest folder above that has a project's marks and the tests."""
+    common = Path(os.path.commonpath([path.parent, *(each.parent for each in tests)]))
+    for folder in (common, *common.parents):
+        if any((folder / mark).exists() for mark in _MARKS):
+            return folder
+    return common
+
+
+def _relative(path: Path, root: Path) -> str:
+    return contained(path, root).relative_to(root.resolve()).as_posix()
