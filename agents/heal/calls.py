@@ -7,8 +7,8 @@ import asyncio
 import inspect
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import FunctionType
@@ -17,6 +17,7 @@ from typing import Any
 from ..errors import Interrupted
 from ..records.heal import Answer, Call, Frame, Item, Observation, Symptom
 from ..sandbox import Sandbox, SandboxLimits
+from ..storage.json_form import checked
 from ..syntax.clean_text import clean
 from ..syntax.encoding import decoded, encoded
 from ..syntax.source import parse
@@ -26,6 +27,7 @@ from .call_process import Callee, CallProcess, CallStopped
 from .captured_call import CapturedCall, capture, is_method, read_call
 from .case import Case
 from .inside.calls import NotPlain
+from .script_run import cleaned
 from .tests_case import TestsCase
 
 Test = Callable[[Callable[..., Any]], object]
@@ -173,10 +175,8 @@ class CallCase(Case):
             how, what = process.ask(self.call.receiver, self.call.body)
         if how != "return":
             raise CallStopped("the call did not return a second time")
-        try:
+        with _reading("value"):
             return self.call.value(what)
-        except (Malformed, RecursionError) as error:
-            raise CallStopped(f"the value can't be read: {error}") from error
 
     def _process(self, changed: Mapping[str, str]) -> CallProcess:
         path = self.callee.path
@@ -216,11 +216,11 @@ class CallCase(Case):
         """Why `verify` does not accept the value; None where it does."""
         assert self.verify is not None
         assert self.call is not None
+        with _reading("value"):
+            value = self.call.preview(body)
         try:
-            if self.verify(self.call.preview(body)):
+            if self.verify(value):
                 return None
-        except (Malformed, RecursionError) as error:
-            raise CallStopped(f"the value can't be read: {error}") from error
         except Exception as error:  # the user's own, and to raise is to refuse
             return _shown(error)
         return "it returned False"
@@ -248,10 +248,8 @@ class CallCase(Case):
                 raise Unshareable(str(what))
             if how == "raise":
                 raise self._error(what)
-            try:
+            with _reading("value"):
                 return packed.value(what)
-            except (Malformed, RecursionError) as error:
-                raise CallStopped(f"the value can't be read: {error}") from error
 
         async def called_async(*args: Any, **kwargs: Any) -> Any:
             return called(*args, **kwargs)
@@ -264,17 +262,23 @@ class CallCase(Case):
         """Make the exception that a call in the sandbox raised, of the same class where that is built in or the
         module's own."""
         facts = _facts(raised)
-        try:
-            if facts.get("error") is not None:
+        if facts.get("error") is not None:
+            with _reading("exception"):
                 error = PlainCrossing(2).unpack(facts["error"])[0]
-                if isinstance(error, Exception):
-                    return error
-        except (Malformed, RecursionError) as malformed:
-            raise CallStopped(f"the exception can't be read: {malformed}") from malformed
+            if isinstance(error, Exception):
+                return error
         kind = self.function.__globals__.get(facts["name"])
         if not (isinstance(kind, type) and issubclass(kind, Exception)):
             return RuntimeError(f"{facts['name']}: {facts['message']}")
         return BaseException.__new__(kind, facts["message"])
+
+
+@contextmanager
+def _reading(what: str) -> Iterator[None]:
+    try:
+        yield
+    except (Malformed, RecursionError) as error:
+        raise CallStopped(f"the {what} can't be read: {error}") from error
 
 
 async def _awaited(result: Any) -> Any:
@@ -292,18 +296,10 @@ def _raised(raised: Any) -> Symptom:
     facts = _facts(raised)
     kind = facts["name"] if facts["module"] == "builtins" else f"{facts['module']}.{facts['name']}"
     try:
-        frames = tuple(
-            Frame(
-                clean(path),
-                int(line),
-                clean(function),
-                {clean(name): clean(text) for name, text in values.items()},
-            )
-            for path, line, function, values in facts["frames"]
-        )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        frames: list[Frame] = checked(list[Frame], cleaned(facts.get("frames")))
+    except ValueError as error:
         raise CallStopped("what the code's process wrote is no exception") from error
-    return Symptom("exception", clean(f"{kind}: {facts['message']}"), clean(facts["traceback"]), frames)
+    return Symptom("exception", clean(f"{kind}: {facts['message']}"), clean(facts["traceback"]), tuple(frames))
 
 
 def _shown(error: BaseException) -> str:

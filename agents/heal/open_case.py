@@ -33,7 +33,7 @@ _CPU_SHARE = 2
 def open_case(
     request: HealRequest, sandbox: Sandbox, environment: Mapping[str, str], cancelled: Callable[[], bool]
 ) -> ScriptCase | TestsCase:
-    """Read what a case needs; `environment` has the values of the variables that a script gets. Raises UsageError."""
+    """Read a case; `environment` has the values of the variables that a script gets. Raises UsageError."""
     if request.tests:
         return tests_case(request, sandbox, cancelled)
     return _script_case(request, sandbox, environment, cancelled)

@@ -7,6 +7,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from .. import __version__
 from ..errors import GreenloopError, Interrupted, UsageError
@@ -19,6 +20,7 @@ from ..run.cancellation import Cancellation
 from ..run.resources import HEAL_ROLES, Resources, open_resources
 from ..run.run import settings_as_json
 from ..run.session import Session, budget_of, check_free
+from ..sandbox import Sandbox
 from ..settings import Settings, reaches
 from ..storage import run_directory
 from ..storage.run_directory import RunDirectory
@@ -46,6 +48,11 @@ class HealOptions:
     values: bool = True
     prompt_extra: str = ""
     approve: Approve | None = None
+
+    def of_prompts(self, sandbox: Sandbox) -> dict[str, Any]:
+        """Return what a healer says beside the failure."""
+        version = ".".join(map(str, sandbox.interpreter.version[:2]))
+        return {"python": version, "prompt_extra": self.prompt_extra, "values": self.values}
 
 
 def run_heal(
@@ -83,13 +90,12 @@ def run_heal(
         model = choice.model_id or f"the model at {choice.api_base}"
         heal.facts = {"model": model, "model_reason": choice.reason, "sandbox": sandbox.name}
         heal.begin(model, choice.reason, sandbox.name)
-        version = ".".join(map(str, sandbox.interpreter.version[:2]))
 
         def body() -> None:
             with heal.models(resources, cancellation) as models:
                 result = heal_case(
                     case,
-                    models.healer(python=version, prompt_extra=options.prompt_extra, values=options.values),
+                    models.healer(**options.of_prompts(sandbox)),
                     max_rounds=settings.max_rounds,
                     emit=heal.emit,
                     require=settings.require,
@@ -121,7 +127,8 @@ class _Heal(Session[HealResult]):
 
     def keep(self, result: HealResult, status: RunStatus) -> None:
         """Record a result. Raises OSError."""
-        spent = {"usage": self.budget.usage, "seconds": self.seconds, "notes": self.notes}
+        notes = tuple(dict.fromkeys((*result.notes, *self.notes)))
+        spent = {"usage": self.budget.usage, "seconds": self.seconds, "notes": notes}
         self.result = replace(result, run_dir=str(self.run.path), **self.facts, **spent)  # type: ignore[arg-type]
         if status == "finished" or self._record.status != "finished":
             self._record = replace(self._record, status=status, result=self.result)
@@ -144,10 +151,7 @@ class _Heal(Session[HealResult]):
 
 
 class _Shown(Exception):
-    """A request that is shown and sent to nobody."""
-
-    def __init__(self, request: Request) -> None:
-        self.text = "\n\n".join(message.content for message in request.messages)
+    """A request that is shown and sent to nobody: the text."""
 
 
 def show_prompt(
@@ -159,19 +163,16 @@ def show_prompt(
     from ..run.role_models import lengths_of
 
     def ask(request: Request) -> Reply:
-        raise _Shown(request)
+        raise _Shown("\n\n".join(message.content for message in request.messages))
 
     with open_resources(settings, environ, roles=HEAL_ROLES) as resources:
-        sandbox = resources.sandbox
-        case = open_case(request, sandbox, environment, lambda: False)
+        case = open_case(request, resources.sandbox, environment, lambda: False)
         lengths = lengths_of(resources.choices["healer"])
-        version = ".".join(map(str, sandbox.interpreter.version[:2]))
-        extra, values = options.prompt_extra, options.values
-        healer = Healer(ask, lengths, seed=0, python=version, prompt_extra=extra, values=values)
+        healer = Healer(ask, lengths, seed=0, **options.of_prompts(resources.sandbox))
         try:
             return heal_case(case, healer, max_rounds=1, anyway=options.anyway)
         except _Shown as shown:
-            return shown.text
+            return str(shown)
 
 
 def _first_record(

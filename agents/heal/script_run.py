@@ -165,7 +165,7 @@ def _as_run(ended: Ended, told: bytes, before: Mapping[str, bytes]) -> ScriptRun
     }
     try:
         document = json.loads(told)
-        report = _cleaned(json.loads(base64.b64decode(document["report"]) or b"{}"))
+        report = cleaned(json.loads(base64.b64decode(document["report"]) or b"{}"))
         contents = document["contents"].items()
         run: ScriptRun = checked(ScriptRun, {**report, **head, "exit_code": document["exit_code"], "whole": True})
         return replace(
@@ -177,14 +177,15 @@ def _as_run(ended: Ended, told: bytes, before: Mapping[str, bytes]) -> ScriptRun
         return ScriptRun(**head)
 
 
-def _cleaned(told: Any) -> Any:
+def cleaned(told: Any) -> Any:
+    """Return JSON values with every text in them cleaned."""
     match told:
         case str():
             return clean(told)
         case list():
-            return list(map(_cleaned, told))
+            return list(map(cleaned, told))
         case dict():
-            return {clean(key): _cleaned(each) for key, each in told.items()}
+            return {clean(key): cleaned(each) for key, each in told.items()}
     return told
 
 

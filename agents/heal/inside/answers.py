@@ -34,23 +34,22 @@ def main() -> None:
     """Answer calls of functions in files of a folder; no other program runs."""
     descriptor, tree, _, _, _, asked = json.loads(sys.argv[1])
     sys.path[0] = tree
-    answer(Report(descriptor, tree), tree, asked, None)
+    answer(Report(descriptor, tree), tree, asked)
 
 
-def answer(report: Report, tree: str, asked: list[list[str]], main: types.ModuleType | None) -> None:
-    """Tell what calls (path and source of each) come to; `main` is the program's `__main__`, which has ended."""
-    answers = Answers(tree, main)
+def answer(report: Report, tree: str, asked: list[list[str]]) -> None:
+    """Tell what calls (path and source of each) come to, in modules as the program has left them."""
+    answers = Answers(tree)
     for path, source in asked:
         report.answers.append(answers.to(path, source))
         report.write()
 
 
 class Answers:
-    """Answers calls of functions in the files below the folder `tree`; `main` is the module that is `__main__`."""
+    """Answers calls of functions in the files below the folder `tree`."""
 
-    def __init__(self, tree: str, main: types.ModuleType | None) -> None:
+    def __init__(self, tree: str) -> None:
         self._tree = tree
-        self._main = main
         self._end = time.monotonic() + _ALL_SECONDS
 
     def to(self, path: str, source: str) -> dict[str, Any] | None:
@@ -108,8 +107,8 @@ class Answers:
 
     def _module(self, path: str) -> types.ModuleType:
         place = str(Path(self._tree, path))
-        for module in [self._main, *list(sys.modules.values())]:
-            if module is not None and getattr(module, "__file__", None) == place:
+        for module in list(sys.modules.values()):  # `__main__` is among the first
+            if getattr(module, "__file__", None) == place:
                 return module
         top = Path(place).parent
         while (top / "__init__.py").exists():
