@@ -154,14 +154,12 @@ class _Steps:
         return AgentTool(tool.name, tool.description, tool.inputs, call)
 
 
+@dataclass(frozen=True, slots=True)
 class Tools:
     """The tools on one failing candidate. None writes a file, changes a test or asks a model."""
 
-    def __init__(self, failing: Failing, runner: MutantRunner) -> None:
-        self._leader = failing.leader
-        self._codes = {candidate.id: candidate.code for candidate in failing.board.candidates}
-        self._tests = {test.id: test for test in failing.board.tests}
-        self._runner = runner
+    failing: Failing
+    runner: MutantRunner
 
     @property
     def all(self) -> list[AgentTool]:
@@ -177,7 +175,7 @@ class Tools:
                 "inspect_function",
                 "trace one call line by line",
                 {"call": "an expression such as f(1, 2)"},
-                lambda call: trace(self._leader.code, call, self._runner.sandbox, self._runner.files_beside),
+                lambda call: _trace(self.failing.leader, call, self.runner),
             ),
             AgentTool(
                 "diff_attempts",
@@ -190,28 +188,28 @@ class Tools:
 
     def _run_snippet(self, code: str) -> str:
         files = {
-            **self._runner.files_beside,
-            "user_code.py": self._leader.code.encode("utf-8", "surrogatepass"),
+            **self.runner.files_beside,
+            "user_code.py": self.failing.leader.code.encode("utf-8", "surrogatepass"),
             "snippet.py": code.encode("utf-8", "surrogatepass"),
         }
-        with self._runner.sandbox.launch(Job(["-B", "/src/snippet.py"], files, _SNIPPET_LIMITS)) as running:
+        with self.runner.sandbox.launch(Job(["-B", "/src/snippet.py"], files, _SNIPPET_LIMITS)) as running:
             ended = running.wait()
         text = (ended.stdout + ended.stderr).decode("utf-8", "replace").strip()
         how = f" ({ended.stopped})" if ended.stopped is not None else ""
         return f"{text or 'It printed nothing.'}{how}"
 
     def _diff_attempts(self, a: str, b: str) -> str:
-        if a not in self._codes or b not in self._codes:
-            raise ValueError(f"the attempts are {', '.join(self._codes)}")
-        lines = difflib.unified_diff(
-            self._codes[a].splitlines(), self._codes[b].splitlines(), a, b, lineterm="", n=1
-        )
+        codes = {candidate.id: candidate.code for candidate in self.failing.board.candidates}
+        if a not in codes or b not in codes:
+            raise ValueError(f"the attempts are {', '.join(codes)}")
+        lines = difflib.unified_diff(codes[a].splitlines(), codes[b].splitlines(), a, b, lineterm="", n=1)
         return "\n".join(lines) or "They are the same."
 
     def _run_test(self, id: str) -> str:
-        if id not in self._tests:
-            raise ValueError(f"the tests are {', '.join(self._tests)}")
-        outcome = self._runner.board([self._leader], [self._tests[id]]).verdicts[0].outcome(id)
+        tests = {test.id: test for test in self.failing.board.tests}
+        if id not in tests:
+            raise ValueError(f"the tests are {', '.join(tests)}")
+        outcome = self.runner.board([self.failing.leader], [tests[id]]).verdicts[0].outcome(id)
         return f"{outcome.status}: {outcome.detail}" if outcome.detail else outcome.status
 
 
@@ -219,9 +217,11 @@ def trace_of_failure(leader: Candidate, failing: Sequence[tuple[Test, Outcome]],
     """The trace of the first failing test that makes one call; empty where none does."""
     claims = (claim_of(test) for test, _ in failing)
     claim = next((claim for claim in claims if claim is not None and not claim.fixtures), None)
-    if claim is None:
-        return ""
-    return trace(leader.code, "\n".join([*claim.setup, claim.call]), runner.sandbox, runner.files_beside)
+    return _trace(leader, "\n".join([*claim.setup, claim.call]), runner) if claim is not None else ""
+
+
+def _trace(leader: Candidate, call: str, runner: MutantRunner) -> str:
+    return trace(leader.code, call, runner.sandbox, runner.files_beside)
 
 
 def _task(failing: Failing) -> str:

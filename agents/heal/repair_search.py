@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ..errors import Interrupted
-from ..events import Answered, Asked, Event, Streamed
+from ..events import Answered, Asked, Event, EventHandler, Streamed
 from ..llm_backends.background_stream import BackgroundStream
 from ..llm_backends.budget import Budget
 from ..llm_backends.selection import Choice, choose, probe_ollama
@@ -29,32 +29,32 @@ Emit = Callable[[RepairEvent], None]
 
 def find_patch(case: CallCase, options: RepairOptions, emit: Emit, stop: Stop) -> HealResult:
     """Look for a patch, one at a time. Raises GreenloopError."""
-    told = _Told(emit)
+    told = _teller(emit)
     with _healer(options, told, stop) as healer:
-        return heal_case(case, healer, max_rounds=options.max_attempts, patches=1, emit=told.hear)
+        return heal_case(case, healer, max_rounds=options.max_attempts, patches=1, emit=told)
 
 
-class _Told:
-    """Tells what a heal's events mean to a caller of `repair`."""
+def _teller(emit: Emit) -> EventHandler:
+    """Return a handler that tells what a heal's events mean to a caller of `repair`."""
+    attempt = 0
 
-    def __init__(self, emit: Emit) -> None:
-        self._emit = emit
-        self._attempt = 0
+    def tell(event: Event) -> None:
+        nonlocal attempt
+        match event:
+            case Asked():
+                attempt += 1
+                emit(RepairEvent("attempt_start", attempt))
+                emit(RepairEvent("propose_start", attempt))
+            case Streamed():
+                emit(RepairEvent("propose_chunk", attempt, delta=event.text))
+            case Answered():
+                emit(RepairEvent("propose_complete", attempt, proposed_source=event.reply.text))
 
-    def hear(self, event: Event) -> None:
-        """Take one event."""
-        if isinstance(event, Asked):
-            self._attempt += 1
-            self._emit(RepairEvent("attempt_start", self._attempt))
-            self._emit(RepairEvent("propose_start", self._attempt))
-        elif isinstance(event, Streamed):
-            self._emit(RepairEvent("propose_chunk", self._attempt, delta=event.text))
-        elif isinstance(event, Answered):
-            self._emit(RepairEvent("propose_complete", self._attempt, proposed_source=event.reply.text))
+    return tell
 
 
 @contextmanager
-def _healer(options: RepairOptions, told: _Told, stop: Stop) -> Iterator[Healer]:
+def _healer(options: RepairOptions, told: EventHandler, stop: Stop) -> Iterator[Healer]:
     if options.proposer is not None:
         ask = _asking(options.proposer, told, stop)
         yield Healer(ask, LARGE_MODEL, seed=0, prompt_extra=options.prompt_extra)
@@ -63,9 +63,9 @@ def _healer(options: RepairOptions, told: _Told, stop: Stop) -> Iterator[Healer]
     choices: dict[Role, Choice] = {"healer": chosen(settings, os.environ)}
     with ExitStack() as held:
         replies = Path(held.enter_context(TemporaryDirectory()))
-        shared = held.enter_context(SharedModels(choices, None, told.hear))
+        shared = held.enter_context(SharedModels(choices, None, told))
         budget = Budget(max_seconds=max(0.1, stop.left))
-        models = held.enter_context(RoleModels(shared, settings, budget, replies, told.hear))
+        models = held.enter_context(RoleModels(shared, settings, budget, replies, told))
         held.enter_context(stop.on_cancel(models.__exit__))
         yield models.healer(python=PYTHON, prompt_extra=options.prompt_extra)
 
@@ -82,13 +82,13 @@ def chosen(settings: Settings, environ: Mapping[str, str]) -> Choice:
     return choose(settings, keyless, probe_ollama)
 
 
-def _asking(proposer: Proposer, told: _Told, stop: Stop) -> Ask:
+def _asking(proposer: Proposer, told: EventHandler, stop: Stop) -> Ask:
     def ask(request: Request) -> Reply:
-        told.hear(Asked(request))
+        told(Asked(request))
         system = "\n\n".join(each.content for each in request.messages if each.role == "system")
         user = "\n\n".join(each.content for each in request.messages if each.role != "system")
         reply = Reply(_proposed(proposer, system, user, stop), "stop")
-        told.hear(Answered(request, reply))
+        told(Answered(request, reply))
         return reply
 
     return ask

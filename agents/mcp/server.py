@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import wait
 from contextlib import asynccontextmanager
 from typing import Annotated, Any, Literal
@@ -97,12 +97,7 @@ class Tools:
 
     async def run_status(self, run: str, context: Context[Any, Any], wait_seconds: Wait = 45) -> dict[str, Any]:
         """Follow a run of `generate` or `heal`: its result, or its state after `wait_seconds`."""
-        _check_size(run)
-        job = self._jobs.find(run)
-        if job is None:
-            return await anyio.to_thread.run_sync(_refusing(lambda: self._jobs.recorded(run)))
-        await self._wait(job, context, wait_seconds)
-        return job.document()
+        return await self._document(run, lambda job: self._wait(job, context, wait_seconds))
 
     async def answer(
         self, run: str, lines: str, context: Context[Any, Any], wait_seconds: Wait = 45
@@ -117,11 +112,15 @@ class Tools:
 
     async def stop_run(self, run: str) -> dict[str, Any]:
         """Stop a run of this server; what was found is kept, and nothing that was answered is asked again."""
+        return await self._document(run, _ended)
+
+    async def _document(self, run: str, first: Callable[[Job], Awaitable[None]]) -> dict[str, Any]:
+        """Return what there is to be told of a run, of one of this server after `first`."""
         _check_size(run)
         job = self._jobs.find(run)
         if job is None:
             return await anyio.to_thread.run_sync(_refusing(lambda: self._jobs.recorded(run)))
-        await _ended(job)
+        await first(job)
         return job.document()
 
     async def _waited(self, begin: Any, context: Context[Any, Any], seconds: int) -> dict[str, Any]:

@@ -39,10 +39,10 @@ _SETTINGS = ("pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg")
 
 @dataclass(frozen=True, slots=True)
 class _Mutant:
-    """A changed file, and the tests that call the function that was changed."""
+    """A change, the file with it, and the tests that call the function that was changed."""
 
     change: Change
-    code: str
+    changed: Mapping[str, bytes]
     tests: tuple[str, ...]
 
 
@@ -182,7 +182,7 @@ class Project:
                     if name.partition("[")[0] in touched:
                         of_changed |= functions
         made = list(self._mutants(None if base is None else base.lines, of_changed, called))
-        survivors: list[Change] = []
+        survivors: list[_Mutant] = []
         tried = noticed = 0
         limit = self._limits()
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
@@ -193,12 +193,12 @@ class Project:
                 tried += 1
                 noticed += not passed
                 if passed:
-                    survivors.append(mutant.change)
+                    survivors.append(mutant)
                 self._say(f"change {tried} of {len(made)}: {'no test noticed it' if passed else 'noticed'}")
+        changes = [mutant.change for mutant in survivors]
         if base is not None and before is not None:
-            codes = {mutant.change: mutant for mutant in made}
-            survivors = [self._at_base(codes[change], base, before, limit) for change in survivors]
-        return Mutation(len(made), tried, noticed, tuple(survivors))
+            changes = [self._at_base(mutant, base, before, limit) for mutant in survivors]
+        return Mutation(len(made), tried, noticed, tuple(changes))
 
     def _mutants(
         self,
@@ -224,7 +224,7 @@ class Project:
                 wanted = lines is None or mutant.line in lines.get(path, ()) or function in of_changed
                 if wanted and (tests or function in of_changed):
                     change = Change(path, mutant.line, mutant.before, mutant.after)
-                    yield _Mutant(change, mutant.code, tuple(tests))
+                    yield _Mutant(change, {path: encoded(mutant.code, self._tree.files[path])}, tuple(tests))
 
     def _survives(self, mutant: _Mutant, limit: SandboxLimits) -> bool | None:
         """Return True if every test that reaches a change passes; None where there is no time left."""
@@ -232,9 +232,7 @@ class Project:
             return None
         if not mutant.tests:
             return True
-        path = mutant.change.path
-        changed = {path: encoded(mutant.code, self._tree.files[path])}
-        run = self._run(changed, {}, seed=0, only=mutant.tests, limits=limit, options=["-x"])
+        run = self._run(mutant.changed, {}, seed=0, only=mutant.tests, limits=limit, options=["-x"])
         return run.whole and run.stopped is None and all(_outcome(run, name) == "passed" for name in mutant.tests)
 
     def _at_base(self, mutant: _Mutant, base: Base, before: ScriptRun, limit: SandboxLimits) -> Change:
@@ -242,9 +240,7 @@ class Project:
         if time.monotonic() - self._began > 2 * self._seconds:
             self._not_compared += 1
             return mutant.change
-        path = mutant.change.path
-        changed = {path: encoded(mutant.code, self._tree.files[path])}
-        run = self._run(changed, base.tests, seed=0, limits=limit)
+        run = self._run(mutant.changed, base.tests, seed=0, limits=limit)
         for name, test in before.tests.items():
             if test.outcome == "passed" and run.whole and _outcome(run, name) == "failed":
                 return replace(mutant.change, noticed_before=name)
@@ -329,11 +325,7 @@ def _outcome(run: ScriptRun, name: str) -> str:
 
 def _called(run: ScriptRun) -> dict[str, frozenset[str]]:
     """The functions of the project's code that each test called, as path::line."""
-    return {name: frozenset(_of_code(test)) for name, test in run.tests.items()}
-
-
-def _of_code(test: TestRun) -> Iterator[str]:
-    return (each for each in test.called if not never_changes(each.partition("::")[0]))
+    return {name: frozenset(test.called) - _own(test) for name, test in run.tests.items()}
 
 
 def _own(test: TestRun) -> frozenset[str]:

@@ -85,10 +85,7 @@ class Guard:
         if host not in self._hosts:
             return 403, "This page is served for 127.0.0.1 alone."
         if not self._may(request):
-            return (
-                403,
-                "Open the address that `greenloop ui` shows in its terminal; it opens this page once.",
-            )
+            return 403, "Open the address that `greenloop ui` shows in its terminal; it opens this page once."
         if request.method == "GET":
             return 0, ""
         if request.headers.get("origin") != f"http://{host}":
@@ -278,10 +275,8 @@ def _text(body: Json, field: str) -> str:
 async def _answered(work: Callable[[], Json]) -> Response:
     try:
         return JSONResponse(await run_in_threadpool(work))
-    except UsageError as error:
-        return JSONResponse({"error": str(error)}, 400)
     except GreenloopError as error:
-        return JSONResponse({"error": str(error)}, 500)
+        return JSONResponse({"error": str(error)}, 400 if isinstance(error, UsageError) else 500)
 
 
 def serve(

@@ -127,17 +127,10 @@ def _call(path: Path) -> Json | None:
 
 
 def _proposal(job: Job | None) -> Json | None:
-    proposal = job.proposal if job is not None else None
-    if proposal is None:
+    if job is None or (proposal := job.proposal) is None:
         return None
-    return {
-        "digest": proposal.digest,
-        "title": clean(proposal.title),
-        "diff": clean(proposal.diff),
-        "text": proposal.text,
-        "facts": [clean(fact) for fact in proposal.facts],
-        "problem": clean(proposal.problem),
-    }
+    shown = {name: clean(getattr(proposal, name)) for name in ("title", "diff", "problem")}
+    return {"digest": proposal.digest, "text": proposal.text, "facts": list(map(clean, proposal.facts)), **shown}
 
 
 def _facts(record: RunRecord) -> Iterator[tuple[str, str]]:
