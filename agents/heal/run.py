@@ -28,7 +28,7 @@ from ..storage.user_file import UserFile
 from ..telemetry import spans
 from .apply import open_targets, patched, write
 from .heal import heal_case
-from .open_case import open_case
+from .request import open_case
 
 PATCH_FILE = "heal.patch"
 CASE_FILE = "case.json"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agents.heal.heal import heal_case
-from agents.heal.open_case import open_case
+from agents.heal.request import open_case
 from agents.records import Reply, Request
 from agents.records.heal import HealRequest, HealResult
 from agents.roles.ask import LARGE_MODEL

@@ -15,8 +15,8 @@ from agents.errors import BudgetSpent, UsageError
 from agents.events import Asked, Event, Note, ignore_event
 from agents.heal.case import Case
 from agents.heal.heal import heal_case
+from agents.heal.request import check_recorded
 from agents.heal.run import HealOptions, run_heal
-from agents.heal.target import check_recorded
 from agents.jobs import Jobs
 from agents.records import Reply, Request
 from agents.records.heal import Answer, Call, HealRequest, HealResult, Observation, Symptom

@@ -1,4 +1,4 @@
-"""A request to heal -> its case."""
+"""A request to heal: read from words, checked, and opened as a case."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from ..records.heal import HealRequest
 from ..sandbox import Sandbox, SandboxLimits
 from ..syntax.encoding import decoded
 from ..syntax.units import unit_named
+from ..verifier import inside_bytecode
+from .call_process import STAND_INS
 from .expectations import read_calls, read_expectations
 from .script_run import Invocation
 from .scripts import ScriptCase
@@ -28,6 +30,52 @@ _MARKS = ("pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg", "setup.py", ".
 """What the top of a project holds."""
 _CPU_SHARE = 2
 """Processor seconds for each second of wall time: tests may use both cores."""
+_INERT = Path(inside_bytecode.__file__).with_name("inside") / "call_process" / "inert_decorators.py"
+_PACKAGE = """
+
+replace_packages([__name__])
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(_Package("greenloop"), name)
+"""
+
+
+def read_target(
+    target: str, tests: Sequence[str], may_change: Sequence[str], folder: Path = Path()
+) -> tuple[str, str | None, tuple[str, ...]]:
+    """Path, name and tests of what is to be healed; what is not absolute lies in `folder`.
+
+    Raises UsageError where tests and files that may change don't fit the target.
+    """
+    path, colons, name = target.partition("::")
+    whole = folder / path
+    if colons and not tests:
+        raise UsageError(f"Say which test {target} fails: --test tests/test_it.py::test_name")
+    if whole.is_dir() and not (tests and may_change):
+        raise UsageError(f"{path} is a folder; name what fails and what may change: --tests, --may-change.")
+    if tests and not colons and not whole.is_dir():
+        raise UsageError(f"Tests go with a function or a project; name it: {path}::NAME")
+    return str(whole.absolute()), name or None, tuple(_absolute(each, folder) for each in tests)
+
+
+def _absolute(reference: str, folder: Path) -> str:
+    path, colons, rest = reference.partition("::")
+    return f"{(folder / path).absolute()}{colons}{rest}"
+
+
+def check_recorded(request: HealRequest, roots: Sequence[Path]) -> None:
+    """Raise UsageError unless all files that a request names lie below `roots`.
+
+    A record may be anybody's: what it has a script read, and tells of in prompts, is named by the user once more.
+    """
+    tests = [each.partition("::")[0] for each in request.tests]
+    for path in (request.path, *tests, *request.data, *filter(None, [request.stdin])):
+        if not any(Path(path).resolve().is_relative_to(root.resolve()) for root in roots):
+            raise UsageError(
+                f"The record of this heal names {path}, which lies outside of {roots[0].resolve()}; go on with it "
+                "from there, or name that too: heal FOLDER --resume RUN, --data, --stdin."
+            )
 
 
 def open_case(
@@ -189,3 +237,20 @@ def _root(path: Path, tests: list[Path]) -> Path:
 
 def _relative(path: Path, root: Path) -> str:
     return contained(path, root).relative_to(root.resolve()).as_posix()
+
+
+def call_tests(
+    path: Path, files: Sequence[Path], sandbox: Sandbox, seconds: float, cancelled: Callable[[], bool]
+) -> TestsCase:
+    """Read the project of the module `path` and of the pytest files of one of its functions.
+
+    They are run by the project's own pytest, on a copy in which greenloop's decorators leave functions as they
+    are. Raises UsageError.
+    """
+    request = HealRequest(path=str(path), tests=tuple(map(str, files)), seconds=seconds)
+    case = tests_case(request, sandbox, cancelled)
+    inert = (_INERT.read_text(encoding="utf-8") + _PACKAGE).encode()
+    own = {file.partition("/")[0] for file in case.tree.files}
+    stand_ins = {f"{name}/__init__.py": inert for name in STAND_INS if name not in own}
+    tree = replace(case.tree, files={**case.tree.files, **stand_ins})
+    return replace(case, tree=tree, arguments=case.wanted)
