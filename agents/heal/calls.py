@@ -131,7 +131,7 @@ class CallCase(Case):
         self, pytest: TestsCase, seen: Observation, changed: Mapping[str, str], seed: int
     ) -> Observation:
         """`seen`, and what the tests in files show; the module has another path in their project."""
-        (path,) = pytest.may_change
+        (path,) = pytest.files
         own = self.callee.path
         tests = pytest.observe({path: changed[own]} if changed else {}, seed=seed)
         symptom = seen.symptom

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..records.heal import Answer, Call, Observation
 from ..sandbox import Sandbox, SandboxLimits
-from ..syntax.encoding import decoded, encoded
+from ..syntax.encoding import encoded
 from .expectations import ExpectedCall
 from .script_run import Invocation, ScriptRun, run_script
 from .tree import Tree
@@ -70,59 +70,36 @@ class Case(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class TreeCase(Case):
-    """A case in a folder, of which each run gets a copy; `may_change` are the paths that patches may change."""
+    """A case in a folder, of which each run gets a copy; `texts` are of the files that patches may change."""
 
     sandbox: Sandbox
     limits: SandboxLimits
     tree: Tree
-    may_change: tuple[str, ...]
+    texts: Mapping[str, str]
     cancelled: Callable[[], bool]
     expected_calls: tuple[ExpectedCall, ...] = ()
 
-    @cached_property
+    @property
     def files(self) -> Mapping[str, str]:
         """The text of the files that may change."""
-        return {path: decoded(self.tree.files[path]) for path in self.may_change}
+        return self.texts
 
     def own(self, calls: Sequence[Call]) -> tuple[Call, ...]:
         """Those of files that may change."""
-        return tuple(each for each in calls if each.path in self.may_change)
+        return tuple(each for each in calls if each.path in self.texts)
 
     @cached_property
-    def asked(self) -> tuple[Call, ...]:
-        """The calls whose answers are expected."""
-        return tuple(each.call for each in self.expected_calls)
-
-    @cached_property
-    def _runs(self) -> dict[object, ScriptRun]:
+    def _runs(self) -> dict[tuple[Invocation, int], ScriptRun]:
         """Runs on the files as they are, each done once."""
         return {}
 
-    def run(
-        self,
-        invocation: Invocation,
-        changed: Mapping[str, str],
-        seed: int,
-        *,
-        asked: Sequence[Call] = (),
-        called: bool = False,
-    ) -> ScriptRun:
-        """Run `invocation` on `changed` files. Raises as `observe`."""
-        key = (invocation, seed, tuple(asked))
-        if not changed and key in self._runs:
-            return self._runs[key]
+    def run(self, invocation: Invocation, changed: Mapping[str, str], seed: int) -> ScriptRun:
+        """Run `invocation` on `changed` files; on the files as they are it tells of calls. Raises as `observe`."""
+        if not changed and (invocation, seed) in self._runs:
+            return self._runs[invocation, seed]
         new = {path: encoded(text, self.tree.files[path]) for path, text in changed.items()}
-        run = run_script(
-            self.sandbox,
-            self.limits,
-            self.tree,
-            new,
-            invocation,
-            seed=seed,
-            called=called or (not changed and seed == 0),
-            cancelled=self.cancelled,
-            asked=asked,
-        )
+        told = replace(invocation, called=invocation.called or (not changed and seed == 0))
+        run = run_script(self.sandbox, self.limits, self.tree, new, told, seed=seed, cancelled=self.cancelled)
         if not changed:
-            self._runs[key] = run
+            self._runs[invocation, seed] = run
         return run

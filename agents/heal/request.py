@@ -97,23 +97,26 @@ def _script_case(
     named, extra = _data(root, request.data)
     tree = read_tree(root, [script.name, *named], extra)
     expectations = read_expectations(request)
-    wanted = tuple(check.path for check in expectations.files)
-    given = _checked_environment(environment)
-
-    def invocation(arguments: Sequence[str]) -> Invocation:
-        return Invocation(script.name, tuple(arguments), _stdin(request.stdin), given, wanted)
-
-    case = ScriptCase(
+    texts = _changeable(tree, script.name, request.may_change)
+    expected = read_calls(request.expect_call, texts)
+    run = Invocation(
+        script.name,
+        request.arguments,
+        _stdin(request.stdin),
+        _checked_environment(environment),
+        wanted=tuple(check.path for check in expectations.files),
+    )
+    return ScriptCase(
         sandbox=sandbox,
         limits=_limits(request, 1),
         tree=tree,
-        may_change=(script.name, *_changeable(tree, script.name, request.may_change)),
+        texts=texts,
         cancelled=cancelled,
-        invocation=invocation(request.arguments),
+        expected_calls=expected,
+        invocation=replace(run, asked=tuple(each.call for each in expected)),
         expectations=expectations,
-        keep=tuple(invocation(_split(text)) for text in request.keep),
+        keep=tuple(replace(run, arguments=_split(text)) for text in request.keep),
     )
-    return replace(case, expected_calls=read_calls(request.expect_call, case.files))
 
 
 def _data(root: Path, data: Sequence[str]) -> tuple[list[str], dict[str, Path]]:
@@ -140,9 +143,10 @@ def _limits(request: HealRequest, share: int) -> SandboxLimits:
     return SandboxLimits(wall_seconds=request.seconds, cpu_seconds=max(1, round(request.seconds * share)))
 
 
-def _changeable(tree: Tree, script: str | None, patterns: Sequence[str]) -> tuple[str, ...]:
-    """Files that `--may-change` names, tests and configuration left out. Raises UsageError where it names none."""
-    found: list[str] = []
+def _changeable(tree: Tree, script: str | None, patterns: Sequence[str]) -> dict[str, str]:
+    """The texts of the file `script` and of those that `--may-change` names, tests and configuration left out.
+    Raises UsageError where it names none."""
+    found = [script] if script else []
     for pattern in patterns:
         matching = [
             path
@@ -153,12 +157,13 @@ def _changeable(tree: Tree, script: str | None, patterns: Sequence[str]) -> tupl
         if not matching and not (script and fnmatch(script, pattern)):
             raise UsageError(f"--may-change {pattern} names no Python file below {tree.root} that may change.")
         found += matching
-    for path in found if script is None else (script, *found):
+    texts: dict[str, str] = {}
+    for path in found:
         try:
-            decoded(tree.files[path])
+            texts[path] = decoded(tree.files[path])
         except (SyntaxError, ValueError, LookupError) as error:
             raise UsageError(f"{tree.root / path} is not in the encoding that it declares ({error}).") from error
-    return tuple(dict.fromkeys(found))
+    return texts
 
 
 def _checked_environment(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
@@ -180,9 +185,9 @@ def _stdin(path: str | None) -> bytes | None:
     return data
 
 
-def _split(text: str) -> list[str]:
+def _split(text: str) -> tuple[str, ...]:
     try:
-        return shlex.split(text)
+        return tuple(shlex.split(text))
     except ValueError as error:
         raise UsageError(f"--keep {text!r} can't be split into arguments ({error}).") from error
 
@@ -202,28 +207,29 @@ def tests_case(request: HealRequest, sandbox: Sandbox, cancelled: Callable[[], b
     for each in tests:
         if not each.resolve().is_relative_to(root.resolve()):
             raise UsageError(f"{each} lies outside of {root}; name tests of that project.")
-    named = [] if path.is_dir() else [_relative(path, root)]
-    tree = read_tree(root, [*named, *(_relative(each, root) for each in tests if each.is_file())], {})
+    own = None if path.is_dir() else _relative(path, root)
+    named = [_relative(each, root) for each in tests if each.is_file()]
+    tree = read_tree(root, [*([own] if own else []), *named], {})
     references = tuple(
         _relative(each, root) + reference[len(str(each)) :]
         for each, reference in zip(tests, request.tests, strict=True)
     )
-    case = TestsCase(
+    texts = _changeable(tree, own, request.may_change)
+    if own and request.name is not None:
+        try:
+            unit_named(own, texts[own], request.name, (), 0)
+        except ValueError as error:
+            raise UsageError(f"{path}: {error}; name a function or a method: FILE.py::Class.method") from error
+    return TestsCase(
         sandbox=sandbox,
         limits=_limits(request, _CPU_SHARE),
         tree=tree,
-        may_change=(*named, *_changeable(tree, None, request.may_change)),
+        texts=texts,
         cancelled=cancelled,
+        expected_calls=read_calls(request.expect_call, texts),
         wanted=references,
+        target=(own, request.name) if own and request.name is not None else None,
     )
-    case = replace(case, expected_calls=read_calls(request.expect_call, case.files))
-    if request.name is None:
-        return case
-    try:
-        unit_named(named[0], decoded(tree.files[named[0]]), request.name, (), 0)
-    except (ValueError, SyntaxError) as error:
-        raise UsageError(f"{path}: {error}; name a function or a method: FILE.py::Class.method") from error
-    return replace(case, target=(named[0], request.name))
 
 
 def _root(path: Path, tests: list[Path]) -> Path:

@@ -82,7 +82,7 @@ def run_heal(
         resources = resources or held.enter_context(open_resources(settings, environ, roles=HEAL_ROLES))
         sandbox, choice = resources.sandbox, resources.choices["healer"]
         case = open_case(request, sandbox, environment, lambda: cancellation.cancelled)
-        targets = open_targets(case.tree.root, case.may_change, force=options.force) if options.apply else {}
+        targets = open_targets(case.tree.root, list(case.files), force=options.force) if options.apply else {}
         record = _first_record(request, settings, resumed, run_id)
         run = resumed or run_directory.create(settings.work_dir, record)
         budget = budget_of(settings, SpecLimits(), shared_budget)

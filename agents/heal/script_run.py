@@ -8,7 +8,7 @@ import json
 import select
 import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -41,6 +41,10 @@ class Invocation:
     wanted: tuple[str, ...] = ()
     """Files whose content is told afterwards."""
     program: Literal["script_main", "tests_main", "answers"] = "script_main"
+    called: bool = False
+    """True to be told of the functions that are called."""
+    asked: tuple[Call, ...] = ()
+    """Calls that are made afterwards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +108,10 @@ def run_script(
     invocation: Invocation,
     *,
     seed: int,
-    called: bool,
     cancelled: Callable[[], bool],
-    asked: Sequence[Call] = (),
 ) -> ScriptRun:
-    """Run a script once on the files of `tree`, with those that are `changed`, and then make the calls `asked`.
-
-    Raises SandboxBroken and Interrupted.
-    """
+    """Run a script once on the files of `tree`, with those that are `changed`. Raises SandboxBroken and
+    Interrupted."""
     task = {
         "program": invocation.program,
         "lent": ":".join(sandbox.interpreter.lent),
@@ -120,8 +120,8 @@ def run_script(
         "environment": dict(invocation.environment),
         "wanted": invocation.wanted,
         "seed": seed,
-        "called": called,
-        "asked": [(each.path, each.source) for each in asked],
+        "called": invocation.called,
+        "asked": [(each.path, each.source) for each in invocation.asked],
     }
     files = {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _PROGRAMS}
     files["inside/lending.py"] = LENDING.read_bytes()
@@ -135,7 +135,8 @@ def run_script(
             told = _read(ours, time.monotonic() + limits.wall_seconds + _GRACE_SECONDS, cancelled)
             ended = running.wait()
     run = _as_run(ended, told, {**tree.files, **changed})
-    return replace(run, answers=(*run.answers, *[None] * len(asked))[: len(asked)])
+    count = len(invocation.asked)
+    return replace(run, answers=(*run.answers, *[None] * count)[:count])
 
 
 def _read(channel: socket.socket, deadline: float, cancelled: Callable[[], bool]) -> bytes:

@@ -62,13 +62,13 @@ class ScriptCase(TreeCase):
 
     def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
         """Run it once on `changed` files."""
-        return self._plain(self._own_run(changed, 0, called=True).calls)
+        return self._plain(self.run(replace(self.invocation, called=True), changed, 0).calls)
 
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> list[Answer | None]:
         """Call them after a run on `changed` files."""
         if any(not each.path for each in calls):
             return [self._run_near(changed, each) for each in calls]
-        answers = self.run(self.invocation, changed, 0, asked=calls).answers
+        answers = self.run(replace(self.invocation, asked=tuple(calls)), changed, 0).answers
         return [self._masked_answer(each) for each in answers]
 
     def _run_near(self, changed: Mapping[str, str], call: Call) -> Answer | None:
@@ -77,7 +77,7 @@ class ScriptCase(TreeCase):
         arguments = tuple(str(ast.literal_eval(each)) for each in node.args)
         lines = [str(line) for each in node.keywords for line in ast.literal_eval(each.value)]
         stdin = "".join(f"{line}\n" for line in lines).encode() if self.invocation.stdin is not None else None
-        near = replace(self.invocation, arguments=arguments, stdin=stdin)
+        near = replace(self.invocation, arguments=arguments, stdin=stdin, asked=())
         run = self.run(near, changed, 0)
         if run.stopped or not run.whole or run.errors or run.exit_code != (self.expectations.exit_code or 0):
             return None
@@ -103,7 +103,7 @@ class ScriptCase(TreeCase):
 
     def observe(self, changed: Mapping[str, str], *, seed: int = 0) -> Observation:
         """Run the script once, and what is to be kept."""
-        run = self._own_run(changed, seed)
+        run = self.run(self.invocation, changed, seed)
         symptom = self._symptom(run)
         kept = (
             {each: self.run(each, changed, seed) for each in self.keep} if symptom is None or not changed else {}
@@ -128,7 +128,7 @@ class ScriptCase(TreeCase):
 
     def _new_files(self, run: ScriptRun) -> tuple[str, ...]:
         """Files that only the patch writes, where the script came to its end before, too."""
-        before = self._own_run({}, 0)
+        before = self.run(self.invocation, {}, 0)
         if before.errors or before.stopped or not before.whole:
             return ()
         known = {*before.changed, *self.invocation.wanted}
@@ -154,10 +154,10 @@ class ScriptCase(TreeCase):
 
     def _broken(self, run: ScriptRun, kept: Mapping[Invocation, ScriptRun], seed: int) -> tuple[str, ...]:
         """Return what a run that meets all expectations, and the runs to be kept, do no more as before."""
-        before = self._own_run({}, seed)
+        before = self.run(self.invocation, {}, seed)
         broken = []
         raised = before.errors and before.errors[0].kind != "SystemExit"
-        if raised and not _continues(run.stdout, before.stdout, self._own_run({}, seed + 1).stdout):
+        if raised and not _continues(run.stdout, before.stdout, self.run(self.invocation, {}, seed + 1).stdout):
             broken.append("what was printed before the failure is printed no more")
         if not run.ended:
             broken.append("the script ends its process without coming to its end")
@@ -165,9 +165,6 @@ class ScriptCase(TreeCase):
             if _behavior(now) != _behavior(self.run(invocation, {}, seed)):
                 broken.append(f"the run {_named(invocation)} does otherwise than before")
         return tuple(broken)
-
-    def _own_run(self, changed: Mapping[str, str], seed: int, *, called: bool = False) -> ScriptRun:
-        return self.run(self.invocation, changed, seed, asked=self.asked, called=called)
 
     def _symptom(self, run: ScriptRun) -> Symptom | None:
         if run.stopped is not None:

@@ -6,7 +6,7 @@ import ast
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..records.heal import Answer, Call, Frame, Item, Observation, Symptom
 from ..syntax.encoding import decoded
@@ -26,7 +26,7 @@ _MOST_ITEMS = 50
 class TestsCase(TreeCase):
     """Tests whose ids begin with one of `wanted` and fail; every other test that passes is a guard.
 
-    Patches may change the files `may_change`, or the one function `target` (path and qualified name). `arguments`
+    Patches may change the files of `texts`, or the one function `target` (path and qualified name). `arguments`
     are pytest's (none: it runs the whole suite).
     """
 
@@ -36,23 +36,22 @@ class TestsCase(TreeCase):
 
     def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
         """Run the failing tests once on `changed` files."""
-        return self.own(self.run(_pytest(self.wanted), changed, 0, called=True).calls)
+        return self.own(self.run(replace(_pytest(self.wanted), called=True), changed, 0).calls)
 
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> tuple[Answer | None, ...]:
         """Call them on `changed` files; where none can be imported so, after the failing tests."""
-        alone = self.run(Invocation("", program="answers"), changed, 0, asked=calls).answers
-        return alone if any(alone) else self.run(_pytest(self.wanted), changed, 0, asked=calls).answers
+        alone = self.run(Invocation("", program="answers", asked=tuple(calls)), changed, 0).answers
+        return alone if any(alone) else self.run(_pytest(self.wanted, calls), changed, 0).answers
 
     @property
     def task(self) -> str:
         """Name the files whose tests fail."""
-        return f"Tests of {', '.join(self.may_change)} fail. The code has to pass them; the tests are right."
+        return f"Tests of {', '.join(self.texts)} fail. The code has to pass them; the tests are right."
 
     def observe(self, changed: Mapping[str, str], *, seed: int = 0) -> Observation:
         """Run the whole suite once."""
-        suite = _pytest(self.arguments)
-        run = self.run(suite, changed, seed, asked=self.asked)
-        before = self.run(suite, {}, seed, asked=self.asked)
+        suite = _pytest(self.arguments, [each.call for each in self.expected_calls])
+        run, before = self.run(suite, changed, seed), self.run(suite, {}, seed)
         if run.stopped is not None or not run.whole or not run.ended:
             what = (
                 f"the {run.stopped.limit} limit was reached" if run.stopped else "pytest did not come to its end"
@@ -141,8 +140,8 @@ class TestsCase(TreeCase):
         }
 
 
-def _pytest(arguments: tuple[str, ...]) -> Invocation:
-    return Invocation("", arguments, program="tests_main")
+def _pytest(arguments: tuple[str, ...], asked: Sequence[Call] = ()) -> Invocation:
+    return Invocation("", arguments, program="tests_main", asked=tuple(asked))
 
 
 def _begins(name: str, reference: str) -> bool:

@@ -277,9 +277,8 @@ class Project:
             limits,
             self._tree,
             {**changed, **beside},
-            Invocation("", tuple(arguments), program="tests_main"),
+            Invocation("", tuple(arguments), program="tests_main", called=called),
             seed=seed,
-            called=called,
             cancelled=self._cancelled,
         )
 
