@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..sandbox.interpreter import Interpreter
-from .script_run import RaisedError, ScriptRun
+from .script_run import RaisedError
 from .tree import Tree
 
 _NETWORK_KINDS = frozenset({"gaierror", "herror", "URLError", "ConnectionError", "ConnectTimeout", "ConnectError",
@@ -18,27 +18,11 @@ _NETWORK_NUMBERS = frozenset({97, 99, 100, 101, 111, 113})
 """Of Linux: no address family, no address, network down or unreachable, refused, no route."""
 
 
-def environment_fault(run: ScriptRun, tree: Tree, interpreter: Interpreter, *, has_stdin: bool) -> str | None:
-    """The sentence with the way out where a run failed for what its surroundings lack; None where the code is at
-    fault."""
-    if not run.errors:
-        return None
-    if fault := error_fault(run.errors, tree, interpreter, has_stdin=has_stdin):
-        return fault
-    last = run.errors[0]
-    if last.kind == "SystemExit":
-        said = run.stderr.strip().split("\n")[-1][:200]
-        return (
-            f"The script ended itself with exit code {run.exit_code}{f' ({said})' if said else ''}; check its "
-            "arguments, or say what is expected of it with --expect or --expect-exit."
-        )
-    return None
-
-
-def error_fault(
+def environment_fault(
     errors: Sequence[RaisedError], tree: Tree, interpreter: Interpreter, *, has_stdin: bool
 ) -> str | None:
-    """The sentence for the first of `errors` that no patch mends; None where there is none."""
+    """The sentence with the way out for the first of `errors` that come of what its surroundings lack; None where
+    there is none, and the code is at fault."""
     faults = (_fault(each, tree, interpreter, has_stdin=has_stdin) for each in errors)
     return next((fault for fault in faults if fault is not None), None)
 

@@ -83,7 +83,9 @@ def repair(function: Any = None, /, **arguments: Any) -> Any:
     given = {name: value for name, value in arguments.items() if value is not None}
     if "cache" in given:
         given["cache"] = Path(given["cache"])
-    given["tests"] = tuple(each if callable(each) else Path(each).absolute() for each in given.get("tests", ()))
+    tests = given.pop("tests", ())
+    given["tests"] = tuple(filter(callable, tests))
+    given["test_files"] = tuple(Path(each).absolute() for each in tests if not callable(each))
     options = RepairOptions(**given)
     decorate = partial(repaired, options)
     return decorate if function is None else decorate(function)
@@ -125,7 +127,7 @@ class _Calls:
     def called(self) -> Callable[..., Any]:
         """The function for a `def`."""
         function, exceptions, of_class, name = self._function, self._options.exceptions, self._of_class, id(self)
-        checks = bool(self._options.verify or self._options.tests)
+        checks = self._options.verify is not None or self._options.has_tests
 
         @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -153,7 +155,7 @@ class _Calls:
     def awaited(self) -> Callable[..., Any]:
         """The function for an `async def`."""
         function, exceptions, of_class, name = self._function, self._options.exceptions, self._of_class, id(self)
-        checks = bool(self._options.verify or self._options.tests)
+        checks = self._options.verify is not None or self._options.has_tests
 
         @functools.wraps(function)
         async def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -206,7 +208,7 @@ class _Calls:
         if (verify := self._options.verify) is not None and (refused := _refused(verify, value)) is not None:
             settled, value = await self._heal(do, call, refused, returned=True)
             return (None if settled else refused), value
-        if self._options.tests:
+        if self._options.has_tests:
             if self._repairs.tests_fail is None:
                 stop = Stop(self._options.max_seconds)
                 await do(partial(self._repairs.run_tests, stop), stop.cancel)

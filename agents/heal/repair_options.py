@@ -85,10 +85,6 @@ class Stop(Cancellation):
         return self._end - time.monotonic()
 
 
-def ignore_repair_event(_: RepairEvent) -> None:
-    """No-op handler."""
-
-
 @dataclass(frozen=True, slots=True)
 class RepairOptions:
     """The arguments of `repair`, checked. Raises UsageError."""
@@ -98,10 +94,11 @@ class RepairOptions:
     proposer: Proposer | None = None
     on_failure: Literal["raise", "return_none"] | Callable[[BaseException], Any] = "raise"
     verify: Callable[[Any], object] | None = None
-    tests: Sequence[Callable[[Callable[..., Any]], object] | str | Path] = ()
+    tests: Sequence[Callable[[Callable[..., Any]], object]] = ()
+    test_files: Sequence[Path] = ()
     prompt_extra: str = ""
     cache: Path | None = None
-    on_event: Callable[[RepairEvent], object] = ignore_repair_event
+    on_event: Callable[[RepairEvent], object] | None = None
     runs: Runs = "sandbox"
     max_seconds: float = 60
     max_heals: int = 10
@@ -119,19 +116,14 @@ class RepairOptions:
                 raise UsageError(f"{name} has to be more than 0.")
         if not all(isinstance(kind, type) and issubclass(kind, Exception) for kind in self.exceptions):
             raise UsageError("exceptions= takes subclasses of Exception; others are never caught.")
-        for test in self.tests:
-            if not callable(test) and not Path(test).is_file():
-                raise UsageError(f"tests= names {test}, which is no file; give functions or pytest files.")
+        for path in self.test_files:
+            if not path.is_file():
+                raise UsageError(f"tests= names {path}, which is no file; give functions or pytest files.")
 
     @property
-    def test_functions(self) -> tuple[Callable[[Callable[..., Any]], object], ...]:
-        """Those of the tests that are functions."""
-        return tuple(test for test in self.tests if not isinstance(test, (str, Path)))
-
-    @property
-    def test_files(self) -> tuple[Path, ...]:
-        """Those that are pytest files."""
-        return tuple(Path(test) for test in self.tests if isinstance(test, (str, Path)))
+    def has_tests(self) -> bool:
+        """Return True if there are tests of either kind."""
+        return bool(self.tests or self.test_files)
 
     def allowed(self, environ: Mapping[str, str]) -> Runs:
         """Return what the environment leaves of `runs`. Raises UsageError where it says something unknown."""
@@ -143,7 +135,7 @@ class RepairOptions:
 
     def digest(self) -> str:
         """Tells apart options under which another patch might be right: tests, `verify`, extra text, model."""
-        parts = [self.model or "", self.prompt_extra, *map(_text, self.tests)]
+        parts = [self.model or "", self.prompt_extra, *map(_text, (*self.tests, *self.test_files))]
         parts += [_text(self.verify)] if self.verify is not None else []
         return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -121,13 +121,12 @@ class Repairs:
                 return None
             self._emit(RepairEvent("attempt_failed", error=failure.shown))
             result = self._healed(failure, runs, stop)
-        except SandboxBroken as error:
-            self._sandbox.close()  # the next heal opens another
-            result = RepairResult(False, str(error))
-        except _EXPECTED as error:
-            result = RepairResult(False, str(error) or type(error).__name__)
         except Exception as error:
-            result = RepairResult(False, f"{type(error).__name__}: {error}")
+            if isinstance(error, SandboxBroken):
+                self._sandbox.close()  # the next heal opens another
+            kind = type(error).__name__
+            why = str(error) or kind if isinstance(error, _EXPECTED) else f"{kind}: {error}"
+            result = RepairResult(False, why)
         self._emit(RepairEvent("repair_succeeded" if result.succeeded else "repair_exhausted", error=result.why))
         notes, self._notes = self._notes, ()
         return replace(result, notes=notes)
@@ -158,7 +157,7 @@ class Repairs:
             project_files(path, callee),
             call,
             self.function,
-            tests=self.options.test_functions,
+            tests=self.options.tests,
             pytest=call_tests(path, files, sandbox, max(0.1, stop.left), stop) if files else None,
             verify=self.options.verify,
             raised=type(failure.error) if failure.error is not None and not failure.returned else None,
@@ -246,7 +245,8 @@ class Repairs:
 
     def _emit(self, event: RepairEvent) -> None:
         try:
-            self.options.on_event(event)
+            if self.options.on_event is not None:
+                self.options.on_event(event)
         except Exception as error:  # an observer changes nothing
             if not self._observer_failed:
                 self._observer_failed = True

@@ -138,10 +138,18 @@ class ScriptCase(TreeCase):
         """The sentence with the way out where the script fails for what its surroundings lack."""
         if symptom is None or run.stopped or not run.errors:
             return ""
-        if self.expectations.given and run.errors[0].kind == "SystemExit":
+        exits = run.errors[0].kind == "SystemExit"
+        if exits and self.expectations.given:
             return ""
         has_stdin = self.invocation.stdin is not None
-        return environment_fault(run, self.tree, self.sandbox.interpreter, has_stdin=has_stdin) or ""
+        fault = environment_fault(run.errors, self.tree, self.sandbox.interpreter, has_stdin=has_stdin)
+        if fault is not None or not exits:
+            return fault or ""
+        said = run.stderr.strip().split("\n")[-1][:200]
+        return (
+            f"The script ended itself with exit code {run.exit_code}{f' ({said})' if said else ''}; check its "
+            "arguments, or say what is expected of it with --expect or --expect-exit."
+        )
 
     def _unkept(self, kept: Mapping[Invocation, ScriptRun], seed: int) -> str:
         """Why runs that are to go on can't be guards."""

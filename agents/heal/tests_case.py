@@ -13,7 +13,7 @@ from ..syntax.encoding import decoded
 from ..syntax.source import parse, source_of
 from ..syntax.units import named
 from .case import TreeCase
-from .environment import error_fault
+from .environment import environment_fault
 from .expectations import failing_calls
 from .script_run import Invocation, ScriptRun, TestRun
 
@@ -68,7 +68,7 @@ class TestsCase(TreeCase):
             f"{name} passed before" for name in passed if run.tests.get(name, _MISSING).outcome != "passed"
         )
         errors = [error for test in failing.values() for error in test.errors]
-        fault = error_fault(errors, self.tree, self.sandbox.interpreter, has_stdin=True)
+        fault = environment_fault(errors, self.tree, self.sandbox.interpreter, has_stdin=True)
         if not changed and (
             lost := [ref for ref in self.wanted if not any(_begins(name, ref) for name in run.tests)]
         ):
@@ -110,7 +110,7 @@ class TestsCase(TreeCase):
         shown = source[source.index("def ") :] if "[" in rest and "def " in source else source
         last = test.errors[0] if test.errors else None
         detail = f"{last.kind}: {last.message}" if last is not None else test.text or test.outcome
-        return Item(name, detail[:_MOST_DETAIL], shown[:_MOST_SOURCE], tuple(_literals(source)))
+        return Item(name, detail[:_MOST_DETAIL], shown[:_MOST_SOURCE], tuple(literals_in(source)))
 
     def _source(self, path: str, name: str) -> str:
         """The text of a test function; empty where it is not found."""
@@ -153,8 +153,8 @@ def _begins(name: str, reference: str) -> bool:
 _MISSING = TestRun("missing", "It was not run any more.", (), ())
 
 
-def _literals(source: str) -> list[str]:
-    """The literals of a test: what it hands to the code, and what it expects."""
+def literals_in(source: str) -> list[str]:
+    """Return the literals of a test: what it hands to the code, and what it expects."""
     try:
         tree = parse(source)
     except ValueError:
