@@ -84,9 +84,9 @@ class Debugger:
             return code
 
         tools = Tools(failing, self.runner)
-        described = {tool.name: f"{tool.name}({', '.join(tool.inputs)}): {tool.description}" for tool in tools.all}
+        described = [f"{tool.name}({', '.join(tool.inputs)}): {tool.description}" for tool in tools.all]
         task = AgentTask(
-            instructions=render("debug_system", tools=described.values()),
+            instructions=render("debug_system", tools=described),
             task=_task(failing),
             steps=STEPS,
             max_tokens=self.lengths.code,
@@ -118,23 +118,21 @@ class _Steps:
     def __init__(self, ask: Ask, budget: Budget | None, emit: EventHandler) -> None:
         self._ask = ask
         self._emit = emit
-        self._portion = budget.portion(SHARE) if budget is not None else None
+        self._portion = budget.portion(SHARE) if budget is not None else Budget()
         self.asked = 0
         self.used = 0
         """Steps in which a tool was called."""
 
     def ask(self, request: Request) -> Reply:
         """Ask, within the portion of the budget. Raises ReplyError where that is spent."""
-        if self._portion is not None:
-            try:
-                self._portion.check()
-            except BudgetSpent as spent:
-                reason = f"a quarter of what was left is spent ({spent.limit}: {spent.value:g})"
-                raise ReplyError(reason) from spent
+        try:
+            self._portion.check()
+        except BudgetSpent as spent:
+            reason = f"a quarter of what was left is spent ({spent.limit}: {spent.value:g})"
+            raise ReplyError(reason) from spent
         self.asked += 1
         reply = self._ask(request)
-        if self._portion is not None:
-            self._portion.charge(reply.usage)
+        self._portion.charge(reply.usage)
         return reply
 
     def noted(self, tool: AgentTool) -> AgentTool:

@@ -125,15 +125,11 @@ def _is_small(value: Any) -> bool:
         kind = type(current)
         if kind in _TEXTS:
             left -= len(current)
-        elif kind in _MAPPINGS:
-            left -= _ITEM * len(current)
-            if left > 0:
-                waiting += current.keys()
-                waiting += current.values()
-        elif kind in _CONTAINERS:
+        elif kind in _MAPPINGS or kind in _CONTAINERS:
             left -= _ITEM * len(current)
             if left > 0:
                 waiting += current
+                waiting += current.values() if kind in _MAPPINGS else ()
         elif kind.__module__ == "numpy":
             left -= current.nbytes
         if left <= 0:

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 
 from ..judge.probes import near_calls
@@ -84,13 +84,10 @@ class ScriptCase(TreeCase):
         return self._masked_answer(Answer(repr(run.stdout)))
 
     def _masked_answer(self, answer: Answer | None) -> Answer | None:
-        return answer and replace(
-            answer,
-            value=answer.value and self._masked(answer.value),
-            output=self._masked(answer.output),
-            arguments=self._masked(answer.arguments),
-            state=self._masked(answer.state),
-        )
+        if answer is None:
+            return None
+        texts = {name: self._masked(each) for name, each in asdict(answer).items() if isinstance(each, str)}
+        return replace(answer, **texts)  # type: ignore[arg-type]
 
     def _plain(self, calls: Sequence[Call]) -> tuple[Call, ...]:
         """Those of files that may change, without the values of `--env`."""

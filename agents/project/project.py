@@ -86,7 +86,7 @@ class Project:
         passing = [name for name in runs[0].tests if all(_outcome(run, name) == "passed" for run in runs)]
         blind = self._blind([name for name in passing if called[name]], runs[0], called)
         findings = tuple(self._finding(name, runs, called, blind) for name in sorted(runs[0].tests))
-        before = self._run({}, base.tests, seed=0, called=True) if base is not None and base.tests else None
+        before = self._run(base.tests, seed=0, called=True) if base is not None and base.tests else None
         good = [finding.id for finding in findings if finding.status == "counts"]
         mutation = self._mutation(base, before, {name: called[name] for name in good})
         return ProjectReport(
@@ -104,10 +104,10 @@ class Project:
     def _base_runs(self) -> list[ScriptRun]:
         """Run the suite three times, each under another hash seed."""
         self._say("the tests as they are")
-        first = self._run({}, {}, seed=0, called=True)
+        first = self._run({}, seed=0, called=True)
         if first.exit_code == _USAGE_ERROR and not first.tests:  # options of plugins that are not installed
             self._options += ["-o", "addopts="]
-            first = self._run({}, {}, seed=0, called=True)
+            first = self._run({}, seed=0, called=True)
         if first.stopped is not None:
             raise UsageError(
                 f"The tests reached the {first.stopped}; give more --seconds, or name some by --tests."
@@ -115,7 +115,7 @@ class Project:
         if not first.whole or not first.tests:
             said = (first.stdout.strip() or first.stderr.strip())[-_MOST_SHOWN:]
             raise UsageError(f"No test of {self._tree.root} could be run: {said or 'pytest said nothing'}")
-        return [first, *(self._run({}, {}, seed=seed) for seed in range(1, RUNS))]
+        return [first, *(self._run({}, seed=seed) for seed in range(1, RUNS))]
 
     def _finding(
         self, name: str, runs: Sequence[ScriptRun], called: Mapping[str, frozenset[str]], blind: frozenset[str]
@@ -158,7 +158,7 @@ class Project:
                 f"{_PLUGIN}/blank.py": _BLANK.read_bytes(),
                 f"{_PLUGIN}/blank.json": json.dumps(told).encode(),
             }
-            run = self._run({}, beside, seed=0, called=True, options=["-p", f"{_PLUGIN}.blank"])
+            run = self._run(beside, seed=0, called=True, options=["-p", f"{_PLUGIN}.blank"])
             passing = {
                 name
                 for name in passing
@@ -232,7 +232,7 @@ class Project:
             return None
         if not mutant.tests:
             return True
-        run = self._run(mutant.changed, {}, seed=0, only=mutant.tests, limits=limit, options=["-x"])
+        run = self._run(mutant.changed, seed=0, only=mutant.tests, limits=limit, options=["-x"])
         return run.whole and run.stopped is None and all(_outcome(run, name) == "passed" for name in mutant.tests)
 
     def _at_base(self, mutant: _Mutant, base: Base, before: ScriptRun, limit: SandboxLimits) -> Change:
@@ -240,7 +240,7 @@ class Project:
         if time.monotonic() - self._began > 2 * self._seconds:
             self._not_compared += 1
             return mutant.change
-        run = self._run(mutant.changed, base.tests, seed=0, limits=limit)
+        run = self._run({**mutant.changed, **base.tests}, seed=0, limits=limit)
         for name, test in before.tests.items():
             if test.outcome == "passed" and run.whole and _outcome(run, name) == "failed":
                 return replace(mutant.change, noticed_before=name)
@@ -257,7 +257,6 @@ class Project:
     def _run(
         self,
         changed: Mapping[str, bytes],
-        beside: Mapping[str, bytes],
         *,
         seed: int,
         called: bool = False,
@@ -276,7 +275,7 @@ class Project:
             self._sandbox,
             limits,
             self._tree,
-            {**changed, **beside},
+            changed,
             Invocation("", tuple(arguments), program="tests_main", called=called),
             seed=seed,
             cancelled=self._cancelled,
