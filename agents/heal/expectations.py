@@ -40,7 +40,10 @@ class FileCheck:
         if self.check and not content.removeprefix(codecs.BOM_UTF8).strip():
             return f"{self.path} is empty"
         if self.check == "json":
-            return _json_fault(self.path, content)
+            try:
+                json.loads(content)
+            except (ValueError, RecursionError) as error:
+                return f"{self.path} is no JSON ({error})"
         if self.check.startswith(("rows>=", "columns=")):
             return self._table_fault(content)
         return None
@@ -185,14 +188,6 @@ def _read_file_check(text: str) -> FileCheck:
             "PATH:columns=a,b, with a path below the script's folder."
         )
     return FileCheck(text, place.as_posix(), check)
-
-
-def _json_fault(path: str, content: bytes) -> str | None:
-    try:
-        json.loads(content)
-    except (ValueError, RecursionError) as error:
-        return f"{path} is no JSON ({error})"
-    return None
 
 
 def _pattern(text: str) -> str | None:

@@ -175,15 +175,13 @@ def _text(error: BaseException) -> str:
         return ""
 
 
-class _Short(reprlib.Repr):
-    def __init__(self) -> None:
-        super().__init__()
-        self.maxstring = self.maxother = self.maxlong = 80
-        self.maxlist = self.maxtuple = self.maxset = self.maxdict = 8
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
+_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxset = _SHORT.maxdict = 8
 
 
 def _shown(value: object) -> str:
     try:
-        return _Short().repr(value)[:200]
+        return _SHORT.repr(value)[:200]
     except Exception as error:
         return f"<{type(value).__name__} that has no repr: {type(error).__name__}>"
