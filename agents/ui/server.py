@@ -31,7 +31,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ..batch.reports.page import part, policy, report_policy, template
 from ..errors import GreenloopError, UsageError
 from ..files import open_regular, read_regular
-from ..jobs import Jobs
+from ..jobs import Job, Jobs
 from ..records.approvals import ANSWERS, Decision
 from .session import Sessions, report_key
 from .views import calls_document, difference, listing, run_document
@@ -51,6 +51,8 @@ POLL_SECONDS = 0.3
 MOST_LINES = 500
 """Of a log, sent at once; the rest follows with the next look."""
 Json = dict[str, Any]
+Act = Callable[[str, Json], Job]
+"""Takes the name of a run and a JSON body."""
 
 
 class Guard:
@@ -135,8 +137,16 @@ class Page:
             Route("/api/runs/{name}/diff/{other}", self.diff),
             Route("/api/runs/{name}/events", self.events),
         ]
-        for name in ("stop", "resume", "answer", "fork", "debug", "decide"):
-            routes.append(Route(f"/api/runs/{{name}}/{name}", self.change(getattr(self, name)), methods=["POST"]))
+        acts: dict[str, Act] = {
+            "stop": self.stop,
+            "resume": lambda name, _: self._jobs.resume(name),
+            "answer": lambda name, body: self._jobs.answer(name, _text(body, "lines")),
+            "fork": self.fork,
+            "debug": lambda name, _: self._jobs.fork(name, None, debug=True),
+            "decide": self.decide,
+        }
+        for name, act in acts.items():
+            routes.append(Route(f"/api/runs/{{name}}/{name}", self.change(act), methods=["POST"]))
         return Starlette(routes=routes, middleware=[Middleware(Guard, sessions=self._sessions, port=port)])
 
     async def index(self, request: Request) -> Response:
@@ -206,18 +216,18 @@ class Page:
                 await asyncio.sleep(POLL_SECONDS)
 
     @staticmethod
-    def change(act: Callable[[str, Json], Json]) -> Callable[[Request], Awaitable[Response]]:
-        """A route that does `act` with the run's name and the JSON body, in a thread."""
+    def change(act: Act) -> Callable[[Request], Awaitable[Response]]:
+        """A route that does `act` in a thread, and names the run that it is done on."""
 
         async def changed(request: Request) -> Response:
             body = await _json_object(request)
             if body is None:
                 return JSONResponse({"error": "A JSON object is wanted."}, 400)
-            return await _answered(lambda: act(request.path_params.get("name", ""), body))
+            return await _answered(lambda: {"run": act(request.path_params.get("name", ""), body).run})
 
         return changed
 
-    def start(self, _: str, body: Json) -> Json:
+    def start(self, _: str, body: Json) -> Job:
         """Begin a run of a spec."""
         spec, examples, tests = (_text(body, field) for field in ("spec", "examples", "tests"))
         changes = {
@@ -225,36 +235,24 @@ class Page:
         }
         if body.get("approve") is True:
             changes["approve"] = "replacement"
-        return {"run": self._jobs.generate(spec, examples, tests, **changes).run}
+        return self._jobs.generate(spec, examples, tests, **changes)
 
-    def stop(self, name: str, _: Json) -> Json:
+    def stop(self, name: str, _: Json) -> Job:
         """Stop a run of this server."""
         job = self._jobs.find(name)
         if job is None or job.future.done():
             raise UsageError("This page did not begin that run, or it has ended; stop it where it was begun.")
         job.cancellation.cancel()
-        return {"run": name}
+        return job
 
-    def resume(self, name: str, _: Json) -> Json:
-        """Go on with a run."""
-        return {"run": self._jobs.resume(name).run}
-
-    def answer(self, name: str, body: Json) -> Json:
-        """Answer open questions, and go on with the run."""
-        return {"run": self._jobs.answer(name, _text(body, "lines")).run}
-
-    def fork(self, name: str, body: Json) -> Json:
+    def fork(self, name: str, body: Json) -> Job:
         """Begin a fork of a run at a round."""
         number = body.get("round")
         if isinstance(number, bool) or not isinstance(number, int):
             raise UsageError("Name the round to fork after.")
-        return {"run": self._jobs.fork(name, number).run}
+        return self._jobs.fork(name, number)
 
-    def debug(self, name: str, _: Json) -> Json:
-        """Let the debugger look at a run that failed."""
-        return {"run": self._jobs.fork(name, None, debug=True).run}
-
-    def decide(self, name: str, body: Json) -> Json:
+    def decide(self, name: str, body: Json) -> Job:
         """Decide on what waits for approval."""
         job, answer = self._jobs.find(name), body.get("answer")
         if job is None:
@@ -262,7 +260,7 @@ class Page:
         if answer not in ANSWERS["replacement"]:
             raise UsageError("That is no answer.")
         job.decide(_text(body, "digest"), Decision(answer, _text(body, "text")))
-        return {"run": name}
+        return job
 
 
 def _text(body: Json, field: str) -> str:
