@@ -57,25 +57,18 @@ class TestsCase(TreeCase):
                 f"the {run.stopped.limit} limit was reached" if run.stopped else "pytest did not come to its end"
             )
             return Observation(Symptom("limit", what, run.stdout[-_MOST_SOURCE:]))
-        failing = {
-            name: test for name, test in run.tests.items() if self._is_wanted(name) and test.outcome == "failed"
-        }
-        if changed:
-            lost = [name for name in self._failing(before) if run.tests.get(name, _MISSING).outcome != "passed"]
-            failing = {name: run.tests.get(name, _MISSING) for name in lost}
-        passed = [name for name, test in before.tests.items() if test.outcome == "passed"]
-        broken = tuple(
-            f"{name} passed before" for name in passed if run.tests.get(name, _MISSING).outcome != "passed"
-        )
+        now = {name: run.tests.get(name, _MISSING) for name in before.tests}
+        lost = [name for name, test in now.items() if test.outcome != "passed"]
+        failing = {name: now[name] for name in self._failing(before) if now[name].outcome != "passed"}
+        broken = tuple(f"{name} passed before" for name in lost if before.tests[name].outcome == "passed")
         errors = [error for test in failing.values() for error in test.errors]
         fault = environment_fault(errors, self.tree, self.sandbox.interpreter, has_stdin=True)
-        if not changed and (
-            lost := [ref for ref in self.wanted if not any(_begins(name, ref) for name in run.tests)]
-        ):
-            fault = f"There is no test {lost[0]} in the project; name tests that pytest finds there."
+        unknown = [ref for ref in self.wanted if not any(_begins(name, ref) for name in run.tests)]
+        if unknown and not changed:
+            fault = f"There is no test {unknown[0]} in the project; name tests that pytest finds there."
         return Observation(
             self._symptom(failing, failing_calls(self.expected_calls, run.answers)),
-            broken if changed else (),
+            broken,
             fault,
             behavior=json.dumps(sorted((name, test.outcome) for name, test in run.tests.items())),
             reached={} if changed else self._suspicion(run),
@@ -83,11 +76,9 @@ class TestsCase(TreeCase):
             left_out=self.own(run.left_out),
         )
 
-    def _failing(self, before: ScriptRun) -> list[str]:
-        return [name for name, test in before.tests.items() if self._is_wanted(name) and test.outcome == "failed"]
-
-    def _is_wanted(self, name: str) -> bool:
-        return any(_begins(name, ref) for ref in self.wanted)
+    def _failing(self, run: ScriptRun) -> list[str]:
+        failed = [name for name, test in run.tests.items() if test.outcome == "failed"]
+        return [name for name in failed if any(_begins(name, ref) for ref in self.wanted)]
 
     def _symptom(self, failing: Mapping[str, TestRun], calls: Sequence[Item]) -> Symptom | None:
         items = tuple(self._item(name, test) for name, test in list(failing.items())[:_MOST_ITEMS])
