@@ -35,8 +35,7 @@ def read_base(tree: Tree, reference: str) -> Base:
         commit = repository.commit(reference)
         if commit is None:
             raise UsageError(f"There is no commit {reference!r} here; name one (a shallow clone may lack it).")
-        start = repository.prefix(root)
-        before = {path.removeprefix(start): blob for path, blob in repository.files(commit, start).items()}
+        before = repository.files(commit)
         differing = []
         for path in sorted({*before, *tree.files}):
             if not path.endswith(".py") or (root / path).is_symlink():
@@ -44,7 +43,7 @@ def read_base(tree: Tree, reference: str) -> Base:
             there = path in tree.files or (root / path).exists()
             if path in before and there:
                 data = tree.files.get(path)
-                if data is None or repository.is_unchanged(start + path, before[path], data):
+                if data is None or repository.is_unchanged(path, before[path], data):
                     continue
             if there or never_changes(path):
                 differing.append(path)
