@@ -69,6 +69,7 @@ def test_three_honest_patches_that_answer_alike_are_verified(heals: Heals) -> No
     code = heals.run("report.py", "--expect", "total: 6")
     assert code == 0
     assert heals.document["grade"] == "verified"
+    assert any("other answers that the code gave" in note for note in heals.document["notes"])
 
 
 def test_an_answer_decides_and_asks_nothing_twice(heals: Heals) -> None:
