@@ -94,16 +94,15 @@ class Job:
     def document(self) -> dict[str, Any]:
         """The state of the run; `result` is as in the document of `--json`, once there is one."""
         found: dict[str, Any] = {"run": self.run, "model": self.model, "model_reason": self.model_reason}
+        found |= {"state": "running" if self.began else "waiting", "said": self.said, "result": None}
         if not self.future.done():
-            return {**found, "state": "running" if self.began else "waiting", "said": self.said, "result": None}
-        error = self.future.exception()
-        if error is not None:
+            return found
+        if (error := self.future.exception()) is not None:
             kind = error.kind if isinstance(error, GreenloopError) else "error"
-            return {**found, "state": "stopped", "said": str(error), "error": kind, "result": None}
+            return {**found, "state": "stopped", "said": str(error), "error": kind}
         result = self.future.result()
         interrupted = result.error is not None and result.exit_code == Interrupted.exit_code
-        state = "interrupted" if interrupted else "finished"
-        return {**found, "state": state, "said": self.said, "result": asdict(result)}
+        return {**found, "state": "interrupted" if interrupted else "finished", "result": asdict(result)}
 
 
 class Jobs:
@@ -124,9 +123,8 @@ class Jobs:
         settings = replace(self.settings, **changes)
         own = {name: value for name, value in asdict(read.limits).items() if value}
         self._check_limits({**asdict(settings), **own})
-        request = RunRequest(read, settings, os.environ, run_id=new_id(read.id, datetime.now().astimezone()))
-        assert request.run_id is not None
-        return self._begin(request.run_id, lambda job, parts: self._run(request, None, job, parts))
+        run = new_id(read.id, datetime.now().astimezone())
+        return self._run(run, RunRequest(read, settings, os.environ, run_id=run))
 
     def _read(self, text: str, examples: str, tests: str | None) -> Spec:
         """Read a spec that came without a folder: what names a file or a package is refused."""
@@ -166,17 +164,8 @@ class Jobs:
             request = HealRequest(path=str(folder), tests=own, may_change=("user_code.py",))
 
         def work(job: Job, parts: Resources) -> HealResult:
-            return run_heal(
-                request,
-                self.settings,
-                HealOptions(),
-                os.environ,
-                {},
-                job.emit,
-                run_id=run,
-                resources=parts,
-                cancellation=job.cancellation,
-            )
+            shared: dict[str, Any] = {"run_id": run, "resources": parts, "cancellation": job.cancellation}
+            return run_heal(request, self.settings, HealOptions(), os.environ, {}, job.emit, **shared)
 
         return self._begin(run, work)
 
@@ -198,12 +187,10 @@ class Jobs:
         fork, record = open_fork(self.settings.work_dir, str(parent.path), number, debug=debug)
         settings = self._settings_of(record)
         name = new_id(record.spec.id, datetime.now().astimezone())
-        request = RunRequest(fork.spec, settings, os.environ, run_id=name, fork=fork)
-        return self._begin(name, lambda job, parts: self._run(request, None, job, parts))
+        return self._run(name, RunRequest(fork.spec, settings, os.environ, run_id=name, fork=fork))
 
     def _resume(self, run: str, directory: RunDirectory, spec: Spec) -> Job:
-        request = RunRequest(spec, self._settings_of(directory.read()), os.environ)
-        return self._begin(run, lambda job, parts: self._run(request, directory, job, parts))
+        return self._run(run, RunRequest(spec, self._settings_of(directory.read()), os.environ), directory)
 
     def _settings_of(self, record: RunRecord) -> Settings:
         """The settings that a run goes on with. Raises UsageError for a sandbox, a model or an address that the
@@ -235,10 +222,10 @@ class Jobs:
         directory = self.directory(run)
         record, result = directory.record(), recorded_result(directory)
         model, reason = (result.model, result.model_reason) if result is not None else (None, "")
-        known = {"run": run, "model": model, "model_reason": reason, "state": record.status}
-        if record.status == "running" or result is None:
-            return {**known, "said": "It runs elsewhere, or was killed.", "result": None}
-        return {**known, "said": "", "result": asdict(result)}
+        ended = record.status != "running" and result is not None
+        said = "" if ended else "It runs elsewhere, or was killed."
+        known = {"run": run, "model": model, "model_reason": reason, "state": record.status, "said": said}
+        return {**known, "result": asdict(result) if ended and result is not None else None}
 
     def close(self) -> None:
         """Cancel all runs, wait until they are at their end, and close what was opened."""
@@ -264,6 +251,13 @@ class Jobs:
         under_way = job is not None and not job.future.done() and directory.attempt.exists
         return directory.attempt if under_way else directory
 
+    def _run(self, run: str, request: RunRequest, resumed: RunDirectory | None = None) -> Job:
+        def work(job: Job, parts: Resources) -> RunResult:
+            approve = None if request.settings.approve == "never" else job.approve
+            return run_spec(request, job.emit, resumed, parts, job.cancellation, approve=approve)
+
+        return self._begin(run, work)
+
     def _begin(self, run: str, work: Callable[[Job, Resources], Outcome]) -> Job:
         with self._lock:
             executor, resources = self._opened = self._opened or self._open()
@@ -283,8 +277,3 @@ class Jobs:
         assert resources.shared_models is not None
         slots = min(MOST_AT_ONCE, resources.shared_models.parallel)
         return ThreadPoolExecutor(slots, thread_name_prefix="run"), resources
-
-    @staticmethod
-    def _run(request: RunRequest, resumed: RunDirectory | None, job: Job, parts: Resources) -> RunResult:
-        approve = None if request.settings.approve == "never" else job.approve
-        return run_spec(request, job.emit, resumed, parts, job.cancellation, approve=approve)

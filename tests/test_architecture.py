@@ -200,7 +200,7 @@ READERS = {
     "cli/bench_repairs.py": "benchmarks' data, which the user names",
     "debugger/trace_job.py": "greenloop's own files",
     "batch/package.py": "files of greenloop's runs",
-    "heal/call_tests.py": "greenloop's own files",
+    "heal/request.py": "greenloop's own files",
     "llm_backends/recorded.py": "files of greenloop's runs",
     "run/event_log.py": "files of greenloop's runs",
     "storage/run_directory.py": "files of greenloop's runs",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..errors import UsageError
 from ..files import read_regular
-from ..heal.target import read_target
+from ..heal.request import read_target
 from ..heal.tree import MOST_BYTES, files_below
 from ..records import fingerprint
 from ..records.heal import HealRequest

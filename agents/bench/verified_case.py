@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ..heal.case import Case
 from ..judge.probes import literal_call, probe
 from ..records import Outcome, Verdict
 from ..records.heal import Answer, Call, Item, Observation, Symptom
@@ -26,28 +27,16 @@ def open_verifier(sandbox: Sandbox) -> Verifier:
 
 
 @dataclass(frozen=True, slots=True)
-class VerifiedCase:
+class VerifiedCase(Case):
     """The case of a task of a benchmark; the verifier stays its owner's."""
 
     subject: RepairTask
     verifier: Verifier
-    holds_out = True  # what is not shown of the tests is in no prompt
-    other_runs = ()  # its functions are called
 
     @property
     def files(self) -> Mapping[str, str]:
         """The module."""
         return {MODULE: self.subject.code}
-
-    @property
-    def target(self) -> None:
-        """None: the whole module may change."""
-        return None
-
-    @property
-    def trusted(self) -> bool:
-        """True: the tests decide."""
-        return True
 
     def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
         """The calls of literals that the tests make, whatever the module."""

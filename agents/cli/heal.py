@@ -118,7 +118,7 @@ def heal(
             earlier = _found(settings, target, resume)
             if earlier is None:
                 assert target is not None
-                from ..heal.target import read_target
+                from ..heal.request import read_target
                 from ..records.heal import HealRequest
 
                 path, name, refs = read_target(target, (*test, *map(str, tests)), may_change)
@@ -140,7 +140,7 @@ def heal(
                     seconds=seconds,
                 )
             else:
-                from ..heal.target import check_recorded
+                from ..heal.request import check_recorded
 
                 record = earlier.read_heal()
                 told = dict.fromkeys((*record.request.expect_call, *_calls(expect_call, settings)))

@@ -23,7 +23,7 @@ from ..sandbox import Job, SandboxLimits
 from ..strength import MutantRunner
 from ..syntax.clean_text import visible
 from ..syntax.source import program
-from .trace_job import trace_job
+from .trace_job import trace
 
 STEPS = 6
 SHARE = 0.25
@@ -52,12 +52,12 @@ class Failing:
 
     def _attempt(self, candidate: Candidate) -> str:
         verdict = self.board.verdict(candidate.id)
-        for test, _ in self.failing:
-            outcome = verdict.outcome(test.id)
-            if outcome.status != "passed":
-                got = f" (it returned {_line(outcome.actual)})" if outcome.actual is not None else ""
-                return f"{candidate.id} {outcome.status} in {test.id}{got}"
-        return f"{candidate.id} passed these tests"
+        outcomes = (verdict.outcome(test.id) for test, _ in self.failing)
+        first = next((outcome for outcome in outcomes if outcome.status != "passed"), None)
+        if first is None:
+            return f"{candidate.id} passed these tests"
+        got = f" (it returned {_line(first.actual)})" if first.actual is not None else ""
+        return f"{candidate.id} {first.status} in {first.test_id}{got}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +84,9 @@ class Debugger:
             return code
 
         tools = Tools(failing, self.runner)
-        described = {tool.name: f"{tool.name}({', '.join(tool.inputs)}): {tool.description}" for tool in tools.all}
+        described = [f"{tool.name}({', '.join(tool.inputs)}): {tool.description}" for tool in tools.all]
         task = AgentTask(
-            instructions=render("debug_system", tools=described.values()),
+            instructions=render("debug_system", tools=described),
             task=_task(failing),
             steps=STEPS,
             max_tokens=self.lengths.code,
@@ -118,23 +118,21 @@ class _Steps:
     def __init__(self, ask: Ask, budget: Budget | None, emit: EventHandler) -> None:
         self._ask = ask
         self._emit = emit
-        self._portion = budget.portion(SHARE) if budget is not None else None
+        self._portion = budget.portion(SHARE) if budget is not None else Budget()
         self.asked = 0
         self.used = 0
         """Steps in which a tool was called."""
 
     def ask(self, request: Request) -> Reply:
         """Ask, within the portion of the budget. Raises ReplyError where that is spent."""
-        if self._portion is not None:
-            try:
-                self._portion.check()
-            except BudgetSpent as spent:
-                reason = f"a quarter of what was left is spent ({spent.limit}: {spent.value:g})"
-                raise ReplyError(reason) from spent
+        try:
+            self._portion.check()
+        except BudgetSpent as spent:
+            reason = f"a quarter of what was left is spent ({spent.limit}: {spent.value:g})"
+            raise ReplyError(reason) from spent
         self.asked += 1
         reply = self._ask(request)
-        if self._portion is not None:
-            self._portion.charge(reply.usage)
+        self._portion.charge(reply.usage)
         return reply
 
     def noted(self, tool: AgentTool) -> AgentTool:
@@ -154,14 +152,12 @@ class _Steps:
         return AgentTool(tool.name, tool.description, tool.inputs, call)
 
 
+@dataclass(frozen=True, slots=True)
 class Tools:
     """The tools on one failing candidate. None writes a file, changes a test or asks a model."""
 
-    def __init__(self, failing: Failing, runner: MutantRunner) -> None:
-        self._leader = failing.leader
-        self._codes = {candidate.id: candidate.code for candidate in failing.board.candidates}
-        self._tests = {test.id: test for test in failing.board.tests}
-        self._runner = runner
+    failing: Failing
+    runner: MutantRunner
 
     @property
     def all(self) -> list[AgentTool]:
@@ -177,7 +173,7 @@ class Tools:
                 "inspect_function",
                 "trace one call line by line",
                 {"call": "an expression such as f(1, 2)"},
-                lambda call: trace(self._leader.code, call, self._runner),
+                lambda call: _trace(self.failing.leader, call, self.runner),
             ),
             AgentTool(
                 "diff_attempts",
@@ -190,43 +186,40 @@ class Tools:
 
     def _run_snippet(self, code: str) -> str:
         files = {
-            **self._runner.files_beside,
-            "user_code.py": self._leader.code.encode("utf-8", "surrogatepass"),
+            **self.runner.files_beside,
+            "user_code.py": self.failing.leader.code.encode("utf-8", "surrogatepass"),
             "snippet.py": code.encode("utf-8", "surrogatepass"),
         }
-        with self._runner.sandbox.launch(Job(["-B", "/src/snippet.py"], files, _SNIPPET_LIMITS)) as running:
+        with self.runner.sandbox.launch(Job(["-B", "/src/snippet.py"], files, _SNIPPET_LIMITS)) as running:
             ended = running.wait()
         text = (ended.stdout + ended.stderr).decode("utf-8", "replace").strip()
         how = f" ({ended.stopped})" if ended.stopped is not None else ""
         return f"{text or 'It printed nothing.'}{how}"
 
     def _diff_attempts(self, a: str, b: str) -> str:
-        if a not in self._codes or b not in self._codes:
-            raise ValueError(f"the attempts are {', '.join(self._codes)}")
-        lines = difflib.unified_diff(
-            self._codes[a].splitlines(), self._codes[b].splitlines(), a, b, lineterm="", n=1
-        )
+        codes = {candidate.id: candidate.code for candidate in self.failing.board.candidates}
+        if a not in codes or b not in codes:
+            raise ValueError(f"the attempts are {', '.join(codes)}")
+        lines = difflib.unified_diff(codes[a].splitlines(), codes[b].splitlines(), a, b, lineterm="", n=1)
         return "\n".join(lines) or "They are the same."
 
     def _run_test(self, id: str) -> str:
-        if id not in self._tests:
-            raise ValueError(f"the tests are {', '.join(self._tests)}")
-        outcome = self._runner.board([self._leader], [self._tests[id]]).verdicts[0].outcome(id)
+        tests = {test.id: test for test in self.failing.board.tests}
+        if id not in tests:
+            raise ValueError(f"the tests are {', '.join(tests)}")
+        outcome = self.runner.board([self.failing.leader], [tests[id]]).verdicts[0].outcome(id)
         return f"{outcome.status}: {outcome.detail}" if outcome.detail else outcome.status
-
-
-def trace(code: str, call: str, runner: MutantRunner) -> str:
-    """Trace `call` (an expression, statements before it) in `code`, line by line. Raises SandboxBroken."""
-    made = trace_job(code, call, beside=runner.files_beside)
-    with runner.sandbox.launch(made.job) as running:
-        return made.read(running.wait())
 
 
 def trace_of_failure(leader: Candidate, failing: Sequence[tuple[Test, Outcome]], runner: MutantRunner) -> str:
     """The trace of the first failing test that makes one call; empty where none does."""
     claims = (claim_of(test) for test, _ in failing)
     claim = next((claim for claim in claims if claim is not None and not claim.fixtures), None)
-    return trace(leader.code, "\n".join([*claim.setup, claim.call]), runner) if claim is not None else ""
+    return _trace(leader, "\n".join([*claim.setup, claim.call]), runner) if claim is not None else ""
+
+
+def _trace(leader: Candidate, call: str, runner: MutantRunner) -> str:
+    return trace(leader.code, call, runner.sandbox, runner.files_beside)
 
 
 def _task(failing: Failing) -> str:

@@ -1,4 +1,4 @@
-"""Trace one call of a module, line by line, as one job for a sandbox.
+"""Traces one call of a module, line by line, in a sandbox.
 
 The module runs in one process with what watches it, so it could forge the trace: it is shown to a repair, and
 nothing is decided by it.
@@ -10,10 +10,9 @@ import json
 import math
 import secrets
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
-from ..sandbox import Ended, Job, SandboxLimits
+from ..sandbox import Job, Sandbox, SandboxLimits
 from ..syntax.clean_text import visible
 
 _PROGRAM = Path(__file__).parent / "inside" / "under_trace.py"
@@ -23,33 +22,11 @@ _LONGEST_LINE = 200
 NO_FILES: Mapping[str, bytes] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class TraceJob:
-    """A job to be launched, and how its end is read."""
-
-    job: Job
-    mark: str
-
-    def read(self, ended: Ended) -> str:
-        """Return the trace as text, at most 40 lines and how the call ended."""
-        if ended.stopped is not None:
-            return f"The call did not come to its end ({ended.stopped})."
-        marked = [line for line in ended.stdout.split(b"\n") if line.startswith(self.mark.encode())]
-        try:
-            finding = json.loads(marked[-1].removeprefix(self.mark.encode()))
-            lines = [(int(number), str(text)) for number, text in finding["lines"]]
-            left_out, cut, end = int(finding["left_out"]), finding["cut"] is True, str(finding["ended"])
-        except (IndexError, KeyError, TypeError, ValueError, RecursionError):
-            return "The call left no trace: its process ended, or the module can't be imported."
-        shown = [*_told(lines, left_out), *(["(what follows was not traced)"] if cut else []), end]
-        return "\n".join(visible(line[:_LONGEST_LINE]) for line in shown)
-
-
-def trace_job(code: str, call: str, seconds: float = _SECONDS, beside: Mapping[str, bytes] = NO_FILES) -> TraceJob:
-    """Return the job that traces `call`, an expression with or without statements before it, in `code`.
-
-    `beside` are files to import.
-    """
+def trace(
+    code: str, call: str, sandbox: Sandbox, beside: Mapping[str, bytes] = NO_FILES, seconds: float = _SECONDS
+) -> str:
+    """Return the trace of `call` (an expression, statements before it) in `code` as text: at most 40 lines and how
+    the call ended. `beside` are files to import. Raises SandboxBroken."""
     mark = secrets.token_hex(8)
     files = {
         **beside,
@@ -58,7 +35,19 @@ def trace_job(code: str, call: str, seconds: float = _SECONDS, beside: Mapping[s
         "call.txt": call.encode("utf-8", "surrogatepass"),
     }
     limits = SandboxLimits(wall_seconds=seconds, cpu_seconds=math.ceil(seconds))
-    return TraceJob(Job(["-I", "-B", "/src/under_trace.py", mark], files, limits), mark)
+    with sandbox.launch(Job(["-I", "-B", "/src/under_trace.py", mark], files, limits)) as running:
+        ended = running.wait()
+    if ended.stopped is not None:
+        return f"The call did not come to its end ({ended.stopped})."
+    marked = [line for line in ended.stdout.split(b"\n") if line.startswith(mark.encode())]
+    try:
+        finding = json.loads(marked[-1].removeprefix(mark.encode()))
+        lines = [(int(number), str(text)) for number, text in finding["lines"]]
+        left_out, cut, end = int(finding["left_out"]), finding["cut"] is True, str(finding["ended"])
+    except (IndexError, KeyError, TypeError, ValueError, RecursionError):
+        return "The call left no trace: its process ended, or the module can't be imported."
+    shown = [*_told(lines, left_out), *(["(what follows was not traced)"] if cut else []), end]
+    return "\n".join(visible(line[:_LONGEST_LINE]) for line in shown)
 
 
 def _told(lines: list[tuple[int, str]], left_out: int) -> list[str]:

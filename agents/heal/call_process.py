@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from ..errors import Interrupted
-from ..sandbox import Job, Running, Sandbox, SandboxLimits
+from ..sandbox import Ended, Job, Running, Sandbox, SandboxLimits
 from ..verifier.inside.proxy.frames import ANSWER, ASK, HELLO
 from ..verifier.inside.proxy.plain import Tree
 from ..verifier.inside_bytecode import programs
@@ -86,24 +86,21 @@ class CallProcess:
                         return _read(payload)
             except Violation as violation:
                 raise CallStopped(str(violation)) from violation
-            if self._wire.ended or self._has_ended(0.0):
+            if self._wire.ended or self._ended(0.0) is not None:
                 raise CallStopped(self._end())
         raise CallStopped(f"the call did not return within {self.limits.wall_seconds:g} s")
 
-    def _has_ended(self, seconds: float) -> bool:
+    def _ended(self, seconds: float) -> Ended | None:
         try:
-            self._running.wait(seconds)
+            return self._running.wait(seconds)
         except TimeoutError:
-            return False
-        return True
+            return None
 
     def _end(self) -> str:
-        if not self._has_ended(_GRACE_SECONDS):
+        ended = self._ended(_GRACE_SECONDS)
+        if ended is None:
             return "the code closed its channel"
-        ended = self._running.wait()
-        if ended.stopped is not None:
-            return f"the {ended.stopped}"
-        return f"the code ended its process with exit code {ended.exit_code}"
+        return f"the {ended.stopped or f'code ended its process with exit code {ended.exit_code}'}"
 
 
 def _read(payload: bytes) -> tuple[str, Any]:

@@ -7,8 +7,8 @@ import asyncio
 import inspect
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import FunctionType
@@ -17,6 +17,7 @@ from typing import Any
 from ..errors import Interrupted
 from ..records.heal import Answer, Call, Frame, Item, Observation, Symptom
 from ..sandbox import Sandbox, SandboxLimits
+from ..storage.json_form import checked
 from ..syntax.clean_text import clean
 from ..syntax.encoding import decoded, encoded
 from ..syntax.source import parse
@@ -24,7 +25,9 @@ from ..verifier.inside.proxy.plain import Malformed, Tree, Unshareable
 from ..verifier.inside.proxy.plain_crossing import PlainCrossing
 from .call_process import Callee, CallProcess, CallStopped
 from .captured_call import CapturedCall, capture, is_method, read_call
+from .case import Case
 from .inside.calls import NotPlain
+from .script_run import cleaned
 from .tests_case import TestsCase
 
 Test = Callable[[Callable[..., Any]], object]
@@ -37,7 +40,7 @@ _LIMITS = SandboxLimits()
 
 
 @dataclass(frozen=True)
-class CallCase:
+class CallCase(Case):
     """A call of `function`, whose project is `project` (bytes by path), and what is expected of it.
 
     `tests` get a function whose calls run in the sandbox; `verify` gets the value. Both run in this process: they
@@ -60,18 +63,11 @@ class CallCase:
     line: int | None = None
     limits: SandboxLimits = _LIMITS
     cancelled: Callable[[], bool] = lambda: False
-    holds_out = True  # a failing test that is not shown is in no prompt
-    other_runs = ()  # its functions are called
 
     @cached_property
     def files(self) -> Mapping[str, str]:
         """The text of the module."""
         return {self.callee.path: decoded(self.project[self.callee.path])}
-
-    @property
-    def target(self) -> tuple[str, str] | None:
-        """None: the place is found."""
-        return None
 
     @property
     def trusted(self) -> bool:
@@ -114,7 +110,7 @@ class CallCase:
 
     @property
     def task(self) -> str:
-        """What is called, and what is expected of it."""
+        """Name the function that is called, and what is expected of it."""
         expected = " Its tests have to pass." if self.tests or self.pytest else ""
         expected += " Its value has to be accepted by `verify`." if self.verify is not None else ""
         return f"`{self.callee.qualname}` of {self.callee.path} is called and has to return.{expected}"
@@ -135,7 +131,7 @@ class CallCase:
         self, pytest: TestsCase, seen: Observation, changed: Mapping[str, str], seed: int
     ) -> Observation:
         """`seen`, and what the tests in files show; the module has another path in their project."""
-        (path,) = pytest.may_change
+        (path,) = pytest.files
         own = self.callee.path
         tests = pytest.observe({path: changed[own]} if changed else {}, seed=seed)
         symptom = seen.symptom
@@ -179,10 +175,8 @@ class CallCase:
             how, what = process.ask(self.call.receiver, self.call.body)
         if how != "return":
             raise CallStopped("the call did not return a second time")
-        try:
+        with _reading("value"):
             return self.call.value(what)
-        except (Malformed, RecursionError) as error:
-            raise CallStopped(f"the value can't be read: {error}") from error
 
     def _process(self, changed: Mapping[str, str]) -> CallProcess:
         path = self.callee.path
@@ -222,11 +216,11 @@ class CallCase:
         """Why `verify` does not accept the value; None where it does."""
         assert self.verify is not None
         assert self.call is not None
+        with _reading("value"):
+            value = self.call.preview(body)
         try:
-            if self.verify(self.call.preview(body)):
+            if self.verify(value):
                 return None
-        except (Malformed, RecursionError) as error:
-            raise CallStopped(f"the value can't be read: {error}") from error
         except Exception as error:  # the user's own, and to raise is to refuse
             return _shown(error)
         return "it returned False"
@@ -254,10 +248,8 @@ class CallCase:
                 raise Unshareable(str(what))
             if how == "raise":
                 raise self._error(what)
-            try:
+            with _reading("value"):
                 return packed.value(what)
-            except (Malformed, RecursionError) as error:
-                raise CallStopped(f"the value can't be read: {error}") from error
 
         async def called_async(*args: Any, **kwargs: Any) -> Any:
             return called(*args, **kwargs)
@@ -267,19 +259,26 @@ class CallCase:
         return found
 
     def _error(self, raised: Any) -> BaseException:
-        """What a call in the sandbox raised: of the same class where that is built in or the module's own."""
+        """Make the exception that a call in the sandbox raised, of the same class where that is built in or the
+        module's own."""
         facts = _facts(raised)
-        try:
-            if facts.get("error") is not None:
+        if facts.get("error") is not None:
+            with _reading("exception"):
                 error = PlainCrossing(2).unpack(facts["error"])[0]
-                if isinstance(error, Exception):
-                    return error
-        except (Malformed, RecursionError) as malformed:
-            raise CallStopped(f"the exception can't be read: {malformed}") from malformed
+            if isinstance(error, Exception):
+                return error
         kind = self.function.__globals__.get(facts["name"])
         if not (isinstance(kind, type) and issubclass(kind, Exception)):
             return RuntimeError(f"{facts['name']}: {facts['message']}")
         return BaseException.__new__(kind, facts["message"])
+
+
+@contextmanager
+def _reading(what: str) -> Iterator[None]:
+    try:
+        yield
+    except (Malformed, RecursionError) as error:
+        raise CallStopped(f"the {what} can't be read: {error}") from error
 
 
 async def _awaited(result: Any) -> Any:
@@ -297,18 +296,10 @@ def _raised(raised: Any) -> Symptom:
     facts = _facts(raised)
     kind = facts["name"] if facts["module"] == "builtins" else f"{facts['module']}.{facts['name']}"
     try:
-        frames = tuple(
-            Frame(
-                clean(path),
-                int(line),
-                clean(function),
-                {clean(name): clean(text) for name, text in values.items()},
-            )
-            for path, line, function, values in facts["frames"]
-        )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        frames: list[Frame] = checked(list[Frame], cleaned(facts.get("frames")))
+    except ValueError as error:
         raise CallStopped("what the code's process wrote is no exception") from error
-    return Symptom("exception", clean(f"{kind}: {facts['message']}"), clean(facts["traceback"]), frames)
+    return Symptom("exception", clean(f"{kind}: {facts['message']}"), clean(facts["traceback"]), tuple(frames))
 
 
 def _shown(error: BaseException) -> str:

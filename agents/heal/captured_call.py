@@ -18,7 +18,7 @@ from ..syntax.source import parse_expression
 from ..verifier.inside.proxy.plain import Malformed, Tree, Unshareable
 from ..verifier.inside.proxy.plain_crossing import PlainCrossing
 from .call_process import STAND_INS, Callee
-from .inside.calls import literal
+from .inside.calls import having, keeps_state_elsewhere, listed
 
 _LOCALS = "<locals>"
 MOST_BYTES = 64 << 10
@@ -44,10 +44,13 @@ class CapturedCall:
 
     def preview(self, body: Tree) -> Any:
         """The value of an answer; where it has arguments of the call in it, copies of them. Raises Malformed."""
+        return self._copied()[1].unpack(body)[0]
+
+    def _copied(self) -> tuple[Any, PlainCrossing]:
+        """Copies of what is packed, and what reads an answer that may have them in it."""
         inside, here = PlainCrossing(1), PlainCrossing(2)
-        inside.unpack(self.body)
-        here.shared = inside.shared
-        return here.unpack(body)[0]
+        (copies, _), here.shared = inside.unpack(self.body), inside.shared
+        return copies, here
 
     def value(self, body: Tree) -> Any:
         """The value of an answer. The arguments, which the failed call may have changed, become what the answer's
@@ -57,22 +60,17 @@ class CapturedCall:
 
     def source(self, qualname: str) -> str:
         """The call as source of literals. Raises NotPlain and Malformed."""
-        (state, args, kwargs), _ = PlainCrossing(1).unpack(self.body)
+        (state, args, kwargs), _ = self._copied()
         name = qualname.rpartition(".")[2]
         if self.receiver is not None:
             kind, _, owner = self.receiver
-            attributes = [f"{key}={literal(value)}" for key, value in (state or {}).items()]
-            made = f"having({', '.join([owner, *attributes])})" if kind == "instance" else owner
-            name = f"{made}.{name}"
-        arguments = [*map(literal, args), *(f"{key}={literal(value)}" for key, value in kwargs.items())]
-        return f"{name}({', '.join(arguments)})"
+            name = f"{having(owner, state or {}) if kind == 'instance' else owner}.{name}"
+        return f"{name}({listed(args, kwargs)})"
 
     def answer(self, body: Tree, seconds: float) -> Answer:
         """Return the content of an answer, the call's own arguments left alone."""
-        inside, here = PlainCrossing(1), PlainCrossing(2)
-        (state, args, kwargs), _ = inside.unpack(self.body)
+        (state, args, kwargs), here = self._copied()
         before, held = repr((args, kwargs)), repr(state)
-        here.shared = inside.shared
         try:
             value = repr(here.unpack(body)[0])
         except (Malformed, RecursionError):
@@ -127,15 +125,11 @@ def _is_small(value: Any) -> bool:
         kind = type(current)
         if kind in _TEXTS:
             left -= len(current)
-        elif kind in _MAPPINGS:
-            left -= _ITEM * len(current)
-            if left > 0:
-                waiting += current.keys()
-                waiting += current.values()
-        elif kind in _CONTAINERS:
+        elif kind in _MAPPINGS or kind in _CONTAINERS:
             left -= _ITEM * len(current)
             if left > 0:
                 waiting += current
+                waiting += current.values() if kind in _MAPPINGS else ()
         elif kind.__module__ == "numpy":
             left -= current.nbytes
         if left <= 0:
@@ -153,13 +147,9 @@ def _receiver(first: Any) -> list[str] | None:
     if kind is first:
         return ["class", kind.__module__, kind.__qualname__]
     bases = kind.__mro__[:-1]
-    if not hasattr(first, "__dict__") or any(vars(base).get("__slots__") or _is_built_in(base) for base in bases):
+    if not hasattr(first, "__dict__") or any(map(keeps_state_elsewhere, bases)):
         raise Unshareable(f"a {kind.__qualname__} keeps its state elsewhere than in its attributes")
     return ["instance", kind.__module__, kind.__qualname__]
-
-
-def _is_built_in(kind: type) -> bool:
-    return kind.__module__ == "builtins"
 
 
 def unhealable(function: Callable[..., Any]) -> str | None:

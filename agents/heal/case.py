@@ -1,40 +1,54 @@
-"""The Case protocol: a failure that can be done again in the sandbox, on changed files too."""
+"""Cases: failures that can be done again in the sandbox, on changed files too."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ..records.heal import Answer, Call, Observation
+from ..sandbox import Sandbox, SandboxLimits
+from ..syntax.encoding import encoded
+from .expectations import ExpectedCall
+from .script_run import Invocation, ScriptRun, run_script
+from .tree import Tree
 
 
-class Case(Protocol):
-    """A failing script (`scripts.py`), function or tests (`tests.py`), or call (`calls.py`)."""
+class Case(ABC):
+    """A failing script (`scripts.py`), function or tests (`tests_case.py`), or call (`calls.py`)."""
 
     @property
+    @abstractmethod
     def files(self) -> Mapping[str, str]:
         """The text of each file that may change, by its path relative to the case's folder (`/` between names)."""
 
     @property
     def target(self) -> tuple[str, str] | None:
         """The one definition that may change, by path and qualified name; None where all of `files` may."""
+        return None
 
     @property
     def trusted(self) -> bool:
         """True if an expectation of the user's decides: failing tests, `--expect...`, `verify=`, `tests=`."""
+        return True
 
     @property
     def holds_out(self) -> bool:
         """True if an item that is left out of a symptom is in no prompt."""
+        return True
 
     @property
     def other_runs(self) -> Sequence[Call]:
-        """Runs of the whole case that are near its own; none where it has none."""
+        """Runs of the whole case that are near its own; none where its functions are called."""
+        return ()
 
     @property
+    @abstractmethod
     def task(self) -> str:
         """One or two sentences for the prompt: what is run, and what is expected of it."""
 
+    @abstractmethod
     def observe(self, changed: Mapping[str, str], *, seed: int = 0) -> Observation:
         """Run the case once, cold, in the sandbox, with the text of `changed` files in the stead of their own.
 
@@ -42,8 +56,50 @@ class Case(Protocol):
         the code does is in the observation.
         """
 
+    @abstractmethod
     def calls(self, changed: Mapping[str, str]) -> Sequence[Call]:
-        """The calls of functions in its files that it makes on `changed` files."""
+        """The calls of functions in its files that it makes on `changed` files. Raises as `observe`."""
 
+    @abstractmethod
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> Sequence[Answer | None]:
-        """Return the answers to calls on `changed` files, apart from each other; None for one that has none."""
+        """Return the answers to calls on `changed` files, apart from each other; None for one that has none.
+
+        Raises as `observe`.
+        """
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeCase(Case):
+    """A case in a folder, of which each run gets a copy; `texts` are of the files that patches may change."""
+
+    sandbox: Sandbox
+    limits: SandboxLimits
+    tree: Tree
+    texts: Mapping[str, str]
+    cancelled: Callable[[], bool]
+    expected_calls: tuple[ExpectedCall, ...] = ()
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """The text of the files that may change."""
+        return self.texts
+
+    def own(self, calls: Sequence[Call]) -> tuple[Call, ...]:
+        """Those of files that may change."""
+        return tuple(each for each in calls if each.path in self.texts)
+
+    @cached_property
+    def _runs(self) -> dict[tuple[Invocation, int], ScriptRun]:
+        """Runs on the files as they are, each done once."""
+        return {}
+
+    def run(self, invocation: Invocation, changed: Mapping[str, str], seed: int) -> ScriptRun:
+        """Run `invocation` on `changed` files; on the files as they are it tells of calls. Raises as `observe`."""
+        if not changed and (invocation, seed) in self._runs:
+            return self._runs[invocation, seed]
+        new = {path: encoded(text, self.tree.files[path]) for path, text in changed.items()}
+        told = replace(invocation, called=invocation.called or (not changed and seed == 0))
+        run = run_script(self.sandbox, self.limits, self.tree, new, told, seed=seed, cancelled=self.cancelled)
+        if not changed:
+            self._runs[invocation, seed] = run
+        return run

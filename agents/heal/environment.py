@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from .script_run import RaisedError, ScriptRun
+from ..sandbox.interpreter import Interpreter
+from .script_run import RaisedError
 from .tree import Tree
 
 _NETWORK_KINDS = frozenset({"gaierror", "herror", "URLError", "ConnectionError", "ConnectTimeout", "ConnectError",
@@ -18,37 +19,17 @@ _NETWORK_NUMBERS = frozenset({97, 99, 100, 101, 111, 113})
 
 
 def environment_fault(
-    run: ScriptRun, tree: Tree, installed: Collection[str], *, has_stdin: bool, python: str
+    errors: Sequence[RaisedError], tree: Tree, interpreter: Interpreter, *, has_stdin: bool
 ) -> str | None:
-    """The sentence with the way out where a run failed for what its surroundings lack; None where the code is at
-    fault. `installed` are the names of modules that can be imported there."""
-    if not run.errors:
-        return None
-    if fault := error_fault(run.errors, tree, installed, has_stdin=has_stdin, python=python):
-        return fault
-    last = run.errors[0]
-    if last.kind == "SystemExit":
-        said = run.stderr.strip().split("\n")[-1][:200]
-        return (
-            f"The script ended itself with exit code {run.exit_code}{f' ({said})' if said else ''}; check its "
-            "arguments, or say what is expected of it with --expect or --expect-exit."
-        )
-    return None
-
-
-def error_fault(
-    errors: Sequence[RaisedError], tree: Tree, installed: Collection[str], *, has_stdin: bool, python: str
-) -> str | None:
-    """The sentence for the first of `errors` that no patch mends; None where there is none."""
-    faults = (_fault(each, tree, installed, has_stdin=has_stdin, python=python) for each in errors)
+    """The sentence with the way out for the first of `errors` that come of what its surroundings lack; None where
+    there is none, and the code is at fault."""
+    faults = (_fault(each, tree, interpreter, has_stdin=has_stdin) for each in errors)
     return next((fault for fault in faults if fault is not None), None)
 
 
-def _fault(
-    error: RaisedError, tree: Tree, installed: Collection[str], *, has_stdin: bool, python: str
-) -> str | None:
+def _fault(error: RaisedError, tree: Tree, interpreter: Interpreter, *, has_stdin: bool) -> str | None:
     if "ModuleNotFoundError" in error.bases and error.name:
-        return _missing_module(error.name.split(".")[0], tree, installed, python)
+        return _missing_module(error.name.split(".")[0], tree, interpreter)
     if _is_network(error):
         return "The script needs the network, which no sandbox has; record what it fetches, and give it by --data."
     if "EOFError" in error.bases and not has_stdin and "EOF when reading" in error.message:
@@ -63,18 +44,18 @@ def _fault(
     return None
 
 
-def _missing_module(name: str, tree: Tree, installed: Collection[str], python: str) -> str | None:
+def _missing_module(name: str, tree: Tree, interpreter: Interpreter) -> str | None:
     own = {Path(path).parts[0].removesuffix(".py") for path in tree.files}
     left_out = [path for path in tree.left_out if Path(path).parts[0].removesuffix(".py") == name]
     place = tree.root / name
     if left_out or place.is_dir() or place.with_suffix(".py").exists():
         return f"The module {name} did not go along into the sandbox; give it with --data {place}."
-    known = {*installed, *sys.stdlib_module_names, *own}
+    known = {*interpreter.importable, *sys.stdlib_module_names, *own}
     if difflib.get_close_matches(name, known, n=1, cutoff=0.75):
         return None
     return (
-        f"The module {name} is not installed in {python}; install what provides it there, or name another "
-        "interpreter with --python."
+        f"The module {name} is not installed in {interpreter.executable}; install what provides it there, or name "
+        "another interpreter with --python."
     )
 
 

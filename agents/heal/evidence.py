@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from ..judge.agreement import Agreement
+from ..judge.agreement import comparable
 from ..judge.probes import argument_nodes, near_calls
-from ..records import Board, Candidate, Outcome, Test, Verdict
 from ..records.heal import Answer, Call, Patch, Suspicion, SuspicionName, Trial
 from ..syntax.literals import is_literal
 from ..syntax.source import parse, parse_expression
+from ..syntax.units import qualified
 from .case import Case
 from .expectations import rounded
 from .inside.calls import NO_END
@@ -79,19 +79,15 @@ class Evidence:
             )
         return tuple(said)
 
-    def agreement(self, trials: Sequence[Trial]) -> Agreement:
-        """The trials as independent candidates, on their case and on the calls."""
-        candidates = tuple(_candidate(trial) for trial in trials)
-        case = tuple(_verdict({"case": trial.observation.behavior}) for trial in trials)
-        calls = tuple(_verdict({_key(call): self._text(trial, call) for call in self.calls}) for trial in trials)
-        tests = tuple(Test(_key(call), "", "generated") for call in self.calls)
-        board = Board(candidates, (Test("case", "", "user"),), case)
-        return Agreement(board, Board(candidates, tests, calls))
-
     def following(self, leader: Trial, trials: Sequence[Trial]) -> list[Trial]:
         """The trials that do as `leader` does, itself included."""
-        alike = {each.id for each in self.agreement(trials).following(_candidate(leader))}
-        return [trial for trial in trials if trial.patch.id in alike]
+        return [trial for trial in trials if self._alike(leader, trial)]
+
+    def _alike(self, *trials: Trial) -> bool:
+        """Return True if trials do the same in their case, and in each call to which all return a value."""
+        values = ({comparable(self._text(trial, call)) for trial in trials} for call in self.calls)
+        alike = all(None in found or len(found) == 1 for found in values)
+        return alike and len({trial.observation.behavior for trial in trials}) == 1
 
     def tried(self, trials: Sequence[Trial]) -> int:
         """The number of calls that all trials answer; 0 where none of these shows what was mended."""
@@ -212,19 +208,10 @@ def _changed_functions(old: str, new: str) -> set[str]:
 def _functions(text: str) -> dict[str, str]:
     """The functions of a module by their qualified names, as text without layout; none where it is no Python."""
     try:
-        return dict(_below(parse(text), ""))
+        found = qualified(parse(text))
     except ValueError:
         return {}
-
-
-def _below(tree: ast.AST, prefix: str) -> Iterator[tuple[str, str]]:
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield prefix + node.name, ast.dump(node)
-        elif isinstance(node, ast.ClassDef):
-            yield from _below(node, f"{prefix}{node.name}.")
-        else:
-            yield from _below(node, prefix)
+    return {name: ast.dump(node) for name, node in found if not isinstance(node, ast.ClassDef)}
 
 
 def voices(trials: Sequence[Trial]) -> int:
@@ -275,18 +262,6 @@ def _cut(text: str) -> str:
 
 def _is_short(text: str) -> bool:
     return len(text) <= _LONGEST_SHOWN and is_literal(text)
-
-
-def _candidate(trial: Trial) -> Candidate:
-    return Candidate(trial.patch.id, "", "draft", 0)
-
-
-def _verdict(answers: Mapping[str, str | None]) -> Verdict:
-    return Verdict("passed", tuple(Outcome(name, "passed", actual=text) for name, text in answers.items()))
-
-
-def _key(call: Call) -> str:
-    return f"{call.path}\0{call.source}"
 
 
 def _text(answer: Answer | None) -> str | None:

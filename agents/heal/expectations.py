@@ -1,4 +1,4 @@
-"""What a run of a script is expected to do: `--expect`, `--expect-output`, `--expect-exit`, `--expect-file`."""
+"""Expectations of a run of a script: `--expect`, `--expect-output`, `--expect-exit`, `--expect-file`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from ..errors import UsageError
-from ..records.heal import Answer, Call, Item
+from ..records.heal import Answer, Call, HealRequest, Item
 from ..sandbox.host.search import is_found
 from ..syntax.literals import is_literal
 from ..syntax.source import names_bound, names_used, parse, parse_expression
@@ -40,7 +40,10 @@ class FileCheck:
         if self.check and not content.removeprefix(codecs.BOM_UTF8).strip():
             return f"{self.path} is empty"
         if self.check == "json":
-            return _json_fault(self.path, content)
+            try:
+                json.loads(content)
+            except (ValueError, RecursionError) as error:
+                return f"{self.path} is no JSON ({error})"
         if self.check.startswith(("rows>=", "columns=")):
             return self._table_fault(content)
         return None
@@ -161,10 +164,9 @@ def _bound(code: str) -> set[str]:
         return set()
 
 
-def read_expectations(
-    text: str | None, output: bool, exit_code: int | None, files: tuple[str, ...]
-) -> Expectations:
+def read_expectations(request: HealRequest) -> Expectations:
     """Read what the options say. Raises UsageError."""
+    text = request.expect
     if text is not None and not text:
         raise UsageError("--expect is empty; say what the output has to hold, or give --expect-output.")
     if text is not None and (pattern := _pattern(text)) is not None:
@@ -172,7 +174,8 @@ def read_expectations(
             re.compile(pattern)
         except (re.error, RecursionError, OverflowError) as error:
             raise UsageError(f"--expect {text} is no regular expression ({error}).") from error
-    return Expectations(text, output, exit_code, tuple(map(_read_file_check, files)))
+    files = tuple(map(_read_file_check, request.expect_file))
+    return Expectations(text, request.expect_output, request.expect_exit, files)
 
 
 def _read_file_check(text: str) -> FileCheck:
@@ -185,14 +188,6 @@ def _read_file_check(text: str) -> FileCheck:
             "PATH:columns=a,b, with a path below the script's folder."
         )
     return FileCheck(text, place.as_posix(), check)
-
-
-def _json_fault(path: str, content: bytes) -> str | None:
-    try:
-        json.loads(content)
-    except (ValueError, RecursionError) as error:
-        return f"{path} is no JSON ({error})"
-    return None
 
 
 def _pattern(text: str) -> str | None:
@@ -210,7 +205,7 @@ def _fault(text: str, output: str) -> str | None:
 
 
 def _literals(text: str) -> tuple[str, ...]:
-    """What a program that prints the expected text without computing it would hold."""
+    """Return the literals that a program would hold which prints the expected text without computing it."""
     if _pattern(text) is not None:
         return tuple(_NUMBER.findall(text))
     return (repr(text), *_NUMBER.findall(text))

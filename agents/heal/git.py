@@ -64,7 +64,7 @@ def open_repository(folder: Path) -> Iterator[Repository]:
     if found is None or program is None:
         raise UsageError(f"{folder} is in no git repository, or git is not installed.")
     with tempfile.TemporaryDirectory(prefix="greenloop-git-") as own:
-        yield Repository(*found, Path(own), program)
+        yield Repository(folder.resolve(), *found, Path(own), program)
 
 
 def uncommitted(path: Path) -> bool:
@@ -73,23 +73,25 @@ def uncommitted(path: Path) -> bool:
     if git_root(path.parent) is None:
         return False
     with open_repository(path.parent) as repository:
-        name = repository.name_of(path)
-        entry = repository.index.get(name)
+        entry = repository.index.get(path.name)
         if entry is None:
-            return name not in repository.ignored([name])
+            return path.name not in repository.ignored([path.name])
         head = repository.reference("HEAD")
-        committed = repository.files(head, name).get(name) if head else None
-        return committed != entry.blob or not repository.is_unchanged(name, entry.blob, read_regular(path))
+        committed = repository.files(head, path.name).get(path.name) if head else None
+        return committed != entry.blob or not repository.is_unchanged(path.name, entry.blob, read_regular(path))
 
 
 class Repository:
-    """The repository of the work tree `top`. Paths are below `top`, with `/` between names.
+    """The repository of the work tree `top`, seen from `folder` in it, a real path. Paths are below `folder`, with
+    `/` between names.
 
     `directory` is its git directory, `common` the one that it shares with other work trees.
     """
 
-    def __init__(self, top: Path, directory: Path, common: Path, own: Path, program: Path) -> None:
+    def __init__(self, folder: Path, top: Path, directory: Path, common: Path, own: Path, program: Path) -> None:
         self.top = top
+        self._folder = folder
+        self._below = "" if folder == top else f"{folder.relative_to(top).as_posix()}/"
         self._directory = directory
         self._common = common
         self._program = program
@@ -103,11 +105,6 @@ class Repository:
         version = "repositoryformatversion = 1\n[extensions]\nobjectFormat = sha256" if self._sha256 else ""
         (self._git / "config").write_text(f"[core]\nbare = false\n{version}\n")
         (self._git / "HEAD").write_text("ref: refs/heads/none\n")
-
-    def name_of(self, path: Path) -> str:
-        """Return the path below `top` of a file or folder, itself not followed; of `top` an empty text."""
-        name = (path.parent.resolve() / path.name).relative_to(self.top).as_posix()
-        return "" if name == "." else name
 
     def commit(self, reference: str) -> str | None:
         """Return the hash of the commit that `reference` names (`main`, `v1~2`, part of a hash), or None."""
@@ -135,11 +132,12 @@ class Repository:
         line = re.search(rf"^([0-9a-f]{{40,64}}) {re.escape(name)}$", packed, re.MULTILINE)
         return line[1] if line else None
 
-    def files(self, commit: str, below: str = "") -> dict[str, str]:
-        """Return the blobs of a commit's files `below` a path, by path; without links. Raises UsageError."""
-        listed = self._run("ls-tree", "-r", "-z", "--full-tree", commit, *(["--", below] if below else []))
+    def files(self, commit: str, name: str = "") -> dict[str, str]:
+        """Return the blobs of a commit's files, or of one, by path; without links. Raises UsageError."""
+        wanted = self._below + name
+        listed = self._run("ls-tree", "-r", "-z", "--full-tree", commit, *(["--", wanted] if wanted else []))
         return {
-            os.fsdecode(path): blob.decode()
+            os.fsdecode(path).removeprefix(self._below): blob.decode()
             for mode, blob, path in _FILE.findall(listed)
             if stat.S_ISREG(int(mode, 8)) and not {b"", b".", b".."} & set(path.split(b"/"))
         }
@@ -162,7 +160,7 @@ class Repository:
     def ignored(self, paths: Iterable[str]) -> set[str]:
         """Return those of `paths` that a `.gitignore` or `info/exclude` of the repository leaves out. A folder's
         path ends with `/`, and is returned so."""
-        asked = list(paths)
+        asked = [self._below + path for path in paths]
         for path in asked:
             (self._tree / path).parent.mkdir(parents=True, exist_ok=True)
             if path.endswith("/"):
@@ -171,7 +169,7 @@ class Repository:
                 self._copy_ignored(folder.as_posix())
         given = b"".join(b"./" + os.fsencode(path) + b"\0" for path in asked)  # a name may begin with a colon
         said = self._run("check-ignore", "--no-index", "-z", "--stdin", given=given, codes=(0, 1))
-        return {os.fsdecode(path[2:]) for path in said.split(b"\0") if path}
+        return {os.fsdecode(path[2:]).removeprefix(self._below) for path in said.split(b"\0") if path}
 
     @cached_property
     def index(self) -> Mapping[str, _Entry]:
@@ -181,8 +179,11 @@ class Repository:
                 (self._git / path.name).write_bytes(read_regular(path, self._directory, _MOST_OUTPUT))
         listed = self._run("ls-files", "--cached", "--stage", "--debug", "-z")
         return {
-            os.fsdecode(path): _Entry(blob.decode() if stage == b"0" else "", *(int(each or 0) for each in noted))
+            name.removeprefix(self._below): _Entry(
+                blob.decode() if stage == b"0" else "", *(int(each or 0) for each in noted)
+            )
             for blob, stage, path, *noted in _ENTRY.findall(listed)
+            if (name := os.fsdecode(path)).startswith(self._below)
         }
 
     def is_unchanged(self, path: str, blob: str, data: bytes) -> bool:
@@ -193,7 +194,7 @@ class Repository:
         entry = self.index.get(path)
         if entry is None or entry.blob != blob:
             return False
-        found, written = (self.top / path).stat(), (self._directory / "index").stat().st_mtime_ns
+        found, written = (self._folder / path).stat(), (self._directory / "index").stat().st_mtime_ns
         seconds, nanoseconds = divmod(found.st_mtime_ns, 10**9)
         noted = (entry.seconds, entry.nanoseconds, entry.size)
         # Written after or as the index was, the file may have changed with its time the same.
@@ -329,10 +330,5 @@ def _absolute_path() -> list[str]:
 
 
 def _program() -> Path | None:
-    for entry in _absolute_path():
-        found = shutil.which("git", path=entry)
-        if found is not None and Path(found).parent == Path(
-            entry
-        ):  # on Windows `which` looks in this folder first
-            return Path(found)
-    return None
+    found = (shutil.which(str(Path(entry, "git"))) for entry in _absolute_path())
+    return next((Path(each) for each in found if each is not None), None)

@@ -39,13 +39,15 @@ SHOWN_ITEMS = 3
 
 @dataclass(slots=True)
 class _Search:
-    """What a heal has found so far."""
+    """A heal so far."""
 
     case: Case
-    seen: Observation
+    symptom: Symptom
     places: tuple[Place, ...]
-    found: Callable[[HealResult], None]
     evidence: Evidence
+    found: Callable[[HealResult], None]
+    elsewhere: str | None
+    """The function in which it fails, where that may not change."""
     trials: list[Trial] = field(default_factory=list)
     asked: int = 0
     repeats: int = 0
@@ -101,12 +103,13 @@ def heal_case(
     ended, seen = _reproduce(case, anyway=anyway)
     if ended is not None:
         return ended
-    if (name := elsewhere(case.files, seen)) is not None:
-        emit(Note(f"It fails in {name}, which may not change; --may-change {name.partition('::')[0]} lets it."))
     assert seen.symptom is not None
+    if (name := elsewhere(case.files, seen.symptom)) is not None:
+        emit(Note(f"It fails in {name}, which may not change; --may-change {name.partition('::')[0]} lets it."))
     held_out = _held_out(seen.symptom, holds_out=case.holds_out)
     evidence = Evidence(held_out=held_out, seeds=seen.calls, left_out=seen.left_out)
-    search = _Search(case, seen, places(case.files, seen, healer.longest, case.target), found, evidence)
+    there = places(case.files, seen.symptom, seen.reached, healer.longest, case.target)
+    search = _Search(case, seen.symptom, there, evidence, found, name)
     for number in range(1, max_rounds + 1):
         before = len(search.trials)
         _round(search, healer, number, patches, emit)
@@ -140,7 +143,7 @@ def _reproduce(case: Case, *, anyway: bool) -> tuple[HealResult | None, Observat
 
 
 def _way(symptom: Symptom | None) -> tuple[str, ...] | None:
-    """What two runs share that fail the same way: the kind, the exception's type and place, the failing items."""
+    """Return what two runs share that fail the same way: kind, the exception's type and place, failing items."""
     if symptom is None:
         return None
     kind = symptom.summary.partition(":")[0] if symptom.kind == "exception" else symptom.summary
@@ -169,11 +172,8 @@ def _meaning(item: Item) -> str:
 
 
 def _round(search: _Search, healer: Healer, number: int, patches: int, emit: EventHandler) -> None:
-    assert search.seen.symptom is not None
-    case, shown = search.case, _shown(search.seen.symptom)
-    for turn in range(patches):
-        if not search.places:
-            return
+    case, shown = search.case, _shown(search.symptom)
+    for turn in range(patches if search.places else 0):
         search.asked += 1
         place = search.places[turn % len(search.places)]
         earlier = _earlier(search, place) if number > 1 else ()
@@ -212,9 +212,8 @@ def _programs(patch: Patch) -> dict[str, str]:
 
 
 def _tried(search: _Search, patch: Patch) -> Trial:
-    case = search.case
-    assert search.seen.symptom is not None
-    return Trial(patch, case.observe(patch.files), suspicions(case.files, patch.files, search.seen.symptom.items))
+    files = search.case.files
+    return Trial(patch, search.case.observe(patch.files), suspicions(files, patch.files, search.symptom.items))
 
 
 def _confirm(search: _Search) -> None:
@@ -234,8 +233,7 @@ def _confirm(search: _Search) -> None:
 def _earlier(search: _Search, place: Place) -> Sequence[Earlier]:
     """Patches of a place that do not mend it, each once, with what became of them."""
     tried = [trial for trial in search.trials if trial.patch.place == place and not trial.plausible]
-    assert search.seen.symptom is not None
-    told = {item.name for item in _shown(search.seen.symptom).items}
+    told = {item.name for item in _shown(search.symptom).items}
     codes = {_new_text(search.case.files, trial.patch): _told(trial, told) for trial in tried}
     return [Earlier(code, f"{outcome[0].upper()}{outcome[1:]}.") for code, outcome in codes.items()]
 
@@ -278,7 +276,7 @@ def _result(search: _Search, require: RequiredGrade) -> HealResult:
     leader = next((trial for trial in search.trials if trial.patch.id == ruling.leader), None)
     healed = reaches(ruling.grade, require)
     why = ruling.why
-    if leader is None and (name := elsewhere(search.case.files, search.seen)) is not None:
+    if leader is None and (name := search.elsewhere) is not None:
         why += f"; it fails in {name}, which may not change (--may-change {name.partition('::')[0]})"
     files = leader.patch.files if leader else {}
     return HealResult(
@@ -287,7 +285,7 @@ def _result(search: _Search, require: RequiredGrade) -> HealResult:
         grade=ruling.grade,
         why=f"{why[0].upper()}{why[1:]}.",
         question=ruling.question,
-        symptom=search.seen.symptom,
+        symptom=search.symptom,
         places=search.places,
         trials=tuple(search.trials),
         leader=ruling.leader,

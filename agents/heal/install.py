@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
 from ..syntax.source import compiled, parse, unparse
+from ..syntax.units import named
 
 
 def install(function: FunctionType, old: str, new: str) -> None:
@@ -21,25 +23,17 @@ def install(function: FunctionType, old: str, new: str) -> None:
     scope = function.__globals__
     _run(added, scope)
     made: dict[str, Any] = {}
-    _run([_definition(parse(new), function.__qualname__)], scope, made)
+    holding = named(parse(new), function.__qualname__.replace("<locals>.", ""))
+    if not holding:
+        raise ValueError(f"the patch has no {function.__qualname__}")
+    holding[-1].decorator_list = []
+    _run([holding[-1]], scope, made)
     found = made[function.__name__]
     function.__code__ = found.__code__
     function.__defaults__ = found.__defaults__
     function.__kwdefaults__ = found.__kwdefaults__
 
 
-def _definition(tree: ast.AST, qualname: str) -> ast.stmt:
-    found: Any = tree
-    for name in qualname.replace("<locals>.", "").split("."):
-        inside = [node for node in ast.walk(found) if getattr(node, "name", None) == name and node is not found]
-        if not inside:
-            raise ValueError(f"the patch has no {qualname}")
-        found = inside[0]
-    found.decorator_list = []
-    statement: ast.stmt = found
-    return statement
-
-
-def _run(nodes: list[ast.stmt], scope: dict[str, Any], local: dict[str, Any] | None = None) -> None:
-    code = compiled(unparse(ast.Module(nodes, [])))
+def _run(nodes: Sequence[ast.stmt], scope: dict[str, Any], local: dict[str, Any] | None = None) -> None:
+    code = compiled(unparse(ast.Module([*nodes], [])))
     exec(code, scope, local)  # noqa: S102 - asked for by the code and by the environment

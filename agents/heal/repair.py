@@ -7,7 +7,7 @@ import functools
 import inspect
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -18,15 +18,17 @@ from ..errors import UsageError
 from ..verifier.awaiting import in_thread
 from ..verifier.inside.proxy.plain import Unshareable
 from .captured_call import CapturedCall, capture, is_method
-from .repair_options import SWITCH, Proposer, RepairEvent, RepairOptions, RepairResult, Runs
+from .repair_options import SWITCH, Proposer, RepairEvent, RepairOptions, RepairResult, Runs, Stop
 
 if TYPE_CHECKING:
-    from .repairs import Repairs, Stop
+    from .repairs import Repairs, SharedSandbox
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
-Captured = CapturedCall | str | None
-"""A call, why it can't be done again, or None where its arguments are as they were when it has failed."""
+Packing = Callable[[], CapturedCall | str]
+"""Returns a call, or why it can't be done again."""
+Do = Callable[[Callable[[], Any], Callable[[], object]], Coroutine[Any, Any, Any]]
+"""Does the first in a thread; cancelled, it calls the second."""
 _SCALARS = frozenset([type(None), bool, int, float, complex, str, bytes])
 _under_way: contextvars.ContextVar[frozenset[int]] = contextvars.ContextVar("under_way", default=frozenset())
 """Decorated functions that are being called: of a recursion only the outermost call is healed."""
@@ -81,22 +83,24 @@ def repair(function: Any = None, /, **arguments: Any) -> Any:
     given = {name: value for name, value in arguments.items() if value is not None}
     if "cache" in given:
         given["cache"] = Path(given["cache"])
-    given["tests"] = tuple(each if callable(each) else Path(each).absolute() for each in given.get("tests", ()))
+    tests = given.pop("tests", ())
+    given["tests"] = tuple(filter(callable, tests))
+    given["test_files"] = tuple(Path(each).absolute() for each in tests if not callable(each))
     options = RepairOptions(**given)
     decorate = partial(repaired, options)
     return decorate if function is None else decorate(function)
 
 
-def repaired(options: RepairOptions, function: Any, **parts: Any) -> Any:
-    """`function`, decorated; `parts` stand in for the search of patches and the sandbox."""
+def repaired(options: RepairOptions, function: Any, sandbox: SharedSandbox | None = None) -> Any:
+    """`function`, decorated; its calls are done again in `sandbox` (None: that of this process)."""
     if isinstance(function, (staticmethod, classmethod)):
-        return type(function)(repaired(options, function.__func__, **parts))
+        return type(function)(repaired(options, function.__func__, sandbox))
     if not callable(function) or isinstance(function, type):
         raise UsageError("@repair decorates functions; write it above a `def`.")
     if inspect.isasyncgenfunction(function):
         function.last_repair = RepairResult(False, "recorded only: it is a generator")
         return function
-    calls = _Calls(function, options, parts)
+    calls = _Calls(function, options, sandbox)
     made: Any
     if inspect.iscoroutinefunction(function):
         made = calls.awaited()
@@ -110,74 +114,68 @@ def repaired(options: RepairOptions, function: Any, **parts: Any) -> Any:
 
 
 class _Calls:
-    """What a decorated function does when it is called."""
+    """Calls of a decorated function."""
 
     made: Any
 
-    def __init__(self, function: Callable[..., Any], options: RepairOptions, parts: dict[str, Any]) -> None:
+    def __init__(self, function: Any, options: RepairOptions, sandbox: SharedSandbox | None) -> None:
         self._function = function
         self._options = options
-        self._parts = parts
+        self._sandbox = sandbox
         self._of_class = isinstance(function, FunctionType) and is_method(function)
 
     def called(self) -> Callable[..., Any]:
         """The function for a `def`."""
-        function, exceptions, of_class = self._function, self._options.exceptions, self._of_class
-        verify, tests, name = self._options.verify, self._options.tests, id(self)
+        function, exceptions, of_class, name = self._function, self._options.exceptions, self._of_class, id(self)
+        checks = self._options.verify is not None or self._options.has_tests
 
         @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             if os.environ.get(SWITCH) == "off" or name in _under_way.get():
                 return function(*args, **kwargs)
-            call = None if _cannot_change(args, kwargs) else _captured(of_class, args, kwargs)
+            call = _packing(of_class, args, kwargs)
             token = _under_way.set(_under_way.get() | {name})
             try:
                 value = function(*args, **kwargs)
             except exceptions as error:
-                settled, value = self._heal(call, args, kwargs, error)
+                settled, value = _at_once(self._heal(_in_thread_here, call, error))
                 if not settled:
                     raise
                 return value
             finally:
                 _under_way.reset(token)
-            if verify is not None and (refused := _refused(verify, value)) is not None:
-                settled, value = self._heal(call, args, kwargs, refused, returned=True)
-                if not settled:
+            if checks:
+                refused, value = _at_once(self._checked(_in_thread_here, call, value))
+                if refused is not None:
                     raise refused
-            elif tests and self._tests_fail():
-                settled, healed = self._heal(call, args, kwargs, None, returned=True)
-                return healed if settled else value
             return value
 
         return wrapper
 
     def awaited(self) -> Callable[..., Any]:
         """The function for an `async def`."""
-        function, exceptions, of_class = self._function, self._options.exceptions, self._of_class
-        verify, tests, name = self._options.verify, self._options.tests, id(self)
+        function, exceptions, of_class, name = self._function, self._options.exceptions, self._of_class, id(self)
+        checks = self._options.verify is not None or self._options.has_tests
 
         @functools.wraps(function)
         async def wrapper(*args: Any, **kwargs: Any) -> Any:
             if os.environ.get(SWITCH) == "off" or name in _under_way.get():
                 return await function(*args, **kwargs)
-            call = None if _cannot_change(args, kwargs) else _captured(of_class, args, kwargs)
+            call = _packing(of_class, args, kwargs)
             token = _under_way.set(_under_way.get() | {name})
             try:
                 value = await function(*args, **kwargs)
             except exceptions as error:
-                settled, value = await self._heal_async(call, args, kwargs, error)
+                settled, value = await self._heal(in_thread, call, error)
                 if not settled:
                     raise
                 return value
             finally:
                 _under_way.reset(token)
-            if verify is not None and (refused := _refused(verify, value)) is not None:
-                settled, value = await self._heal_async(call, args, kwargs, refused, returned=True)
-                if not settled:
+            if checks:
+                refused, value = await self._checked(in_thread, call, value)
+                if refused is not None:
                     raise refused
-            elif tests and await self._tests_fail_async():
-                settled, healed = await self._heal_async(call, args, kwargs, None, returned=True)
-                return healed if settled else value
             return value
 
         return wrapper
@@ -191,7 +189,7 @@ class _Calls:
             try:
                 return (yield from function(*args, **kwargs))
             except exceptions as error:
-                settled, value = self._heal("", (), {}, error)
+                settled, value = _at_once(self._heal(_in_thread_here, partial(str), error))
                 if not settled:
                     raise
                 return value
@@ -200,58 +198,37 @@ class _Calls:
 
     @functools.cached_property
     def _repairs(self) -> Repairs:
-        from .repair_search import find_patch
         from .repairs import SHARED_SANDBOX, Repairs
 
-        function: Any = self._function
-        parts: dict[str, Any] = {"search": find_patch, "sandbox": SHARED_SANDBOX, **self._parts}
-        return Repairs(function, self._options, **parts)
+        return Repairs(self._function, self._options, self._sandbox or SHARED_SANDBOX)
 
-    def _heal(
-        self, call: Captured, args: Any, kwargs: Any, error: Exception | None, returned: bool = False
+    async def _checked(self, do: Do, call: Packing, value: Any) -> tuple[Exception | None, Any]:
+        """Return the value of a call, healed where `verify` or the tests refuse it; or what it is refused by. The
+        tests are run with the first call that works."""
+        if (verify := self._options.verify) is not None and (refused := _refused(verify, value)) is not None:
+            settled, value = await self._heal(do, call, refused, returned=True)
+            return (None if settled else refused), value
+        if self._options.has_tests:
+            if self._repairs.tests_fail is None:
+                stop = Stop(self._options.max_seconds)
+                await do(partial(self._repairs.run_tests, stop), stop.cancel)
+            if self._repairs.tests_fail:
+                settled, healed = await self._heal(do, call, None, returned=True)
+                return None, healed if settled else value
+        return None, value
+
+    async def _heal(
+        self, do: Do, call: Packing, error: Exception | None, returned: bool = False
     ) -> tuple[bool, Any]:
-        """Whether a failing call has a value all the same, and the value."""
-        stop, work = self._work(call, args, kwargs, error, returned)
-        return self._settled(_done_in_thread(work, stop), error)
-
-    async def _heal_async(
-        self, call: Captured, args: Any, kwargs: Any, error: Exception | None, returned: bool = False
-    ) -> tuple[bool, Any]:
-        stop, work = self._work(call, args, kwargs, error, returned)
-        return self._settled(await in_thread(work, stop.set), error)
-
-    def _tests_fail(self) -> bool:
-        """Whether the function's tests fail; they are run with the first call that works."""
-        if self._repairs.tests_fail is None:
-            stop = self._stop()
-            _done_in_thread(partial(self._repairs.run_tests, stop), stop)
-        return self._repairs.tests_fail is True
-
-    async def _tests_fail_async(self) -> bool:
-        if self._repairs.tests_fail is None:
-            stop = self._stop()
-            await in_thread(partial(self._repairs.run_tests, stop), stop.set)
-        return self._repairs.tests_fail is True
-
-    def _stop(self) -> Stop:
-        from .repairs import Stop
-
-        return Stop(self._options.max_seconds)
-
-    def _work(
-        self, call: Captured, args: Any, kwargs: Any, error: Exception | None, returned: bool
-    ) -> tuple[Stop, Callable[[], RepairResult | None]]:
+        """Return whether a failing call has a value all the same, and the value."""
         from .repairs import Failure
 
-        stop = self._stop()
-        captured = call or _captured(self._of_class, args, kwargs)
-        failure = Failure(captured, error, returned, _running_line(self._function))
+        stop = Stop(self._options.max_seconds)
+        failure = Failure(call(), error, returned, _running_line(self._function))
         token = _under_way.set(_under_way.get() | {id(self)})  # tests that call it again heal nothing
         context = contextvars.copy_context()
         _under_way.reset(token)
-        return stop, partial(context.run, self._repairs.heal, failure, stop)
-
-    def _settled(self, result: RepairResult | None, error: Exception | None) -> tuple[bool, Any]:
+        result = await do(partial(context.run, self._repairs.heal, failure, stop), stop.cancel)
         if result is None:
             return False, None
         self.made.last_repair = result
@@ -264,24 +241,39 @@ class _Calls:
         return self._options.on_failure == "return_none", None
 
 
-def _done_in_thread(work: Callable[[], T], stop: Stop) -> T:
-    """What `work` returns, in a thread of its own: tests may start event loops."""
+async def _in_thread_here(work: Callable[[], Any], cancel: Callable[[], object]) -> Any:
+    """Do `work` as `in_thread`, for a caller without an event loop, which waits here. It is a thread of its own:
+    tests may start event loops."""
     executor = ThreadPoolExecutor(1, thread_name_prefix="greenloop")
     future = executor.submit(work)
     executor.shutdown(wait=False)
     try:
         return future.result()
     except BaseException:
-        stop.set()
+        cancel()
         raise
 
 
-def _cannot_change(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Return True for arguments that the call can't change, which are packed only if it fails."""
-    return _SCALARS.issuperset(map(type, args)) and _SCALARS.issuperset(map(type, kwargs.values()))
+def _at_once(steps: Coroutine[Any, Any, T]) -> T:
+    """Return the result of a coroutine that awaits nothing but `_in_thread_here`."""
+    try:
+        steps.send(None)
+    except StopIteration as ended:
+        result: T = ended.value
+        return result
+    raise AssertionError("it waits for an event loop")
 
 
-def _captured(of_class: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CapturedCall | str:
+def _packing(of_class: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Packing:
+    """Return what packs a call; arguments that it could change are packed before it."""
+    packing = partial(_packed, of_class, args, kwargs)
+    if _SCALARS.issuperset(map(type, args)) and _SCALARS.issuperset(map(type, kwargs.values())):
+        return packing
+    packed = packing()
+    return lambda: packed
+
+
+def _packed(of_class: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CapturedCall | str:
     """The call, or why it can't be done again."""
     try:
         return capture(of_class, args, kwargs)
@@ -290,7 +282,7 @@ def _captured(of_class: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 
 def _refused(verify: Callable[[Any], object], value: Any) -> Exception | None:
-    """What `verify` raises for a value, or a ValueError where it returns something false."""
+    """Return what `verify` raises for a value, or a ValueError where it returns something false."""
     try:
         if verify(value):
             return None

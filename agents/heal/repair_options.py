@@ -1,9 +1,10 @@
-"""What `@repair` is told, by the code and by the environment, and what it tells."""
+"""Options of `@repair`, given by the code and by the environment, its events and its result."""
 
 from __future__ import annotations
 
 import hashlib
 import inspect
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ..errors import UsageError
 from ..files import read_regular
+from ..run.cancellation import Cancellation
 
 if TYPE_CHECKING:
     from ..records.heal import HealResult
@@ -55,36 +57,32 @@ class RepairEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class RepairAttempt:
-    """One patch: the module's whole new text, and what became of it."""
-
-    attempt_number: int
-    failure: str
-    proposed_source: str
-    succeeded: bool
-    error_after_repair: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class RepairResult:
-    """What became of the last failing call of a function. `why` says in a sentence why it was not healed."""
+    """The outcome of the last failing call of a function. `why` says in a sentence why it was not healed."""
 
     succeeded: bool
     why: str = ""
     final_value: Any = None
-    attempts: tuple[RepairAttempt, ...] = ()
     heal: HealResult | None = None
-    """The heal, with its diff and grade; None where no model was asked."""
+    """The heal, with its trials, diff and grade; None where no model was asked."""
     notes: tuple[str, ...] = ()
 
+
+class Stop(Cancellation):
+    """Ends a heal: when it is cancelled, or `seconds` after it was made."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self._end = time.monotonic() + seconds
+
+    def __call__(self) -> bool:
+        """Return True if it has to end."""
+        return self.cancelled or self.left <= 0
+
     @property
-    def total_attempts(self) -> int:
-        """Patches that were tried."""
-        return len(self.attempts)
-
-
-def ignore_repair_event(_: RepairEvent) -> None:
-    """No-op handler."""
+    def left(self) -> float:
+        """Seconds."""
+        return self._end - time.monotonic()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +94,11 @@ class RepairOptions:
     proposer: Proposer | None = None
     on_failure: Literal["raise", "return_none"] | Callable[[BaseException], Any] = "raise"
     verify: Callable[[Any], object] | None = None
-    tests: Sequence[Callable[[Callable[..., Any]], object] | str | Path] = ()
+    tests: Sequence[Callable[[Callable[..., Any]], object]] = ()
+    test_files: Sequence[Path] = ()
     prompt_extra: str = ""
     cache: Path | None = None
-    on_event: Callable[[RepairEvent], object] = ignore_repair_event
+    on_event: Callable[[RepairEvent], object] | None = None
     runs: Runs = "sandbox"
     max_seconds: float = 60
     max_heals: int = 10
@@ -117,22 +116,17 @@ class RepairOptions:
                 raise UsageError(f"{name} has to be more than 0.")
         if not all(isinstance(kind, type) and issubclass(kind, Exception) for kind in self.exceptions):
             raise UsageError("exceptions= takes subclasses of Exception; others are never caught.")
-        for test in self.tests:
-            if not callable(test) and not Path(test).is_file():
-                raise UsageError(f"tests= names {test}, which is no file; give functions or pytest files.")
+        for path in self.test_files:
+            if not path.is_file():
+                raise UsageError(f"tests= names {path}, which is no file; give functions or pytest files.")
 
     @property
-    def test_functions(self) -> tuple[Callable[[Callable[..., Any]], object], ...]:
-        """Those of the tests that are functions."""
-        return tuple(test for test in self.tests if not isinstance(test, (str, Path)))
-
-    @property
-    def test_files(self) -> tuple[Path, ...]:
-        """Those that are pytest files."""
-        return tuple(Path(test) for test in self.tests if isinstance(test, (str, Path)))
+    def has_tests(self) -> bool:
+        """Return True if there are tests of either kind."""
+        return bool(self.tests or self.test_files)
 
     def allowed(self, environ: Mapping[str, str]) -> Runs:
-        """What the environment leaves of `runs`. Raises UsageError where it says something unknown."""
+        """Return what the environment leaves of `runs`. Raises UsageError where it says something unknown."""
         switch = environ.get(SWITCH, self.runs)
         if switch not in RUNS:
             raise UsageError(f"{SWITCH}={switch} is not known; set it to one of {', '.join(RUNS)}")
@@ -141,7 +135,7 @@ class RepairOptions:
 
     def digest(self) -> str:
         """Tells apart options under which another patch might be right: tests, `verify`, extra text, model."""
-        parts = [self.model or "", self.prompt_extra, *map(_text, self.tests)]
+        parts = [self.model or "", self.prompt_extra, *map(_text, (*self.tests, *self.test_files))]
         parts += [_text(self.verify)] if self.verify is not None else []
         return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 

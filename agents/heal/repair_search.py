@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ..errors import Interrupted
-from ..events import Answered, Asked, Event, Streamed
+from ..events import Answered, Asked, Event, EventHandler, Streamed
+from ..llm_backends.background_stream import BackgroundStream
 from ..llm_backends.budget import Budget
 from ..llm_backends.selection import Choice, choose, probe_ollama
 from ..records import Reply, Request, Role
@@ -22,41 +22,39 @@ from ..run.role_models import RoleModels, SharedModels
 from ..settings import Settings
 from .calls import CallCase
 from .heal import heal_case
-from .repair_options import Proposer, RepairEvent, RepairOptions
-from .repairs import Stop
+from .repair_options import Proposer, RepairEvent, RepairOptions, Stop
 
-_POLL_SECONDS = 0.1
 Emit = Callable[[RepairEvent], None]
 
 
 def find_patch(case: CallCase, options: RepairOptions, emit: Emit, stop: Stop) -> HealResult:
     """Look for a patch, one at a time. Raises GreenloopError."""
-    told = _Told(emit)
+    told = _teller(emit)
     with _healer(options, told, stop) as healer:
-        return heal_case(case, healer, max_rounds=options.max_attempts, patches=1, emit=told.hear)
+        return heal_case(case, healer, max_rounds=options.max_attempts, patches=1, emit=told)
 
 
-class _Told:
-    """Tells what a heal's events mean to a caller of `repair`."""
+def _teller(emit: Emit) -> EventHandler:
+    """Return a handler that tells what a heal's events mean to a caller of `repair`."""
+    attempt = 0
 
-    def __init__(self, emit: Emit) -> None:
-        self._emit = emit
-        self._attempt = 0
+    def tell(event: Event) -> None:
+        nonlocal attempt
+        match event:
+            case Asked():
+                attempt += 1
+                emit(RepairEvent("attempt_start", attempt))
+                emit(RepairEvent("propose_start", attempt))
+            case Streamed():
+                emit(RepairEvent("propose_chunk", attempt, delta=event.text))
+            case Answered():
+                emit(RepairEvent("propose_complete", attempt, proposed_source=event.reply.text))
 
-    def hear(self, event: Event) -> None:
-        """Take one event."""
-        if isinstance(event, Asked):
-            self._attempt += 1
-            self._emit(RepairEvent("attempt_start", self._attempt))
-            self._emit(RepairEvent("propose_start", self._attempt))
-        elif isinstance(event, Streamed):
-            self._emit(RepairEvent("propose_chunk", self._attempt, delta=event.text))
-        elif isinstance(event, Answered):
-            self._emit(RepairEvent("propose_complete", self._attempt, proposed_source=event.reply.text))
+    return tell
 
 
 @contextmanager
-def _healer(options: RepairOptions, told: _Told, stop: Stop) -> Iterator[Healer]:
+def _healer(options: RepairOptions, told: EventHandler, stop: Stop) -> Iterator[Healer]:
     if options.proposer is not None:
         ask = _asking(options.proposer, told, stop)
         yield Healer(ask, LARGE_MODEL, seed=0, prompt_extra=options.prompt_extra)
@@ -65,31 +63,11 @@ def _healer(options: RepairOptions, told: _Told, stop: Stop) -> Iterator[Healer]
     choices: dict[Role, Choice] = {"healer": chosen(settings, os.environ)}
     with ExitStack() as held:
         replies = Path(held.enter_context(TemporaryDirectory()))
-        shared = held.enter_context(SharedModels(choices, None, told.hear))
+        shared = held.enter_context(SharedModels(choices, None, told))
         budget = Budget(max_seconds=max(0.1, stop.left))
-        models = held.enter_context(RoleModels(shared, settings, budget, replies, told.hear))
-        held.enter_context(_closed_by(stop, models))
+        models = held.enter_context(RoleModels(shared, settings, budget, replies, told))
+        held.enter_context(stop.on_cancel(models.__exit__))
         yield models.healer(python=PYTHON, prompt_extra=options.prompt_extra)
-
-
-@contextmanager
-def _closed_by(stop: Stop, models: RoleModels) -> Iterator[None]:
-    """End the calls of `models` once `stop` says so."""
-    done = threading.Event()
-
-    def watch() -> None:
-        while not done.wait(_POLL_SECONDS):
-            if stop():
-                models.__exit__()
-                return
-
-    thread = threading.Thread(target=watch, name="greenloop-stop", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
 
 
 def model_settings(options: RepairOptions, environ: Mapping[str, str]) -> Settings:
@@ -104,13 +82,13 @@ def chosen(settings: Settings, environ: Mapping[str, str]) -> Choice:
     return choose(settings, keyless, probe_ollama)
 
 
-def _asking(proposer: Proposer, told: _Told, stop: Stop) -> Ask:
+def _asking(proposer: Proposer, told: EventHandler, stop: Stop) -> Ask:
     def ask(request: Request) -> Reply:
-        told.hear(Asked(request))
+        told(Asked(request))
         system = "\n\n".join(each.content for each in request.messages if each.role == "system")
         user = "\n\n".join(each.content for each in request.messages if each.role != "system")
         reply = Reply(_proposed(proposer, system, user, stop), "stop")
-        told.hear(Answered(request, reply))
+        told(Answered(request, reply))
         return reply
 
     return ask
@@ -121,21 +99,9 @@ def _proposed(proposer: Proposer, system: str, user: str, stop: Stop) -> str:
 
     Raises Interrupted, and what the proposer raises.
     """
-    replies: list[str] = []
-    errors: list[BaseException] = []
-
-    def propose() -> None:
-        try:
-            replies.append(proposer.propose(system, user))
-        except BaseException as error:  # raised below, in the thread that waits
-            errors.append(error)
-
-    thread = threading.Thread(target=propose, name="greenloop-proposer", daemon=True)
-    thread.start()
-    while thread.is_alive() and not stop():
-        thread.join(_POLL_SECONDS)
-    if errors:
-        raise errors[0]
-    if not replies:
+    stream = BackgroundStream(lambda: iter([proposer.propose(system, user)]))
+    with stop.on_cancel(stream.abandon):
+        reply = stream.next(max(0.0, stop.left))
+    if reply is None:
         raise Interrupted("the heal was cancelled or took too long")
-    return replies[0]
+    return reply

@@ -11,30 +11,27 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import FunctionType
-from typing import TYPE_CHECKING
 
 from ..errors import GreenloopError, SandboxBroken, UsageError
 from ..sandbox import Sandbox, SandboxLimits, open_sandbox
 from ..syntax.encoding import decoded
 from ..syntax.source import program
 from .call_process import CallStopped
-from .call_tests import call_tests
 from .calls import CallCase
 from .captured_call import CapturedCall, NotRepeatable, located, project_files, unhealable
 from .install import install
 from .patch_store import keep_patches, read_kept
-from .repair_options import RepairAttempt, RepairEvent, RepairOptions, RepairResult, Runs
-
-if TYPE_CHECKING:
-    from ..records.heal import HealResult
+from .repair_options import RepairEvent, RepairOptions, RepairResult, Runs, Stop
+from .repair_search import find_patch
+from .request import call_tests
 
 _HOUR = 3600.0
 """Seconds."""
 _EXPECTED = (GreenloopError, NotRepeatable, CallStopped, OSError, ValueError, SyntaxError)
 """What keeps a call from being healed: no sandbox, no source, no model."""
 Files = Mapping[str, str]
-Search = Callable[[CallCase, RepairOptions, Callable[[RepairEvent], None], "Stop"], "HealResult"]
-"""Looks for a patch. Raises GreenloopError."""
+Found = tuple[Files | None, RepairResult]
+"""A patch, and what there is to be told of it."""
 
 
 class SharedSandbox:
@@ -65,27 +62,6 @@ SHARED_SANDBOX = SharedSandbox()
 atexit.register(SHARED_SANDBOX.close)
 
 
-class Stop:
-    """Ends a heal: when it is set, or `seconds` after it was made."""
-
-    def __init__(self, seconds: float) -> None:
-        self._event = threading.Event()
-        self._end = time.monotonic() + seconds
-
-    def set(self) -> None:
-        """End it now."""
-        self._event.set()
-
-    def __call__(self) -> bool:
-        """Return True if it has to end."""
-        return self._event.is_set() or self.left <= 0
-
-    @property
-    def left(self) -> float:
-        """Seconds."""
-        return self._end - time.monotonic()
-
-
 @dataclass(frozen=True, slots=True)
 class Failure:
     """A call that failed: `error` is what it raised, or, if it has `returned`, why its value was refused (None:
@@ -103,23 +79,13 @@ class Failure:
         return "its tests fail" if self.error is None else f"{type(self.error).__name__}: {self.error}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    files: Files | None
-    why: str = ""
-    heal: HealResult | None = None
-
-
 class Repairs:
     """Heals the failing calls of `function`; threads may share it."""
 
-    def __init__(
-        self, function: FunctionType, options: RepairOptions, search: Search, sandbox: SharedSandbox
-    ) -> None:
+    def __init__(self, function: FunctionType, options: RepairOptions, sandbox: SharedSandbox) -> None:
         self.function = function
         self.options = options
         self.unhealable = unhealable(function)
-        self._search = search
         self._sandbox = sandbox
         self.tests_fail: bool | None = None
         self._lock = threading.Lock()
@@ -145,7 +111,7 @@ class Repairs:
                 self.tests_fail = False
 
     def heal(self, failure: Failure, stop: Stop) -> RepairResult | None:
-        """What becomes of a failing call; None where healing is off.
+        """Heal a failing call and return what became of it; None where healing is off.
 
         Raises nothing: whatever goes wrong here, the caller gets the exception of its own call.
         """
@@ -155,13 +121,12 @@ class Repairs:
                 return None
             self._emit(RepairEvent("attempt_failed", error=failure.shown))
             result = self._healed(failure, runs, stop)
-        except SandboxBroken as error:
-            self._sandbox.close()  # the next heal opens another
-            result = RepairResult(False, str(error))
-        except _EXPECTED as error:
-            result = RepairResult(False, str(error) or type(error).__name__)
         except Exception as error:
-            result = RepairResult(False, f"{type(error).__name__}: {error}")
+            if isinstance(error, SandboxBroken):
+                self._sandbox.close()  # the next heal opens another
+            kind = type(error).__name__
+            why = str(error) or kind if isinstance(error, _EXPECTED) else f"{kind}: {error}"
+            result = RepairResult(False, why)
         self._emit(RepairEvent("repair_succeeded" if result.succeeded else "repair_exhausted", error=result.why))
         notes, self._notes = self._notes, ()
         return replace(result, notes=notes)
@@ -172,15 +137,14 @@ class Repairs:
         if runs == "record":
             return RepairResult(False, "recorded only")
         case = self._case(failure, stop)
-        found = self._once(case, failure, stop)
-        result = RepairResult(False, found.why, attempts=_attempts(found.heal), heal=found.heal)
-        if found.files is None:
+        files, result = self._once(case, failure, stop)
+        if files is None:
             return result
         if runs == "propose":
             return replace(result, why="a verified patch is proposed")
-        value = case.value(found.files)
+        value = case.value(files)
         if runs == "process":
-            self._install(case, found.files)
+            self._install(case, files)
         return replace(result, succeeded=True, final_value=value)
 
     def _case(self, failure: Failure, stop: Stop) -> CallCase:
@@ -193,7 +157,7 @@ class Repairs:
             project_files(path, callee),
             call,
             self.function,
-            tests=self.options.test_functions,
+            tests=self.options.tests,
             pytest=call_tests(path, files, sandbox, max(0.1, stop.left), stop) if files else None,
             verify=self.options.verify,
             raised=type(failure.error) if failure.error is not None and not failure.returned else None,
@@ -202,7 +166,7 @@ class Repairs:
             cancelled=stop,
         )
 
-    def _once(self, case: CallCase, failure: Failure, stop: Stop) -> _Found:
+    def _once(self, case: CallCase, failure: Failure, stop: Stop) -> Found:
         """The patch for a failure: a known one, or that of a heal, one at a time for each failure."""
         key = self._key(case, failure)
         with self._lock:
@@ -211,51 +175,51 @@ class Repairs:
                 self._under_way.clear()
             own = self._under_way.setdefault(key, threading.Lock())
         if not own.acquire(timeout=max(0.0, stop.left)):
-            return _Found(None, "another thread's heal of it took too long")
+            return None, RepairResult(False, "another thread's heal of it took too long")
         try:
             if key in self._given_up:
-                return _Found(None, "the same failure was not healed before")
+                return None, RepairResult(False, "the same failure was not healed before")
             if (known := self._patches.get(key)) is None:
                 return self._lead(key, case, stop)
         finally:
             own.release()
         if not case.observe(known).healed:
-            return _Found(None, "the patch that is known does not mend this call")
+            return None, RepairResult(False, "the patch that is known does not mend this call")
         self._emit(RepairEvent("cache_hit"))
-        return _Found(known)
+        return known, RepairResult(False)
 
-    def _lead(self, key: str, case: CallCase, stop: Stop) -> _Found:
-        found = _Found(None)
+    def _lead(self, key: str, case: CallCase, stop: Stop) -> Found:
+        files = None
         try:
-            found = self._found(key, case, stop)
+            files, result = self._found(key, case, stop)
         finally:
-            if found.files is not None:
-                self._patches[key] = found.files
+            if files is not None:
+                self._patches[key] = files
             elif not stop():
                 self._given_up.add(key)
-        return found
+        return files, result
 
-    def _found(self, key: str, case: CallCase, stop: Stop) -> _Found:
+    def _found(self, key: str, case: CallCase, stop: Stop) -> Found:
         cache = self.options.cache
         if cache is not None:
             kept = read_kept(cache, key)
             if kept is not None:
                 proposed = replace(self.options, proposer=kept, max_attempts=len(kept.texts))
-                heal = self._search(case, proposed, lambda _: None, stop)
+                heal = find_patch(case, proposed, lambda _: None, stop)
                 if heal.grade == "verified":
                     self._emit(RepairEvent("cache_hit"))
-                    return _Found(heal.files, heal.why, heal)
+                    return heal.files, RepairResult(False, heal.why, heal=heal)
             self._emit(RepairEvent("cache_miss"))
         now = time.monotonic()
         with self._lock:
             while self._begun and self._begun[0] < now - _HOUR:
                 self._begun.popleft()
             if len(self._begun) >= self.options.max_heals:
-                return _Found(None, f"{self.options.max_heals} heals were begun within an hour")
+                return None, RepairResult(False, f"{self.options.max_heals} heals were begun within an hour")
             self._begun.append(now)
-        heal = self._search(case, self.options, self._emit, stop)
+        heal = find_patch(case, self.options, self._emit, stop)
         if heal.grade != "verified":
-            return _Found(None, heal.why, heal)
+            return None, RepairResult(False, heal.why, heal=heal)
         self._emit(RepairEvent("verify_success"))
         if cache is not None:
             good = [trial for trial in heal.trials if trial.plausible and not trial.suspicions]
@@ -264,7 +228,7 @@ class Repairs:
                 keep_patches(cache, key, case.callee, list(texts))
             except (OSError, UsageError) as error:  # the call is healed all the same
                 self._notes = (f"the patch was not kept: {error}",)
-        return _Found(heal.files, heal.why, heal)
+        return heal.files, RepairResult(False, heal.why, heal=heal)
 
     def _key(self, case: CallCase, failure: Failure) -> str:
         parts = [program(case.files[case.callee.path]), case.callee.qualname, failure.shown, self.options.digest()]
@@ -281,24 +245,9 @@ class Repairs:
 
     def _emit(self, event: RepairEvent) -> None:
         try:
-            self.options.on_event(event)
+            if self.options.on_event is not None:
+                self.options.on_event(event)
         except Exception as error:  # an observer changes nothing
             if not self._observer_failed:
                 self._observer_failed = True
                 self._notes = (f"on_event raised {type(error).__name__}: {error}",)
-
-
-def _attempts(heal: HealResult | None) -> tuple[RepairAttempt, ...]:
-    if heal is None:
-        return ()
-    failure = heal.symptom.summary if heal.symptom is not None else ""
-    return tuple(
-        RepairAttempt(
-            number,
-            failure,
-            next(iter(trial.patch.files.values()), ""),
-            trial.plausible,
-            trial.observation.symptom.summary if trial.observation.symptom is not None else None,
-        )
-        for number, trial in enumerate(heal.trials, 1)
-    )

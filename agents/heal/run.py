@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from .. import __version__
 from ..errors import GreenloopError, Interrupted, UsageError
@@ -27,10 +28,7 @@ from ..storage.user_file import UserFile
 from ..telemetry import spans
 from .apply import open_targets, patched, write
 from .heal import heal_case
-from .script_case import script_case
-from .scripts import ScriptCase
-from .tests_case import TestsCase
-from .tests_request import tests_case
+from .request import open_case
 
 PATCH_FILE = "heal.patch"
 CASE_FILE = "case.json"
@@ -39,7 +37,7 @@ _INTERRUPTED = Interrupted("Interrupted; go on with --resume.")
 
 @dataclass(frozen=True, slots=True)
 class HealOptions:
-    """What the command is told beside the request: whether and how to write, and what goes into prompts.
+    """Options of the command beside the request: whether and how to write, and what goes into prompts.
 
     `approve` is asked with the diff before anything is written.
     """
@@ -50,6 +48,11 @@ class HealOptions:
     values: bool = True
     prompt_extra: str = ""
     approve: Approve | None = None
+
+    def of_prompts(self, sandbox: Sandbox) -> dict[str, Any]:
+        """Return what a healer says beside the failure."""
+        version = ".".join(map(str, sandbox.interpreter.version[:2]))
+        return {"python": version, "prompt_extra": self.prompt_extra, "values": self.values}
 
 
 def run_heal(
@@ -79,7 +82,7 @@ def run_heal(
         resources = resources or held.enter_context(open_resources(settings, environ, roles=HEAL_ROLES))
         sandbox, choice = resources.sandbox, resources.choices["healer"]
         case = open_case(request, sandbox, environment, lambda: cancellation.cancelled)
-        targets = open_targets(case.tree.root, case.may_change, force=options.force) if options.apply else {}
+        targets = open_targets(case.tree.root, list(case.files), force=options.force) if options.apply else {}
         record = _first_record(request, settings, resumed, run_id)
         run = resumed or run_directory.create(settings.work_dir, record)
         budget = budget_of(settings, SpecLimits(), shared_budget)
@@ -87,13 +90,12 @@ def run_heal(
         model = choice.model_id or f"the model at {choice.api_base}"
         heal.facts = {"model": model, "model_reason": choice.reason, "sandbox": sandbox.name}
         heal.begin(model, choice.reason, sandbox.name)
-        version = ".".join(map(str, sandbox.interpreter.version[:2]))
 
         def body() -> None:
             with heal.models(resources, cancellation) as models:
                 result = heal_case(
                     case,
-                    models.healer(python=version, prompt_extra=options.prompt_extra, values=options.values),
+                    models.healer(**options.of_prompts(sandbox)),
                     max_rounds=settings.max_rounds,
                     emit=heal.emit,
                     require=settings.require,
@@ -125,7 +127,8 @@ class _Heal(Session[HealResult]):
 
     def keep(self, result: HealResult, status: RunStatus) -> None:
         """Record a result. Raises OSError."""
-        spent = {"usage": self.budget.usage, "seconds": self.seconds, "notes": self.notes}
+        notes = tuple(dict.fromkeys((*result.notes, *self.notes)))
+        spent = {"usage": self.budget.usage, "seconds": self.seconds, "notes": notes}
         self.result = replace(result, run_dir=str(self.run.path), **self.facts, **spent)  # type: ignore[arg-type]
         if status == "finished" or self._record.status != "finished":
             self._record = replace(self._record, status=status, result=self.result)
@@ -147,20 +150,8 @@ class _Heal(Session[HealResult]):
         return replace(result, exit_code=error.exit_code, error=Failure(error.kind, self._naming_run(str(error))))
 
 
-def open_case(
-    request: HealRequest, sandbox: Sandbox, environment: Mapping[str, str], cancelled: Callable[[], bool]
-) -> ScriptCase | TestsCase:
-    """Read what a case needs. Raises UsageError."""
-    if request.tests:
-        return tests_case(request, sandbox, cancelled)
-    return script_case(request, sandbox, environment, cancelled)
-
-
 class _Shown(Exception):
-    """A request that is shown and sent to nobody."""
-
-    def __init__(self, request: Request) -> None:
-        self.text = "\n\n".join(message.content for message in request.messages)
+    """A request that is shown and sent to nobody: the text."""
 
 
 def show_prompt(
@@ -172,19 +163,16 @@ def show_prompt(
     from ..run.role_models import lengths_of
 
     def ask(request: Request) -> Reply:
-        raise _Shown(request)
+        raise _Shown("\n\n".join(message.content for message in request.messages))
 
     with open_resources(settings, environ, roles=HEAL_ROLES) as resources:
-        sandbox = resources.sandbox
-        case = open_case(request, sandbox, environment, lambda: False)
+        case = open_case(request, resources.sandbox, environment, lambda: False)
         lengths = lengths_of(resources.choices["healer"])
-        version = ".".join(map(str, sandbox.interpreter.version[:2]))
-        extra, values = options.prompt_extra, options.values
-        healer = Healer(ask, lengths, seed=0, python=version, prompt_extra=extra, values=values)
+        healer = Healer(ask, lengths, seed=0, **options.of_prompts(resources.sandbox))
         try:
             return heal_case(case, healer, max_rounds=1, anyway=options.anyway)
         except _Shown as shown:
-            return shown.text
+            return str(shown)
 
 
 def _first_record(

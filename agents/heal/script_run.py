@@ -8,7 +8,7 @@ import json
 import select
 import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,7 +19,9 @@ from ..records import Stopped
 from ..records.heal import Answer, Call, Frame
 from ..sandbox import Ended, Job, Sandbox, SandboxLimits
 from ..sandbox.interpreter import LENDING
+from ..storage.json_form import checked
 from ..syntax.clean_text import clean
+from .tree import Tree
 
 _PROGRAMS = ("__init__", "script_process", "script_main", "tests_main", "report", "calls", "answers")
 _INSIDE = Path(__file__).with_name("inside")
@@ -39,6 +41,10 @@ class Invocation:
     wanted: tuple[str, ...] = ()
     """Files whose content is told afterwards."""
     program: Literal["script_main", "tests_main", "answers"] = "script_main"
+    called: bool = False
+    """True to be told of the functions that are called."""
+    asked: tuple[Call, ...] = ()
+    """Calls that are made afterwards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,21 +75,22 @@ class TestRun:
 
 @dataclass(frozen=True, slots=True)
 class ScriptRun:
-    """What a run did. Without `whole`, the process that told of it was ended, or told nothing that can be read."""
+    """The outcome of a run. Without `whole`, the process that told of it was ended, or told nothing that can be
+    read."""
 
     exit_code: int
     stdout: str
     stderr: str
     stopped: Stopped | None
-    whole: bool
-    ended: bool
+    whole: bool = False
+    ended: bool = False
     """False where the script ended its process without the interpreter's end (`os._exit`, a signal)."""
-    errors: tuple[RaisedError, ...]
-    called: tuple[str, ...]
+    errors: tuple[RaisedError, ...] = ()
+    called: tuple[str, ...] = ()
     """`path::line` of the functions that were called, the latest first; only where they were asked for."""
-    changed: Mapping[str, str]
+    changed: Mapping[str, str] = field(default_factory=dict)
     """Digest of each file that is not as it was before; empty for one that is gone."""
-    contents: Mapping[str, bytes | None]
+    contents: Mapping[str, bytes | None] = field(default_factory=dict)
     tests: Mapping[str, TestRun] = field(default_factory=dict)
     calls: tuple[Call, ...] = ()
     """The calls with plain data, and `left_out` why others can't be made again; only where they were asked
@@ -96,19 +103,15 @@ class ScriptRun:
 def run_script(
     sandbox: Sandbox,
     limits: SandboxLimits,
-    archive: bytes,
-    before: Mapping[str, bytes],
+    tree: Tree,
+    changed: Mapping[str, bytes],
     invocation: Invocation,
     *,
     seed: int,
-    called: bool,
     cancelled: Callable[[], bool],
-    asked: Sequence[Call] = (),
 ) -> ScriptRun:
-    """Run a script once on the files of `archive`, which are `before`, and then make the calls `asked`.
-
-    Raises SandboxBroken and Interrupted.
-    """
+    """Run a script once on the files of `tree`, with those that are `changed`. Raises SandboxBroken and
+    Interrupted."""
     task = {
         "program": invocation.program,
         "lent": ":".join(sandbox.interpreter.lent),
@@ -117,12 +120,12 @@ def run_script(
         "environment": dict(invocation.environment),
         "wanted": invocation.wanted,
         "seed": seed,
-        "called": called,
-        "asked": [(each.path, each.source) for each in asked],
+        "called": invocation.called,
+        "asked": [(each.path, each.source) for each in invocation.asked],
     }
     files = {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _PROGRAMS}
     files["inside/lending.py"] = LENDING.read_bytes()
-    files |= {"task.json": json.dumps(task).encode(), "tree.tar": archive}
+    files |= {"task.json": json.dumps(task).encode(), "tree.tar": tree.archive(changed)}
     ours, theirs = socket.socketpair()
     with closing(ours), closing(theirs):
         argv = ["-I", "-B", "/src/inside/script_process.py", str(theirs.fileno())]
@@ -131,8 +134,9 @@ def run_script(
             theirs.close()
             told = _read(ours, time.monotonic() + limits.wall_seconds + _GRACE_SECONDS, cancelled)
             ended = running.wait()
-    run = _as_run(ended, told, before)
-    return replace(run, answers=(*run.answers, *[None] * len(asked))[: len(asked)])
+    run = _as_run(ended, told, {**tree.files, **changed})
+    count = len(invocation.asked)
+    return replace(run, answers=(*run.answers, *[None] * count)[:count])
 
 
 def _read(channel: socket.socket, deadline: float, cancelled: Callable[[], bool]) -> bytes:
@@ -153,78 +157,37 @@ def _read(channel: socket.socket, deadline: float, cancelled: Callable[[], bool]
 
 
 def _as_run(ended: Ended, told: bytes, before: Mapping[str, bytes]) -> ScriptRun:
-    stdout, stderr = clean(ended.stdout), clean(ended.stderr)
+    """Read what came out of the sandbox, which may be anything: types are checked, and texts cleaned."""
+    head: dict[str, Any] = {
+        "exit_code": ended.exit_code if ended.exit_code is not None else -9,
+        "stdout": clean(ended.stdout),
+        "stderr": clean(ended.stderr),
+        "stopped": ended.stopped,
+    }
     try:
         document = json.loads(told)
-        report = json.loads(base64.b64decode(document["report"]) or b"{}")
-        return ScriptRun(
-            exit_code=int(document["exit_code"]),
-            stdout=stdout,
-            stderr=stderr,
-            stopped=ended.stopped,
-            whole=True,
-            ended=bool(report.get("ended")),
-            errors=tuple(map(_error, report.get("errors", ()))),
-            called=tuple(map(str, reversed(report.get("called", ())))),
+        report = cleaned(json.loads(base64.b64decode(document["report"]) or b"{}"))
+        contents = document["contents"].items()
+        run: ScriptRun = checked(ScriptRun, {**report, **head, "exit_code": document["exit_code"], "whole": True})
+        return replace(
+            run,
             changed=_changed(document["files"], before),
-            contents={
-                str(path): None if data is None else base64.b64decode(data)
-                for path, data in document["contents"].items()
-            },
-            tests={clean(str(name)): _test(told) for name, told in report.get("tests", {}).items()},
-            calls=tuple(_call(each) for each in report.get("calls", ())),
-            left_out=tuple(_call(each) for each in report.get("left_out", ())),
-            answers=tuple(None if each is None else _answer(each) for each in report.get("answers", ())),
+            contents={path: None if data is None else base64.b64decode(data) for path, data in contents},
         )
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        code = ended.exit_code if ended.exit_code is not None else -9
-        return ScriptRun(code, stdout, stderr, ended.stopped, False, False, (), (), {}, {})
+        return ScriptRun(**head)
 
 
-def _error(told: Mapping[str, Any]) -> RaisedError:
-    kind, module = str(told["type"]), str(told["module"])
-    number = told["errno"]
-    return RaisedError(
-        kind=clean(kind if module in ("builtins", "__main__") else f"{module}.{kind}"),
-        bases=tuple(map(str, told["bases"])),
-        message=clean(str(told["message"])),
-        errno=number if isinstance(number, int) else None,
-        filename=None if told["filename"] is None else str(told["filename"]),
-        name=None if told["name"] is None else str(told["name"]),
-        raised_in=str(told["raised_in"]),
-        frames=tuple(map(_frame, told["frames"])),
-        text=clean(str(told["text"])),
-    )
-
-
-def _call(told: Sequence[Any]) -> Call:
-    path, function, source = (clean(str(each)) for each in told)
-    return Call(path, function, source)
-
-
-def _answer(told: Mapping[str, Any]) -> Answer:
-    value, raises = (None if told[key] is None else clean(str(told[key])) for key in ("value", "raises"))
-    output, arguments, state = (clean(str(told[key])) for key in ("output", "arguments", "state"))
-    return Answer(value, raises, output, arguments, state, float(told["seconds"]))
-
-
-def _test(told: Mapping[str, Any]) -> TestRun:
-    return TestRun(
-        str(told["outcome"]),
-        clean(str(told["text"])),
-        tuple(map(_error, told["errors"])),
-        tuple(map(str, told["called"])),
-    )
-
-
-def _frame(told: Sequence[Any]) -> Frame:
-    path, line, function, values = told
-    return Frame(
-        str(path),
-        int(line),
-        clean(str(function)),
-        {clean(str(name)): clean(str(value)) for name, value in values.items()},
-    )
+def cleaned(told: Any) -> Any:
+    """Return JSON values with every text in them cleaned."""
+    match told:
+        case str():
+            return clean(told)
+        case list():
+            return list(map(cleaned, told))
+        case dict():
+            return {clean(key): cleaned(each) for key, each in told.items()}
+    return told
 
 
 def _changed(files: Mapping[str, Any], before: Mapping[str, bytes]) -> dict[str, str]:

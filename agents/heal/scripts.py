@@ -6,20 +6,18 @@ import ast
 import itertools
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 
 from ..judge.probes import near_calls
 from ..records.heal import Answer, Call, Frame, Observation, Symptom, SymptomKind
-from ..sandbox import Sandbox, SandboxLimits
-from ..syntax.encoding import decoded, encoded
 from ..syntax.source import parse_expression
+from .case import TreeCase
 from .environment import environment_fault
-from .expectations import Expectations, ExpectedCall, failing_calls
-from .script_run import Invocation, RaisedError, ScriptRun, run_script
-from .tree import Tree
+from .expectations import Expectations, failing_calls
+from .script_run import Invocation, RaisedError, ScriptRun
 
 _VARYING = re.compile(r"0x[0-9a-f]{6,}|/(?:tmp|box)/[\w./-]+|\b\d+\.\d{3,} ?s\b|\b\d{4}-\d\d-\d\d[T ][\d:.]+")
 _SHORTEST_SECRET = 4
@@ -32,32 +30,18 @@ _MOST_SUMMARY = 300
 _MOST_TRACEBACK = 3000
 
 
-@dataclass(frozen=True)
-class ScriptCase:
-    """The script of `invocation` and the runs `keep` that have to go on as they are; `may_change` are the paths
-    that patches may change. `installed` are the modules that the interpreter has beside its own."""
+@dataclass(frozen=True, kw_only=True)
+class ScriptCase(TreeCase):
+    """The script of `invocation` and the runs `keep` that have to go on as they are."""
 
-    sandbox: Sandbox
-    limits: SandboxLimits
-    tree: Tree
     invocation: Invocation
     expectations: Expectations
-    may_change: tuple[str, ...]
-    expected_calls: tuple[ExpectedCall, ...] = ()
     keep: tuple[Invocation, ...] = ()
-    installed: frozenset[str] = frozenset()
-    cancelled: Callable[[], bool] = lambda: False
-    holds_out = False  # the prompt says all that is expected of the script
-
-    @cached_property
-    def files(self) -> Mapping[str, str]:
-        """The text of the files that may change."""
-        return {path: decoded(self.tree.files[path]) for path in self.may_change}
 
     @property
-    def target(self) -> tuple[str, str] | None:
-        """None: the place is found."""
-        return None
+    def holds_out(self) -> bool:
+        """False: the prompt says all that is expected of the script."""
+        return False
 
     @property
     def trusted(self) -> bool:
@@ -77,14 +61,14 @@ class ScriptCase:
         return tuple(Call("", "", source) for source in near_calls([(call, "")], _RUNS))
 
     def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
-        """Run it once on `changed` files. Raises SandboxBroken and Interrupted."""
-        return self._plain(self._cold_run(self.invocation, changed, 0, called=True).calls)
+        """Run it once on `changed` files."""
+        return self._plain(self.run(replace(self.invocation, called=True), changed, 0).calls)
 
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> list[Answer | None]:
-        """Call them after a run on `changed` files. Raises SandboxBroken and Interrupted."""
+        """Call them after a run on `changed` files."""
         if any(not each.path for each in calls):
             return [self._run_near(changed, each) for each in calls]
-        answers = self._cold_run(self.invocation, changed, 0, asked=calls).answers
+        answers = self.run(replace(self.invocation, asked=tuple(calls)), changed, 0).answers
         return [self._masked_answer(each) for each in answers]
 
     def _run_near(self, changed: Mapping[str, str], call: Call) -> Answer | None:
@@ -93,37 +77,33 @@ class ScriptCase:
         arguments = tuple(str(ast.literal_eval(each)) for each in node.args)
         lines = [str(line) for each in node.keywords for line in ast.literal_eval(each.value)]
         stdin = "".join(f"{line}\n" for line in lines).encode() if self.invocation.stdin is not None else None
-        near = replace(self.invocation, arguments=arguments, stdin=stdin)
-        run = self._run(near, changed, 0) if not changed else self._cold_run(near, changed, 0)
+        near = replace(self.invocation, arguments=arguments, stdin=stdin, asked=())
+        run = self.run(near, changed, 0)
         if run.stopped or not run.whole or run.errors or run.exit_code != (self.expectations.exit_code or 0):
             return None
         return self._masked_answer(Answer(repr(run.stdout)))
 
     def _masked_answer(self, answer: Answer | None) -> Answer | None:
-        return answer and replace(
-            answer,
-            value=answer.value and self._masked(answer.value),
-            output=self._masked(answer.output),
-            arguments=self._masked(answer.arguments),
-            state=self._masked(answer.state),
-        )
+        if answer is None:
+            return None
+        texts = {name: self._masked(each) for name, each in asdict(answer).items() if isinstance(each, str)}
+        return replace(answer, **texts)  # type: ignore[arg-type]
 
     def _plain(self, calls: Sequence[Call]) -> tuple[Call, ...]:
         """Those of files that may change, without the values of `--env`."""
-        own = (each for each in calls if each.path in self.may_change)
-        return tuple(each for each in own if each.source == self._masked(each.source))
+        return tuple(each for each in self.own(calls) if each.source == self._masked(each.source))
 
     @property
     def task(self) -> str:
-        """What is run, and what is expected."""
+        """Name the script, and what is expected of it."""
         return self._masked(f"The script {self.invocation.script} fails. {self.expectations.sentence}".strip())
 
     def observe(self, changed: Mapping[str, str], *, seed: int = 0) -> Observation:
-        """Run the script once, and what is to be kept. Raises SandboxBroken and Interrupted."""
-        run = self._run(self.invocation, changed, seed)
+        """Run the script once, and what is to be kept."""
+        run = self.run(self.invocation, changed, seed)
         symptom = self._symptom(run)
         kept = (
-            {each: self._run(each, changed, seed) for each in self.keep} if symptom is None or not changed else {}
+            {each: self.run(each, changed, seed) for each in self.keep} if symptom is None or not changed else {}
         )
         fault = self._environment(run, symptom) or ("" if changed else self._unkept(kept, seed))
         broken = self._broken(run, kept, seed) if changed and symptom is None else ()
@@ -139,14 +119,13 @@ class ScriptCase:
         )
 
     def _left_out(self, run: ScriptRun) -> tuple[Call, ...]:
-        own = [each for each in run.calls if each.path in self.may_change]
-        secret = set(own).difference(self._plain(own))
+        secret = set(run.calls).difference(self._plain(run.calls))
         found = [*run.left_out, *(replace(each, source="an argument has a value of --env") for each in secret)]
-        return tuple(each for each in found if each.path in self.may_change)
+        return self.own(found)
 
     def _new_files(self, run: ScriptRun) -> tuple[str, ...]:
         """Files that only the patch writes, where the script came to its end before, too."""
-        before = self._run(self.invocation, {}, 0)
+        before = self.run(self.invocation, {}, 0)
         if before.errors or before.stopped or not before.whole:
             return ()
         known = {*before.changed, *self.invocation.wanted}
@@ -156,72 +135,41 @@ class ScriptCase:
         """The sentence with the way out where the script fails for what its surroundings lack."""
         if symptom is None or run.stopped or not run.errors:
             return ""
-        if self.expectations.given and run.errors[0].kind == "SystemExit":
+        exits = run.errors[0].kind == "SystemExit"
+        if exits and self.expectations.given:
             return ""
-        python = self.sandbox.interpreter.executable
         has_stdin = self.invocation.stdin is not None
-        fault = environment_fault(run, self.tree, self.installed, has_stdin=has_stdin, python=python)
-        return fault or ""
+        fault = environment_fault(run.errors, self.tree, self.sandbox.interpreter, has_stdin=has_stdin)
+        if fault is not None or not exits:
+            return fault or ""
+        said = run.stderr.strip().split("\n")[-1][:200]
+        return (
+            f"The script ended itself with exit code {run.exit_code}{f' ({said})' if said else ''}; check its "
+            "arguments, or say what is expected of it with --expect or --expect-exit."
+        )
 
     def _unkept(self, kept: Mapping[Invocation, ScriptRun], seed: int) -> str:
         """Why runs that are to go on can't be guards."""
         for invocation, run in kept.items():
             if run.exit_code != 0 or run.stopped:
                 return f"The run {_named(invocation)} does not work as it is; name a run that does."
-            if _behavior(run) != _behavior(self._run(invocation, {}, 0)):
+            if _behavior(run) != _behavior(self.run(invocation, {}, 0)):
                 return f"The run {_named(invocation)} does not do the same twice; name a run that does."
         return ""
 
     def _broken(self, run: ScriptRun, kept: Mapping[Invocation, ScriptRun], seed: int) -> tuple[str, ...]:
-        """What a run that meets all expectations, and the runs to be kept, did not do as on the files before."""
-        before = self._run(self.invocation, {}, seed)
+        """Return what a run that meets all expectations, and the runs to be kept, do no more as before."""
+        before = self.run(self.invocation, {}, seed)
         broken = []
         raised = before.errors and before.errors[0].kind != "SystemExit"
-        if raised and not _continues(run.stdout, before.stdout, self._run(self.invocation, {}, seed + 1).stdout):
+        if raised and not _continues(run.stdout, before.stdout, self.run(self.invocation, {}, seed + 1).stdout):
             broken.append("what was printed before the failure is printed no more")
         if not run.ended:
             broken.append("the script ends its process without coming to its end")
         for invocation, now in kept.items():
-            if _behavior(now) != _behavior(self._run(invocation, {}, seed)):
+            if _behavior(now) != _behavior(self.run(invocation, {}, seed)):
                 broken.append(f"the run {_named(invocation)} does otherwise than before")
         return tuple(broken)
-
-    @cached_property
-    def _runs(self) -> dict[object, ScriptRun]:
-        """Runs on the files as they are, each done once."""
-        return {}
-
-    def _run(self, invocation: Invocation, changed: Mapping[str, str], seed: int) -> ScriptRun:
-        if changed:
-            return self._cold_run(invocation, changed, seed)
-        if (invocation, seed) not in self._runs:
-            self._runs[invocation, seed] = self._cold_run(invocation, {}, seed)
-        return self._runs[invocation, seed]
-
-    def _cold_run(
-        self,
-        invocation: Invocation,
-        changed: Mapping[str, str],
-        seed: int,
-        *,
-        called: bool = False,
-        asked: Sequence[Call] = (),
-    ) -> ScriptRun:
-        new = {path: encoded(text, self.tree.files[path]) for path, text in changed.items()}
-        return run_script(
-            self.sandbox,
-            self.limits,
-            self.tree.archive(new),
-            {**self.tree.files, **new},
-            invocation,
-            seed=seed,
-            called=called or (not changed and seed == 0),
-            cancelled=self.cancelled,
-            asked=asked or self._asked(invocation),
-        )
-
-    def _asked(self, invocation: Invocation) -> tuple[Call, ...]:
-        return tuple(each.call for each in self.expected_calls) if invocation == self.invocation else ()
 
     def _symptom(self, run: ScriptRun) -> Symptom | None:
         if run.stopped is not None:

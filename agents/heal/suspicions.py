@@ -12,6 +12,7 @@ from contextlib import suppress
 
 from ..records.heal import Item, Suspicion
 from ..syntax.source import parse, plain, unparse
+from ..syntax.units import qualified
 
 _TRIVIAL: tuple[object, ...] = (0, 1, -1, "", None, True, False)
 _COMPARES = frozenset(["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__bool__", "__contains__"])
@@ -185,13 +186,8 @@ def _has_effect(node: ast.AST) -> bool:
     return isinstance(node, ast.Delete | ast.With | ast.AsyncWith)
 
 
-def _definitions(tree: ast.AST, prefix: str = "") -> Iterator[str]:
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield prefix + node.name
-            yield from _definitions(node, f"{prefix}{node.name}.")
-        else:
-            yield from _definitions(node, prefix)
+def _definitions(tree: ast.Module) -> list[str]:
+    return [name for name, _ in qualified(tree)]
 
 
 def _leaves_early(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
@@ -267,5 +263,5 @@ def _count(tree: ast.Module, kind: type[ast.AST]) -> int:
 
 
 def _more(new: Iterable[str], old: Iterable[str]) -> list[str]:
-    """What is in `new` more often than in `old`."""
+    """Return what is in `new` more often than in `old`."""
     return list((Counter(new) - Counter(old)).elements())

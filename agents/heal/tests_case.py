@@ -5,118 +5,80 @@ from __future__ import annotations
 import ast
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from ..records.heal import Answer, Call, Frame, Item, Observation, Symptom
-from ..sandbox import Sandbox, SandboxLimits
-from ..syntax.encoding import decoded, encoded
+from ..syntax.encoding import decoded
 from ..syntax.source import parse, source_of
-from .environment import error_fault
-from .expectations import ExpectedCall, failing_calls
-from .script_run import Invocation, ScriptRun, TestRun, run_script
-from .tree import Tree
+from ..syntax.units import named
+from .case import TreeCase
+from .environment import environment_fault
+from .expectations import failing_calls
+from .script_run import Invocation, ScriptRun, TestRun
 
 _MOST_DETAIL = 600
 _MOST_SOURCE = 2000
 _MOST_ITEMS = 50
 
 
-@dataclass(frozen=True)
-class TestsCase:
+@dataclass(frozen=True, kw_only=True)
+class TestsCase(TreeCase):
     """Tests whose ids begin with one of `wanted` and fail; every other test that passes is a guard.
 
-    Patches may change the files `may_change`, or the one function `target` (path and qualified name). `arguments`
+    Patches may change the files of `texts`, or the one function `target` (path and qualified name). `arguments`
     are pytest's (none: it runs the whole suite).
     """
 
-    sandbox: Sandbox
-    limits: SandboxLimits
-    tree: Tree
     wanted: tuple[str, ...]
-    may_change: tuple[str, ...]
     target: tuple[str, str] | None = None
-    installed: frozenset[str] = frozenset()
     arguments: tuple[str, ...] = ()
-    expected_calls: tuple[ExpectedCall, ...] = ()
-    cancelled: Callable[[], bool] = lambda: False
-    holds_out = True  # a failing test that is not shown is in no prompt
-    other_runs = ()  # its functions are called
-
-    @cached_property
-    def files(self) -> Mapping[str, str]:
-        """The text of the files that may change."""
-        return {path: decoded(self.tree.files[path]) for path in self.may_change}
-
-    @property
-    def trusted(self) -> bool:
-        """True: the tests say what is expected."""
-        return True
 
     def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
-        """Run the failing tests once on `changed` files. Raises SandboxBroken and Interrupted."""
-        return self._own(self._run(changed, 0, self.wanted, called=True).calls)
+        """Run the failing tests once on `changed` files."""
+        return self.own(self.run(replace(_pytest(self.wanted), called=True), changed, 0).calls)
 
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> tuple[Answer | None, ...]:
-        """Call them on `changed` files; where none can be imported so, after the failing tests.
-
-        Raises SandboxBroken and Interrupted.
-        """
-        alone = self._run(changed, 0, (), asked=calls, program="answers").answers
-        return alone if any(alone) else self._run(changed, 0, self.wanted, asked=calls).answers
-
-    def _own(self, calls: Sequence[Call]) -> tuple[Call, ...]:
-        return tuple(each for each in calls if each.path in self.may_change)
+        """Call them on `changed` files; where none can be imported so, after the failing tests."""
+        alone = self.run(Invocation("", program="answers", asked=tuple(calls)), changed, 0).answers
+        return alone if any(alone) else self.run(_pytest(self.wanted, calls), changed, 0).answers
 
     @property
     def task(self) -> str:
-        """What fails."""
-        return f"Tests of {', '.join(self.may_change)} fail. The code has to pass them; the tests are right."
+        """Name the files whose tests fail."""
+        return f"Tests of {', '.join(self.texts)} fail. The code has to pass them; the tests are right."
 
     def observe(self, changed: Mapping[str, str], *, seed: int = 0) -> Observation:
-        """Run the whole suite once. Raises SandboxBroken and Interrupted."""
-        asked = tuple(each.call for each in self.expected_calls)
-        run = self._run(changed, seed, self.arguments, asked=asked)
-        before = run if not changed else self._run({}, seed, self.arguments, asked=asked)
+        """Run the whole suite once."""
+        suite = _pytest(self.arguments, [each.call for each in self.expected_calls])
+        run, before = self.run(suite, changed, seed), self.run(suite, {}, seed)
         if run.stopped is not None or not run.whole or not run.ended:
             what = (
                 f"the {run.stopped.limit} limit was reached" if run.stopped else "pytest did not come to its end"
             )
             return Observation(Symptom("limit", what, run.stdout[-_MOST_SOURCE:]))
-        failing = {
-            name: test for name, test in run.tests.items() if self._is_wanted(name) and test.outcome == "failed"
-        }
-        if changed:
-            lost = [name for name in self._failing(before) if run.tests.get(name, _MISSING).outcome != "passed"]
-            failing = {name: run.tests.get(name, _MISSING) for name in lost}
-        passed = [name for name, test in before.tests.items() if test.outcome == "passed"]
-        broken = tuple(
-            f"{name} passed before" for name in passed if run.tests.get(name, _MISSING).outcome != "passed"
-        )
+        now = {name: run.tests.get(name, _MISSING) for name in before.tests}
+        lost = [name for name, test in now.items() if test.outcome != "passed"]
+        failing = {name: now[name] for name in self._failing(before) if now[name].outcome != "passed"}
+        broken = tuple(f"{name} passed before" for name in lost if before.tests[name].outcome == "passed")
         errors = [error for test in failing.values() for error in test.errors]
-        python = self.sandbox.interpreter.executable
-        fault = error_fault(errors, self.tree, self.installed, has_stdin=True, python=python)
-        if not changed and (
-            lost := [ref for ref in self.wanted if not any(_begins(name, ref) for name in run.tests)]
-        ):
-            fault = f"There is no test {lost[0]} in the project; name tests that pytest finds there."
+        fault = environment_fault(errors, self.tree, self.sandbox.interpreter, has_stdin=True)
+        unknown = [ref for ref in self.wanted if not any(_begins(name, ref) for name in run.tests)]
+        if unknown and not changed:
+            fault = f"There is no test {unknown[0]} in the project; name tests that pytest finds there."
         return Observation(
             self._symptom(failing, failing_calls(self.expected_calls, run.answers)),
-            broken if changed else (),
+            broken,
             fault,
             behavior=json.dumps(sorted((name, test.outcome) for name, test in run.tests.items())),
             reached={} if changed else self._suspicion(run),
-            calls=self._own(run.calls),
-            left_out=self._own(run.left_out),
+            calls=self.own(run.calls),
+            left_out=self.own(run.left_out),
         )
 
-    def _failing(self, before: ScriptRun) -> list[str]:
-        return [name for name, test in before.tests.items() if self._is_wanted(name) and test.outcome == "failed"]
-
-    def _is_wanted(self, name: str) -> bool:
-        return any(_begins(name, ref) for ref in self.wanted)
+    def _failing(self, run: ScriptRun) -> list[str]:
+        failed = [name for name, test in run.tests.items() if test.outcome == "failed"]
+        return [name for name in failed if any(_begins(name, ref) for ref in self.wanted)]
 
     def _symptom(self, failing: Mapping[str, TestRun], calls: Sequence[Item]) -> Symptom | None:
         items = tuple(self._item(name, test) for name, test in list(failing.items())[:_MOST_ITEMS])
@@ -139,20 +101,16 @@ class TestsCase:
         shown = source[source.index("def ") :] if "[" in rest and "def " in source else source
         last = test.errors[0] if test.errors else None
         detail = f"{last.kind}: {last.message}" if last is not None else test.text or test.outcome
-        return Item(name, detail[:_MOST_DETAIL], shown[:_MOST_SOURCE], tuple(_literals(source)))
+        return Item(name, detail[:_MOST_DETAIL], shown[:_MOST_SOURCE], tuple(literals_in(source)))
 
     def _source(self, path: str, name: str) -> str:
         """The text of a test function; empty where it is not found."""
         try:
             text = decoded(self.tree.files[path])
-            body: list[ast.stmt] = parse(text).body
+            holding = named(parse(text), name.replace("::", "."))
         except (KeyError, SyntaxError, ValueError):
             return ""
-        found: ast.stmt | None = None
-        for part in name.split("::"):
-            found = next((node for node in body if getattr(node, "name", None) == part), None)
-            body = getattr(found, "body", [])
-        return source_of(text.replace("\r\n", "\n").split("\n"), found) if found is not None else ""
+        return source_of(text.replace("\r\n", "\n").split("\n"), holding[-1]) if holding else ""
 
     def _suspicion(self, run: ScriptRun) -> dict[str, float]:
         """Ochiai's coefficient of each function: of the tests that call it, how many fail.
@@ -172,38 +130,9 @@ class TestsCase:
             if failed
         }
 
-    @cached_property
-    def _runs(self) -> dict[object, ScriptRun]:
-        return {}
 
-    def _run(
-        self,
-        changed: Mapping[str, str],
-        seed: int,
-        arguments: tuple[str, ...],
-        *,
-        called: bool = False,
-        asked: Sequence[Call] = (),
-        program: Literal["tests_main", "answers"] = "tests_main",
-    ) -> ScriptRun:
-        key = (seed, arguments, tuple(asked), program)
-        if not changed and key in self._runs:
-            return self._runs[key]
-        new = {path: encoded(text, self.tree.files[path]) for path, text in changed.items()}
-        run = run_script(
-            self.sandbox,
-            self.limits,
-            self.tree.archive(new),
-            {**self.tree.files, **new},
-            Invocation("", arguments, program=program),
-            seed=seed,
-            called=called or (not changed and seed == 0),
-            cancelled=self.cancelled,
-            asked=asked,
-        )
-        if not changed:
-            self._runs[key] = run
-        return run
+def _pytest(arguments: tuple[str, ...], asked: Sequence[Call] = ()) -> Invocation:
+    return Invocation("", arguments, program="tests_main", asked=tuple(asked))
 
 
 def _begins(name: str, reference: str) -> bool:
@@ -215,8 +144,8 @@ def _begins(name: str, reference: str) -> bool:
 _MISSING = TestRun("missing", "It was not run any more.", (), ())
 
 
-def _literals(source: str) -> list[str]:
-    """The literals of a test: what it hands to the code, and what it expects."""
+def literals_in(source: str) -> list[str]:
+    """Return the literals of a test: what it hands to the code, and what it expects."""
     try:
         tree = parse(source)
     except ValueError:

@@ -84,17 +84,12 @@ def _candidates(root: Path) -> list[str]:
     with suppress(UsageError):
         if git_root(root) is not None:
             with open_repository(root) as repository:
-                below = repository.name_of(root.resolve())
-                start = f"{below}/" if below else ""
-                tracked = [path.removeprefix(start) for path in repository.index if path.startswith(start)]
 
                 def ignored(asked: list[str]) -> set[str]:
                     nested = {path for path in asked if path[-1] == "/" and os.path.lexists(root / path / ".git")}
-                    return nested | {
-                        path.removeprefix(start) for path in repository.ignored(start + path for path in asked)
-                    }
+                    return nested | repository.ignored(asked)
 
-                paths = [*tracked, *files_below(root, ignored)]
+                paths = [*repository.index, *files_below(root, ignored)]
     real = root.resolve()
     found = dict.fromkeys(path for path in paths or files_below(root) if _is_taken(real, path))
     return sorted(found, key=lambda path: (path.count("/"), path))

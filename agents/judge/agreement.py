@@ -27,6 +27,11 @@ def exception_of(outcome: Outcome) -> str:
     return found[0] if found else ""
 
 
+def comparable(returned: str | None) -> str | None:
+    """Return the text of a value that two candidates can be compared by; None where it says nothing."""
+    return None if returned is not None and _ADDRESS.search(returned) else returned
+
+
 def independent(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """The candidates written from the spec alone: they saw no test and no other candidate, and
     no person changed them."""
@@ -103,8 +108,7 @@ class Agreement:
         outcome = self.probes.verdict(candidate.id).outcome(probe.id)
         if probe.id.startswith(ODD) and exception_of(outcome) in self.named:
             return f"raises {exception_of(outcome)}"
-        returned = outcome.actual
-        return None if returned is not None and _ADDRESS.search(returned) else returned
+        return comparable(outcome.actual)
 
     def _outcome(self, candidate: Candidate, test: Test) -> Outcome:
         return self.board.verdict(candidate.id).outcome(test.id)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import wait
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from typing import Annotated, Any, Literal
 
 import anyio
@@ -50,12 +50,10 @@ class Tools:
         _check_size(code, tests)
         settings = self._jobs.settings
         limits = SandboxLimits(wall_seconds=10.0)
-        try:
+        with _told():
             verdict = await averify(
                 code, tests, sandbox=settings.sandbox, seconds=limits.wall_seconds, python=settings.python
             )
-        except GreenloopError as error:
-            raise ToolError(str(error)) from error
         return verdict_document(verdict, limits)
 
     async def generate(
@@ -97,12 +95,7 @@ class Tools:
 
     async def run_status(self, run: str, context: Context[Any, Any], wait_seconds: Wait = 45) -> dict[str, Any]:
         """Follow a run of `generate` or `heal`: its result, or its state after `wait_seconds`."""
-        _check_size(run)
-        job = self._jobs.find(run)
-        if job is None:
-            return await anyio.to_thread.run_sync(_refusing(lambda: self._jobs.recorded(run)))
-        await self._wait(job, context, wait_seconds)
-        return job.document()
+        return await self._document(run, lambda job: self._wait(job, context, wait_seconds))
 
     async def answer(
         self, run: str, lines: str, context: Context[Any, Any], wait_seconds: Wait = 45
@@ -117,16 +110,22 @@ class Tools:
 
     async def stop_run(self, run: str) -> dict[str, Any]:
         """Stop a run of this server; what was found is kept, and nothing that was answered is asked again."""
+        return await self._document(run, _ended)
+
+    async def _document(self, run: str, first: Callable[[Job], Awaitable[None]]) -> dict[str, Any]:
+        """Return what there is to be told of a run, of one of this server after `first`."""
         _check_size(run)
         job = self._jobs.find(run)
         if job is None:
-            return await anyio.to_thread.run_sync(_refusing(lambda: self._jobs.recorded(run)))
-        await _ended(job)
+            with _told():
+                return await anyio.to_thread.run_sync(self._jobs.recorded, run)
+        await first(job)
         return job.document()
 
-    async def _waited(self, begin: Any, context: Context[Any, Any], seconds: int) -> dict[str, Any]:
+    async def _waited(self, begin: Callable[[], Job], context: Context[Any, Any], seconds: int) -> dict[str, Any]:
         """Begin a run and wait for it. Cancelled, the run is stopped."""
-        job: Job = await anyio.to_thread.run_sync(_refusing(begin))
+        with _told():
+            job = await anyio.to_thread.run_sync(begin)
         try:
             await self._wait(job, context, seconds)
         except anyio.get_cancelled_exc_class():
@@ -153,16 +152,13 @@ async def _ended(job: Job) -> None:
     await anyio.to_thread.run_sync(lambda: wait([job.future], ENDING_SECONDS))
 
 
-def _refusing(work: Any) -> Any:
+@contextmanager
+def _told() -> Iterator[None]:
     """Make of greenloop's errors the tool's."""
-
-    def call() -> Any:
-        try:
-            return work()
-        except GreenloopError as error:
-            raise ToolError(str(error)) from error
-
-    return call
+    try:
+        yield
+    except GreenloopError as error:
+        raise ToolError(str(error)) from error
 
 
 def _check_size(*texts: str) -> None:

@@ -1,4 +1,4 @@
-"""What a project was at a git reference: its test files, the lines that have changed since, and what is lost."""
+"""A project at a git reference: its test files, the lines that have changed since, and what is lost."""
 
 from __future__ import annotations
 
@@ -35,9 +35,7 @@ def read_base(tree: Tree, reference: str) -> Base:
         commit = repository.commit(reference)
         if commit is None:
             raise UsageError(f"There is no commit {reference!r} here; name one (a shallow clone may lack it).")
-        below = repository.name_of(root)
-        start = f"{below}/" if below else ""
-        before = {path.removeprefix(start): blob for path, blob in repository.files(commit, below).items()}
+        before = repository.files(commit)
         differing = []
         for path in sorted({*before, *tree.files}):
             if not path.endswith(".py") or (root / path).is_symlink():
@@ -45,7 +43,7 @@ def read_base(tree: Tree, reference: str) -> Base:
             there = path in tree.files or (root / path).exists()
             if path in before and there:
                 data = tree.files.get(path)
-                if data is None or repository.is_unchanged(start + path, before[path], data):
+                if data is None or repository.is_unchanged(path, before[path], data):
                     continue
             if there or never_changes(path):
                 differing.append(path)

@@ -39,10 +39,10 @@ _SETTINGS = ("pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg")
 
 @dataclass(frozen=True, slots=True)
 class _Mutant:
-    """A changed file, and the tests that call the function that was changed."""
+    """A change, the file with it, and the tests that call the function that was changed."""
 
     change: Change
-    code: str
+    changed: Mapping[str, bytes]
     tests: tuple[str, ...]
 
 
@@ -86,7 +86,7 @@ class Project:
         passing = [name for name in runs[0].tests if all(_outcome(run, name) == "passed" for run in runs)]
         blind = self._blind([name for name in passing if called[name]], runs[0], called)
         findings = tuple(self._finding(name, runs, called, blind) for name in sorted(runs[0].tests))
-        before = self._run({}, base.tests, seed=0, called=True) if base is not None and base.tests else None
+        before = self._run(base.tests, seed=0, called=True) if base is not None and base.tests else None
         good = [finding.id for finding in findings if finding.status == "counts"]
         mutation = self._mutation(base, before, {name: called[name] for name in good})
         return ProjectReport(
@@ -104,10 +104,10 @@ class Project:
     def _base_runs(self) -> list[ScriptRun]:
         """Run the suite three times, each under another hash seed."""
         self._say("the tests as they are")
-        first = self._run({}, {}, seed=0, called=True)
+        first = self._run({}, seed=0, called=True)
         if first.exit_code == _USAGE_ERROR and not first.tests:  # options of plugins that are not installed
             self._options += ["-o", "addopts="]
-            first = self._run({}, {}, seed=0, called=True)
+            first = self._run({}, seed=0, called=True)
         if first.stopped is not None:
             raise UsageError(
                 f"The tests reached the {first.stopped}; give more --seconds, or name some by --tests."
@@ -115,7 +115,7 @@ class Project:
         if not first.whole or not first.tests:
             said = (first.stdout.strip() or first.stderr.strip())[-_MOST_SHOWN:]
             raise UsageError(f"No test of {self._tree.root} could be run: {said or 'pytest said nothing'}")
-        return [first, *(self._run({}, {}, seed=seed) for seed in range(1, RUNS))]
+        return [first, *(self._run({}, seed=seed) for seed in range(1, RUNS))]
 
     def _finding(
         self, name: str, runs: Sequence[ScriptRun], called: Mapping[str, frozenset[str]], blind: frozenset[str]
@@ -158,7 +158,7 @@ class Project:
                 f"{_PLUGIN}/blank.py": _BLANK.read_bytes(),
                 f"{_PLUGIN}/blank.json": json.dumps(told).encode(),
             }
-            run = self._run({}, beside, seed=0, called=True, options=["-p", f"{_PLUGIN}.blank"])
+            run = self._run(beside, seed=0, called=True, options=["-p", f"{_PLUGIN}.blank"])
             passing = {
                 name
                 for name in passing
@@ -182,7 +182,7 @@ class Project:
                     if name.partition("[")[0] in touched:
                         of_changed |= functions
         made = list(self._mutants(None if base is None else base.lines, of_changed, called))
-        survivors: list[Change] = []
+        survivors: list[_Mutant] = []
         tried = noticed = 0
         limit = self._limits()
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
@@ -193,12 +193,12 @@ class Project:
                 tried += 1
                 noticed += not passed
                 if passed:
-                    survivors.append(mutant.change)
+                    survivors.append(mutant)
                 self._say(f"change {tried} of {len(made)}: {'no test noticed it' if passed else 'noticed'}")
+        changes = [mutant.change for mutant in survivors]
         if base is not None and before is not None:
-            codes = {mutant.change: mutant for mutant in made}
-            survivors = [self._at_base(codes[change], base, before, limit) for change in survivors]
-        return Mutation(len(made), tried, noticed, tuple(survivors))
+            changes = [self._at_base(mutant, base, before, limit) for mutant in survivors]
+        return Mutation(len(made), tried, noticed, tuple(changes))
 
     def _mutants(
         self,
@@ -224,7 +224,7 @@ class Project:
                 wanted = lines is None or mutant.line in lines.get(path, ()) or function in of_changed
                 if wanted and (tests or function in of_changed):
                     change = Change(path, mutant.line, mutant.before, mutant.after)
-                    yield _Mutant(change, mutant.code, tuple(tests))
+                    yield _Mutant(change, {path: encoded(mutant.code, self._tree.files[path])}, tuple(tests))
 
     def _survives(self, mutant: _Mutant, limit: SandboxLimits) -> bool | None:
         """Return True if every test that reaches a change passes; None where there is no time left."""
@@ -232,9 +232,7 @@ class Project:
             return None
         if not mutant.tests:
             return True
-        path = mutant.change.path
-        changed = {path: encoded(mutant.code, self._tree.files[path])}
-        run = self._run(changed, {}, seed=0, only=mutant.tests, limits=limit, options=["-x"])
+        run = self._run(mutant.changed, seed=0, only=mutant.tests, limits=limit, options=["-x"])
         return run.whole and run.stopped is None and all(_outcome(run, name) == "passed" for name in mutant.tests)
 
     def _at_base(self, mutant: _Mutant, base: Base, before: ScriptRun, limit: SandboxLimits) -> Change:
@@ -242,9 +240,7 @@ class Project:
         if time.monotonic() - self._began > 2 * self._seconds:
             self._not_compared += 1
             return mutant.change
-        path = mutant.change.path
-        changed = {path: encoded(mutant.code, self._tree.files[path])}
-        run = self._run(changed, base.tests, seed=0, limits=limit)
+        run = self._run({**mutant.changed, **base.tests}, seed=0, limits=limit)
         for name, test in before.tests.items():
             if test.outcome == "passed" and run.whole and _outcome(run, name) == "failed":
                 return replace(mutant.change, noticed_before=name)
@@ -261,7 +257,6 @@ class Project:
     def _run(
         self,
         changed: Mapping[str, bytes],
-        beside: Mapping[str, bytes],
         *,
         seed: int,
         called: bool = False,
@@ -275,16 +270,14 @@ class Project:
         limits = limits or SandboxLimits(wall_seconds=left, cpu_seconds=round(2 * left))
         if sum(map(len, only)) > _LONGEST_SELECTION:
             only = sorted({name.partition("::")[0] for name in only})
-        files = {**self._tree.files, **changed, **beside}
         arguments = (*self._options, *options, *(only or self._paths))
         return run_script(
             self._sandbox,
             limits,
-            self._tree.archive({**changed, **beside}),
-            files,
-            Invocation("", tuple(arguments), program="tests_main"),
+            self._tree,
+            changed,
+            Invocation("", tuple(arguments), program="tests_main", called=called),
             seed=seed,
-            called=called,
             cancelled=self._cancelled,
         )
 
@@ -330,11 +323,7 @@ def _outcome(run: ScriptRun, name: str) -> str:
 
 def _called(run: ScriptRun) -> dict[str, frozenset[str]]:
     """The functions of the project's code that each test called, as path::line."""
-    return {name: frozenset(_of_code(test)) for name, test in run.tests.items()}
-
-
-def _of_code(test: TestRun) -> Iterator[str]:
-    return (each for each in test.called if not never_changes(each.partition("::")[0]))
+    return {name: frozenset(test.called) - _own(test) for name, test in run.tests.items()}
 
 
 def _own(test: TestRun) -> frozenset[str]:

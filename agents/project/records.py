@@ -1,4 +1,4 @@
-"""What is found out about a project's tests."""
+"""Findings about a project's tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BAD: frozenset[TestStatus] = frozenset({"failed", "flaky", "cannot fail", "asser
 
 @dataclass(frozen=True, slots=True)
 class TestFinding:
-    """What one test is worth, and why; `path` and `line` are where it stands."""
+    """The worth of one test, and why; `path` and `line` are where it stands."""
 
     id: str
     status: TestStatus

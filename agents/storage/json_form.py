@@ -13,6 +13,11 @@ def loaded(kind: type[Any], text: str | bytes) -> Any:
     return _adapter(kind).validate_json(text)
 
 
+def checked(kind: type[Any], values: object) -> Any:
+    """The record of `kind` with `values`, which were JSON. Raises as `loaded`."""
+    return _adapter(kind).validate_python(values)
+
+
 def dumped(record: object, *, indent: int | None = None) -> str:
     """The JSON text of a dataclass."""
     text: str = _adapter(type(record)).dump_json(record, indent=indent).decode("utf-8")

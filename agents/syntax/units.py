@@ -40,7 +40,7 @@ def unit_named(path: str, text: str, name: str, lines: Sequence[int], most: int)
     """Return the place of a definition; of one with more than `most` characters the statements in it that hold one
     of `lines`. Raises ValueError where the module has none of the name."""
     file = LaidOut(text)
-    holding = _named(file.tree, name)
+    holding = named(file.tree, name)
     if not holding:
         raise ValueError(f"there is no `{name}`")
     found = holding[-1]
@@ -69,6 +69,13 @@ def definitions_in(node: ast.AST) -> Iterator[Definition]:
             yield child
         else:
             yield from definitions_in(child)
+
+
+def qualified(node: ast.AST, outer: str = "") -> Iterator[tuple[str, Definition]]:
+    """Yield every function and class in a module, behind its qualified name (those in functions as in classes)."""
+    for each in definitions_in(node):
+        yield outer + each.name, each
+        yield from qualified(each, f"{outer}{each.name}.")
 
 
 def whole_file(path: str, text: str) -> Place:
@@ -120,12 +127,12 @@ def _definitions_alone(text: str, code: str) -> list[str]:
 def _with_definition(text: str, place: Place, code: str) -> str:
     """Replace a function or a class; its decorators stay, and so does the signature of a function."""
     *outer, last = place.name.split(".")
-    holding = _named(parse(text), place.name)
+    holding = named(parse(text), place.name)
     old = holding[-1]
     nested = any(not isinstance(each, ast.ClassDef) for each in holding[:-1])
-    if not nested and outer and not _named(parse(code), outer[0]):
+    if not nested and outer and not named(parse(code), outer[0]):
         code = _in_classes(code, parse(code), outer, last)
-    written = _named(parse(code), place.name) or (_named(parse(code), last) if nested else [])
+    written = named(parse(code), place.name) or (named(parse(code), last) if nested else [])
     if not written:
         raise ValueError(f"it does not define `{place.name}`; write that {place.unit} whole")
     new = written[-1]
@@ -135,7 +142,7 @@ def _with_definition(text: str, place: Place, code: str) -> str:
         raise ValueError(f"the parameters of `{place.name}` have to stay: {unparse(old.args)}")
     if list(map(ast.dump, old.decorator_list)) != list(map(ast.dump, new.decorator_list)):
         code = _with_decorators(code, new, old.decorator_list)
-        new = (_named(parse(code), place.name) or _named(parse(code), last))[-1]
+        new = (named(parse(code), place.name) or named(parse(code), last))[-1]
     made = _inside_a_function(text, old, code, new) if nested else spliced(text, code, place.name)
     if nested and (fault := compile_error(made)):
         raise ValueError(f"with it the file is no Python any more: {fault}")
@@ -176,8 +183,8 @@ def _with_decorators(code: str, new: ast.stmt, decorators: Sequence[ast.expr]) -
     )
 
 
-def _named(tree: ast.Module, name: str) -> list[Definition]:
-    """The definition `name` behind those that it is in; empty where there is none."""
+def named(tree: ast.Module, name: str) -> list[Definition]:
+    """Return the definition `name` behind those that it is in; empty where there is none."""
     found: list[Definition] = []
     for part in name.split("."):
         inside = definitions_in(found[-1] if found else tree)

@@ -31,7 +31,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ..batch.reports.page import part, policy, report_policy, template
 from ..errors import GreenloopError, UsageError
 from ..files import open_regular, read_regular
-from ..jobs import Jobs
+from ..jobs import Job, Jobs
 from ..records.approvals import ANSWERS, Decision
 from .session import Sessions, report_key
 from .views import calls_document, difference, listing, run_document
@@ -51,6 +51,8 @@ POLL_SECONDS = 0.3
 MOST_LINES = 500
 """Of a log, sent at once; the rest follows with the next look."""
 Json = dict[str, Any]
+Act = Callable[[str, Json], Job]
+"""Takes the name of a run and a JSON body."""
 
 
 class Guard:
@@ -78,25 +80,24 @@ class Guard:
         if status:
             await JSONResponse({"error": reason}, status)(scope, receive, under_policy)
         else:
-            await self._app(scope, _bounded(receive), under_policy)
+            await self._app(scope, receive, under_policy)
 
     def _refusal(self, request: Request) -> tuple[int, str]:
         host = request.headers.get("host", "")
         if host not in self._hosts:
             return 403, "This page is served for 127.0.0.1 alone."
         if not self._may(request):
-            return (
-                403,
-                "Open the address that `greenloop ui` shows in its terminal; it opens this page once.",
-            )
+            return 403, "Open the address that `greenloop ui` shows in its terminal; it opens this page once."
         if request.method == "GET":
             return 0, ""
         if request.headers.get("origin") != f"http://{host}":
             return 403, "Only the page itself may change anything."
         if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             return 415, "Only JSON is taken."
-        length = request.headers.get("content-length", "")
-        if not length.isdigit() or int(length) > MOST_BYTES:
+        length = request.headers.get(
+            "content-length", ""
+        )  # beyond which no body is read, unless it comes in chunks
+        if "transfer-encoding" in request.headers or not length.isdigit() or int(length) > MOST_BYTES:
             return 413, f"More than {MOST_BYTES // 1024} KB can't be taken."
         return 0, ""
 
@@ -113,21 +114,6 @@ class Guard:
 def key_of(request: Request) -> str:
     """Return the key that a request brings."""
     return request.headers.get("authorization", "").removeprefix("Bearer ")
-
-
-def _bounded(receive: Receive) -> Receive:
-    """Cut off a body that is longer than it was announced to be."""
-    taken = 0
-
-    async def bounded() -> Message:
-        nonlocal taken
-        message = await receive()
-        taken += len(message.get("body", b""))
-        if taken > MOST_BYTES:
-            return {"type": "http.disconnect"}
-        return message
-
-    return bounded
 
 
 class Page:
@@ -151,8 +137,16 @@ class Page:
             Route("/api/runs/{name}/diff/{other}", self.diff),
             Route("/api/runs/{name}/events", self.events),
         ]
-        for name in ("stop", "resume", "answer", "fork", "debug", "decide"):
-            routes.append(Route(f"/api/runs/{{name}}/{name}", self.change(getattr(self, name)), methods=["POST"]))
+        acts: dict[str, Act] = {
+            "stop": self.stop,
+            "resume": lambda name, _: self._jobs.resume(name),
+            "answer": lambda name, body: self._jobs.answer(name, _text(body, "lines")),
+            "fork": self.fork,
+            "debug": lambda name, _: self._jobs.fork(name, None, debug=True),
+            "decide": self.decide,
+        }
+        for name, act in acts.items():
+            routes.append(Route(f"/api/runs/{{name}}/{name}", self.change(act), methods=["POST"]))
         return Starlette(routes=routes, middleware=[Middleware(Guard, sessions=self._sessions, port=port)])
 
     async def index(self, request: Request) -> Response:
@@ -222,18 +216,18 @@ class Page:
                 await asyncio.sleep(POLL_SECONDS)
 
     @staticmethod
-    def change(act: Callable[[str, Json], Json]) -> Callable[[Request], Awaitable[Response]]:
-        """A route that does `act` with the run's name and the JSON body, in a thread."""
+    def change(act: Act) -> Callable[[Request], Awaitable[Response]]:
+        """A route that does `act` in a thread, and names the run that it is done on."""
 
         async def changed(request: Request) -> Response:
             body = await _json_object(request)
             if body is None:
                 return JSONResponse({"error": "A JSON object is wanted."}, 400)
-            return await _answered(lambda: act(request.path_params.get("name", ""), body))
+            return await _answered(lambda: {"run": act(request.path_params.get("name", ""), body).run})
 
         return changed
 
-    def start(self, _: str, body: Json) -> Json:
+    def start(self, _: str, body: Json) -> Job:
         """Begin a run of a spec."""
         spec, examples, tests = (_text(body, field) for field in ("spec", "examples", "tests"))
         changes = {
@@ -241,36 +235,24 @@ class Page:
         }
         if body.get("approve") is True:
             changes["approve"] = "replacement"
-        return {"run": self._jobs.generate(spec, examples, tests, **changes).run}
+        return self._jobs.generate(spec, examples, tests, **changes)
 
-    def stop(self, name: str, _: Json) -> Json:
+    def stop(self, name: str, _: Json) -> Job:
         """Stop a run of this server."""
         job = self._jobs.find(name)
         if job is None or job.future.done():
             raise UsageError("This page did not begin that run, or it has ended; stop it where it was begun.")
         job.cancellation.cancel()
-        return {"run": name}
+        return job
 
-    def resume(self, name: str, _: Json) -> Json:
-        """Go on with a run."""
-        return {"run": self._jobs.resume(name).run}
-
-    def answer(self, name: str, body: Json) -> Json:
-        """Answer open questions, and go on with the run."""
-        return {"run": self._jobs.answer(name, _text(body, "lines")).run}
-
-    def fork(self, name: str, body: Json) -> Json:
+    def fork(self, name: str, body: Json) -> Job:
         """Begin a fork of a run at a round."""
         number = body.get("round")
         if isinstance(number, bool) or not isinstance(number, int):
             raise UsageError("Name the round to fork after.")
-        return {"run": self._jobs.fork(name, number).run}
+        return self._jobs.fork(name, number)
 
-    def debug(self, name: str, _: Json) -> Json:
-        """Let the debugger look at a run that failed."""
-        return {"run": self._jobs.fork(name, None, debug=True).run}
-
-    def decide(self, name: str, body: Json) -> Json:
+    def decide(self, name: str, body: Json) -> Job:
         """Decide on what waits for approval."""
         job, answer = self._jobs.find(name), body.get("answer")
         if job is None:
@@ -278,7 +260,7 @@ class Page:
         if answer not in ANSWERS["replacement"]:
             raise UsageError("That is no answer.")
         job.decide(_text(body, "digest"), Decision(answer, _text(body, "text")))
-        return {"run": name}
+        return job
 
 
 def _text(body: Json, field: str) -> str:
@@ -291,23 +273,8 @@ def _text(body: Json, field: str) -> str:
 async def _answered(work: Callable[[], Json]) -> Response:
     try:
         return JSONResponse(await run_in_threadpool(work))
-    except UsageError as error:
-        return JSONResponse({"error": str(error)}, 400)
     except GreenloopError as error:
-        return JSONResponse({"error": str(error)}, 500)
-
-
-class _Server(uvicorn.Server):
-    """A server that says when it answers."""
-
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], object]) -> None:
-        super().__init__(config)
-        self._ready = ready
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to answer; `ready` may take its time, as a browser that is waited for does."""
-        await super().startup(sockets)
-        threading.Thread(target=self._ready, daemon=True).start()
+        return JSONResponse({"error": str(error)}, 400 if isinstance(error, UsageError) else 500)
 
 
 def serve(
@@ -317,10 +284,15 @@ def serve(
     tell: Callable[[str], None],
     ready: Callable[[], object],
 ) -> None:
-    """Answer on a socket until Ctrl-C or SIGTERM: call `ready` once it does, `tell` with news for the terminal."""
+    """Answer on a socket until Ctrl-C or SIGTERM: call `ready` once requests can come, `tell` with news for the
+    terminal."""
     app = Page(jobs, sessions, tell).app(listening.getsockname()[1])
     config = uvicorn.Config(app, log_level="error", lifespan="off", timeout_graceful_shutdown=2)
-    _Server(config, ready).run(sockets=[listening])
+    listening.listen(config.backlog)
+    threading.Thread(
+        target=ready, daemon=True
+    ).start()  # it may take its time, as a browser that is waited for does
+    uvicorn.Server(config).run(sockets=[listening])
 
 
 async def _json_object(request: Request) -> Json | None:

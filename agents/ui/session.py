@@ -1,4 +1,4 @@
-"""Who may use the page: an address opens it once, for a key that the browser keeps and sends as a header.
+"""Sessions of the page: an address opens it once, for a key that the browser keeps and sends as a header.
 
 A cookie would go to every port of the host, and an address on a command line is read by every user of the machine.
 """

@@ -1,4 +1,4 @@
-"""What the page shows of runs, as JSON documents."""
+"""Views of runs for the page, as JSON documents."""
 
 from __future__ import annotations
 
@@ -35,17 +35,18 @@ def listing(jobs: Jobs) -> list[Json]:
 
 def _row(run: RunDirectory, job: Job | None) -> Json:
     row: Json = {"name": run.path.name, "kind": run.kind, "created": "", "tokens": 0, "seconds": 0.0, "cost": None}
+    row |= {"grade": None, "model": None}
     if job is not None and not run.exists:
         told = job.document()
-        return {**row, "title": clean(told["said"]), "state": told["state"], "grade": None, "model": None}
+        return {**row, "title": clean(told["said"]), "state": told["state"]}
     try:
         record = run.record()
     except (GreenloopError, OSError) as error:
-        return {**row, "title": clean(str(error)), "state": "unreadable", "grade": None, "model": None}
+        return {**row, "title": clean(str(error)), "state": "unreadable"}
     row |= {"state": state_of(run, record, job), "created": record.created}
     ended: Ending | None
     if isinstance(record, HealRecord):
-        row |= {"title": f"heal {Path(record.request.path).name}", "grade": None, "model": None}
+        row["title"] = f"heal {Path(record.request.path).name}"
         if (ended := record.result) is not None:
             row |= {"grade": ended.grade or ended.outcome, "model": ended.model}
     else:
@@ -127,17 +128,10 @@ def _call(path: Path) -> Json | None:
 
 
 def _proposal(job: Job | None) -> Json | None:
-    proposal = job.proposal if job is not None else None
-    if proposal is None:
+    if job is None or (proposal := job.proposal) is None:
         return None
-    return {
-        "digest": proposal.digest,
-        "title": clean(proposal.title),
-        "diff": clean(proposal.diff),
-        "text": proposal.text,
-        "facts": [clean(fact) for fact in proposal.facts],
-        "problem": clean(proposal.problem),
-    }
+    shown = {name: clean(getattr(proposal, name)) for name in ("title", "diff", "problem")}
+    return {"digest": proposal.digest, "text": proposal.text, "facts": list(map(clean, proposal.facts)), **shown}
 
 
 def _facts(record: RunRecord) -> Iterator[tuple[str, str]]:

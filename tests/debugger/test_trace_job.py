@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agents.debugger.trace_job import trace_job
+from agents.debugger.trace_job import trace
 from agents.sandbox import Sandbox
 
 from ..support.sandboxes import open_or_skip
@@ -32,9 +32,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 def traced(sandbox: Sandbox, code: str, call: str, seconds: float = 5.0) -> str:
-    made = trace_job(code, call, seconds)
-    with sandbox.launch(made.job) as running:
-        return made.read(running.wait())
+    return trace(code, call, sandbox, seconds=seconds)
 
 
 def test_each_line_is_told_with_the_names_that_it_changed(sandbox: Sandbox) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agents.heal.heal import heal_case
-from agents.heal.run import open_case
+from agents.heal.request import open_case
 from agents.records import Reply, Request
 from agents.records.heal import HealRequest, HealResult
 from agents.roles.ask import LARGE_MODEL
@@ -69,6 +69,7 @@ def test_three_honest_patches_that_answer_alike_are_verified(heals: Heals) -> No
     code = heals.run("report.py", "--expect", "total: 6")
     assert code == 0
     assert heals.document["grade"] == "verified"
+    assert any("other answers that the code gave" in note for note in heals.document["notes"])
 
 
 def test_an_answer_decides_and_asks_nothing_twice(heals: Heals) -> None:

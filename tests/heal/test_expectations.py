@@ -9,10 +9,11 @@ import time
 import pytest
 
 from agents.heal.expectations import read_expectations
+from agents.records.heal import HealRequest
 
 
 def test_a_pattern_that_takes_forever_ends_within_its_limit() -> None:
-    expected = read_expectations("/(a+)+$/", False, None, ())
+    expected = read_expectations(HealRequest(path="s.py", expect="/(a+)+$/"))
     began = time.monotonic()
     (item,) = expected.failing(0, "a" * 40 + "!", {})
     assert time.monotonic() - began < 30

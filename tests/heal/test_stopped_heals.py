@@ -13,9 +13,10 @@ import pytest
 
 from agents.errors import BudgetSpent, UsageError
 from agents.events import Asked, Event, Note, ignore_event
+from agents.heal.case import Case
 from agents.heal.heal import heal_case
+from agents.heal.request import check_recorded
 from agents.heal.run import HealOptions, run_heal
-from agents.heal.target import check_recorded
 from agents.jobs import Jobs
 from agents.records import Reply, Request
 from agents.records.heal import Answer, Call, HealRequest, HealResult, Observation, Symptom
@@ -165,7 +166,7 @@ def test_a_heal_that_has_written_goes_on_once_that_is_taken_back(heals: Heals) -
 
 
 @dataclass(frozen=True)
-class Fails:
+class Fails(Case):
     """A case that fails until its text is `right`, and then holds for so many runs."""
 
     text: str
@@ -173,10 +174,8 @@ class Fails:
     runs: list[str]
     holds: int = 99
     trusted: bool = False
-    target: None = None
     task: str = "It fails."
     holds_out: bool = False
-    other_runs: tuple[Call, ...] = ()
 
     @property
     def files(self) -> Mapping[str, str]:

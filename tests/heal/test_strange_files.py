@@ -15,8 +15,8 @@ import pytest
 from agents.batch.entries import read_entries
 from agents.batch.heals import heal_content
 from agents.errors import UsageError
-from agents.heal.target import read_target
-from agents.heal.tests_request import tests_case as case_of_tests
+from agents.heal.request import read_target
+from agents.heal.request import tests_case as case_of_tests
 from agents.heal.tree import read_tree
 from agents.records.heal import HealRequest
 from agents.sandbox import open_sandbox

@@ -17,17 +17,15 @@ import time
 import types
 from pathlib import Path
 
-from .calls import DEEPEST, NO_END, SCALARS
+from .calls import MOST_ITEMS, NO_END, shown
 from .report import Report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Any
 
 _CALL_SECONDS = 1.0
 _ALL_SECONDS = 5.0
-_MOST_ITEMS = 2000
 _MOST_OUTPUT = 4000
 _MOST_BYTES = 200_000
 
@@ -36,23 +34,22 @@ def main() -> None:
     """Answer calls of functions in files of a folder; no other program runs."""
     descriptor, tree, _, _, _, asked = json.loads(sys.argv[1])
     sys.path[0] = tree
-    answer(Report(descriptor, tree), tree, asked, None)
+    answer(Report(descriptor, tree), tree, asked)
 
 
-def answer(report: Report, tree: str, asked: list[list[str]], main: types.ModuleType | None) -> None:
-    """Tell what calls (path and source of each) come to; `main` is the program's `__main__`, which has ended."""
-    answers = Answers(tree, main)
+def answer(report: Report, tree: str, asked: list[list[str]]) -> None:
+    """Tell what calls (path and source of each) come to, in modules as the program has left them."""
+    answers = Answers(tree)
     for path, source in asked:
         report.answers.append(answers.to(path, source))
         report.write()
 
 
 class Answers:
-    """Answers calls of functions in the files below the folder `tree`; `main` is the module that is `__main__`."""
+    """Answers calls of functions in the files below the folder `tree`."""
 
-    def __init__(self, tree: str, main: types.ModuleType | None) -> None:
+    def __init__(self, tree: str) -> None:
         self._tree = tree
-        self._main = main
         self._end = time.monotonic() + _ALL_SECONDS
 
     def to(self, path: str, source: str) -> dict[str, Any] | None:
@@ -86,20 +83,20 @@ class Answers:
         before = _given(args, keywords)
         answer: dict[str, Any] = {"value": None, "raises": None}
         receiver: Any = None
-        held = _shown(receiver)
+        held = shown(receiver)
         printed = io.StringIO()
         began = time.process_time()
         try:
             with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
                 found = eval(compile(ast.Expression(function), "<call>", "eval"), scope)
                 receiver = getattr(found, "__self__", None)
-                held = _shown(receiver)
+                held = shown(receiver)
                 value = found(*args, **keywords) if function is not node else found
-                answer["value"] = _shown(_awaited(value))
+                answer["value"] = shown(_awaited(value))
         except BaseException as error:  # whatever it is, the call ended with it
             answer["raises"] = type(error).__qualname__
         seconds = time.process_time() - began
-        after, state = _given(args, keywords), _shown(receiver)
+        after, state = _given(args, keywords), shown(receiver)
         return {
             **answer,
             "seconds": seconds,
@@ -110,8 +107,8 @@ class Answers:
 
     def _module(self, path: str) -> types.ModuleType:
         place = str(Path(self._tree, path))
-        for module in [self._main, *list(sys.modules.values())]:
-            if module is not None and getattr(module, "__file__", None) == place:
+        for module in list(sys.modules.values()):  # `__main__` is among the first
+            if getattr(module, "__file__", None) == place:
                 return module
         top = Path(place).parent
         while (top / "__init__.py").exists():
@@ -141,7 +138,7 @@ def _arguments(node: Any) -> tuple[list[Any], dict[str, Any], Any]:
 
 
 def _given(args: list[Any], keywords: dict[str, Any]) -> str:
-    texts = [*map(_shown, args), *(f"{name}={_shown(value)}" for name, value in keywords.items())]
+    texts = [*map(shown, args), *(f"{name}={shown(value)}" for name, value in keywords.items())]
     return f"({', '.join(texts)})"
 
 
@@ -159,34 +156,5 @@ def _awaited(value: Any) -> Any:
 
         return asyncio.run(value)
     if hasattr(value, "__next__"):
-        return ["yields", *itertools.islice(value, _MOST_ITEMS)]
+        return ["yields", *itertools.islice(value, MOST_ITEMS)]
     return value
-
-
-def _shown(value: Any, depth: int = 0) -> str:
-    """A text that equal values of one type share: of plain data its source."""
-    kind = type(value)
-    if kind in SCALARS:
-        return repr(value)
-    if depth > DEEPEST:
-        return "..."
-    if kind is dict:
-        keys, values = _each(value, depth), _each(value.values(), depth)
-        return f"{{{', '.join(map('{}: {}'.format, keys, values))}}}"
-    if kind in (list, tuple, set, frozenset):
-        inner = list(_each(value, depth))
-        if kind is tuple:
-            return f"({', '.join(inner)}{',' * (len(inner) == 1)})"
-        if kind is list:
-            return f"[{', '.join(inner)}]"
-        items = f"{{{', '.join(sorted(inner))}}}" if inner else ""
-        return items if kind is set and inner else f"{kind.__name__}({items})"
-    if isinstance(value, (type, types.ModuleType)) or callable(value):
-        return f"<{getattr(value, '__qualname__', kind.__qualname__)}>"
-    if getattr(kind, "__repr__", None) is vars(object)["__repr__"]:
-        return f"{kind.__qualname__}({_shown(getattr(value, '__dict__', {}), depth + 1)})"
-    return f"{kind.__qualname__}: {value!r}"
-
-
-def _each(values: Iterable[Any], depth: int) -> Iterable[str]:
-    return (_shown(each, depth + 1) for each in itertools.islice(values, _MOST_ITEMS))

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
+import types
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import types
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
 SCALARS = (type(None), bool, int, float, complex, str, bytes)
 NO_END = "no end"
 """In the place of what a call raises that takes too long, or ends its process."""
 DEEPEST = 8
+MOST_ITEMS = 2000
 _MOST_CALLS = 8
 _MOST_SEEN = 200
 """Of one function: calls that are told, and calls that are looked at."""
@@ -66,8 +70,7 @@ def _source(name: str, code: types.CodeType, values: dict[str, Any]) -> str:
     owner, _, last = name.rpartition(".")
     if owner and positional and _is_of(positional[0], owner):
         name = f"{_receiver(positional.pop(0))}.{last}"
-    arguments = [*map(literal, positional), *(f"{key}={literal(value)}" for key, value in keywords.items())]
-    source = f"{name}({', '.join(arguments)})"
+    source = f"{name}({listed(positional, keywords)})"
     if len(source) > _LONGEST:
         raise NotPlain("its arguments are too long")
     return source
@@ -87,34 +90,75 @@ def _receiver(value: Any) -> str:
     if isinstance(value, type):
         return value.__qualname__
     kind = type(value)
-    bases = kind.__mro__[:-1]
-    if "<locals>" in kind.__qualname__ or any(
-        vars(base).get("__slots__") or base.__module__ == "builtins" for base in bases
-    ):
+    if "<locals>" in kind.__qualname__ or any(map(keeps_state_elsewhere, kind.__mro__[:-1])):
         raise NotPlain(f"the state of a {kind.__qualname__} can't be copied")
-    state = [f"{key}={literal(each)}" for key, each in vars(value).items()]
-    return f"having({', '.join([kind.__qualname__, *state])})"
+    return having(kind.__qualname__, vars(value))
 
 
-def literal(value: Any, depth: int = 0) -> str:
+def keeps_state_elsewhere(kind: type) -> bool:
+    """Return True if objects of a class have state that is in no attribute dictionary."""
+    return bool(vars(kind).get("__slots__")) or kind.__module__ == "builtins"
+
+
+def having(kind: str, state: Mapping[str, Any]) -> str:
+    """The source of an object of a class that has these attributes. Raises NotPlain."""
+    return f"having({', '.join([kind, *filter(None, [listed((), state)])])})"
+
+
+def listed(positional: Iterable[Any], keywords: Mapping[str, Any]) -> str:
+    """The source of arguments. Raises NotPlain."""
+    named = (f"{key}={literal(value)}" for key, value in keywords.items())
+    return ", ".join([*map(literal, positional), *named])
+
+
+def literal(value: Any) -> str:
     """The source of plain data, which stands for an equal value wherever it is read. Raises NotPlain."""
+    _check_plain(value, 0)
+    return shown(value)
+
+
+def _check_plain(value: Any, depth: int) -> None:
     kind = type(value)
     if kind in (float, complex) and not abs(value) < float("inf"):
         raise NotPlain(f"{value} is among its arguments")
     if depth > DEEPEST or (kind in (int, str, bytes, list, tuple, set, dict) and _size(value) > _LONGEST):
         raise NotPlain("its arguments are too long")
     if kind in SCALARS:
-        return repr(value)
-    if kind is dict:
-        pairs = (f"{literal(key, depth + 1)}: {literal(each, depth + 1)}" for key, each in value.items())
-        return f"{{{', '.join(pairs)}}}"
-    if kind not in (list, tuple, set) or value == set():
+        return
+    if kind not in (list, tuple, set, dict) or value == set():
         raise NotPlain(f"a {kind.__qualname__} is among its arguments")
-    inner = [literal(each, depth + 1) for each in value]
-    if kind is tuple:
-        return f"({', '.join(inner)}{',' * (len(inner) == 1)})"
-    return f"[{', '.join(inner)}]" if kind is list else f"{{{', '.join(sorted(inner))}}}"
+    for each in [*value, *value.values()] if kind is dict else value:
+        _check_plain(each, depth + 1)
 
 
 def _size(value: Any) -> int:
     return value.bit_length() // 3 if isinstance(value, int) else len(value)
+
+
+def shown(value: Any, depth: int = 0) -> str:
+    """A text that equal values of one type share: of plain data its source."""
+    kind = type(value)
+    if kind in SCALARS:
+        return repr(value)
+    if depth > DEEPEST:
+        return "..."
+    if kind is dict:
+        keys, values = _each(value, depth), _each(value.values(), depth)
+        return f"{{{', '.join(map('{}: {}'.format, keys, values))}}}"
+    if kind in (list, tuple, set, frozenset):
+        inner = list(_each(value, depth))
+        if kind is tuple:
+            return f"({', '.join(inner)}{',' * (len(inner) == 1)})"
+        if kind is list:
+            return f"[{', '.join(inner)}]"
+        items = f"{{{', '.join(sorted(inner))}}}" if inner else ""
+        return items if kind is set and inner else f"{kind.__name__}({items})"
+    if isinstance(value, (type, types.ModuleType)) or callable(value):
+        return f"<{getattr(value, '__qualname__', kind.__qualname__)}>"
+    if getattr(kind, "__repr__", None) is vars(object)["__repr__"]:
+        return f"{kind.__qualname__}({shown(getattr(value, '__dict__', {}), depth + 1)})"
+    return f"{kind.__qualname__}: {value!r}"
+
+
+def _each(values: Iterable[Any], depth: int) -> Iterable[str]:
+    return (shown(each, depth + 1) for each in itertools.islice(values, MOST_ITEMS))

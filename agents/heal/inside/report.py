@@ -1,4 +1,4 @@
-"""What a program that failed tells of its errors: a JSON document in a file that has no name."""
+"""Tells of a program's errors and calls: a JSON document in a file that has no name."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ _MOST_VALUES = 12
 _MOST_MESSAGE = 2000
 _MOST_TEXT = 20_000
 _MOST_CALLED = 2000
+_UNNAMED = ("builtins", "__main__")
 _SKIPPED = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type)
 
 
 class Report:
-    """What is told to the process that started this one: a JSON document in a file that has no name."""
+    """A JSON document for the process that started this one."""
 
     def __init__(self, descriptor: int, tree: str) -> None:
         self._descriptor = descriptor
@@ -68,11 +69,11 @@ class Report:
         if os.getpid() == self._pid:
             told = {
                 "errors": self._errors,
-                "called": list(self._called),
+                "called": list(self._called)[::-1],
                 "ended": self.ended,
                 "tests": self.tests,
-                "calls": list(self._calls.found),
-                "left_out": list(self._calls.left_out),
+                "calls": list(map(_call, self._calls.found)),
+                "left_out": list(map(_call, self._calls.left_out)),
                 "answers": self.answers,
             }
             data = json.dumps(told).encode()
@@ -84,25 +85,21 @@ class Report:
         if isinstance(error, SyntaxError):
             path = str(error.filename or "")
             missing_block = "expected an indented block" in str(error.msg)
-            own = (
-                [[path[len(self._tree) :], (error.lineno or 1) - missing_block, "<module>", {}]]
-                if self._is_own(path)
-                else []
-            )
+            line = (error.lineno or 1) - missing_block
+            own = [self._place(path, line, "<module>", {})] if self._is_own(path) else []
         else:
             own = [self._frame(frame, line) for frame, line in frames if self._is_own(frame.f_code.co_filename)]
         own.reverse()
         for frame in own[_FRAMES_WITH_VALUES:]:
-            frame[3] = {}
+            frame["values"] = {}
         kind = type(error)
         return {
-            "type": kind.__qualname__,
-            "module": kind.__module__,
+            "kind": kind.__qualname__ if kind.__module__ in _UNNAMED else f"{kind.__module__}.{kind.__qualname__}",
             "bases": [base.__name__ for base in kind.__mro__],
             "message": _text(error)[:_MOST_MESSAGE],
-            "errno": _plain(getattr(error, "errno", None)),
-            "filename": _plain(getattr(error, "filename", None)),
-            "name": _plain(getattr(error, "name", None)),
+            "errno": _plain(error, "errno", int),
+            "filename": _plain(error, "filename", str),
+            "name": _plain(error, "name", str),
             "raised_in": frames[-1][0].f_code.co_filename if frames else "",
             "frames": own,
             "text": self._formatted(error),
@@ -125,7 +122,7 @@ class Report:
     def _is_own(self, path: str) -> bool:
         return path.startswith(self._tree)
 
-    def _frame(self, frame: types.FrameType, line: int) -> list[Any]:
+    def _frame(self, frame: types.FrameType, line: int) -> dict[str, Any]:
         code = frame.f_code
         values: dict[str, str] = {}
         for name, value in list(frame.f_locals.items()):
@@ -136,7 +133,10 @@ class Report:
                 and len(values) < _MOST_VALUES
             ):
                 values[name] = _shown(value)
-        return [code.co_filename[len(self._tree) :], line, getattr(code, "co_qualname", code.co_name), values]
+        return self._place(code.co_filename, line, getattr(code, "co_qualname", code.co_name), values)
+
+    def _place(self, path: str, line: int, function: str, values: dict[str, str]) -> dict[str, Any]:
+        return {"path": path[len(self._tree) :], "line": line, "function": function, "values": values}
 
 
 def stripped(error: BaseException) -> types.TracebackType | None:
@@ -158,8 +158,14 @@ def _chain(error: BaseException, seen: set[int]) -> Iterator[BaseException]:
             yield from _chain(inner, seen)
 
 
-def _plain(value: Any) -> Any:
-    return value if type(value) in (int, str) else None
+def _call(call: tuple[str, str, str]) -> dict[str, str]:
+    path, function, source = call
+    return {"path": path, "function": function, "source": source}
+
+
+def _plain(error: BaseException, name: str, kind: type) -> Any:
+    value = getattr(error, name, None)
+    return value if type(value) is kind else None
 
 
 def _text(error: BaseException) -> str:
@@ -169,15 +175,13 @@ def _text(error: BaseException) -> str:
         return ""
 
 
-class _Short(reprlib.Repr):
-    def __init__(self) -> None:
-        super().__init__()
-        self.maxstring = self.maxother = self.maxlong = 80
-        self.maxlist = self.maxtuple = self.maxset = self.maxdict = 8
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
+_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxset = _SHORT.maxdict = 8
 
 
 def _shown(value: object) -> str:
     try:
-        return _Short().repr(value)[:200]
+        return _SHORT.repr(value)[:200]
     except Exception as error:
         return f"<{type(value).__name__} that has no repr: {type(error).__name__}>"

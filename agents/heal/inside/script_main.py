@@ -50,7 +50,7 @@ def main() -> None:
         if asked:
             from .answers import answer
 
-            answer(report, tree, asked, module)
+            answer(report, tree, asked)
 
 
 def _report_threads(report: Report) -> None:

@@ -75,7 +75,7 @@ def main() -> None:
     if asked:
         from .answers import answer
 
-        answer(report, tree, asked, None)
+        answer(report, tree, asked)
     sys.exit(int(ended))
 
 

@@ -171,8 +171,8 @@ class Called:
             return None
         values = list(frame.f_locals.items())[:_MOST_VALUES] if code.co_name != "<module>" else []
         shown = {name: _text(repr, value)[:_MOST_VALUE] for name, value in values}
-        path = code.co_filename[len(self._root) + 1 :]
-        return [path, line, getattr(code, "co_qualname", code.co_name), shown]
+        path, function = code.co_filename[len(self._root) + 1 :], getattr(code, "co_qualname", code.co_name)
+        return {"path": path, "line": line, "function": function, "values": shown}
 
 
 def _walked(error: BaseException) -> list[tuple[types.FrameType, int]]:

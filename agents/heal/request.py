@@ -1,0 +1,262 @@
+"""A request to heal: read from words, checked, and opened as a case."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatch
+from pathlib import Path
+
+from ..errors import UsageError
+from ..files import contained, read_regular
+from ..records.heal import HealRequest
+from ..sandbox import Sandbox, SandboxLimits
+from ..syntax.encoding import decoded
+from ..syntax.units import unit_named
+from ..verifier import inside_bytecode
+from .call_process import STAND_INS
+from .expectations import read_calls, read_expectations
+from .script_run import Invocation
+from .scripts import ScriptCase
+from .tests_case import TestsCase
+from .tree import Tree, files_below, never_changes, read_tree
+
+_REFUSED = ("PATH", "HOME")
+_REFUSED_PREFIXES = ("LD_", "PYTHON", "DYLD_")
+_MOST_STDIN = 8 << 20
+_MARKS = ("pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg", "setup.py", ".git")
+"""What the top of a project holds."""
+_CPU_SHARE = 2
+"""Processor seconds for each second of wall time: tests may use both cores."""
+_INERT = Path(inside_bytecode.__file__).with_name("inside") / "call_process" / "inert_decorators.py"
+_PACKAGE = """
+
+replace_packages([__name__])
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(_Package("greenloop"), name)
+"""
+
+
+def read_target(
+    target: str, tests: Sequence[str], may_change: Sequence[str], folder: Path = Path()
+) -> tuple[str, str | None, tuple[str, ...]]:
+    """Path, name and tests of what is to be healed; what is not absolute lies in `folder`.
+
+    Raises UsageError where tests and files that may change don't fit the target.
+    """
+    path, colons, name = target.partition("::")
+    whole = folder / path
+    if colons and not tests:
+        raise UsageError(f"Say which test {target} fails: --test tests/test_it.py::test_name")
+    if whole.is_dir() and not (tests and may_change):
+        raise UsageError(f"{path} is a folder; name what fails and what may change: --tests, --may-change.")
+    if tests and not colons and not whole.is_dir():
+        raise UsageError(f"Tests go with a function or a project; name it: {path}::NAME")
+    return str(whole.absolute()), name or None, tuple(_absolute(each, folder) for each in tests)
+
+
+def _absolute(reference: str, folder: Path) -> str:
+    path, colons, rest = reference.partition("::")
+    return f"{(folder / path).absolute()}{colons}{rest}"
+
+
+def check_recorded(request: HealRequest, roots: Sequence[Path]) -> None:
+    """Raise UsageError unless all files that a request names lie below `roots`.
+
+    A record may be anybody's: what it has a script read, and tells of in prompts, is named by the user once more.
+    """
+    tests = [each.partition("::")[0] for each in request.tests]
+    for path in (request.path, *tests, *request.data, *filter(None, [request.stdin])):
+        if not any(Path(path).resolve().is_relative_to(root.resolve()) for root in roots):
+            raise UsageError(
+                f"The record of this heal names {path}, which lies outside of {roots[0].resolve()}; go on with it "
+                "from there, or name that too: heal FOLDER --resume RUN, --data, --stdin."
+            )
+
+
+def open_case(
+    request: HealRequest, sandbox: Sandbox, environment: Mapping[str, str], cancelled: Callable[[], bool]
+) -> ScriptCase | TestsCase:
+    """Read a case; `environment` has the values of the variables that a script gets. Raises UsageError."""
+    if request.tests:
+        return tests_case(request, sandbox, cancelled)
+    return _script_case(request, sandbox, environment, cancelled)
+
+
+def _script_case(
+    request: HealRequest, sandbox: Sandbox, environment: Mapping[str, str], cancelled: Callable[[], bool]
+) -> ScriptCase:
+    script = Path(request.path)
+    root = script.parent
+    if not script.is_file():
+        raise UsageError(f"There is no script {script}; give the path of a Python file.")
+    named, extra = _data(root, request.data)
+    tree = read_tree(root, [script.name, *named], extra)
+    expectations = read_expectations(request)
+    texts = _changeable(tree, script.name, request.may_change)
+    expected = read_calls(request.expect_call, texts)
+    run = Invocation(
+        script.name,
+        request.arguments,
+        _stdin(request.stdin),
+        _checked_environment(environment),
+        wanted=tuple(check.path for check in expectations.files),
+    )
+    return ScriptCase(
+        sandbox=sandbox,
+        limits=_limits(request, 1),
+        tree=tree,
+        texts=texts,
+        cancelled=cancelled,
+        expected_calls=expected,
+        invocation=replace(run, asked=tuple(each.call for each in expected)),
+        expectations=expectations,
+        keep=tuple(replace(run, arguments=_split(text)) for text in request.keep),
+    )
+
+
+def _data(root: Path, data: Sequence[str]) -> tuple[list[str], dict[str, Path]]:
+    """Return the files that `--data` names, themselves or by their folder: those below `root`, and those from
+    elsewhere, which lie beside the script under their own names. Raises UsageError."""
+    root = Path(os.path.abspath(root))  # noqa: PTH100
+    named: list[str] = []
+    elsewhere: dict[str, Path] = {}
+    for path in (Path(os.path.abspath(each)) for each in data):  # noqa: PTH100 (`..` goes, and links stay)
+        folder, found = path.parent, [path]
+        if path.is_dir():
+            folder, found = path, [path / inner for inner in files_below(path)]
+        files = [each for each in found if each.is_file()]
+        if not files:
+            raise UsageError(f"--data {path}: there is no file.")
+        if path.is_relative_to(root):
+            named += [each.relative_to(root).as_posix() for each in files]
+        else:
+            elsewhere |= {each.relative_to(path.parent).as_posix(): contained(each, folder) for each in files}
+    return named, elsewhere
+
+
+def _limits(request: HealRequest, share: int) -> SandboxLimits:
+    return SandboxLimits(wall_seconds=request.seconds, cpu_seconds=max(1, round(request.seconds * share)))
+
+
+def _changeable(tree: Tree, script: str | None, patterns: Sequence[str]) -> dict[str, str]:
+    """The texts of the file `script` and of those that `--may-change` names, tests and configuration left out.
+    Raises UsageError where it names none."""
+    found = [script] if script else []
+    for pattern in patterns:
+        matching = [
+            path
+            for path in tree.files
+            if fnmatch(path, pattern) and path.endswith(".py") and path != script
+            and not never_changes(path)
+        ]  # fmt: skip
+        if not matching and not (script and fnmatch(script, pattern)):
+            raise UsageError(f"--may-change {pattern} names no Python file below {tree.root} that may change.")
+        found += matching
+    texts: dict[str, str] = {}
+    for path in found:
+        try:
+            texts[path] = decoded(tree.files[path])
+        except (SyntaxError, ValueError, LookupError) as error:
+            raise UsageError(f"{tree.root / path} is not in the encoding that it declares ({error}).") from error
+    return texts
+
+
+def _checked_environment(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    for name in environment:
+        if name in _REFUSED or name.startswith(_REFUSED_PREFIXES) or not name or "=" in name:
+            raise UsageError(f"--env {name} can't be set: it says which programs and libraries run.")
+    return tuple(environment.items())
+
+
+def _stdin(path: str | None) -> bytes | None:
+    if path is None:
+        return None
+    try:
+        data = read_regular(Path(path), most=_MOST_STDIN + 1)
+    except OSError as error:
+        raise UsageError(f"--stdin {path} can't be read ({error.strerror}).") from error
+    if len(data) > _MOST_STDIN:
+        raise UsageError(f"--stdin {path} is longer than {_MOST_STDIN >> 20} MiB; give a shorter file.")
+    return data
+
+
+def _split(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise UsageError(f"--keep {text!r} can't be split into arguments ({error}).") from error
+
+
+def tests_case(request: HealRequest, sandbox: Sandbox, cancelled: Callable[[], bool]) -> TestsCase:
+    """Read a project with tests that fail. Raises UsageError."""
+    path = Path(request.path)
+    if not path.exists():
+        raise UsageError(f"There is no {path}; give the path of a Python file or of a project's folder.")
+    if path.is_file() and never_changes(path.name):
+        raise UsageError(f"{path} holds tests or configuration, which never change; name the code that they test.")
+    tests = [Path(reference.partition("::")[0]) for reference in request.tests]
+    for each in tests:
+        if not each.exists():
+            raise UsageError(f"There is no {each}; name tests as pytest does: tests/test_it.py::test_name")
+    root = path if path.is_dir() else _root(path, tests)
+    for each in tests:
+        if not each.resolve().is_relative_to(root.resolve()):
+            raise UsageError(f"{each} lies outside of {root}; name tests of that project.")
+    own = None if path.is_dir() else _relative(path, root)
+    named = [_relative(each, root) for each in tests if each.is_file()]
+    tree = read_tree(root, [*([own] if own else []), *named], {})
+    references = tuple(
+        _relative(each, root) + reference[len(str(each)) :]
+        for each, reference in zip(tests, request.tests, strict=True)
+    )
+    texts = _changeable(tree, own, request.may_change)
+    if own and request.name is not None:
+        try:
+            unit_named(own, texts[own], request.name, (), 0)
+        except ValueError as error:
+            raise UsageError(f"{path}: {error}; name a function or a method: FILE.py::Class.method") from error
+    return TestsCase(
+        sandbox=sandbox,
+        limits=_limits(request, _CPU_SHARE),
+        tree=tree,
+        texts=texts,
+        cancelled=cancelled,
+        expected_calls=read_calls(request.expect_call, texts),
+        wanted=references,
+        target=(own, request.name) if own and request.name is not None else None,
+    )
+
+
+def _root(path: Path, tests: list[Path]) -> Path:
+    """The top of the project of a file: the nearest folder above that has a project's marks and the tests."""
+    common = Path(os.path.commonpath([path.parent, *(each.parent for each in tests)]))
+    for folder in (common, *common.parents):
+        if any((folder / mark).exists() for mark in _MARKS):
+            return folder
+    return common
+
+
+def _relative(path: Path, root: Path) -> str:
+    return contained(path, root).relative_to(root.resolve()).as_posix()
+
+
+def call_tests(
+    path: Path, files: Sequence[Path], sandbox: Sandbox, seconds: float, cancelled: Callable[[], bool]
+) -> TestsCase:
+    """Read the project of the module `path` and of the pytest files of one of its functions.
+
+    They are run by the project's own pytest, on a copy in which greenloop's decorators leave functions as they
+    are. Raises UsageError.
+    """
+    request = HealRequest(path=str(path), tests=tuple(map(str, files)), seconds=seconds)
+    case = tests_case(request, sandbox, cancelled)
+    inert = (_INERT.read_text(encoding="utf-8") + _PACKAGE).encode()
+    own = {file.partition("/")[0] for file in case.tree.files}
+    stand_ins = {f"{name}/__init__.py": inert for name in STAND_INS if name not in own}
+    tree = replace(case.tree, files={**case.tree.files, **stand_ins})
+    return replace(case, tree=tree, arguments=case.wanted)
