@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 from cyclopts import Parameter
 
 from ..batch.totals import UNLIMITED, Totals
-from ..errors import GreenloopError, Interrupted, UsageError
+from ..errors import UsageError
 from ..run.recorded_settings import gone_on
 from ..settings import Count, Settings
 from ..terminal.console import Console
-from .batch_status import show_result
-from .json_output import document_alone
-from .signals import handled
+from .ending import conclude, handled
 
 if TYPE_CHECKING:
     from ..batch.driver import BatchDisplay, Stop
+    from ..batch.outcome import BatchResult
     from ..batch.records import Batch, Entry
 
 
@@ -71,30 +70,25 @@ def batch(
     from ..batch.outcome import failed_batch
     from ..batch.package import check_package, packaged
     from ..batch.records import Batch
+    from ..terminal.batch_console import print_batch
 
     console = Console(quiet=settings.quiet, color=settings.color)
-    with document_alone(settings.json) as stream:
-        try:
-            if check:
-                return _list(_read(specs, shard), console, stream if settings.json else None)
-            if resume is not None:
-                wanted = _stored(resume, settings, totals, jobs, (*specs, out, shard), console)
-            else:
-                wanted = _new(specs, out, shard, Batch(out or Path(), (), settings, os.environ, totals, jobs))
-            wanted = replace(wanted, ray=ray, redo=redo)
-            if package is not None:
-                check_package(package)
-            result = run_batch(wanted, partial(_display, console), _interruptible)
-            if package is not None:
-                result = packaged(package, result, wanted.settings)
-        except KeyboardInterrupt:
-            result = failed_batch(Interrupted("Interrupted before the batch began, or while it was reported on."))
-        except GreenloopError as error:
-            if not settings.json:
-                raise
-            result = failed_batch(error)
-        show_result(result, console, stream if settings.json else None)
-    return result.exit_code
+
+    def work(stream: TextIO) -> BatchResult | int:
+        if check:
+            return _list(_read(specs, shard), console, stream if settings.json else None)
+        if resume is not None:
+            wanted = _stored(resume, settings, totals, jobs, (*specs, out, shard), console)
+        else:
+            wanted = _new(specs, out, shard, Batch(out or Path(), (), settings, os.environ, totals, jobs))
+        wanted = replace(wanted, ray=ray, redo=redo)
+        if package is not None:
+            check_package(package)
+        result = run_batch(wanted, partial(_display, console), _interruptible)
+        return result if package is None else packaged(package, result, wanted.settings)
+
+    interrupted = "Interrupted before the batch began, or while it was reported on."
+    return conclude(console, settings.json, work, failed_batch, partial(print_batch, console), interrupted)
 
 
 def _read(specs: Sequence[str], shard: str | None) -> tuple[Entry, ...]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 from cyclopts import Parameter
 
-from ..errors import GreenloopError, UsageError
+from ..errors import UsageError
 from ..settings import RequiredGrade
 from ..terminal.console import Console
-from .json_output import document_alone
+from .ending import conclude, document_alone
 
 if TYPE_CHECKING:
     from ..batch.outcome import BatchResult
@@ -60,26 +61,15 @@ def merge(
     """
     from ..batch import merge as batches
     from ..batch.outcome import failed_batch
-
-    console = Console()
-    with document_alone(json) as stream:
-        try:
-            if not directories:
-                raise UsageError("Give the directories of the shards.")
-            result = batches.merge(directories, out, require)
-        except GreenloopError as error:
-            if not json:
-                raise
-            result = failed_batch(error)
-        show_result(result, console, stream if json else None)
-    return result.exit_code
-
-
-def show_result(result: BatchResult, console: Console, stream: TextIO | None) -> None:
-    """Print the end of a batch: as a JSON document on `stream`, or for a person where there is none."""
     from ..terminal.batch_console import print_batch
 
-    if stream is not None:
-        console.document(result, stream)
-    else:
-        print_batch(console, result)
+    console = Console()
+
+    def work(_: TextIO) -> BatchResult:
+        if not directories:
+            raise UsageError("Give the directories of the shards.")
+        return batches.merge(directories, out, require)
+
+    return conclude(
+        console, json, work, failed_batch, partial(print_batch, console), "Interrupted; give another --out."
+    )

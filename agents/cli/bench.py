@@ -56,12 +56,10 @@ class MeasureOptions:
     sandbox: SandboxName = "auto"
     """Where untrusted code runs."""
 
-
-def settings_of(options: MeasureOptions) -> Settings:
-    """Return the settings that they make."""
-    return Settings(
-        model=options.model, api_base=options.api_base, weights=options.weights, sandbox=options.sandbox
-    )
+    @property
+    def settings(self) -> Settings:
+        """The settings that they make."""
+        return Settings(model=self.model, api_base=self.api_base, weights=self.weights, sandbox=self.sandbox)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +129,6 @@ def everyday(
 
     tasks = read_everyday(options.data)
     chosen: Sequence[Strategy] = strategy or ("single", "best-of-n", "greenloop")
-    settings = settings_of(options)
     texts = "\0".join(f"{task.text}\0{task.tests}" for task in tasks)
     plan = {"data_sha256": hashlib.sha256(texts.encode()).hexdigest()}
 
@@ -140,7 +137,7 @@ def everyday(
         runner = partial(spec_runner, tasks[: options.limit], chosen, answers=answers_from_reference)
         return Opened(tests.judge, tests.prove, runner)
 
-    return measure("Everyday specs", plan, settings, options, opened)
+    return measure("Everyday specs", plan, options.settings, options, opened)
 
 
 def _measure(dataset: Dataset, options: Options) -> int:
@@ -149,7 +146,7 @@ def _measure(dataset: Dataset, options: Options) -> int:
     from ..bench.runner import spec_runner
     from ..bench.tasks import read_tasks
 
-    settings = replace(settings_of(options), effort=options.effort, temperature=options.temperature)
+    settings = replace(options.settings, effort=options.effort, temperature=options.temperature)
     tasks = read_tasks(options.data, dataset)
     strategies = options.strategy or STRATEGIES
     plan = {

@@ -5,22 +5,18 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from .bench import MeasureOptions, Opened, measure, settings_of, write_results
+from .bench import MeasureOptions, Opened, measure, write_results
 
 if TYPE_CHECKING:
-    from ..bench.proof import ProofReport, QuixBugsProof
     from ..bench.repair_runner import RepairStrategy
     from ..bench.repair_tasks import RepairTask
-    from ..bench.results import Hidden
+    from ..bench.runner import Means, Runner
     from ..sandbox import Sandbox
     from ..verifier import Verifier
-
-    _Judge = Callable[[str, str], Hidden]
-    _Prove = Callable[[], ProofReport | QuixBugsProof]
 
 
 _Strategies = Annotated[
@@ -61,13 +57,14 @@ def seeded_bugs(*, strategy: _Strategies = None, one_item: _OneItem = False, opt
 
     tasks = read_tasks(options.data)[: options.limit]
 
-    def opened(sandbox: Sandbox, verifier: Verifier) -> tuple[Sequence[RepairTask], _Judge, _Prove]:
+    def opened(sandbox: Sandbox, verifier: Verifier) -> Opened:
         hidden = HiddenTests(tasks, sandbox)
-        return seeded_tasks(tasks, verifier), hidden.judge, lambda: prove(tasks, sandbox)
+        seeded = seeded_tasks(tasks, verifier)
+        runner = _runner(seeded, _chosen(strategy), verifier, one_item=one_item)
+        return Opened(hidden.judge, lambda: prove(tasks, sandbox), runner)
 
     plan = {"data_sha256": _digest(options.data.read_text(encoding="utf-8"))}
-    title = "Repairs of mutants in HumanEval+"
-    return _measure(title, plan, options, _chosen(strategy), opened, one_item=one_item)
+    return _measure("Repairs of mutants in HumanEval+", plan, options, opened, one_item=one_item)
 
 
 def measure_quixbugs(
@@ -86,18 +83,18 @@ def measure_quixbugs(
     programs = read_programs(options.data)
     chosen = programs[: options.limit]
 
-    def opened(sandbox: Sandbox, verifier: Verifier) -> tuple[Sequence[RepairTask], _Judge, _Prove]:
+    def opened(sandbox: Sandbox, verifier: Verifier) -> Opened:
         tests = QuixBugsTests(chosen, sandbox, verifier)
         splits = tests.splits()
-        return (
-            quixbugs_tasks(chosen, splits, strip=strip),
+        return Opened(
             lambda name, code: tests.judge(name, code, splits[name].held_out),
             lambda: prove_quixbugs(chosen, splits, tests),
+            _runner(quixbugs_tasks(chosen, splits, strip=strip), strategies, verifier, one_item=one_item),
         )
 
     plan = {"programs": _digest("\0".join(one.buggy for one in programs)), "strip_docstring": strip}
     title = f"Repairs of QuixBugs, {'without' if strip else 'with'} docstrings"
-    return _measure(title, plan, options, strategies, opened, one_item=one_item)
+    return _measure(title, plan, options, opened, one_item=one_item)
 
 
 def _chosen(names: _Strategies) -> dict[str, RepairStrategy]:
@@ -106,30 +103,27 @@ def _chosen(names: _Strategies) -> dict[str, RepairStrategy]:
     return {name: way for name, way in REPAIR_STRATEGIES.items() if name in (names or REPAIR_STRATEGIES)}
 
 
+def _runner(
+    tasks: Sequence[RepairTask], strategies: Mapping[str, RepairStrategy], verifier: Verifier, *, one_item: bool
+) -> Callable[[Means], Runner[Any, Any]]:
+    from ..bench.repair_runner import repair_runner
+    from ..bench.repair_tasks import of_one_item
+
+    return partial(repair_runner, of_one_item(tasks, verifier) if one_item else tasks, strategies)
+
+
 def _measure(
     title: str,
     plan: Mapping[str, object],
     options: MeasureOptions,
-    strategies: Mapping[str, RepairStrategy],
-    open_tasks: Callable[[Sandbox, Verifier], tuple[Sequence[RepairTask], _Judge, _Prove]],
+    opened: Callable[[Sandbox, Verifier], Opened],
     *,
     one_item: bool,
 ) -> int:
-    from ..bench.repair_runner import repair_runner
-    from ..bench.repair_tasks import of_one_item
-
     if one_item:
         title, plan = f"{title}, one failing item", {**plan, "one_item": True}
-
-    settings = settings_of(options)
-
-    def opened(sandbox: Sandbox, verifier: Verifier) -> Opened:
-        tasks, judge, prove = open_tasks(sandbox, verifier)
-        tasks = of_one_item(tasks, verifier) if one_item else tasks
-        return Opened(judge, prove, partial(repair_runner, tasks, strategies))
-
     write = partial(write_results, repairs=True)
-    return measure(title, plan, settings, options, opened, roles=("healer",), write=write)
+    return measure(title, plan, options.settings, options, opened, roles=("healer",), write=write)
 
 
 def _digest(text: str) -> str:

@@ -10,14 +10,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from ..errors import UsageError
 from ..files import open_regular
 from ..records import fingerprint
-
-if TYPE_CHECKING:
-    pass
 
 FORM = '{"id": "a", "code": "...", "tests": "..."}'
 _BEGIN = b'{"id": '

@@ -20,7 +20,7 @@ from ..storage.user_file import LONGEST
 from ..suite.own_name import as_user_code
 from ..terminal.console import Console
 from ..verifier.document import verdict_document
-from .json_output import document_alone
+from .ending import document_alone
 from .pairs import FORM, Pairs, known_verdicts, opened
 
 if TYPE_CHECKING:

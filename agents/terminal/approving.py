@@ -6,8 +6,10 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from ..errors import UsageError
 from ..records.approvals import ANSWERS, Answer, Decision, Proposal
-from ..settings import in_ci
+from ..run.approvals import NOBODY_APPROVES
+from ..settings import Settings, in_ci
 from ..syntax.clean_text import visible
 from .console import Console
 
@@ -29,9 +31,11 @@ _MEANINGS: dict[Answer, str] = {
 }
 
 
-def on_terminal() -> bool:
-    """Return True if a person can be shown something and answer it."""
-    return sys.stdin.isatty() and sys.stderr.isatty() and not in_ci()
+def approver(settings: Settings, console: Console) -> TerminalApproval:
+    """Return the person at the terminal. Raises UsageError where nobody can be asked."""
+    if settings.json or not (sys.stdin.isatty() and sys.stderr.isatty()) or in_ci():
+        raise UsageError(NOBODY_APPROVES)
+    return TerminalApproval(console)
 
 
 class TerminalApproval:
