@@ -23,10 +23,10 @@ from ..settings import RequiredGrade
 from .digest import digest_of
 from .driver import BatchDisplay, Driver, Stop
 from .executor import Executor
-from .journal import Journal, file_in, title
-from .labels import label_of
+from .journal import Journal, file_in
+from .labels import Report, label_of
 from .outcome import LOCK_FILE, BatchResult, batch_result, exit_code_of, required_of
-from .records import Batch, BatchFacts, Entry, EntryResult
+from .records import Batch, Task
 from .reports import write_reports
 from .supply import Supplier
 from .totals import TotalBudget
@@ -56,7 +56,7 @@ def run_batch(batch: Batch, showing: Showing, interruptible: Interruptible) -> B
         digest = partial(digest_of, settings=batch.settings, choices=choices)
         required = batch.settings.require
         supplier = Supplier(batch.directory, batch.entries, journal, digest, required, redo=batch.redo)
-        journal.plan([(entry, supplier.digests[entry.id]) for entry in batch.entries], _bad)
+        journal.plan(Task.planned(entry, supplier.digests[entry.id]) for entry in batch.entries)
         _keep_facts(journal, batch)
         pending = len(journal.pending())
         stopped_by = _run_pending(batch, journal, supplier, pending, showing, interruptible) if pending else None
@@ -89,11 +89,6 @@ def _roles(batch: Batch) -> tuple[Role, ...]:
     """The roles that have work: choosing a model may ask a server."""
     specs = ROLES if any(entry.heal is None for entry in batch.entries) else ()
     return (*specs, *(HEAL_ROLES if any(entry.heal is not None for entry in batch.entries) else ()))
-
-
-def _bad(entry: Entry, digest: str) -> EntryResult:
-    why = entry.error or ""
-    return EntryResult(entry.id, entry.where, digest, "bad", UsageError.exit_code, why=why, title=title(entry))
 
 
 def _keep_facts(journal: Journal, batch: Batch) -> None:
@@ -170,12 +165,12 @@ def conclude(
     """Write the reports, and make the batch's result after `seconds` more of it; a full disk costs the reports."""
     results = required_of(journal.results(), required)
     seconds += journal.fact("seconds", float) or 0.0
-    exit_code = exit_code_of(results, stopped_by)
-    facts = BatchFacts(required, exit_code, seconds, created=journal.fact("created", str) or "")
+    created = journal.fact("created", str) or ""
+    report = Report(results, required, exit_code_of(results, stopped_by), seconds, created)
     reports: list[Path] = []
     try:
         journal.keep_fact("seconds", seconds)
-        reports = write_reports(directory, results, facts)
+        reports = write_reports(directory, report)
     except OSError as error:
         stopped_by = stopped_by or StorageFailed(
             f"The reports can't be written in {directory} ({error.strerror or error}); mend that and run the same "

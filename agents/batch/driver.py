@@ -21,10 +21,9 @@ from ..errors import (
 from ..events import Event
 from ..records import Failure
 from .executor import Executor
-from .journal import Journal, Task
-from .records import EntryResult
+from .journal import Journal
+from .records import EntryResult, Task
 from .supply import Supplier
-from .worker import blocked, unfinished
 
 MOST_TRIES = 2
 """A worker that is lost costs its entry one retry."""
@@ -145,7 +144,7 @@ class Driver:
             return
         self._journal.renew(entry_id, self._supplier.renew(entry_id))
         if lacking := self._supplier.lacking(entry_id):
-            self._keep(blocked(self._journal.task(entry_id), lacking))
+            self._keep(replace(self._journal.task(entry_id).unfinished("blocked"), why=lacking))
         elif (earlier := self._journal.result(entry_id, self._supplier.digests[entry_id])) and earlier.final:
             self._keep(earlier)
         else:
@@ -210,4 +209,4 @@ def _error_of(result: EntryResult, sentence: str) -> GreenloopError:
 
 def _given_up(task: Task, lost: BaseException) -> EntryResult:
     message = f"Its worker was lost twice ({lost}); run the same command again, and report it if that recurs."
-    return replace(unfinished(task), error=Failure("worker_lost", message))
+    return replace(task.unfinished(), error=Failure("worker_lost", message))

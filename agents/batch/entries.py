@@ -17,7 +17,7 @@ from ..spec.place import Place
 from ..spec.reading import LONGEST_SPEC, make_spec, take_apart
 from ..spec.source_file import read_text
 from ..syntax.clean_text import clean
-from .heals import heal_content, heal_request, title_of
+from .heals import heal_content, heal_request
 from .identifiers import IdClaim, assign_ids, contested_ids, fold_id, unsafe_reason
 from .records import Entry
 from .sources.item import Fault, Item, file_place
@@ -124,7 +124,7 @@ def _read_heal(item: Item) -> _Read:
         return _bad(_fault(item, error))
     content = heal_content(request)
     stem = re.sub(r"[^\w-]+", "-", Path(request.path).stem.lower())[:80]
-    derived = f"heal-{stem}-{fingerprint(title_of(request))}"
+    derived = f"heal-{stem}-{fingerprint(request.title)}"
     return _Read(IdClaim(given or derived, content, given is not None), _line(item.place.whole), heal=request)
 
 

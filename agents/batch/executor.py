@@ -6,8 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from .journal import Task
-from .records import EntryResult
+from .records import EntryResult, Task
 
 
 class WorkerLost(Exception):

@@ -11,8 +11,9 @@ from ..files import contained
 from ..settings import RequiredGrade
 from ..storage.atomic import copy_files
 from .batch import conclude, lock_directory
-from .journal import JOURNAL_FILE, Journal, Row
+from .journal import JOURNAL_FILE, Journal
 from .outcome import BatchResult, required_grade
+from .records import Task
 
 
 def merge(directories: Sequence[Path], out: Path, required: RequiredGrade | None = None) -> BatchResult:
@@ -23,7 +24,7 @@ def merge(directories: Sequence[Path], out: Path, required: RequiredGrade | None
     """
     if (out / JOURNAL_FILE).exists():
         raise UsageError(f"{out} holds a batch already; choose another --out.")
-    found: dict[str, tuple[Path, Row]] = {}
+    found: dict[str, tuple[Path, Task]] = {}
     settings, created, seconds = None, [], 0.0
     for directory in directories:
         with Journal(directory, read_only=True) as journal:
@@ -31,35 +32,35 @@ def merge(directories: Sequence[Path], out: Path, required: RequiredGrade | None
             required = required or required_grade(journal)
             created.append(journal.fact("created", str) or "")
             seconds += journal.fact("seconds", float) or 0.0
-            for row in journal.rows():
-                found[row.entry.id] = _furthest(found.get(row.entry.id), (directory, row))
+            for task in journal.tasks():
+                found[task.entry.id] = _furthest(found.get(task.entry.id), (directory, task))
     with lock_directory(out), Journal(out) as journal:
         _copy_folders(found, out)
-        journal.adopt(row for _, row in found.values())
+        journal.plan(task for _, task in found.values())
         journal.keep_fact("settings", settings or {})
         journal.keep_fact("created", min(created, default=""))
         return conclude(out, journal, required or "consensus", None, seconds)
 
 
-def _furthest(known: tuple[Path, Row] | None, other: tuple[Path, Row]) -> tuple[Path, Row]:
+def _furthest(known: tuple[Path, Task] | None, other: tuple[Path, Task]) -> tuple[Path, Task]:
     if known is None:
         return other
-    (first, row), (second, rival) = known, other
-    if row.digest != rival.digest:
+    (first, task), (second, rival) = known, other
+    if task.digest != rival.digest:
         raise UsageError(
-            f"{first} and {second} both have a spec `{row.entry.id}`, and not the same one ({row.entry.where} and "
-            f"{rival.entry.where}, or done with other settings); merge batches of one set of specs."
+            f"{first} and {second} both have a spec `{task.entry.id}`, and not the same one "
+            f"({task.entry.where} and {rival.entry.where}, or done with other settings); merge batches of one set of specs."
         )
-    return other if _progress(rival) > _progress(row) else known
+    return other if _progress(rival) > _progress(task) else known
 
 
-def _progress(row: Row) -> int:
-    return 0 if row.result is None else 2 if row.result.final else 1
+def _progress(task: Task) -> int:
+    return 0 if task.result is None else 2 if task.result.final else 1
 
 
-def _copy_folders(found: dict[str, tuple[Path, Row]], out: Path) -> None:
-    for directory, row in found.values():
-        folder = row.entry.folder
+def _copy_folders(found: dict[str, tuple[Path, Task]], out: Path) -> None:
+    for directory, task in found.values():
+        folder = task.entry.folder
         try:
             copy_files(contained(directory / folder, contained(directory)), out / folder, out)
         except OSError as error:

@@ -51,7 +51,7 @@ def write_package(directory: Path, result: BatchResult, settings: Settings) -> B
     check_package(directory)
     package = module_name(directory.resolve().name)
     with Journal(Path(result.directory or ""), read_only=True) as journal:
-        entries = {entry.id: entry for entry in journal.entries()}
+        entries = {task.entry.id: task.entry for task in journal.tasks()}
     runs = {
         each.id: RunDirectory(Path(result.directory or "") / each.run)
         for each in result.results

@@ -15,9 +15,9 @@ from ..records import UserModule, fingerprint
 from ..settings import RequiredGrade
 from ..spec.modules import is_reserved
 from ..storage.run_directory import RunDirectory
-from .journal import Journal, Task
+from .journal import Journal
 from .labels import has_reached, label_of
-from .records import Entry, EntryResult
+from .records import Entry, EntryResult, Task
 
 
 def module_name(entry_id: str) -> str:

@@ -138,7 +138,7 @@ def _stored(
         totals = replace(journal.fact("totals", Totals) or UNLIMITED, **given_now)
         settings = gone_on(settings, journal.fact("settings", dict[str, Any]) or {}, str(directory), console.emit)
         jobs = jobs or journal.fact("jobs", int | None)
-        return Batch(directory, tuple(journal.entries()), settings, os.environ, totals, jobs)
+        return Batch(directory, tuple(task.entry for task in journal.tasks()), settings, os.environ, totals, jobs)
 
 
 def _display(console: Console, pending: int, earlier: Counter[str]) -> AbstractContextManager[BatchDisplay]:

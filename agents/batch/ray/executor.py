@@ -23,10 +23,9 @@ from ...storage import run_directory as runs
 from ...storage.run_directory import RunDirectory
 from ..driver import BatchDisplay
 from ..executor import Executor, WorkerLost
-from ..journal import Task
-from ..records import Batch, EntryResult
+from ..records import Batch, EntryResult, Task
 from ..totals import RunBudget, TotalBudget
-from ..worker import EntryEventHandler, stopped, unfinished
+from ..worker import EntryEventHandler, stopped
 from .archive import ArchiveRefused, pack, unpack
 from .cluster import connected
 from .pool import RayPool
@@ -75,9 +74,9 @@ class RemoteRunner:
             return self._keep(task, remote, run)
         except OSError as error:
             reason = f"What came from a worker can't be kept in {run.path} ({error.strerror or error})"
-            return stopped(unfinished(task), StorageFailed(f"{reason}; mend that and run the same command again."))
+            return stopped(task, StorageFailed(f"{reason}; mend that and run the same command again."))
         except GreenloopError as error:
-            return stopped(unfinished(task), error)
+            return stopped(task, error)
         except ArchiveRefused as refusal:
             raise WorkerLost(f"the files of its run were refused: {refusal}") from refusal
 

@@ -5,11 +5,12 @@ Each is whole at every moment. Memory stays flat over thousands of specs: the ro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from ...storage.atomic import replace_atomically
-from ..records import BatchFacts, EntryResult
+from ..labels import Report
 from .junit import junit
 from .lines import lines
 from .page import page
@@ -17,23 +18,22 @@ from .summary import summary
 
 __all__ = ["write_reports"]
 
-_Report = Callable[[Path, Sequence[EntryResult], BatchFacts], Iterator[str]]
-_REPORTS: dict[str, _Report] = {
-    "results.jsonl": lambda _, results, facts: lines(results, facts),
-    "junit.xml": lambda _, results, facts: junit(results, facts),
-    "summary.md": lambda _, results, facts: summary(results, facts),
+_REPORTS: dict[str, Callable[[Path, Report], Iterator[str]]] = {
+    "results.jsonl": lambda _, report: lines(report),
+    "junit.xml": lambda _, report: junit(report),
+    "summary.md": lambda _, report: summary(report),
     "report.html": page,
 }
 
 
-def write_reports(directory: Path, results: Sequence[EntryResult], facts: BatchFacts) -> list[Path]:
+def write_reports(directory: Path, report: Report) -> list[Path]:
     """Write every report of a batch into its `directory`, and return the files' paths.
 
-    `results` are those of all entries, in any order; a missing or damaged run directory is said in the report and
-    stops nothing. Raises OSError where a file can't be written.
+    Its results are those of all entries, in any order; a missing or damaged run directory is said in the report
+    and stops nothing. Raises OSError where a file can't be written.
     """
-    ordered = sorted(results, key=lambda result: result.id)
-    for name, report in _REPORTS.items():
-        pieces = report(directory, ordered, facts)
+    report = replace(report, results=sorted(report.results, key=lambda result: result.id))
+    for name, written in _REPORTS.items():
+        pieces = written(directory, report)
         replace_atomically(directory / name, (piece.encode("utf-8", "surrogatepass") for piece in pieces))
     return [directory / name for name in _REPORTS]

@@ -3,55 +3,54 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
 from ...syntax.clean_text import for_xml
-from ..labels import has_reached, label_of, open_lines, outcome_line, reason, report_totals, shortened, tokens
-from ..records import BatchFacts, EntryResult
+from ..labels import Report, label_of, open_lines, outcome_line, reason, shortened, tokens
+from ..records import EntryResult
 
 _MOST_MESSAGE = 1_000
 _MOST_FACTS = 50
 
 
-def junit(results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
+def junit(report: Report) -> Iterator[str]:
     """Yield the document a test case at a time.
 
     A grade below the required one is a failure, an unreadable spec or a stopped run an error, and an entry that
     was not started, or lacks what it needs, is skipped. The schema gives a test case no file: `classname` is the
     spec's file, and `system-out` says the line.
     """
-    kinds = [_kind(result, facts) for result in results]
+    kinds = [_kind(result, report) for result in report.results]
     counts = {"failures": str(kinds.count("failure")), "errors": str(kinds.count("error"))}
-    whole = {"name": for_xml(facts.title), "time": f"{facts.seconds:.3f}", "tests": str(len(results)), **counts}
+    whole = {"name": for_xml(report.title), "time": f"{report.seconds:.3f}", "tests": str(len(kinds)), **counts}
     suite = {**whole, "skipped": str(kinds.count("skipped"))}
-    if facts.created:
-        suite["timestamp"] = for_xml(facts.created)
+    if report.created:
+        suite["timestamp"] = for_xml(report.created)
     yield '<?xml version="1.0" encoding="utf-8"?>\n'
     yield _opened("testsuites", whole) + _opened("testsuite", suite)
-    yield _written(_properties(results, facts))
-    for result, kind in zip(results, kinds, strict=True):
+    yield _written(_properties(report))
+    for result, kind in zip(report.results, kinds, strict=True):
         yield _written(_case(result, kind))
     yield "</testsuite>\n</testsuites>\n"
 
 
-def _kind(result: EntryResult, facts: BatchFacts) -> str | None:
-    if has_reached(result, facts.required):
+def _kind(result: EntryResult, report: Report) -> str | None:
+    if report.reached(result):
         return None
     if result.status in ("not started", "blocked"):
         return "skipped"
     return "failure" if result.status == "finished" else "error"
 
 
-def _properties(results: Sequence[EntryResult], facts: BatchFacts) -> ET.Element:
-    sums = report_totals(results, facts.required)
+def _properties(report: Report) -> ET.Element:
     stated = {
-        "required": facts.required,
-        "exit_code": str(facts.exit_code),
-        "reached": str(sums.reached),
-        "calls": str(sums.usage.calls),
-        "tokens": str(tokens(sums)),
-        **{f"grade.{name}": str(count) for name, count in sums.counts.items()},
+        "required": report.required,
+        "exit_code": str(report.exit_code),
+        "reached": str(report.count),
+        "calls": str(report.usage.calls),
+        "tokens": str(tokens(report.usage)),
+        **{f"grade.{name}": str(count) for name, count in report.counts.items()},
     }
     element = ET.Element("properties")
     for name, value in stated.items():
@@ -87,7 +86,7 @@ def _about(result: EntryResult) -> Iterator[str]:
     yield f"spec: {result.where}"
     yield f"title: {shortened(result.title, _MOST_MESSAGE)}"
     yield f"grade: {result.grade or 'none'}, {result.rounds} rounds, {result.tests} tests"
-    yield f"tokens: {tokens(result)} in {result.usage.calls} calls, model: {result.model or 'none'}"
+    yield f"tokens: {tokens(result.usage)} in {result.usage.calls} calls, model: {result.model or 'none'}"
     if result.folder is not None:
         yield f"files: {result.folder}"
 

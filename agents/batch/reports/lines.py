@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from ..labels import has_reached
-from ..records import BatchFacts, EntryResult
+from ..labels import Report
+from ..records import EntryResult
 
 SCHEMA_VERSION = 1
 
 
-def lines(results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
+def lines(report: Report) -> Iterator[str]:
     """Yield a line for each result; all beyond ASCII is escaped, so that a line is safe to print."""
-    for result in results:
-        reached = has_reached(result, facts.required)
-        document = {"schema_version": SCHEMA_VERSION, "reached": reached, **asdict(result)}
+    for result in report.results:
+        document = {"schema_version": SCHEMA_VERSION, "reached": report.reached(result), **asdict(result)}
         yield json.dumps(document, separators=(",", ":")) + "\n"
 
 

@@ -4,31 +4,29 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain, islice
 
 from ...syntax.clean_text import for_markdown
-from ..labels import ReportTotals, has_reached, label_of, one_line, open_lines, outcome_line, reason, report_totals
-from ..records import BatchFacts, EntryResult
+from ..labels import Report, label_of, one_line, open_lines, outcome_line, reason
+from ..records import EntryResult
 
 MOST_BYTES = 900 * 1024
 _MOST_TEXT = 400
 _MOST_LINES = 12
 
 
-def summary(results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
+def summary(report: Report) -> Iterator[str]:
     """Yield the document a paragraph at a time, in at most MOST_BYTES bytes.
 
     Grades and totals come first, then every spec below the required grade, or how many are left out.
     """
-    sums = report_totals(results, facts.required)
-    models = Counter(result.model for result in results if result.model is not None)
-    head = "".join(_head(sums, facts, models))
+    head = "".join(_head(report))
     yield head
-    below = [result for result in results if not has_reached(result, facts.required)]
+    below = [result for result in report.results if not report.reached(result)]
     if not below:
         return
-    yield f"\n## Did not reach `{facts.required}`\n\n"
+    yield f"\n## Did not reach `{report.required}`\n\n"
     left = MOST_BYTES - len(head.encode()) - _MOST_TEXT
     for number, result in enumerate(below):
         entry = "".join(_entry(result))
@@ -39,22 +37,23 @@ def summary(results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
         yield entry
 
 
-def _head(sums: ReportTotals, facts: BatchFacts, models: Counter[str]) -> Iterator[str]:
-    yield f"# {escaped(facts.title)}\n\n"
-    yield f"{sums.reached} of {sums.specs} specs reached `{facts.required}`. Exit code {facts.exit_code}.\n\n"
+def _head(report: Report) -> Iterator[str]:
+    specs, usage = len(report.results), report.usage
+    yield f"# {escaped(report.title)}\n\n"
+    yield f"{report.count} of {specs} specs reached `{report.required}`. Exit code {report.exit_code}.\n\n"
     yield "| grade | specs |\n|---|--:|\n"
-    for name, count in sums.counts.items():
+    for name, count in report.counts.items():
         yield f"| {name} | {count:,} |\n"
+    models = Counter(result.model for result in report.results if result.model is not None)
     if len(models) > 1:
         made = (f"{code(model)} ({count:,})" for model, count in models.most_common(_MOST_LINES))
         yield f"\nMade by {', '.join(made)}.\n"
-    usage = sums.usage
     cost = "" if usage.cost_usd is None else f"{usage.cost_usd:.4f} USD"
     yield "\n| specs | calls | prompt tokens | generated tokens | cost | seconds | seconds of all specs |\n"
     yield "|--:|--:|--:|--:|--:|--:|--:|\n"
     yield (
-        f"| {sums.specs:,} | {usage.calls:,} | {usage.prompt_tokens:,} | {usage.completion_tokens:,} | {cost} "
-        f"| {facts.seconds:,.1f} | {sums.seconds:,.1f} |\n"
+        f"| {specs:,} | {usage.calls:,} | {usage.prompt_tokens:,} | {usage.completion_tokens:,} | {cost} "
+        f"| {report.seconds:,.1f} | {sum(each.seconds for each in report.results):,.1f} |\n"
     )
 
 
