@@ -49,7 +49,8 @@ def _furthest(known: tuple[Path, Task] | None, other: tuple[Path, Task]) -> tupl
     if task.digest != rival.digest:
         raise UsageError(
             f"{first} and {second} both have a spec `{task.entry.id}`, and not the same one "
-            f"({task.entry.where} and {rival.entry.where}, or done with other settings); merge batches of one set of specs."
+            f"({task.entry.where} and {rival.entry.where}, or done with other settings); "
+            "merge batches of one set of specs."
         )
     return other if _progress(rival) > _progress(task) else known
 
