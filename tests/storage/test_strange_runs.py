@@ -44,8 +44,8 @@ def secret(tmp_path: Path) -> Path:
 def run(tmp_path: Path) -> RunDirectory:
     made = runs.create(tmp_path / "work_dir", record())
     made.append(round_with())
-    made.save_code("x = 1\n")
-    made.save_tests([])
+    made.save("user_code.py", "x = 1\n")
+    made.save("test_user_code.py", "")
     return made
 
 

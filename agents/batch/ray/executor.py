@@ -6,6 +6,7 @@ the result and the run's directory. No provider's key is sent: a worker uses tho
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -87,8 +88,8 @@ class RemoteRunner:
         result = self._with_totals(remote.result)
         if remote.run is None:
             return result
-        if run.exists:
-            run.delete_rounds()
+        if (run.path / "rounds").is_dir():
+            shutil.rmtree(run.path / "rounds")
         unpack(remote.run, run.path)
         notes = runs.publish(run, self.directory / task.entry.folder)
         return replace(result, notes=(*result.notes, *notes))

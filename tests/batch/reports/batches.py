@@ -109,7 +109,7 @@ def keep_run(
     passed = Verdict("passed", (Outcome("test_f", "passed"),))
     run.append(_round(1, (draft,), (failed,), test, "failed"))
     run.append(_round(2, (draft, repair), (failed, passed), test, "consensus"))
-    run.save_code(repair.code)
+    run.save("user_code.py", repair.code)
     run.write(
         RunRecord(
             schema_version=SCHEMA_VERSION,
