@@ -37,7 +37,7 @@ class Item:
     keys: Mapping[object, object] = field(default_factory=dict)
     lines: Mapping[str, int] = field(default_factory=dict)
     source: str = ""
-    front: FrontMatter = FrontMatter()
+    front: FrontMatter = field(default_factory=FrontMatter)
     """Once it is taken apart from the text: what stands beside that, and before it."""
 
 
