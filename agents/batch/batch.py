@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import asdict
 from datetime import datetime
@@ -14,19 +15,19 @@ from pathlib import Path
 
 from ..errors import GreenloopError, StorageFailed, UsageError
 from ..files import contained
-from ..records import Role
+from ..llm_backends.selection import Choice
+from ..records import Role, fingerprint
 from ..run.cancellation import Cancellation
 from ..run.resources import HEAL_ROLES, models_by_role, open_resources
 from ..run.role_models import ROLES
 from ..run.run import settings_as_json
-from ..settings import RequiredGrade
-from .digest import digest_of
-from .driver import BatchDisplay, Driver, Stop
-from .executor import Executor
+from ..settings import RequiredGrade, Settings, Use, uses
+from .driver import BatchDisplay, Driver, Executor, Stop
+from .heals import heal_content
 from .journal import Journal, file_in
 from .labels import Report, label_of
 from .outcome import LOCK_FILE, BatchResult, batch_result, exit_code_of, required_of
-from .records import Batch, Task
+from .records import Batch, Entry, Task
 from .reports import write_reports
 from .supply import Supplier
 from .totals import TotalBudget
@@ -62,6 +63,26 @@ def run_batch(batch: Batch, showing: Showing, interruptible: Interruptible) -> B
         stopped_by = _run_pending(batch, journal, supplier, pending, showing, interruptible) if pending else None
         seconds = time.monotonic() - started
         return conclude(batch.directory, journal, required, stopped_by, seconds, _others(supplier))
+
+
+def digest_of(entry: Entry, settings: Settings, choices: Mapping[Role, Choice]) -> str:
+    """Hash all that an entry's result depends on, as `own-work-models`: with an equal digest it is not run again.
+
+    That is its spec without name and origin, or its heal with the files that this names; that with the settings
+    with an effect; the models. A server's address counts only where it alone says which model is meant.
+    """
+    if entry.spec is not None:
+        work: object = {**asdict(entry.spec), "id": "", "origin": ""}
+    elif entry.heal is not None:
+        work = heal_content(entry.heal)
+    else:
+        return fingerprint(entry.error or "")
+    stated = settings_as_json(settings).items()
+    decisive = {name: value for name, value in stated if Use.DIGEST in uses()[name]}
+    roles = ROLES if entry.spec is not None else HEAL_ROLES
+    models = {role: choice.model_id or choice.api_base for role, choice in choices.items() if role in roles}
+    parts = (work, [work, decisive], models)
+    return "-".join(fingerprint(json.dumps(part, sort_keys=True)) for part in parts)
 
 
 @contextmanager

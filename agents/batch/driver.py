@@ -1,11 +1,11 @@
-"""The driver of a batch: gives entries to workers, and alone writes the journal."""
+"""The driver of a batch: gives entries to workers in threads, and alone writes the journal."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, wait
-from dataclasses import replace
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
 from typing import Literal, Protocol
 
@@ -20,7 +20,6 @@ from ..errors import (
 )
 from ..events import Event
 from ..records import Failure
-from .executor import Executor
 from .journal import Journal
 from .records import EntryResult, Task
 from .supply import Supplier
@@ -59,6 +58,44 @@ class BatchDisplay(Protocol):
 
     def on_opening(self, event: Event) -> None:
         """Handle an event of opening the models."""
+
+
+class WorkerLost(Exception):
+    """A worker ended without a result, which says nothing about its entry; `str(error)` says how."""
+
+
+@dataclass(slots=True)
+class Executor:
+    """Runs up to `jobs` tasks at once, in threads, by `run`: here, or on a machine that the thread waits for.
+
+    `run` never gets two tasks of one entry at once.
+
+    `cancel` ends running tasks: their futures soon have results `interrupted`.
+    """
+
+    run: Callable[[Task], EntryResult]
+    jobs: int
+    cancel: Callable[[], None]
+    _pool: ThreadPoolExecutor = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._pool = ThreadPoolExecutor(self.jobs, thread_name_prefix="spec")
+
+    def submit(self, task: Task) -> Future[EntryResult]:
+        """Begin `task`. The future's only exception is WorkerLost."""
+        return self._pool.submit(self._run, task)
+
+    def close(self) -> None:
+        """Release the threads, without waiting for one that hangs."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _run(self, task: Task) -> EntryResult:
+        try:
+            return self.run(task)
+        except WorkerLost:
+            raise
+        except Exception as fault:  # a bug must cost its spec a retry, not the batch
+            raise WorkerLost(f"{type(fault).__name__}: {fault}") from fault
 
 
 class Driver:

@@ -1,4 +1,4 @@
-"""Runs a batch of specs."""
+"""Runs a batch of specs, says how it stands, and joins shards of one."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from cyclopts import Parameter
 from ..batch.totals import UNLIMITED, Totals
 from ..errors import UsageError
 from ..run.recorded_settings import gone_on
-from ..settings import Count, Settings
+from ..settings import Count, RequiredGrade, Settings
 from ..terminal.console import Console
-from .ending import conclude, handled
+from .ending import conclude, document_alone, handled
 
 if TYPE_CHECKING:
     from ..batch.driver import BatchDisplay, Stop
@@ -94,7 +94,7 @@ def batch(
 def _read(specs: Sequence[str], shard: str | None) -> tuple[Entry, ...]:
     """Read the entries of this machine's shard. Raises UsageError where there is nothing to read."""
     from ..batch.entries import read_entries
-    from ..batch.shard import parse_shard
+    from ..batch.shards import parse_shard
     from ..batch.supply import group_keys
 
     if not specs:
@@ -162,3 +162,61 @@ def _list(entries: Sequence[Entry], console: Console, stream: TextIO | None) -> 
     else:
         console.lines(entry_lines(entries))
     return UsageError.exit_code if any(entry.error is not None for entry in entries) else 0
+
+
+def status(directory: Path, /, *, json: Annotated[bool, Parameter(negative="")] = False) -> int:
+    """Say how a batch stands, from any terminal, while it runs or afterwards.
+
+    Parameters
+    ----------
+    directory
+        The batch's --out.
+    json
+        Print one JSON document on standard output and nothing else.
+    """
+    from ..batch.outcome import batch_status
+    from ..terminal.batch_console import status_lines
+
+    found = batch_status(directory)
+    console = Console()
+    if json:
+        with document_alone(json) as stream:
+            console.document(found, stream)
+    else:
+        console.lines(status_lines(found))
+    return 0
+
+
+def merge(
+    *directories: Path,
+    out: Path,
+    require: RequiredGrade | None = None,
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Join the results of shards into one batch, with its reports; its exit code is that of the whole.
+
+    Parameters
+    ----------
+    directories
+        What each shard had as --out.
+    out
+        Where the whole is kept.
+    require
+        The lowest grade that ends in exit code 0; by default what the first shard required.
+    json
+        Print one JSON document on standard output and nothing else.
+    """
+    from ..batch import shards
+    from ..batch.outcome import failed_batch
+    from ..terminal.batch_console import print_batch
+
+    console = Console()
+
+    def work(_: TextIO) -> BatchResult:
+        if not directories:
+            raise UsageError("Give the directories of the shards.")
+        return shards.merge(directories, out, require)
+
+    return conclude(
+        console, json, work, failed_batch, partial(print_batch, console), "Interrupted; give another --out."
+    )

@@ -1,4 +1,4 @@
-"""The main command: one spec to a tested module."""
+"""The main command, one spec to a tested module, and a debugger with tools for a run that failed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..errors import GreenloopError, UsageError
 from ..run.recorded_settings import gone_on
 from ..settings import Settings
 from ..terminal.console import Console
-from .ending import conclude, handled, interrupt
+from .ending import conclude, document_alone, handled, interrupt
 from .mistyped import check_spec
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def run(
         if fork is not None:
             if resume is not None or (spec, file, with_) != (None, None, ()):
                 raise UsageError("A fork has the spec of its run; give --fork RUN without a spec and --resume.")
-            return prepare_fork(settings, fork, console, round_, code, tests)
+            return _prepare_fork(settings, fork, console, round_, code, tests)
         if round_ is not None or code is not None:
             raise UsageError("--round and --code belong to --fork RUN.")
         if resume is not None:
@@ -92,7 +92,34 @@ def run(
             locate(settings.weights)
         return Prepared(_read_spec(spec, file, tests, with_, settings.packages), settings)
 
-    return shown_run(settings, prepare, into, questions)
+    return _shown_run(settings, prepare, into, questions)
+
+
+def debug(run: str, /, *, settings: Settings = Settings()) -> int:
+    """Let a model with tools look for what is wrong in a run that failed: a fork at its last round.
+
+    It may run snippets, trace a call, run a test and compare the attempts, six steps in all. What it ends with is
+    a repair: the same tests and the same judge decide on it.
+
+    Parameters
+    ----------
+    run
+        Its id, the beginning or a part of it, or its directory.
+    """
+    from ..run.recorder import read_result
+    from ..storage import run_directory as runs
+
+    found = runs.find(settings.work_dir, run)
+    rounds = found.rounds() if found.kind != "heal" else []
+    if not rounds or rounds[-1].ruling.grade == "failed":
+        return _shown_run(settings, lambda console: _prepare_fork(settings, run, console, debug=True))
+    ruling, console = rounds[-1].ruling, Console(quiet=settings.quiet, color=settings.color)
+    if settings.json:
+        with document_alone(True) as stream:
+            console.document(read_result(found, found.read(), ruling), stream)
+    else:
+        console.lines([f"Nothing to debug: {found.path.name} ended {ruling.grade}."])
+    return 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +132,7 @@ class Prepared:
     resumed: RunDirectory | None = None
 
 
-def shown_run(
+def _shown_run(
     settings: Settings, prepare: Callable[[Console], Prepared], into: Path | None = None, questions: int = 0
 ) -> int:
     """Do the run that `prepare` gives, on the console or as one JSON document; returns its exit code.
@@ -156,7 +183,7 @@ def shown_run(
         return conclude(console, settings.json, work, failed, show, "Interrupted before the run began.")
 
 
-def prepare_fork(
+def _prepare_fork(
     settings: Settings,
     name: str,
     console: Console,

@@ -17,8 +17,7 @@ from pathlib import Path
 
 from agents.bench.repair_runner import REPAIR_STRATEGIES, Repair
 from agents.bench.repair_tasks import RepairTask
-from agents.cli.bench import MeasureOptions
-from agents.cli.bench_repairs import measure_quixbugs
+from agents.cli.bench import MeasureOptions, measure_quixbugs
 from agents.records import Message, Request
 from agents.roles.healer import TEMPERATURE
 from agents.run.role_models import RoleModels

@@ -192,7 +192,7 @@ def driven(directory: Path, real: Path, count: int) -> dict[str, float]:
     what it leaves."""
     import resource
 
-    from agents.batch.digest import digest_of
+    from agents.batch.batch import digest_of
     from agents.batch.driver import Driver
     from agents.batch.entries import read_entries
     from agents.batch.journal import Journal

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.batch.driver import Driver
-from agents.batch.executor import Executor
+from agents.batch.driver import Driver, Executor
 from agents.batch.journal import Journal
 from agents.batch.records import EntryResult, Task
 from agents.batch.supply import Supplier

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from agents.batch.journal import JOURNAL_FILE, Journal
-from agents.batch.merge import merge
 from agents.batch.records import Entry
+from agents.batch.shards import merge
 from agents.errors import UsageError
 
 from .made import entry, integrity, planned, verified

@@ -5,18 +5,30 @@ Each is whole at every moment. Memory stays flat over thousands of specs: the ro
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 from ...storage.atomic import replace_atomically
 from ..labels import Report
+from ..records import EntryResult
 from .junit import junit
-from .lines import lines
 from .page import page
 from .summary import summary
 
-__all__ = ["write_reports"]
+__all__ = ["schema", "write_reports"]
+
+SCHEMA_VERSION = 1
+
+
+def lines(report: Report) -> Iterator[str]:
+    """Yield a line of `results.jsonl` for each result, in ASCII, so that it is safe to print."""
+    for result in report.results:
+        document = {"schema_version": SCHEMA_VERSION, "reached": report.reached(result), **asdict(result)}
+        yield json.dumps(document, separators=(",", ":")) + "\n"
+
 
 _REPORTS: dict[str, Callable[[Path, Report], Iterator[str]]] = {
     "results.jsonl": lambda _, report: lines(report),
@@ -37,3 +49,23 @@ def write_reports(directory: Path, report: Report) -> list[Path]:
         pieces = written(directory, report)
         replace_atomically(directory / name, (piece.encode("utf-8", "surrogatepass") for piece in pieces))
     return [directory / name for name in _REPORTS]
+
+
+def schema() -> dict[str, Any]:
+    """Make the JSON schema of a line of `results.jsonl`."""
+    from pydantic import TypeAdapter
+
+    made = TypeAdapter(EntryResult).json_schema(mode="serialization")
+    own = {
+        "schema_version": {"const": SCHEMA_VERSION, "title": "Schema Version", "type": "integer"},
+        "reached": {
+            "description": "Whether it came to its end with at least the required grade.",
+            "title": "Reached",
+            "type": "boolean",
+        },
+    }
+    made["properties"] = {**own, **made["properties"]}
+    made["required"] = sorted(made["properties"])
+    made["additionalProperties"] = False
+    made["title"] = "A line of results.jsonl (greenloop batch)"
+    return made

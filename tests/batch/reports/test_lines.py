@@ -6,7 +6,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from agents.batch.reports.lines import lines
+from agents.batch.reports import lines
 
 from .batches import hostile, one_of_each, report
 
