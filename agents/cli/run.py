@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
@@ -21,8 +21,11 @@ from .mistyped import check_spec
 
 if TYPE_CHECKING:
     from ..records import RunResult, Spec
-    from ..run.fork import Fork
+    from ..run.run import RunRequest
     from ..storage.run_directory import RunDirectory
+
+    _Prepared = tuple[RunRequest, RunDirectory | None]
+    """A run to be done, and the run directory that it goes on with."""
 
 
 def run(
@@ -66,7 +69,9 @@ def run(
         Open questions that you are asked at the most, on a terminal; 0: none.
     """
 
-    def prepare(console: Console) -> Prepared:
+    def prepare(console: Console) -> _Prepared:
+        from ..run.run import RunRequest
+
         if resume is not None and tests is not None and (spec, file, with_) == (None, None, ()):
             raise UsageError(
                 f"A run that is gone on with keeps its tests; a fork has yours: --fork {resume} --tests {tests}"
@@ -85,12 +90,12 @@ def run(
             earlier = runs.find(settings.work_dir, resume)
             record = earlier.read()
             known = gone_on(settings, record.settings, record.id, console.emit)
-            return Prepared(record.spec, known, resumed=earlier)
+            return RunRequest(record.spec, known, os.environ), earlier
         if settings.model == "embedded":
             from ..llm_backends.weights import locate
 
             locate(settings.weights)
-        return Prepared(_read_spec(spec, file, tests, with_, settings.packages), settings)
+        return RunRequest(_read_spec(spec, file, tests, with_, settings.packages), settings, os.environ), None
 
     return _shown_run(settings, prepare, into, questions)
 
@@ -122,18 +127,8 @@ def debug(run: str, /, *, settings: Settings = Settings()) -> int:
     return 0
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A run to be done: of the run directory `resumed`, or a new one."""
-
-    spec: Spec
-    settings: Settings
-    fork: Fork | None = None
-    resumed: RunDirectory | None = None
-
-
 def _shown_run(
-    settings: Settings, prepare: Callable[[Console], Prepared], into: Path | None = None, questions: int = 0
+    settings: Settings, prepare: Callable[[Console], _Prepared], into: Path | None = None, questions: int = 0
 ) -> int:
     """Do the run that `prepare` gives, on the console or as one JSON document; returns its exit code.
 
@@ -141,7 +136,7 @@ def _shown_run(
     """
     from ..records import Failure, RunResult
     from ..run.into import open_into
-    from ..run.run import RunRequest, run_spec
+    from ..run.run import run_spec
     from ..storage.run_directory import SCHEMA_VERSION, RunDirectory
     from ..terminal.approving import approver
     from ..terminal.asking import Asking
@@ -151,12 +146,11 @@ def _shown_run(
 
     def work(_: TextIO) -> RunResult:
         nonlocal shown
-        prepared = prepare(console)
-        settings = prepared.settings
+        request, earlier = prepare(console)
+        settings = request.settings
         approve = approver(settings, console) if settings.approve != "never" else None
-        target = open_into(into, prepared.spec) if into is not None else None
+        target = open_into(into, request.spec) if into is not None else None
         asking = Asking(console, 0 if settings.json else questions)
-        request, earlier = RunRequest(prepared.spec, settings, os.environ, fork=prepared.fork), prepared.resumed
         while True:
             with console.progress():
                 result = run_spec(request, console.emit, earlier, approve=approve)
@@ -168,7 +162,7 @@ def _shown_run(
             if spec is None:
                 shown = target is None
                 break
-            request = RunRequest(spec, replace(settings, answers=None), os.environ)
+            request = replace(request, spec=spec, settings=replace(settings, answers=None), fork=None)
         return result if target is None else target.write(result, settings)
 
     def failed(error: GreenloopError) -> RunResult:
@@ -192,9 +186,10 @@ def _prepare_fork(
     tests: Path | None = None,
     *,
     debug: bool = False,
-) -> Prepared:
+) -> _Prepared:
     """Prepare a fork of the run called `name` (see `open_fork`). Raises UsageError."""
     from ..run.fork import open_fork
+    from ..run.run import RunRequest
     from ..spec import read_tests_file
     from ..spec.source_file import read_text
     from ..storage.user_file import LONGEST
@@ -206,7 +201,7 @@ def _prepare_fork(
         settings.work_dir, name, number, code=own, tests=trusted, answers=answers, debug=debug
     )
     settings = gone_on(settings, record.settings, record.id, console.emit)
-    return Prepared(fork.spec, replace(settings, answers=None), fork)
+    return RunRequest(fork.spec, replace(settings, answers=None), os.environ, fork=fork), None
 
 
 def _read_spec(

@@ -63,7 +63,7 @@ class SharedModels:
         self.models: dict[Choice, LazyModel | None] = {}
         self._weights = weights
         self._flights = Flights()
-        self._pacers = {choice: Pacer() for choice in choices.values()}
+        self.pacers = {choice: Pacer() for choice in choices.values()}
         self._closers = ExitStack()
         companions: list[LazyModel] = []
         for choice in dict.fromkeys(choices.values()):
@@ -81,10 +81,6 @@ class SharedModels:
         return min(
             parallel_of(choice, 1) if model is None else model.parallel for choice, model in self.models.items()
         )
-
-    def pacer(self, choice: Choice) -> Pacer:
-        """The rate limiter that all callers of the model of `choice` share."""
-        return self._pacers[choice]
 
     def cache(self, choice: Choice, directory: Path, emit: EventHandler, *, frozen: bool) -> ReplyCache:
         """The cached replies of the model of `choice`. Raises UsageError where `frozen` and only the model's
@@ -185,7 +181,7 @@ class RoleModels:
         directory, frozen = self._settings.cache, self._settings.frozen
         cache = shared.cache(choice, directory, self._emit, frozen=frozen) if directory else None
         store = ReplyStore(replies, model.model_id, mode=PRIVATE)
-        called, pacer = None if frozen else model, shared.pacer(choice)
+        called, pacer = None if frozen else model, shared.pacers[choice]
         return Caller(called, budget, store=store, cache=cache, pacer=pacer, emit=self._emit)
 
 

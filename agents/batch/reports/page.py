@@ -37,13 +37,14 @@ _MOST_WORDS = 160
 def page(directory: Path, report: Report) -> Iterator[str]:
     """Yield the page in pieces; the rounds are read from the run directories below `directory`, one at a time."""
     style, script = _style_and_script()
+    rows = json.dumps([_row(result, report) for result in report.results], separators=(",", ":"))
     return template(part("page.html.j2")).generate(
         title=clean(report.title),
         report=report,
         figures=list(_figures(report)),
         plots=_plots(report),
         labels=[(name, slug(name), count) for name, count in report.counts.items()],
-        rows=_json([_row(result, report) for result in report.results]),
+        rows=rows.replace("<", "\\u003c"),
         details=_details(directory, report),
         style=style,
         script=script,
@@ -106,10 +107,6 @@ def _row(result: EntryResult, report: Report) -> list[Any]:
         tokens(result.usage),
         round(result.seconds, 1),
     ]
-
-
-def _json(document: Any) -> str:
-    return json.dumps(document, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _style_and_script() -> tuple[str, str]:

@@ -81,7 +81,8 @@ def _in_folder(folder: Path) -> Iterator[Path | Fault]:
     files: list[Path] = []
     for where, inner, names in os.walk(folder, onerror=unreadable.append):
         inner[:] = [name for name in inner if not name.startswith(".")]
-        files.extend(Path(where, name) for name in names if _is_spec(name))
+        shown = (name for name in names if name.lower().endswith(".md") and not name.startswith("."))
+        files.extend(Path(where, name) for name in shown if name.lower() != "readme.md")
     for error in unreadable:
         yield fault_of(error.filename, f"can't be read ({error.strerror}); check its permissions.")
     yield from (_reached(path, folder) for path in sorted(files))
@@ -97,10 +98,6 @@ def _reached(path: Path, folder: Path) -> Path | Fault:
     except UsageError as error:
         return Fault(str(path), str(path), str(error))
     return path
-
-
-def _is_spec(name: str) -> bool:
-    return name.lower().endswith(".md") and not name.startswith(".") and name.lower() != "readme.md"
 
 
 def _items(path: Path) -> Items:
