@@ -9,7 +9,6 @@ names is the folder of its own entry and nothing else.
 
 from __future__ import annotations
 
-import json
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,13 +22,13 @@ from ..files import contained
 from ..records import Failure, Usage
 from ..storage.json_form import dumped, loaded
 from .identifiers import is_id
-from .records import Entry, EntryResult, Task
+from .records import Entry, EntryResult, Facts, Task
 
 JOURNAL_FILE = "journal.sqlite3"
 _BUSY_SECONDS = 10.0
 _DIGEST = re.compile(r"[0-9a-z]+(?:-[0-9a-z]+)*")
 TABLES = (
-    "CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
+    "CREATE TABLE facts (id INTEGER PRIMARY KEY, value TEXT NOT NULL) STRICT",
     # `place` is the entry's number in the batch, NULL once its spec is no longer part of it.
     """CREATE TABLE entries (
         id TEXT PRIMARY KEY,
@@ -84,15 +83,16 @@ class Journal:
 
     # --- the plan ----------------------------------------------------------------------------------------------
 
-    def fact(self, name: str, kind: Any) -> Any:
-        """Return the value of `kind` kept as `name`; None where there is none. Raises UsageError for another."""
-        rows = self._read("SELECT value FROM facts WHERE name = ?", name)
-        return next((self._loaded(kind, value) for (value,) in rows), None)
+    @property
+    def facts(self) -> Facts:
+        """The facts about the batch as a whole. Raises UsageError where they are damaged."""
+        rows = self._read("SELECT value FROM facts")
+        return next((self._loaded(Facts, value) for (value,) in rows), Facts())
 
-    def keep_fact(self, name: str, value: object) -> None:
-        """Keep a JSON value. Raises StorageFailed."""
+    def keep_facts(self, facts: Facts) -> None:
+        """Keep the facts about the batch as a whole. Raises StorageFailed."""
         with self._transaction():
-            self._write("INSERT OR REPLACE INTO facts VALUES (?, ?)", name, json.dumps(value))
+            self._write("INSERT OR REPLACE INTO facts VALUES (1, ?)", dumped(facts))
 
     def plan(self, tasks: Iterable[Task]) -> None:
         """Make the entries of these tasks those of the batch, and keep the results that tasks have.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ..errors import UsageError
 from ..records import Dispute, Failure, Outcome, RunOutcome, Spec, Usage
 from ..records.heal import HealOutcome, HealRequest
+from ..settings import RequiredGrade
 from .totals import UNLIMITED, Totals
 
 if TYPE_CHECKING:
@@ -117,6 +118,22 @@ class Task:
         """Make the result of an entry that came to no end of its own."""
         entry = self.entry
         return EntryResult(entry.id, entry.where, self.digest, status, 1, title=entry.title, tries=self.tries)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the journal keeps of a batch as a whole."""
+
+    created: str = ""
+    """Time of the start, ISO 8601 with zone; empty where it is not known."""
+    settings: dict[str, Any] = field(default_factory=dict)
+    required: RequiredGrade = "consensus"
+    totals: Totals = UNLIMITED
+    jobs: int | None = None
+    process: int | None = None
+    """The process that worked on it last."""
+    seconds: float = 0.0
+    """Wall time, over all its sittings."""
 
 
 @dataclass(frozen=True, slots=True)

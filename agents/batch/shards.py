@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ..errors import StorageFailed, UsageError
 from ..files import contained
@@ -15,8 +14,8 @@ from ..settings import RequiredGrade
 from ..storage.atomic import copy_files
 from .batch import conclude, lock_directory
 from .journal import JOURNAL_FILE, Journal
-from .outcome import BatchResult, required_grade
-from .records import Task
+from .outcome import BatchResult
+from .records import Facts, Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +49,18 @@ def merge(directories: Sequence[Path], out: Path, required: RequiredGrade | None
     if (out / JOURNAL_FILE).exists():
         raise UsageError(f"{out} holds a batch already; choose another --out.")
     found: dict[str, tuple[Path, Task]] = {}
-    settings, created, seconds = None, [], 0.0
+    facts: list[Facts] = []
     for directory in directories:
         with Journal(directory, read_only=True) as journal:
-            settings = settings or journal.fact("settings", dict[str, Any])
-            required = required or required_grade(journal)
-            created.append(journal.fact("created", str) or "")
-            seconds += journal.fact("seconds", float) or 0.0
+            facts.append(journal.facts)
             for task in journal.tasks():
                 found[task.entry.id] = _furthest(found.get(task.entry.id), (directory, task))
     with lock_directory(out), Journal(out) as journal:
         _copy_folders(found, out)
         journal.plan(task for _, task in found.values())
-        journal.keep_fact("settings", settings or {})
-        journal.keep_fact("created", min(created, default=""))
-        return conclude(out, journal, required or "consensus", None, seconds)
+        created, seconds = min(each.created for each in facts), sum(each.seconds for each in facts)
+        whole = Facts(created, facts[0].settings, required or facts[0].required, seconds=seconds)
+        return conclude(out, journal, whole, None)
 
 
 def _furthest(known: tuple[Path, Task] | None, other: tuple[Path, Task]) -> tuple[Path, Task]:

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 from cyclopts import Parameter
 
@@ -133,12 +133,12 @@ def _stored(
 
     if any(value is not None for value in given):
         raise UsageError("A resumed batch has its specs; give --resume DIR alone, or specs with --out DIR.")
+    given_now = {name: value for name, value in asdict(totals).items() if value is not None}
     with Journal(directory, read_only=True) as journal:
-        given_now = {name: value for name, value in asdict(totals).items() if value is not None}
-        totals = replace(journal.fact("totals", Totals) or UNLIMITED, **given_now)
-        settings = gone_on(settings, journal.fact("settings", dict[str, Any]) or {}, str(directory), console.emit)
-        jobs = jobs or journal.fact("jobs", int | None)
-        return Batch(directory, tuple(task.entry for task in journal.tasks()), settings, os.environ, totals, jobs)
+        facts, entries = journal.facts, tuple(task.entry for task in journal.tasks())
+    settings = gone_on(settings, facts.settings, str(directory), console.emit)
+    totals = replace(facts.totals, **given_now)
+    return Batch(directory, entries, settings, os.environ, totals, jobs or facts.jobs)
 
 
 def _display(console: Console, pending: int, earlier: Counter[str]) -> AbstractContextManager[BatchDisplay]:

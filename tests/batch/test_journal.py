@@ -15,7 +15,7 @@ import pytest
 
 from agents.batch.batch import lock_directory
 from agents.batch.journal import JOURNAL_FILE, Journal
-from agents.batch.records import Task
+from agents.batch.records import Facts, Task
 from agents.errors import StorageFailed, UsageError
 from agents.storage.json_form import dumped
 
@@ -206,10 +206,10 @@ def test_a_row_that_names_another_place_than_its_own_is_refused(tmp_path: Path, 
 @pytest.mark.parametrize("value", ["null", "[", '"text"', "[1]"])
 def test_a_fact_of_another_kind_is_one_sentence(tmp_path: Path, value: str) -> None:
     with planned(tmp_path) as journal:
-        journal.keep_fact("seconds", 1.0)
+        journal.keep_facts(Facts(seconds=1.0))
         journal._database.execute("UPDATE facts SET value = ?", (value,))
         with pytest.raises(UsageError, match="is damaged"):
-            journal.fact("seconds", float)
+            assert journal.facts
 
 
 @pytest.mark.parametrize("name", ["journal.sqlite3", "journal.sqlite3-wal", "batch.lock"])
