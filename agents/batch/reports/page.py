@@ -19,7 +19,7 @@ from ...syntax.clean_text import clean
 from ..labels import Report, duration, has_reached, label_of, one_line, tokens
 from ..records import EntryResult
 from .details import LEAST_BYTES, details, short_details
-from .plots import count_bars, grades_bar, histogram, slug
+from .plots import Plot, count_bars, histogram
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -43,7 +43,7 @@ def page(directory: Path, report: Report) -> Iterator[str]:
         report=report,
         figures=list(_figures(report)),
         plots=_plots(report),
-        labels=[(name, slug(name), count) for name, count in report.counts.items()],
+        draw=template(part("plots.svg.j2")).module,
         rows=rows.replace("<", "\\u003c"),
         details=_details(directory, report),
         style=style,
@@ -83,14 +83,15 @@ def _figures(report: Report) -> Iterator[tuple[str, str]]:
         yield "cost", f"{usage.cost_usd:,.2f} USD"
 
 
-def _plots(report: Report) -> dict[str, str]:
+def _plots(report: Report) -> list[Plot]:
     begun = [result for result in report.results if result.status not in ("bad", "blocked", "not started")]
-    plots = {"grades": grades_bar(report.counts)}
-    if begun:
-        plots["seconds"] = histogram("Seconds a spec", "seconds", [result.seconds for result in begun])
-        plots["tokens"] = histogram("Tokens a spec", "tokens", [tokens(result.usage) for result in begun])
-        plots["rounds"] = count_bars("Rounds a spec", "rounds", [result.rounds for result in begun])
-    return plots
+    if not begun:
+        return []
+    return [
+        histogram("Seconds a spec", "seconds", [result.seconds for result in begun]),
+        histogram("Tokens a spec", "tokens", [tokens(result.usage) for result in begun]),
+        count_bars("Rounds a spec", "rounds", [result.rounds for result in begun]),
+    ]
 
 
 def _row(result: EntryResult, report: Report) -> list[Any]:
