@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -135,9 +135,14 @@ def part(name: str, package: str = __package__) -> str:
     return resources.files(package).joinpath(name).read_text(encoding="utf-8").strip()
 
 
-def template(source: str) -> Template:
-    """Return a template that escapes all that it is given, unless it says that it is safe."""
+def template(source: str, filters: Mapping[str, Any] | None = None, **options: Any) -> Template:
+    """Return a template that escapes for HTML all that it is given, unless it says that it is safe.
+
+    `filters` are its own, `options` those of jinja2's Environment.
+    """
     from jinja2 import Environment, StrictUndefined
 
-    environment = Environment(undefined=StrictUndefined, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    common = {"undefined": StrictUndefined, "autoescape": True, "trim_blocks": True, "lstrip_blocks": True}
+    environment = Environment(**{**common, **options})
+    environment.filters.update(filters or {})
     return environment.from_string(source)
