@@ -56,7 +56,12 @@ def merge(directories: Sequence[Path], out: Path, required: RequiredGrade | None
             for task in journal.tasks():
                 found[task.entry.id] = _furthest(found.get(task.entry.id), (directory, task))
     with lock_directory(out), Journal(out) as journal:
-        _copy_folders(found, out)
+        for directory, task in found.values():
+            source = directory / task.entry.folder
+            try:
+                copy_files(contained(source, contained(directory)), out / task.entry.folder, out)
+            except OSError as error:
+                raise StorageFailed(f"{source} can't be copied to {out} ({error}).") from error
         journal.plan(task for _, task in found.values())
         created, seconds = min(each.created for each in facts), sum(each.seconds for each in facts)
         whole = Facts(created, facts[0].settings, required or facts[0].required, seconds=seconds)
@@ -78,12 +83,3 @@ def _furthest(known: tuple[Path, Task] | None, other: tuple[Path, Task]) -> tupl
 
 def _progress(task: Task) -> int:
     return 0 if task.result is None else 2 if task.result.final else 1
-
-
-def _copy_folders(found: dict[str, tuple[Path, Task]], out: Path) -> None:
-    for directory, task in found.values():
-        folder = task.entry.folder
-        try:
-            copy_files(contained(directory / folder, contained(directory)), out / folder, out)
-        except OSError as error:
-            raise StorageFailed(f"{directory / folder} can't be copied to {out} ({error}).") from error

@@ -156,7 +156,7 @@ class Console:
         from rich.text import Text
 
         from .next_steps import next_steps
-        from .source_text import source_text
+        from .safe_console import source_text
 
         out = self.out
         if result.code is not None and not self.quiet:
@@ -195,7 +195,7 @@ class Console:
 
     def diff(self, diff: str) -> None:
         """Print a unified diff."""
-        from .source_text import source_text
+        from .safe_console import source_text
 
         self.out.print(source_text(diff, "diff"))
 
