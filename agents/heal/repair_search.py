@@ -80,7 +80,7 @@ def _closed_by(stop: Stop, models: RoleModels) -> Iterator[None]:
     def watch() -> None:
         while not done.wait(_POLL_SECONDS):
             if stop():
-                models.__exit__()
+                models.close()
                 return
 
     thread = threading.Thread(target=watch, name="greenloop-stop", daemon=True)
