@@ -213,25 +213,18 @@ def measure(
     return 0
 
 
-_Strategies = Annotated[
-    list[Literal["greenloop", "single"]] | None,
-    Parameter(negative="", help="The strategies to measure, both by default: `single` asks for one patch."),
-]
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepairOptions(MeasureOptions):
+    """The options of a benchmark of repairs."""
+
+    strategy: Annotated[list[Literal["greenloop", "single"]] | None, Parameter(negative="")] = None
+    """The strategies to measure, both by default: `single` asks for one patch."""
+    one_item: Annotated[bool, Parameter(negative="")] = False
+    """Show one failing item of each program, and hold none out: what people have."""
 
 
-_OneItem = Annotated[
-    bool,
-    Parameter(negative="", help="Show one failing item of each program, and hold none out: what people have."),
-]
-
-
-def quixbugs(
-    *,
-    strategy: _Strategies = None,
-    strip_docstring: Annotated[bool, Parameter(negative="")] = False,
-    one_item: _OneItem = False,
-    options: MeasureOptions,
-) -> int:
+def quixbugs(*, strip_docstring: Annotated[bool, Parameter(negative="")] = False, options: RepairOptions) -> int:
     """Measure repairs of QuixBugs' 40 programs: half of the items are shown, the others and the reference judge.
 
     Parameters
@@ -239,10 +232,10 @@ def quixbugs(
     strip_docstring
         Take the text that says what a program does out of it.
     """
-    return measure_quixbugs(options, _chosen(strategy), strip=strip_docstring, one_item=one_item)
+    return measure_quixbugs(options, _chosen(options), strip=strip_docstring)
 
 
-def seeded_bugs(*, strategy: _Strategies = None, one_item: _OneItem = False, options: MeasureOptions) -> int:
+def seeded_bugs(*, options: RepairOptions) -> int:
     """Measure repairs of mutants planted in HumanEval+'s references: examples are shown, hidden tests judge."""
     from ..bench.hidden_tests import HiddenTests
     from ..bench.proof import prove
@@ -253,20 +246,15 @@ def seeded_bugs(*, strategy: _Strategies = None, one_item: _OneItem = False, opt
 
     def opened(sandbox: Sandbox, verifier: Verifier) -> Opened:
         hidden = HiddenTests(tasks, sandbox)
-        seeded = seeded_tasks(tasks, verifier)
-        runner = _repair_runner(seeded, _chosen(strategy), verifier, one_item=one_item)
+        runner = _repair_runner(seeded_tasks(tasks, verifier), _chosen(options), verifier, options)
         return Opened(hidden.judge, lambda: prove(tasks, sandbox), runner)
 
     plan = {"data_sha256": _digest(options.data.read_text(encoding="utf-8"))}
-    return _measure_repairs("Repairs of mutants in HumanEval+", plan, options, opened, one_item=one_item)
+    return _measure_repairs("Repairs of mutants in HumanEval+", plan, options, opened)
 
 
 def measure_quixbugs(
-    options: MeasureOptions,
-    strategies: Mapping[str, RepairStrategy],
-    *,
-    strip: bool = False,
-    one_item: bool = False,
+    options: RepairOptions, strategies: Mapping[str, RepairStrategy], *, strip: bool = False
 ) -> int:
     """Measure strategies on a checkout of QuixBugs. Raises UsageError."""
     from ..bench.proof import prove_quixbugs
@@ -283,38 +271,40 @@ def measure_quixbugs(
         return Opened(
             lambda name, code: tests.judge(name, code, splits[name].held_out),
             lambda: prove_quixbugs(chosen, splits, tests),
-            _repair_runner(quixbugs_tasks(chosen, splits, strip=strip), strategies, verifier, one_item=one_item),
+            _repair_runner(quixbugs_tasks(chosen, splits, strip=strip), strategies, verifier, options),
         )
 
     plan = {"programs": _digest("\0".join(one.buggy for one in programs)), "strip_docstring": strip}
     title = f"Repairs of QuixBugs, {'without' if strip else 'with'} docstrings"
-    return _measure_repairs(title, plan, options, opened, one_item=one_item)
+    return _measure_repairs(title, plan, options, opened)
 
 
-def _chosen(names: _Strategies) -> dict[str, RepairStrategy]:
+def _chosen(options: RepairOptions) -> dict[str, RepairStrategy]:
     from ..bench.repair_runner import REPAIR_STRATEGIES
 
-    return {name: way for name, way in REPAIR_STRATEGIES.items() if name in (names or REPAIR_STRATEGIES)}
+    names = options.strategy or REPAIR_STRATEGIES
+    return {name: way for name, way in REPAIR_STRATEGIES.items() if name in names}
 
 
 def _repair_runner(
-    tasks: Sequence[RepairTask], strategies: Mapping[str, RepairStrategy], verifier: Verifier, *, one_item: bool
+    tasks: Sequence[RepairTask],
+    strategies: Mapping[str, RepairStrategy],
+    verifier: Verifier,
+    options: RepairOptions,
 ) -> Callable[[Means], Runner[Any, Any]]:
     from ..bench.repair_runner import repair_runner
     from ..bench.repair_tasks import of_one_item
 
-    return partial(repair_runner, of_one_item(tasks, verifier) if one_item else tasks, strategies)
+    return partial(repair_runner, of_one_item(tasks, verifier) if options.one_item else tasks, strategies)
 
 
 def _measure_repairs(
     title: str,
     plan: Mapping[str, object],
-    options: MeasureOptions,
+    options: RepairOptions,
     opened: Callable[[Sandbox, Verifier], Opened],
-    *,
-    one_item: bool,
 ) -> int:
-    if one_item:
+    if options.one_item:
         title, plan = f"{title}, one failing item", {**plan, "one_item": True}
     write = partial(write_results, repairs=True)
     return measure(title, plan, options.settings, options, opened, roles=("healer",), write=write)
