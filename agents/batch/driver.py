@@ -98,30 +98,23 @@ class Executor:
             raise WorkerLost(f"{type(fault).__name__}: {fault}") from fault
 
 
+@dataclass(slots=True)
 class Driver:
     """Runs the pending entries of `journal` on `executor`, each after those that it needs. `check` raises
     TotalSpent."""
 
-    def __init__(
-        self,
-        journal: Journal,
-        executor: Executor,
-        check: Callable[[], None],
-        display: BatchDisplay,
-        supplier: Supplier,
-    ) -> None:
-        self._journal = journal
-        self._executor = executor
-        self._check = check
-        self._display = display
-        self._supplier = supplier
-        self._ready: deque[str] = deque()
-        self._held: dict[str, set[str]] = {}
-        self._inbox: SimpleQueue[Future[EntryResult] | Stop] = SimpleQueue()
-        self._running: dict[Future[EntryResult], tuple[Task, int]] = {}
-        self._failures = 0
-        self._cancelled = False
-        self._stopped_by: GreenloopError | None = None
+    journal: Journal
+    executor: Executor
+    check: Callable[[], None]
+    display: BatchDisplay
+    supplier: Supplier
+    _ready: deque[str] = field(init=False, default_factory=deque)
+    _held: dict[str, set[str]] = field(init=False, default_factory=dict)
+    _inbox: SimpleQueue[Future[EntryResult] | Stop] = field(init=False, default_factory=SimpleQueue)
+    _running: dict[Future[EntryResult], tuple[Task, int]] = field(init=False, default_factory=dict)
+    _failures: int = field(init=False, default=0)
+    _cancelled: bool = field(init=False, default=False)
+    _stopped_by: GreenloopError | None = field(init=False, default=None)
 
     def stop(self, when: Stop) -> None:
         """Begin nothing more, and cancel what runs (`now`) or let it end; from any thread and signal handler."""
@@ -132,13 +125,13 @@ class Driver:
 
         Every entry that ended is in the journal.
         """
-        pending = self._journal.pending()
+        pending = self.journal.pending()
         for entry_id in pending:
-            self._held[entry_id] = set(self._supplier.needs(entry_id)).intersection(pending)
+            self._held[entry_id] = set(self.supplier.needs(entry_id)).intersection(pending)
         try:
             self._release()
             while True:
-                while self._ready and len(self._running) < self._executor.jobs and self._goes_on():
+                while self._ready and len(self._running) < self.executor.jobs and self._goes_on():
                     self._begin_or_block(self._ready.popleft())
                 if not self._running:
                     return self._stopped_by
@@ -146,7 +139,7 @@ class Driver:
         except Empty:
             return self._stopped_by  # what hangs is left to the end of the process
         except StorageFailed as error:
-            self._executor.cancel()
+            self.executor.cancel()
             wait(self._running, GRACE_SECONDS)  # what they find can't be kept
             return error
 
@@ -155,7 +148,7 @@ class Driver:
             self._take()
         if self._stopped_by is None:
             try:
-                self._check()
+                self.check()
             except TotalSpent as error:
                 self._stopped_by = error
         return self._stopped_by is None
@@ -176,30 +169,30 @@ class Driver:
         self._held = {entry_id: needs for entry_id, needs in self._held.items() if needs}
 
     def _begin_or_block(self, entry_id: str) -> None:
-        if not self._supplier.needs(entry_id):
+        if not self.supplier.needs(entry_id):
             self._begin(entry_id)
             return
-        self._journal.renew(entry_id, self._supplier.renew(entry_id))
-        if lacking := self._supplier.lacking(entry_id):
-            self._keep(replace(self._journal.task(entry_id).unfinished("blocked"), why=lacking))
-        elif (earlier := self._journal.result(entry_id, self._supplier.digests[entry_id])) and earlier.final:
+        self.journal.renew(entry_id, self.supplier.renew(entry_id))
+        if lacking := self.supplier.lacking(entry_id):
+            self._keep(replace(self.journal.task(entry_id).unfinished("blocked"), why=lacking))
+        elif (earlier := self.journal.result(entry_id, self.supplier.digests[entry_id])) and earlier.final:
             self._keep(earlier)
         else:
             self._begin(entry_id)
 
     def _begin(self, entry_id: str, number: int = 1) -> None:
-        task = self._journal.begin(entry_id)
-        task = replace(task, entry=self._supplier.supplied(entry_id))
-        future = self._executor.submit(task)
+        task = self.journal.begin(entry_id)
+        task = replace(task, entry=self.supplier.supplied(entry_id))
+        future = self.executor.submit(task)
         self._running[future] = (task, number)
-        self._display.began(task)
+        self.display.began(task)
         future.add_done_callback(self._inbox.put)
 
     def _end(self, future: Future[EntryResult]) -> None:
         task, number = self._running.pop(future)
         lost = future.exception()
         if lost is not None and number < MOST_TRIES and not self._cancelled:
-            self._display.note(f"{task.entry.id}: its worker was lost ({lost}); it is tried once more.")
+            self.display.note(f"{task.entry.id}: its worker was lost ({lost}); it is tried once more.")
             self._begin(task.entry.id, number + 1)
             return
         result = future.result() if lost is None else _given_up(task, lost)
@@ -207,8 +200,8 @@ class Driver:
         self._judge(result)
 
     def _keep(self, result: EntryResult) -> None:
-        self._journal.end(result)
-        self._display.ended(result)
+        self.journal.end(result)
+        self.display.ended(result)
         self._release(result.id)
 
     def _judge(self, result: EntryResult) -> None:
@@ -228,9 +221,9 @@ class Driver:
         self._stopped_by = Interrupted("Interrupted; run the same command again to go on.")
         if when == "now" or second:
             self._cancelled = True
-            self._executor.cancel()
+            self.executor.cancel()
         elif self._running:
-            self._display.note(
+            self.display.note(
                 f"Stopping: {len(self._running)} specs under way are finished, no more are begun. "
                 "Press Ctrl-C again to stop now."
             )
