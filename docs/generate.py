@@ -41,7 +41,7 @@ def heal_schema() -> str:
 
 def batch_result_schema() -> str:
     """The JSON schema of a line of a batch's results.jsonl."""
-    from agents.batch.reports.lines import schema
+    from agents.batch.reports import schema
 
     return json.dumps(schema(), indent=2, sort_keys=True) + "\n"
 

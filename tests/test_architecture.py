@@ -197,7 +197,6 @@ READERS = {
     "batch/ray/archive.py": "new files below a folder of its own",
     "batch/reports/page.py": "greenloop's own files",
     "cli/bench.py": "benchmarks' data, which the user names",
-    "cli/bench_repairs.py": "benchmarks' data, which the user names",
     "debugger/trace_job.py": "greenloop's own files",
     "batch/package.py": "files of greenloop's runs",
     "heal/request.py": "greenloop's own files",

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from agents.batch.shard import parse_shard
+from agents.batch.shards import parse_shard
 
 from .support.commands import QUICKSORT, REPLAYS, ROOT, environment
 

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 from ..errors import GreenloopError, StorageFailed, UsageError
 from ..files import contained
-from ..records import Role
+from ..llm_backends.selection import Choice
+from ..records import Role, fingerprint
 from ..run.cancellation import Cancellation
 from ..run.resources import HEAL_ROLES, models_by_role, open_resources
 from ..run.role_models import ROLES
 from ..run.run import settings_as_json
-from ..settings import RequiredGrade
-from .digest import digest_of
-from .driver import BatchDisplay, Driver, Stop
-from .executor import Executor
-from .journal import Journal, file_in, title
-from .labels import label_of
+from ..settings import Settings, Use, uses
+from .driver import BatchDisplay, Driver, Executor, Stop
+from .heals import heal_content
+from .journal import Journal, file_in
+from .labels import Report, label_of
 from .outcome import LOCK_FILE, BatchResult, batch_result, exit_code_of, required_of
-from .records import Batch, BatchFacts, Entry, EntryResult
+from .records import Batch, Entry, Facts, Task
 from .reports import write_reports
 from .supply import Supplier
 from .totals import TotalBudget
@@ -56,12 +57,36 @@ def run_batch(batch: Batch, showing: Showing, interruptible: Interruptible) -> B
         digest = partial(digest_of, settings=batch.settings, choices=choices)
         required = batch.settings.require
         supplier = Supplier(batch.directory, batch.entries, journal, digest, required, redo=batch.redo)
-        journal.plan([(entry, supplier.digests[entry.id]) for entry in batch.entries], _bad)
-        _keep_facts(journal, batch)
+        journal.plan(Task.planned(entry, supplier.digests[entry.id]) for entry in batch.entries)
+        before = journal.facts
+        created = before.created or datetime.now().astimezone().isoformat(timespec="seconds")
+        settings = settings_as_json(batch.settings)
+        facts = Facts(created, settings, required, batch.totals, batch.jobs, os.getpid(), before.seconds)
+        journal.keep_facts(facts)
         pending = len(journal.pending())
         stopped_by = _run_pending(batch, journal, supplier, pending, showing, interruptible) if pending else None
-        seconds = time.monotonic() - started
-        return conclude(batch.directory, journal, required, stopped_by, seconds, _others(supplier))
+        facts = replace(facts, seconds=before.seconds + time.monotonic() - started)
+        return conclude(batch.directory, journal, facts, stopped_by, _others(supplier))
+
+
+def digest_of(entry: Entry, settings: Settings, choices: Mapping[Role, Choice]) -> str:
+    """Hash all that an entry's result depends on, as `own-work-models`: with an equal digest it is not run again.
+
+    That is its spec without name and origin, or its heal with the files that this names; that with the settings
+    with an effect; the models. A server's address counts only where it alone says which model is meant.
+    """
+    if entry.spec is not None:
+        work: object = {**asdict(entry.spec), "id": "", "origin": ""}
+    elif entry.heal is not None:
+        work = heal_content(entry.heal)
+    else:
+        return fingerprint(entry.error or "")
+    stated = settings_as_json(settings).items()
+    decisive = {name: value for name, value in stated if Use.DIGEST in uses()[name]}
+    roles = ROLES if entry.spec is not None else HEAL_ROLES
+    models = {role: choice.model_id or choice.api_base for role, choice in choices.items() if role in roles}
+    parts = (work, [work, decisive], models)
+    return "-".join(fingerprint(json.dumps(part, sort_keys=True)) for part in parts)
 
 
 @contextmanager
@@ -89,19 +114,6 @@ def _roles(batch: Batch) -> tuple[Role, ...]:
     """The roles that have work: choosing a model may ask a server."""
     specs = ROLES if any(entry.heal is None for entry in batch.entries) else ()
     return (*specs, *(HEAL_ROLES if any(entry.heal is not None for entry in batch.entries) else ()))
-
-
-def _bad(entry: Entry, digest: str) -> EntryResult:
-    why = entry.error or ""
-    return EntryResult(entry.id, entry.where, digest, "bad", UsageError.exit_code, why=why, title=title(entry))
-
-
-def _keep_facts(journal: Journal, batch: Batch) -> None:
-    if journal.fact("created", str) is None:
-        journal.keep_fact("created", datetime.now().astimezone().isoformat(timespec="seconds"))
-    facts = {"settings": settings_as_json(batch.settings), "totals": asdict(batch.totals), "jobs": batch.jobs}
-    for name, value in (facts | {"process": os.getpid()}).items():
-        journal.keep_fact(name, value)
 
 
 def _run_pending(
@@ -160,22 +172,16 @@ def _others(supplier: Supplier) -> list[str]:
 
 
 def conclude(
-    directory: Path,
-    journal: Journal,
-    required: RequiredGrade,
-    stopped_by: GreenloopError | None,
-    seconds: float,
-    notes: Sequence[str] = (),
+    directory: Path, journal: Journal, facts: Facts, stopped_by: GreenloopError | None, notes: Sequence[str] = ()
 ) -> BatchResult:
-    """Write the reports, and make the batch's result after `seconds` more of it; a full disk costs the reports."""
-    results = required_of(journal.results(), required)
-    seconds += journal.fact("seconds", float) or 0.0
+    """Keep `facts`, write the reports, and make the batch's result; a full disk costs the reports."""
+    results = required_of(journal.results(), facts.required)
     exit_code = exit_code_of(results, stopped_by)
-    facts = BatchFacts(required, exit_code, seconds, created=journal.fact("created", str) or "")
+    report = Report(results, facts.required, exit_code, facts.seconds, facts.created)
     reports: list[Path] = []
     try:
-        journal.keep_fact("seconds", seconds)
-        reports = write_reports(directory, results, facts)
+        journal.keep_facts(facts)
+        reports = write_reports(directory, report)
     except OSError as error:
         stopped_by = stopped_by or StorageFailed(
             f"The reports can't be written in {directory} ({error.strerror or error}); mend that and run the same "
@@ -183,4 +189,5 @@ def conclude(
         )
     except StorageFailed as error:
         stopped_by = stopped_by or error
-    return batch_result(str(directory), results, seconds, stopped_by, [str(path) for path in reports], notes)
+    paths = [str(path) for path in reports]
+    return batch_result(str(directory), results, facts.seconds, stopped_by, paths, notes)

@@ -1,11 +1,11 @@
-"""The driver of a batch: gives entries to workers, and alone writes the journal."""
+"""The driver of a batch: gives entries to workers in threads, and alone writes the journal."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, wait
-from dataclasses import replace
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
 from typing import Literal, Protocol
 
@@ -20,11 +20,9 @@ from ..errors import (
 )
 from ..events import Event
 from ..records import Failure
-from .executor import Executor
-from .journal import Journal, Task
-from .records import EntryResult
+from .journal import Journal
+from .records import EntryResult, Task
 from .supply import Supplier
-from .worker import blocked, unfinished
 
 MOST_TRIES = 2
 """A worker that is lost costs its entry one retry."""
@@ -62,30 +60,61 @@ class BatchDisplay(Protocol):
         """Handle an event of opening the models."""
 
 
+class WorkerLost(Exception):
+    """A worker ended without a result, which says nothing about its entry; `str(error)` says how."""
+
+
+@dataclass(slots=True)
+class Executor:
+    """Runs up to `jobs` tasks at once, in threads, by `run`: here, or on a machine that the thread waits for.
+
+    `run` never gets two tasks of one entry at once.
+
+    `cancel` ends running tasks: their futures soon have results `interrupted`.
+    """
+
+    run: Callable[[Task], EntryResult]
+    jobs: int
+    cancel: Callable[[], None]
+    _pool: ThreadPoolExecutor = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._pool = ThreadPoolExecutor(self.jobs, thread_name_prefix="spec")
+
+    def submit(self, task: Task) -> Future[EntryResult]:
+        """Begin `task`. The future's only exception is WorkerLost."""
+        return self._pool.submit(self._run, task)
+
+    def close(self) -> None:
+        """Release the threads, without waiting for one that hangs."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _run(self, task: Task) -> EntryResult:
+        try:
+            return self.run(task)
+        except WorkerLost:
+            raise
+        except Exception as fault:  # a bug must cost its spec a retry, not the batch
+            raise WorkerLost(f"{type(fault).__name__}: {fault}") from fault
+
+
+@dataclass(slots=True)
 class Driver:
     """Runs the pending entries of `journal` on `executor`, each after those that it needs. `check` raises
     TotalSpent."""
 
-    def __init__(
-        self,
-        journal: Journal,
-        executor: Executor,
-        check: Callable[[], None],
-        display: BatchDisplay,
-        supplier: Supplier,
-    ) -> None:
-        self._journal = journal
-        self._executor = executor
-        self._check = check
-        self._display = display
-        self._supplier = supplier
-        self._ready: deque[str] = deque()
-        self._held: dict[str, set[str]] = {}
-        self._inbox: SimpleQueue[Future[EntryResult] | Stop] = SimpleQueue()
-        self._running: dict[Future[EntryResult], tuple[Task, int]] = {}
-        self._failures = 0
-        self._cancelled = False
-        self._stopped_by: GreenloopError | None = None
+    journal: Journal
+    executor: Executor
+    check: Callable[[], None]
+    display: BatchDisplay
+    supplier: Supplier
+    _ready: deque[str] = field(init=False, default_factory=deque)
+    _held: dict[str, set[str]] = field(init=False, default_factory=dict)
+    _inbox: SimpleQueue[Future[EntryResult] | Stop] = field(init=False, default_factory=SimpleQueue)
+    _running: dict[Future[EntryResult], tuple[Task, int]] = field(init=False, default_factory=dict)
+    _failures: int = field(init=False, default=0)
+    _cancelled: bool = field(init=False, default=False)
+    _stopped_by: GreenloopError | None = field(init=False, default=None)
 
     def stop(self, when: Stop) -> None:
         """Begin nothing more, and cancel what runs (`now`) or let it end; from any thread and signal handler."""
@@ -96,13 +125,13 @@ class Driver:
 
         Every entry that ended is in the journal.
         """
-        pending = self._journal.pending()
+        pending = self.journal.pending()
         for entry_id in pending:
-            self._held[entry_id] = set(self._supplier.needs(entry_id)).intersection(pending)
+            self._held[entry_id] = set(self.supplier.needs(entry_id)).intersection(pending)
         try:
             self._release()
             while True:
-                while self._ready and len(self._running) < self._executor.jobs and self._goes_on():
+                while self._ready and len(self._running) < self.executor.jobs and self._goes_on():
                     self._begin_or_block(self._ready.popleft())
                 if not self._running:
                     return self._stopped_by
@@ -110,7 +139,7 @@ class Driver:
         except Empty:
             return self._stopped_by  # what hangs is left to the end of the process
         except StorageFailed as error:
-            self._executor.cancel()
+            self.executor.cancel()
             wait(self._running, GRACE_SECONDS)  # what they find can't be kept
             return error
 
@@ -119,7 +148,7 @@ class Driver:
             self._take()
         if self._stopped_by is None:
             try:
-                self._check()
+                self.check()
             except TotalSpent as error:
                 self._stopped_by = error
         return self._stopped_by is None
@@ -140,30 +169,30 @@ class Driver:
         self._held = {entry_id: needs for entry_id, needs in self._held.items() if needs}
 
     def _begin_or_block(self, entry_id: str) -> None:
-        if not self._supplier.needs(entry_id):
+        if not self.supplier.needs(entry_id):
             self._begin(entry_id)
             return
-        self._journal.renew(entry_id, self._supplier.renew(entry_id))
-        if lacking := self._supplier.lacking(entry_id):
-            self._keep(blocked(self._journal.task(entry_id), lacking))
-        elif (earlier := self._journal.result(entry_id, self._supplier.digests[entry_id])) and earlier.final:
+        self.journal.renew(entry_id, self.supplier.renew(entry_id))
+        if lacking := self.supplier.lacking(entry_id):
+            self._keep(replace(self.journal.task(entry_id).unfinished("blocked"), why=lacking))
+        elif (earlier := self.journal.result(entry_id, self.supplier.digests[entry_id])) and earlier.final:
             self._keep(earlier)
         else:
             self._begin(entry_id)
 
     def _begin(self, entry_id: str, number: int = 1) -> None:
-        task = self._journal.begin(entry_id)
-        task = replace(task, entry=self._supplier.supplied(entry_id))
-        future = self._executor.submit(task)
+        task = self.journal.begin(entry_id)
+        task = replace(task, entry=self.supplier.supplied(entry_id))
+        future = self.executor.submit(task)
         self._running[future] = (task, number)
-        self._display.began(task)
+        self.display.began(task)
         future.add_done_callback(self._inbox.put)
 
     def _end(self, future: Future[EntryResult]) -> None:
         task, number = self._running.pop(future)
         lost = future.exception()
         if lost is not None and number < MOST_TRIES and not self._cancelled:
-            self._display.note(f"{task.entry.id}: its worker was lost ({lost}); it is tried once more.")
+            self.display.note(f"{task.entry.id}: its worker was lost ({lost}); it is tried once more.")
             self._begin(task.entry.id, number + 1)
             return
         result = future.result() if lost is None else _given_up(task, lost)
@@ -171,8 +200,8 @@ class Driver:
         self._judge(result)
 
     def _keep(self, result: EntryResult) -> None:
-        self._journal.end(result)
-        self._display.ended(result)
+        self.journal.end(result)
+        self.display.ended(result)
         self._release(result.id)
 
     def _judge(self, result: EntryResult) -> None:
@@ -192,9 +221,9 @@ class Driver:
         self._stopped_by = Interrupted("Interrupted; run the same command again to go on.")
         if when == "now" or second:
             self._cancelled = True
-            self._executor.cancel()
+            self.executor.cancel()
         elif self._running:
-            self._display.note(
+            self.display.note(
                 f"Stopping: {len(self._running)} specs under way are finished, no more are begun. "
                 "Press Ctrl-C again to stop now."
             )
@@ -210,4 +239,4 @@ def _error_of(result: EntryResult, sentence: str) -> GreenloopError:
 
 def _given_up(task: Task, lost: BaseException) -> EntryResult:
     message = f"Its worker was lost twice ({lost}); run the same command again, and report it if that recurs."
-    return replace(unfinished(task), error=Failure("worker_lost", message))
+    return replace(task.unfinished(), error=Failure("worker_lost", message))

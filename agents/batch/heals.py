@@ -60,12 +60,6 @@ def heal_content(request: HealRequest) -> str:
     return fingerprint(json.dumps(asdict(request), sort_keys=True) + "".join(map(_bytes_of, dict.fromkeys(named))))
 
 
-def title_of(request: HealRequest) -> str:
-    """Name what a heal is to mend."""
-    name = f"{Path(request.path).name}::{request.name}" if request.name else Path(request.path).name
-    return " ".join(("heal", name, *request.arguments))
-
-
 def environment_of(request: HealRequest, environ: Mapping[str, str]) -> dict[str, str]:
     """The values of the variables that a heal names. Raises UsageError where one is not set."""
     for name in request.environment:

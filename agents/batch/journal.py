@@ -9,12 +9,11 @@ names is the folder of its own entry and nothing else.
 
 from __future__ import annotations
 
-import json
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,15 +21,14 @@ from ..errors import StorageFailed, UsageError
 from ..files import contained
 from ..records import Failure, Usage
 from ..storage.json_form import dumped, loaded
-from .heals import title_of
 from .identifiers import is_id
-from .records import Entry, EntryResult, EntryStatus
+from .records import Entry, EntryResult, Facts, Task
 
 JOURNAL_FILE = "journal.sqlite3"
 _BUSY_SECONDS = 10.0
 _DIGEST = re.compile(r"[0-9a-z]+(?:-[0-9a-z]+)*")
 TABLES = (
-    "CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
+    "CREATE TABLE facts (id INTEGER PRIMARY KEY, value TEXT NOT NULL) STRICT",
     # `place` is the entry's number in the batch, NULL once its spec is no longer part of it.
     """CREATE TABLE entries (
         id TEXT PRIMARY KEY,
@@ -45,38 +43,10 @@ TABLES = (
     """CREATE TABLE results (
         id TEXT NOT NULL REFERENCES entries (id),
         digest TEXT NOT NULL,
-        final INTEGER NOT NULL,
         result TEXT NOT NULL,
-        tokens INTEGER NOT NULL,
-        cost REAL NOT NULL,
         PRIMARY KEY (id, digest)
     ) STRICT""",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """One entry to run: the `number`th try, and what earlier tries are known to have spent."""
-
-    entry: Entry
-    digest: str
-    number: int = 1
-    spent: Usage = field(default_factory=Usage)
-
-    @property
-    def run(self) -> Path:
-        """Its run directory, relative to the batch's directory: the same for every try with this digest."""
-        return self.entry.folder / "runs" / self.digest
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """An entry as the journal has it: begun `tries` times; `result` is None until there is one."""
-
-    entry: Entry
-    digest: str
-    tries: int
-    result: EntryResult | None
 
 
 class Journal:
@@ -113,47 +83,44 @@ class Journal:
 
     # --- the plan ----------------------------------------------------------------------------------------------
 
-    def fact(self, name: str, kind: Any) -> Any:
-        """Return the value of `kind` kept as `name`; None where there is none. Raises UsageError for another."""
-        rows = self._read("SELECT value FROM facts WHERE name = ?", name)
-        return next((self._loaded(kind, value) for (value,) in rows), None)
+    @property
+    def facts(self) -> Facts:
+        """The facts about the batch as a whole. Raises UsageError where they are damaged."""
+        rows = self._read("SELECT value FROM facts")
+        return next((self._loaded(Facts, value) for (value,) in rows), Facts())
 
-    def keep_fact(self, name: str, value: object) -> None:
-        """Keep a JSON value. Raises StorageFailed."""
+    def keep_facts(self, facts: Facts) -> None:
+        """Keep the facts about the batch as a whole. Raises StorageFailed."""
         with self._transaction():
-            self._write("INSERT OR REPLACE INTO facts VALUES (?, ?)", name, json.dumps(value))
+            self._write("INSERT OR REPLACE INTO facts VALUES (1, ?)", dumped(facts))
 
-    def plan(self, entries: Iterable[tuple[Entry, str]], bad: Callable[[Entry, str], EntryResult]) -> None:
-        """Make these the entries of the batch, each with its digest; `bad` makes the result of an unreadable one.
+    def plan(self, tasks: Iterable[Task]) -> None:
+        """Make the entries of these tasks those of the batch, and keep the results that tasks have.
 
         An entry whose digest changed counts as new; one that is not among them is forgotten, but for its cost.
         Raises StorageFailed.
         """
         with self._transaction():
             self._write("UPDATE entries SET place = NULL")
-            for place, (entry, digest) in enumerate(entries):
+            for place, task in enumerate(tasks):
                 self._write(
-                    "INSERT INTO entries (id, place, entry, digest, state) VALUES (?1, ?2, ?3, ?4, 'waiting') "
+                    "INSERT INTO entries VALUES (?1, ?2, ?3, ?4, 'waiting', ?5) "
                     "ON CONFLICT (id) DO UPDATE SET place = ?2, entry = ?3, digest = ?4, "
                     "state = CASE digest WHEN ?4 THEN state ELSE 'waiting' END, "
                     "tries = CASE digest WHEN ?4 THEN tries ELSE 0 END",
-                    *(entry.id, place, dumped(entry), digest),
+                    *(task.entry.id, place, dumped(task.entry), task.digest, task.tries),
                 )
-                if entry.error is not None:
-                    self._keep(bad(entry, digest))
+                if task.result is not None:
+                    self._keep(task.result)
 
-    def entries(self) -> Iterator[Entry]:
-        """Yield the entries of the batch, in order."""
-        return (row.entry for row in self.rows())
+    def tasks(self) -> Iterator[Task]:
+        """Yield the entries of the batch with all that is kept of each, in order."""
+        return self._tasks("e.place IS NOT NULL")
 
     def pending(self) -> list[str]:
         """Return the ids of the entries to run (again), in order."""
-        rows = self._read(
-            "SELECT e.id FROM entries e LEFT JOIN results r ON r.id = e.id AND r.digest = e.digest "
-            "WHERE e.place IS NOT NULL AND json_extract(e.entry, '$.error') IS NULL "
-            "AND coalesce(r.final, 0) = 0 ORDER BY e.place"
-        )
-        return [entry_id for (entry_id,) in rows]
+        open_ones = (each for each in self.tasks() if each.result is None or not each.result.final)
+        return [each.entry.id for each in open_ones if each.entry.error is None]
 
     # --- results -----------------------------------------------------------------------------------------------
 
@@ -186,11 +153,8 @@ class Journal:
         return self.task(entry_id)
 
     def task(self, entry_id: str) -> Task:
-        """Return the task of an entry as it stands."""
-        ((text, digest, tries),) = self._read("SELECT entry, digest, tries FROM entries WHERE id = ?", entry_id)
-        earlier = self._read("SELECT tokens, cost FROM results WHERE id = ? AND digest = ?", entry_id, digest)
-        spent = next((Usage(completion_tokens=tokens, cost_usd=cost) for tokens, cost in earlier), Usage())
-        return Task(self._entry(text, digest), digest, tries, spent)
+        """Return an entry as it stands."""
+        return next(self._tasks("e.id = ?", entry_id))
 
     def end(self, result: EntryResult) -> None:
         """Keep the result of an entry. Raises StorageFailed."""
@@ -198,52 +162,35 @@ class Journal:
             self._keep(result)
 
     def _keep(self, result: EntryResult) -> None:
-        usage = result.usage
-        self._write(
-            "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?)",
-            *(result.id, result.digest, int(result.final), dumped(result)),
-            *(usage.completion_tokens, usage.cost_usd or 0.0),
-        )
+        self._write("INSERT OR REPLACE INTO results VALUES (?, ?, ?)", result.id, result.digest, dumped(result))
         self._write("UPDATE entries SET state = 'ended' WHERE id = ? AND digest = ?", result.id, result.digest)
 
-    def adopt(self, rows: Iterable[Row]) -> None:
-        """Make these the entries of the batch, with their results from elsewhere. Raises StorageFailed."""
-        with self._transaction():
-            self._write("UPDATE entries SET place = NULL")
-            for place, row in enumerate(rows):
-                self._write(
-                    "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, 'waiting', ?)",
-                    *(row.entry.id, place, dumped(row.entry), row.digest, row.tries),
-                )
-                if row.result is not None:
-                    self._keep(row.result)
-
-    def rows(self) -> Iterator[Row]:
-        """Yield the entries of the batch with all that is kept of each, in order."""
+    def _tasks(self, condition: str, *values: object) -> Iterator[Task]:
         found = self._read(
             "SELECT e.entry, e.digest, e.tries, r.result FROM entries e "
             "LEFT JOIN results r ON r.id = e.id AND r.digest = e.digest "
-            "WHERE e.place IS NOT NULL ORDER BY e.place"
+            f"WHERE {condition} ORDER BY e.place",
+            *values,
         )
-        for entry, digest, tries, text in found:
-            yield Row(self._entry(entry, digest), digest, tries, None if text is None else self._result(text))
+        for text, digest, tries, result in found:
+            entry: Entry = self._loaded(Entry, text)
+            if not is_id(entry.id) or not _DIGEST.fullmatch(digest):
+                raise self._damaged(f"an entry is called {entry.id!r}, {digest!r}")
+            yield Task(entry, digest, tries, None if result is None else self._result(result))
 
     def results(self) -> Iterator[EntryResult]:
         """Yield each entry's result so far, in order; without one `not started`, or `interrupted` if begun.
 
         One that is not finished does not take the place of a finished one of the same spec or heal.
         """
-        for row in self.rows():
-            entry, newest = row.entry, row.result
-            begun: EntryStatus = "interrupted" if row.tries else "not started"
-            none = EntryResult(entry.id, entry.where, row.digest, begun, 1, title=title(entry), tries=row.tries)
-            own, dash, _ = row.digest.partition("-")
-            stands = self.finished(entry.id, own + dash) if dash else None
+        for task in self.tasks():
+            newest, (own, dash, _) = task.result, task.digest.partition("-")
+            stands = self.finished(task.entry.id, own + dash) if dash else None
             if stands is None or (newest is not None and newest.status == "finished"):
-                yield newest or none
+                yield newest or task.unfinished("interrupted" if task.tries else "not started")
             else:
                 failure = (newest.error or Failure(newest.status, newest.why)) if newest is not None else None
-                yield replace(stands, where=entry.where, attempt=failure)
+                yield replace(stands, where=task.entry.where, attempt=failure)
 
     def running(self) -> list[str]:
         """Return the ids of the entries that have begun and not ended."""
@@ -252,8 +199,10 @@ class Journal:
 
     def spent(self) -> Usage:
         """Sum the generated tokens and cost of all results, also of earlier digests and of forgotten entries."""
-        ((tokens, cost),) = self._read("SELECT coalesce(sum(tokens), 0), coalesce(sum(cost), 0.0) FROM results")
-        return Usage(completion_tokens=tokens, cost_usd=cost)
+        of_all = "SELECT coalesce(sum(json_extract(result, '$.usage.{}')), 0) FROM results"
+        ((tokens,),) = self._read(of_all.format("completion_tokens"))
+        ((cost,),) = self._read(of_all.format("cost_usd"))
+        return Usage(completion_tokens=tokens, cost_usd=float(cost))
 
     # --- SQLite ------------------------------------------------------------------------------------------------
 
@@ -267,12 +216,6 @@ class Journal:
                     self._write(statement)
         elif there != list(TABLES):
             raise UsageError(f"{self.path} is no journal of this version of greenloop; choose another --out.")
-
-    def _entry(self, text: str, digest: str) -> Entry:
-        entry: Entry = self._loaded(Entry, text)
-        if not is_id(entry.id) or not _DIGEST.fullmatch(digest):
-            raise self._damaged(f"an entry is called {entry.id!r}, {digest!r}")
-        return entry
 
     def _result(self, text: str) -> EntryResult:
         result: EntryResult = self._loaded(EntryResult, text)
@@ -332,17 +275,6 @@ def file_in(directory: Path, name: str) -> Path:
     if place.exists() and not place.is_file():
         raise UsageError(f"{directory / name} is no regular file; choose another --out.")
     return directory / name
-
-
-def title(entry: Entry) -> str:
-    """Return the title of an entry: its signature, the first line of its text, or what it heals."""
-    if entry.heal is not None:
-        return title_of(entry.heal)
-    if entry.spec is None:
-        return ""
-    if entry.spec.signature is not None:
-        return entry.spec.signature.text
-    return entry.spec.text.strip().splitlines()[0]
 
 
 def _opened(path: Path, read_only: bool) -> sqlite3.Connection:

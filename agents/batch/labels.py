@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, get_args
 
 from ..records import Outcome, Usage
@@ -35,15 +36,39 @@ without a ruling."""
 _MOST_DETAIL = 600
 
 
-@dataclass(frozen=True, slots=True)
-class ReportTotals:
-    """Sums over a batch. `seconds` is the specs' own time together, not the batch's."""
+@dataclass(frozen=True)
+class Report:
+    """What the reports of a batch show: its results, and facts about it as a whole."""
 
-    specs: int
-    reached: int
-    counts: dict[EntryLabel, int]
-    usage: Usage
+    results: Sequence[EntryResult]
+    required: RequiredGrade
+    """The lowest grade that counts as reached."""
+    exit_code: int
     seconds: float
+    """Wall time of the batch, over all its sittings."""
+    created: str = ""
+    """Time of the start, ISO 8601 with zone; empty where it is not known."""
+    title: str = "greenloop batch"
+
+    def reached(self, result: EntryResult) -> bool:
+        """Return True if `result` has the required grade."""
+        return has_reached(result, self.required)
+
+    @cached_property
+    def count(self) -> int:
+        """How many results have the required grade."""
+        return sum(map(self.reached, self.results))
+
+    @cached_property
+    def counts(self) -> dict[EntryLabel, int]:
+        """How many results have each label, best first."""
+        counted = Counter(map(label_of, self.results))
+        return {name: counted[name] for name in LABELS if counted[name]}
+
+    @cached_property
+    def usage(self) -> Usage:
+        """What the results have used together."""
+        return sum((result.usage for result in self.results), Usage())
 
 
 def has_reached(result: EntryResult, required: RequiredGrade) -> bool:
@@ -68,9 +93,9 @@ def reason(result: EntryResult) -> str:
     return clean(said or f"It is {label_of(result)}.")
 
 
-def tokens(spent: EntryResult | ReportTotals) -> int:
+def tokens(usage: Usage) -> int:
     """Return the tokens read and generated."""
-    return spent.usage.prompt_tokens + spent.usage.completion_tokens
+    return usage.prompt_tokens + usage.completion_tokens
 
 
 def outcome_line(outcome: Outcome) -> str:
@@ -105,15 +130,3 @@ def shortened(text: str, most: int) -> str:
         return text
     kept = most // 2
     return f"{text[:kept]} … {len(text) - 2 * kept:,} characters left out … {text[len(text) - kept :]}"
-
-
-def report_totals(results: Sequence[EntryResult], required: RequiredGrade) -> ReportTotals:
-    """Add up `results`."""
-    counted = Counter(map(label_of, results))
-    return ReportTotals(
-        specs=len(results),
-        reached=sum(has_reached(result, required) for result in results),
-        counts={name: counted[name] for name in LABELS if counted[name]},
-        usage=sum((result.usage for result in results), Usage()),
-        seconds=sum(result.seconds for result in results),
-    )

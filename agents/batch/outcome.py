@@ -127,23 +127,12 @@ class BatchStatus:
 def batch_status(directory: Path) -> BatchStatus:
     """Read the status of the batch in `directory`. Raises UsageError where there is none."""
     with Journal(directory, read_only=True) as journal:
-        process = journal.fact("process", int)
-        results = required_of(journal.results(), required_grade(journal))
-        result = batch_result(str(directory), results, journal.fact("seconds", float) or 0.0, None)
-        if process is None or not _is_locked(directory):
+        facts = journal.facts
+        results = required_of(journal.results(), facts.required)
+        result = batch_result(str(directory), results, facts.seconds, None)
+        if facts.process is None or not _is_locked(directory):
             return BatchStatus(result, None, ())
-        return BatchStatus(result, process, tuple(journal.running()))
-
-
-def required_grade(journal: Journal) -> RequiredGrade:
-    """The lowest grade that a batch was told to require. Raises UsageError where its journal is damaged."""
-    grade: RequiredGrade = (journal.fact("settings", _Required) or _Required()).require
-    return grade
-
-
-@dataclass(frozen=True, slots=True)
-class _Required:
-    require: RequiredGrade = "consensus"
+        return BatchStatus(result, facts.process, tuple(journal.running()))
 
 
 def _is_locked(directory: Path) -> bool:

@@ -6,7 +6,7 @@ import ast
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import GreenloopError, StorageFailed, UsageError
@@ -22,11 +22,20 @@ from ..verifier.verify import verify
 from .journal import Journal
 from .labels import has_reached
 from .outcome import BatchResult, Packaged
-from .records import Entry
 from .supply import module_name
 
 MANIFEST = ".greenloop-package.json"
 """In the package's folder: which files greenloop wrote there, and what was in them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Module:
+    """A spec's code as the module `name` of the package."""
+
+    name: str
+    spec: Spec
+    code: str
+    tests: str
 
 
 def check_package(directory: Path) -> None:
@@ -45,28 +54,39 @@ def check_package(directory: Path) -> None:
             raise UsageError(f"{path} was edited since; move it away, or choose another --package.")
 
 
-def write_package(directory: Path, result: BatchResult, settings: Settings) -> BatchResult:
-    """Write the specs of a batch that reached what is required, verified once more in the package; return `result`
-    with what became of it. Raises UsageError where the folder has other files, and StorageFailed."""
-    check_package(directory)
+def packaged(directory: Path, result: BatchResult, settings: Settings) -> BatchResult:
+    """Return `result` with the package written, or with the reason why it was not."""
+    if result.error is not None:
+        return result
+    try:
+        check_package(directory)
+        return _packaged(directory, result, settings)
+    except GreenloopError as error:
+        return replace(
+            result, exit_code=result.exit_code or error.exit_code, error=Failure(error.kind, str(error))
+        )
+
+
+def _packaged(directory: Path, result: BatchResult, settings: Settings) -> BatchResult:
+    """Write the specs that reached what is required, verified once more in the package; return `result` with what
+    became of it. Raises UsageError where the folder has other files, and StorageFailed."""
     package = module_name(directory.resolve().name)
     with Journal(Path(result.directory or ""), read_only=True) as journal:
-        entries = {entry.id: entry for entry in journal.entries()}
-    runs = {
-        each.id: RunDirectory(Path(result.directory or "") / each.run)
-        for each in result.results
-        if each.run is not None and has_reached(each, settings.require)
-    }
-    taken = {entry_id: entries[entry_id] for entry_id, run in runs.items() if run.code() is not None}
-    left_out = tuple(each.id for each in result.results if each.id not in taken)
-    code = {module_name(each): runs[each].code() or "" for each in taken}
-    tests = {module_name(each): runs[each].tests() or "" for each in taken}
-    if len(code) < len(taken):
+        specs = {task.entry.id: task.entry.spec for task in journal.tasks()}
+    modules: dict[str, _Module] = {}
+    for each in result.results:
+        spec = specs[each.id] if each.run is not None and has_reached(each, settings.require) else None
+        run = RunDirectory(Path(result.directory or "", each.run or ""))
+        if spec is not None and (code := run.code()) is not None:
+            modules[each.id] = _Module(module_name(each.id), spec, code, run.tests() or "")
+    names = sorted({module.name for module in modules.values()})
+    if len(names) < len(modules):
         raise UsageError("Two specs would be one module of the package; give one another id.")
-    files = _files(package, taken, code, tests)
-    failing = _failing(package, files, taken, tests, settings)
+    files = _files(package, list(modules.values()))
+    failing = _failing(package, files, modules, settings)
     _write(directory, files)
-    packaged = Packaged(str(directory), package, tuple(sorted(code)), left_out, failing)
+    left_out = tuple(each.id for each in result.results if each.id not in modules)
+    packaged = Packaged(str(directory), package, tuple(names), left_out, failing)
     if not failing:
         return replace(result, package=packaged)
     error = Failure("package", f"In the package {directory} the tests of {', '.join(failing)} do not pass.")
@@ -103,26 +123,23 @@ def _plain(alias: ast.alias, moved: Mapping[str, str]) -> str:
     return f"{alias.asname or alias.name} = {loaded}"
 
 
-def _files(
-    package: str, taken: Mapping[str, Entry], code: Mapping[str, str], tests: Mapping[str, str]
-) -> dict[str, str]:
-    inner = {name: f".{name}" for name in code}
-    outer = {name: f"{package}.{name}" for name in code}
+def _files(package: str, modules: Sequence[_Module]) -> dict[str, str]:
+    inner = {module.name: f".{module.name}" for module in modules}
+    outer = {module.name: f"{package}.{module.name}" for module in modules}
     exported: dict[str, str] = {}
     files: dict[str, str] = {}
-    for entry_id, entry in taken.items():
-        assert entry.spec is not None
-        name = module_name(entry_id)
-        files[f"{package}/{name}.py"] = with_imports(code[name], inner)
-        files[f"tests/test_{name}.py"] = with_imports(tests[name], {**outer, USER_MODULE: f"{package}.{name}"})
-        if entry.spec.signature is not None:
-            exported.setdefault(entry.spec.signature.name, name)
-        for module in entry.spec.modules:
-            files |= module.files
+    for module in modules:
+        name = module.name
+        files[f"{package}/{name}.py"] = with_imports(module.code, inner)
+        files[f"tests/test_{name}.py"] = with_imports(module.tests, {**outer, USER_MODULE: f"{package}.{name}"})
+        if module.spec.signature is not None:
+            exported.setdefault(module.spec.signature.name, name)
+        for own in module.spec.modules:
+            files |= own.files
     lines = [f"from .{name} import {each}\n" for each, name in sorted(exported.items())]
     names = "".join(f'    "{each}",\n' for each in sorted(exported))
     files[f"{package}/__init__.py"] = f"{''.join(lines)}\n__all__ = [\n{names}]\n"
-    files["pyproject.toml"] = _pyproject(package, [entry.spec for entry in taken.values() if entry.spec])
+    files["pyproject.toml"] = _pyproject(package, [module.spec for module in modules])
     return files
 
 
@@ -138,27 +155,22 @@ def _pyproject(package: str, specs: Sequence[Spec]) -> str:
 
 
 def _failing(
-    package: str,
-    files: Mapping[str, str],
-    taken: Mapping[str, Entry],
-    tests: Mapping[str, str],
-    settings: Settings,
+    package: str, files: Mapping[str, str], modules: Mapping[str, _Module], settings: Settings
 ) -> tuple[str, ...]:
     """Verify each module as it is in the package; return the ids of those whose tests do not pass there."""
     whole = UserModule(package, {name: text for name, text in files.items() if name.startswith(f"{package}/")})
+    others = {module.name: f"{package}.{module.name}" for module in modules.values()}
     failing = []
-    for entry_id, entry in taken.items():
-        assert entry.spec is not None
-        name = module_name(entry_id)
-        others = {each: f"{package}.{each}" for each in map(module_name, taken)}
-        bound = sorted(frozenset().union(*map(names_bound, parse(files[f"{package}/{name}.py"]).body)) - {"*"})
+    for entry_id, module in modules.items():
+        tree = parse(files[f"{package}/{module.name}.py"])
+        bound = sorted(frozenset().union(*map(names_bound, tree.body)) - {"*"})
         verdict = verify(
-            f"from {package}.{name} import {', '.join(bound)}\n",
-            with_imports(tests[name], others),
+            f"from {package}.{module.name} import {', '.join(bound)}\n",
+            with_imports(module.tests, others),
             sandbox=settings.sandbox,
             python=settings.python,
-            packages=(*entry.spec.packages, *settings.packages),
-            modules=(whole, *entry.spec.modules),
+            packages=(*module.spec.packages, *settings.packages),
+            modules=(whole, *module.spec.modules),
         )
         if verdict.kind != "passed":
             failing.append(entry_id)
@@ -195,15 +207,3 @@ def _write(directory: Path, files: Mapping[str, str]) -> None:
             (directory / name).unlink(missing_ok=True)
     except OSError as error:
         raise StorageFailed(f"The package can't be written in {directory} ({error.strerror or error}).") from error
-
-
-def packaged(directory: Path, result: BatchResult, settings: Settings) -> BatchResult:
-    """Return `result` with the package written, or with the reason why it was not."""
-    if result.error is not None:
-        return result
-    try:
-        return write_package(directory, result, settings)
-    except GreenloopError as error:
-        return replace(
-            result, exit_code=result.exit_code or error.exit_code, error=Failure(error.kind, str(error))
-        )

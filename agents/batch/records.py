@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from ..records import Dispute, Failure, Outcome, RunOutcome, Spec
+from ..errors import UsageError
+from ..records import Dispute, Failure, Outcome, RunOutcome, Spec, Usage
 from ..records.heal import HealOutcome, HealRequest
+from ..settings import RequiredGrade
 from .totals import UNLIMITED, Totals
 
 if TYPE_CHECKING:
-    from ..settings import RequiredGrade, Settings
+    from ..settings import Settings
 
 EntryStatus = Literal["finished", "stopped", "interrupted", "bad", "blocked", "not started"]
 """`finished`: the run came to its own end. `stopped`: an error ended it (its own budget, a model out of reach, a
@@ -38,6 +40,15 @@ class Entry:
     def folder(self) -> Path:
         """Its folder, relative to the batch's directory: code, tests and runs."""
         return Path("specs", self.id)
+
+    @property
+    def title(self) -> str:
+        """Its signature, the first line of its text, or what it heals."""
+        if self.heal is not None:
+            return self.heal.title
+        if self.spec is None:
+            return ""
+        return self.spec.signature.text if self.spec.signature else self.spec.text.strip().splitlines()[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +87,56 @@ class EntryResult(RunOutcome):
 
 
 @dataclass(frozen=True, slots=True)
+class Task:
+    """An entry as the journal has it: begun `tries` times; `result` is None until there is one."""
+
+    entry: Entry
+    digest: str
+    tries: int = 0
+    result: EntryResult | None = None
+
+    @classmethod
+    def planned(cls, entry: Entry, digest: str) -> Self:
+        """Make the task of an entry of a new plan; one that can't be read has its result already."""
+        task = cls(entry, digest)
+        if entry.error is None:
+            return task
+        bad = replace(task.unfinished("bad"), exit_code=UsageError.exit_code, why=entry.error, tries=1)
+        return replace(task, result=bad)
+
+    @property
+    def run(self) -> Path:
+        """Its run directory, relative to the batch's directory: the same for every try with this digest."""
+        return self.entry.folder / "runs" / self.digest
+
+    @property
+    def spent(self) -> Usage:
+        """What earlier tries are known to have spent."""
+        return self.result.usage if self.result is not None else Usage()
+
+    def unfinished(self, status: EntryStatus = "stopped") -> EntryResult:
+        """Make the result of an entry that came to no end of its own."""
+        entry = self.entry
+        return EntryResult(entry.id, entry.where, self.digest, status, 1, title=entry.title, tries=self.tries)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the journal keeps of a batch as a whole."""
+
+    created: str = ""
+    """Time of the start, ISO 8601 with zone; empty where it is not known."""
+    settings: dict[str, Any] = field(default_factory=dict)
+    required: RequiredGrade = "consensus"
+    totals: Totals = UNLIMITED
+    jobs: int | None = None
+    process: int | None = None
+    """The process that worked on it last."""
+    seconds: float = 0.0
+    """Wall time, over all its sittings."""
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
     """The `entries` to run in `directory`, `jobs` at once (None: as many as the models answer at once)."""
 
@@ -89,17 +150,3 @@ class Batch:
     """The address of a Ray cluster to run it on; None: this process."""
     redo: bool = False
     """Do again what another model has finished."""
-
-
-@dataclass(frozen=True, slots=True)
-class BatchFacts:
-    """The facts about a batch as a whole that its reports show."""
-
-    required: RequiredGrade
-    """The lowest grade that counts as reached."""
-    exit_code: int
-    seconds: float
-    """Wall time of the batch, over all its sittings."""
-    title: str = "greenloop batch"
-    created: str = ""
-    """Time of the start, ISO 8601 with zone; empty where it is not known."""

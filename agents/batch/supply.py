@@ -5,8 +5,8 @@ from __future__ import annotations
 import keyword
 import re
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import InitVar, dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -15,9 +15,9 @@ from ..records import UserModule, fingerprint
 from ..settings import RequiredGrade
 from ..spec.modules import is_reserved
 from ..storage.run_directory import RunDirectory
-from .journal import Journal, Task
+from .journal import Journal
 from .labels import has_reached, label_of
-from .records import Entry, EntryResult
+from .records import Entry, EntryResult, Task
 
 
 def module_name(entry_id: str) -> str:
@@ -76,37 +76,28 @@ def group_keys(entries: Collection[Entry]) -> dict[str, str]:
     return {entry.id: key(entry.id) for entry in entries}
 
 
+@dataclass(slots=True)
 class Supplier:
     """Supplies the `entries` of the batch in `directory` with the code of those that they need, once these have
     reached `required`. `digest` makes the digest of a supplied entry; what another model finished has that model's
     digest, unless it is to be done again (`redo`)."""
 
-    def __init__(
-        self,
-        directory: Path,
-        entries: Sequence[Entry],
-        journal: Journal,
-        digest: Callable[[Entry], str],
-        required: RequiredGrade,
-        *,
-        redo: bool = False,
-    ) -> None:
-        self._directory = directory
+    directory: Path
+    entries: InitVar[Sequence[Entry]]
+    journal: Journal
+    digest: Callable[[Entry], str]
+    required: RequiredGrade
+    redo: bool = field(default=False, kw_only=True)
+    digests: dict[str, str] = field(init=False, default_factory=dict)
+    """The digest of each entry; it follows the code that the entry is given, once that is there."""
+    others: dict[str, EntryResult] = field(init=False, default_factory=dict)
+    """Results of other models that stay, by the ids of their entries."""
+    _entries: dict[str, Entry] = field(init=False)
+
+    def __post_init__(self, entries: Sequence[Entry]) -> None:
         self._entries = {entry.id: entry for entry in entries}
-        self._journal = journal
-        self._digest = digest
-        self._required = required
-        self._redo = redo
-        self._digests: dict[str, str] = {}
-        self.others: dict[str, EntryResult] = {}
-        """Results of other models that stay, by the ids of their entries."""
         for entry in in_order(entries):
             self.renew(entry.id)
-
-    @property
-    def digests(self) -> Mapping[str, str]:
-        """The digest of each entry; it follows the code that the entry is given, once that is there."""
-        return self._digests
 
     def needs(self, entry_id: str) -> tuple[str, ...]:
         """The ids of the entries that one needs."""
@@ -115,31 +106,31 @@ class Supplier:
     def renew(self, entry_id: str) -> str:
         """Make an entry's digest anew, now that what it needs may have ended."""
         entry = self._entries[entry_id]
-        own, *rest = self._digest(entry).split("-")
+        own, *rest = self.digest(entry).split("-")
         if self.lacking(entry_id):
             rest[:1] = [fingerprint(f"{own} {rest} needs {' '.join(entry.needs)}")]
         else:
-            _, *rest = self._digest(self.supplied(entry_id)).split("-")
+            _, *rest = self.digest(self.supplied(entry_id)).split("-")
         digest = "-".join((own, *rest))
-        finished = self._journal.finished(entry_id, digest) or self._finished_by_another(entry_id, digest)
+        finished = self.journal.finished(entry_id, digest) or self._finished_by_another(entry_id, digest)
         self.others.pop(entry_id, None)
         if finished is not None and finished.digest != digest:
             self.others[entry_id] = finished
             digest = finished.digest
-        self._digests[entry_id] = digest
+        self.digests[entry_id] = digest
         return digest
 
     def _finished_by_another(self, entry_id: str, digest: str) -> EntryResult | None:
         work, dash, _ = digest.rpartition("-")
-        return self._journal.finished(entry_id, work + dash) if "-" in work and not self._redo else None
+        return self.journal.finished(entry_id, work + dash) if "-" in work and not self.redo else None
 
     def lacking(self, entry_id: str) -> str:
         """Return why an entry can't begin, as a sentence; empty where all that it needs has reached enough."""
         for need in self.needs(entry_id):
-            result = self._journal.result(need, self._digests[need]) if need in self._digests else None
+            result = self.journal.result(need, self.digests[need]) if need in self.digests else None
             if result is None:
                 ended = "could not be read" if need not in self._entries else "has no result"
-            elif has_reached(result, self._required) and self._code(need) is not None:
+            elif has_reached(result, self.required) and self._code(need) is not None:
                 continue
             else:
                 ended = f"ended {label_of(result)}"
@@ -164,5 +155,5 @@ class Supplier:
 
     def _code(self, entry_id: str) -> str | None:
         """The code of an entry's run: what a user did to the copy in its folder does not count."""
-        task = Task(self._entries[entry_id], self._digests[entry_id])
-        return RunDirectory(self._directory / task.run).code()
+        task = Task(self._entries[entry_id], self.digests[entry_id])
+        return RunDirectory(self.directory / task.run).code()

@@ -19,8 +19,7 @@ from ..run.run import RunRequest, run_spec
 from ..settings import Settings
 from ..storage.run_directory import RunDirectory
 from .heals import environment_of
-from .journal import Task, title
-from .records import EntryResult, EntryStatus
+from .records import EntryResult, EntryStatus, Task
 from .totals import RunBudget, TotalBudget
 
 EntryEventHandler = Callable[[str, Event], None]
@@ -52,7 +51,7 @@ class Worker:
         except GreenloopError as error:
             # A run directory that can't be written is no fault of the spec.
             storage = isinstance(error.__cause__, OSError)
-            return stopped(unfinished(task), StorageFailed(str(error)) if storage else error)
+            return stopped(task, StorageFailed(str(error)) if storage else error)
 
     def _make_folder(self, task: Task) -> None:
         """Make the folder of an entry: it is no work_dir that git should leave alone. Raises UsageError."""
@@ -105,21 +104,10 @@ class Worker:
         return replace(_ended(task, healed), heal=healed.outcome if healed.error is None else None, notes=notes)
 
 
-def unfinished(task: Task) -> EntryResult:
-    """Make the result of a task that has none yet."""
-    entry = task.entry
-    return EntryResult(entry.id, entry.where, task.digest, "stopped", 1, title=title(entry), tries=task.number)
-
-
-def blocked(task: Task, why: str) -> EntryResult:
-    """Make the result of an entry that can't begin: what it needs fell short."""
-    return replace(unfinished(task), status="blocked", why=why)
-
-
-def stopped(begun: EntryResult, error: GreenloopError) -> EntryResult:
+def stopped(task: Task, error: GreenloopError) -> EntryResult:
     """Make the result of an entry that `error` ended."""
     failure = Failure(error.kind, str(error))
-    return replace(begun, status=_status(failure), exit_code=error.exit_code, error=failure)
+    return replace(task.unfinished(_status(failure)), exit_code=error.exit_code, error=failure)
 
 
 def _status(error: Failure | None) -> EntryStatus:
@@ -130,8 +118,7 @@ def _status(error: Failure | None) -> EntryStatus:
 
 def _ended(task: Task, result: RunResult | HealResult) -> EntryResult:
     return replace(
-        unfinished(task),
-        status=_status(result.error),
+        task.unfinished(_status(result.error)),
         exit_code=result.exit_code,
         model=result.model,
         sandbox=result.sandbox,

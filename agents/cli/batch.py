@@ -1,4 +1,4 @@
-"""Runs a batch of specs."""
+"""Runs a batch of specs, says how it stands, and joins shards of one."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 from cyclopts import Parameter
 
 from ..batch.totals import UNLIMITED, Totals
-from ..errors import GreenloopError, Interrupted, UsageError
+from ..errors import UsageError
 from ..run.recorded_settings import gone_on
-from ..settings import Count, Settings
+from ..settings import Count, RequiredGrade, Settings
 from ..terminal.console import Console
-from .batch_status import show_result
-from .json_output import document_alone
-from .signals import handled
+from .ending import conclude, document_alone, handled
 
 if TYPE_CHECKING:
     from ..batch.driver import BatchDisplay, Stop
+    from ..batch.outcome import BatchResult
     from ..batch.records import Batch, Entry
 
 
@@ -71,36 +70,31 @@ def batch(
     from ..batch.outcome import failed_batch
     from ..batch.package import check_package, packaged
     from ..batch.records import Batch
+    from ..terminal.batch_console import print_batch
 
     console = Console(quiet=settings.quiet, color=settings.color)
-    with document_alone(settings.json) as stream:
-        try:
-            if check:
-                return _list(_read(specs, shard), console, stream if settings.json else None)
-            if resume is not None:
-                wanted = _stored(resume, settings, totals, jobs, (*specs, out, shard), console)
-            else:
-                wanted = _new(specs, out, shard, Batch(out or Path(), (), settings, os.environ, totals, jobs))
-            wanted = replace(wanted, ray=ray, redo=redo)
-            if package is not None:
-                check_package(package)
-            result = run_batch(wanted, partial(_display, console), _interruptible)
-            if package is not None:
-                result = packaged(package, result, wanted.settings)
-        except KeyboardInterrupt:
-            result = failed_batch(Interrupted("Interrupted before the batch began, or while it was reported on."))
-        except GreenloopError as error:
-            if not settings.json:
-                raise
-            result = failed_batch(error)
-        show_result(result, console, stream if settings.json else None)
-    return result.exit_code
+
+    def work(stream: TextIO) -> BatchResult | int:
+        if check:
+            return _list(_read(specs, shard), console, stream if settings.json else None)
+        if resume is not None:
+            wanted = _stored(resume, settings, totals, jobs, (*specs, out, shard), console)
+        else:
+            wanted = _new(specs, out, shard, Batch(out or Path(), (), settings, os.environ, totals, jobs))
+        wanted = replace(wanted, ray=ray, redo=redo)
+        if package is not None:
+            check_package(package)
+        result = run_batch(wanted, partial(_display, console), _interruptible)
+        return result if package is None else packaged(package, result, wanted.settings)
+
+    interrupted = "Interrupted before the batch began, or while it was reported on."
+    return conclude(console, settings.json, work, failed_batch, partial(print_batch, console), interrupted)
 
 
 def _read(specs: Sequence[str], shard: str | None) -> tuple[Entry, ...]:
     """Read the entries of this machine's shard. Raises UsageError where there is nothing to read."""
     from ..batch.entries import read_entries
-    from ..batch.shard import parse_shard
+    from ..batch.shards import parse_shard
     from ..batch.supply import group_keys
 
     if not specs:
@@ -139,12 +133,12 @@ def _stored(
 
     if any(value is not None for value in given):
         raise UsageError("A resumed batch has its specs; give --resume DIR alone, or specs with --out DIR.")
+    given_now = {name: value for name, value in asdict(totals).items() if value is not None}
     with Journal(directory, read_only=True) as journal:
-        given_now = {name: value for name, value in asdict(totals).items() if value is not None}
-        totals = replace(journal.fact("totals", Totals) or UNLIMITED, **given_now)
-        settings = gone_on(settings, journal.fact("settings", dict[str, Any]) or {}, str(directory), console.emit)
-        jobs = jobs or journal.fact("jobs", int | None)
-        return Batch(directory, tuple(journal.entries()), settings, os.environ, totals, jobs)
+        facts, entries = journal.facts, tuple(task.entry for task in journal.tasks())
+    settings = gone_on(settings, facts.settings, str(directory), console.emit)
+    totals = replace(facts.totals, **given_now)
+    return Batch(directory, entries, settings, os.environ, totals, jobs or facts.jobs)
 
 
 def _display(console: Console, pending: int, earlier: Counter[str]) -> AbstractContextManager[BatchDisplay]:
@@ -168,3 +162,61 @@ def _list(entries: Sequence[Entry], console: Console, stream: TextIO | None) -> 
     else:
         console.lines(entry_lines(entries))
     return UsageError.exit_code if any(entry.error is not None for entry in entries) else 0
+
+
+def status(directory: Path, /, *, json: Annotated[bool, Parameter(negative="")] = False) -> int:
+    """Say how a batch stands, from any terminal, while it runs or afterwards.
+
+    Parameters
+    ----------
+    directory
+        The batch's --out.
+    json
+        Print one JSON document on standard output and nothing else.
+    """
+    from ..batch.outcome import batch_status
+    from ..terminal.batch_console import status_lines
+
+    found = batch_status(directory)
+    console = Console()
+    if json:
+        with document_alone(json) as stream:
+            console.document(found, stream)
+    else:
+        console.lines(status_lines(found))
+    return 0
+
+
+def merge(
+    *directories: Path,
+    out: Path,
+    require: RequiredGrade | None = None,
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Join the results of shards into one batch, with its reports; its exit code is that of the whole.
+
+    Parameters
+    ----------
+    directories
+        What each shard had as --out.
+    out
+        Where the whole is kept.
+    require
+        The lowest grade that ends in exit code 0; by default what the first shard required.
+    json
+        Print one JSON document on standard output and nothing else.
+    """
+    from ..batch import shards
+    from ..batch.outcome import failed_batch
+    from ..terminal.batch_console import print_batch
+
+    console = Console()
+
+    def work(_: TextIO) -> BatchResult:
+        if not directories:
+            raise UsageError("Give the directories of the shards.")
+        return shards.merge(directories, out, require)
+
+    return conclude(
+        console, json, work, failed_batch, partial(print_batch, console), "Interrupted; give another --out."
+    )

@@ -1,4 +1,4 @@
-"""Measurements of greenloop itself."""
+"""Measurements of greenloop itself: of what it writes, and of its repairs of programs with a bug."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -21,6 +21,8 @@ from ..terminal.console import Console
 if TYPE_CHECKING:
     from ..bench.layout import Table
     from ..bench.proof import ProofReport, QuixBugsProof
+    from ..bench.repair_runner import RepairStrategy
+    from ..bench.repair_tasks import RepairTask
     from ..bench.results import Hidden, TaskResult
     from ..bench.runner import Means, Runner
     from ..bench.tasks import Dataset
@@ -56,12 +58,10 @@ class MeasureOptions:
     sandbox: SandboxName = "auto"
     """Where untrusted code runs."""
 
-
-def settings_of(options: MeasureOptions) -> Settings:
-    """Return the settings that they make."""
-    return Settings(
-        model=options.model, api_base=options.api_base, weights=options.weights, sandbox=options.sandbox
-    )
+    @property
+    def settings(self) -> Settings:
+        """The settings that they make."""
+        return Settings(model=self.model, api_base=self.api_base, weights=self.weights, sandbox=self.sandbox)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,6 @@ def everyday(
 
     tasks = read_everyday(options.data)
     chosen: Sequence[Strategy] = strategy or ("single", "best-of-n", "greenloop")
-    settings = settings_of(options)
     texts = "\0".join(f"{task.text}\0{task.tests}" for task in tasks)
     plan = {"data_sha256": hashlib.sha256(texts.encode()).hexdigest()}
 
@@ -140,7 +139,7 @@ def everyday(
         runner = partial(spec_runner, tasks[: options.limit], chosen, answers=answers_from_reference)
         return Opened(tests.judge, tests.prove, runner)
 
-    return measure("Everyday specs", plan, settings, options, opened)
+    return measure("Everyday specs", plan, options.settings, options, opened)
 
 
 def _measure(dataset: Dataset, options: Options) -> int:
@@ -149,7 +148,7 @@ def _measure(dataset: Dataset, options: Options) -> int:
     from ..bench.runner import spec_runner
     from ..bench.tasks import read_tasks
 
-    settings = replace(settings_of(options), effort=options.effort, temperature=options.temperature)
+    settings = replace(options.settings, effort=options.effort, temperature=options.temperature)
     tasks = read_tasks(options.data, dataset)
     strategies = options.strategy or STRATEGIES
     plan = {
@@ -212,3 +211,104 @@ def measure(
         console.table(each.title, each.head, each.rows, each.labels)
     console.lines([f"Written: {', '.join(map(str, written))}"])
     return 0
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepairOptions(MeasureOptions):
+    """The options of a benchmark of repairs."""
+
+    strategy: Annotated[list[Literal["greenloop", "single"]] | None, Parameter(negative="")] = None
+    """The strategies to measure, both by default: `single` asks for one patch."""
+    one_item: Annotated[bool, Parameter(negative="")] = False
+    """Show one failing item of each program, and hold none out: what people have."""
+
+
+def quixbugs(*, strip_docstring: Annotated[bool, Parameter(negative="")] = False, options: RepairOptions) -> int:
+    """Measure repairs of QuixBugs' 40 programs: half of the items are shown, the others and the reference judge.
+
+    Parameters
+    ----------
+    strip_docstring
+        Take the text that says what a program does out of it.
+    """
+    return measure_quixbugs(options, _chosen(options), strip=strip_docstring)
+
+
+def seeded_bugs(*, options: RepairOptions) -> int:
+    """Measure repairs of mutants planted in HumanEval+'s references: examples are shown, hidden tests judge."""
+    from ..bench.hidden_tests import HiddenTests
+    from ..bench.proof import prove
+    from ..bench.repair_tasks import seeded_tasks
+    from ..bench.tasks import read_tasks
+
+    tasks = read_tasks(options.data)[: options.limit]
+
+    def opened(sandbox: Sandbox, verifier: Verifier) -> Opened:
+        hidden = HiddenTests(tasks, sandbox)
+        runner = _repair_runner(seeded_tasks(tasks, verifier), _chosen(options), verifier, options)
+        return Opened(hidden.judge, lambda: prove(tasks, sandbox), runner)
+
+    plan = {"data_sha256": _digest(options.data.read_text(encoding="utf-8"))}
+    return _measure_repairs("Repairs of mutants in HumanEval+", plan, options, opened)
+
+
+def measure_quixbugs(
+    options: RepairOptions, strategies: Mapping[str, RepairStrategy], *, strip: bool = False
+) -> int:
+    """Measure strategies on a checkout of QuixBugs. Raises UsageError."""
+    from ..bench.proof import prove_quixbugs
+    from ..bench.quixbugs import read_programs
+    from ..bench.quixbugs_tests import QuixBugsTests
+    from ..bench.repair_tasks import quixbugs_tasks
+
+    programs = read_programs(options.data)
+    chosen = programs[: options.limit]
+
+    def opened(sandbox: Sandbox, verifier: Verifier) -> Opened:
+        tests = QuixBugsTests(chosen, sandbox, verifier)
+        splits = tests.splits()
+        return Opened(
+            lambda name, code: tests.judge(name, code, splits[name].held_out),
+            lambda: prove_quixbugs(chosen, splits, tests),
+            _repair_runner(quixbugs_tasks(chosen, splits, strip=strip), strategies, verifier, options),
+        )
+
+    plan = {"programs": _digest("\0".join(one.buggy for one in programs)), "strip_docstring": strip}
+    title = f"Repairs of QuixBugs, {'without' if strip else 'with'} docstrings"
+    return _measure_repairs(title, plan, options, opened)
+
+
+def _chosen(options: RepairOptions) -> dict[str, RepairStrategy]:
+    from ..bench.repair_runner import REPAIR_STRATEGIES
+
+    names = options.strategy or REPAIR_STRATEGIES
+    return {name: way for name, way in REPAIR_STRATEGIES.items() if name in names}
+
+
+def _repair_runner(
+    tasks: Sequence[RepairTask],
+    strategies: Mapping[str, RepairStrategy],
+    verifier: Verifier,
+    options: RepairOptions,
+) -> Callable[[Means], Runner[Any, Any]]:
+    from ..bench.repair_runner import repair_runner
+    from ..bench.repair_tasks import of_one_item
+
+    return partial(repair_runner, of_one_item(tasks, verifier) if options.one_item else tasks, strategies)
+
+
+def _measure_repairs(
+    title: str,
+    plan: Mapping[str, object],
+    options: RepairOptions,
+    opened: Callable[[Sandbox, Verifier], Opened],
+) -> int:
+    if options.one_item:
+        title, plan = f"{title}, one failing item", {**plan, "one_item": True}
+    write = partial(write_results, repairs=True)
+    return measure(title, plan, options.settings, options, opened, roles=("healer",), write=write)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

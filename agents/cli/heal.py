@@ -5,21 +5,18 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 from cyclopts import Parameter
 
-from ..errors import GreenloopError, Interrupted, UsageError
+from ..errors import GreenloopError, UsageError
 from ..run.recorded_settings import gone_on
 from ..settings import Positive, Settings
 from ..terminal.console import Console
-from .approver import approver
-from .json_output import document_alone
-from .signals import handled
+from .ending import conclude, handled, interrupt
 
 if TYPE_CHECKING:
     from ..records.heal import HealResult
-    from ..storage.run_directory import RunDirectory
 
 _Names = Annotated[tuple[str, ...], Parameter(negative="")]
 _Paths = Annotated[tuple[Path, ...], Parameter(negative="")]
@@ -111,81 +108,69 @@ def heal(
         Ask for patches also where the surroundings seem to be at fault.
     """
     console = Console(quiet=settings.quiet, color=settings.color)
-    with document_alone(settings.json) as stream, handled(dict.fromkeys(("SIGTERM", "SIGHUP"), _interrupt)):
-        try:
-            if undo is not None:
-                return _undo(settings, undo, Path(target or "."), console)
-            earlier = _found(settings, target, resume)
-            if earlier is None:
-                assert target is not None
-                from ..heal.request import read_target
-                from ..records.heal import HealRequest
 
-                path, name, refs = read_target(target, (*test, *map(str, tests)), may_change)
-                request = HealRequest(
-                    path=path,
-                    name=name,
-                    tests=refs,
-                    arguments=arguments,
-                    stdin=_absolute(stdin),
-                    environment=tuple(each.partition("=")[0] for each in env),
-                    data=tuple(str(path.absolute()) for path in data),
-                    may_change=may_change,
-                    keep=keep,
-                    expect=expect,
-                    expect_output=expect_output,
-                    expect_exit=expect_exit,
-                    expect_file=expect_file,
-                    expect_call=_calls(expect_call, settings),
-                    seconds=seconds,
-                )
-            else:
-                from ..heal.request import check_recorded
+    def work(_: TextIO) -> HealResult | int:
+        if undo is not None:
+            return _undo(settings, undo, Path(target or "."), console)
+        if resume is not None:
+            from ..heal.request import check_recorded
+            from ..storage import run_directory as runs
 
-                record = earlier.read_heal()
-                told = dict.fromkeys((*record.request.expect_call, *_calls(expect_call, settings)))
-                request = replace(record.request, expect_call=tuple(told))
-                check_recorded(request, (Path(target or "."), *data, *filter(None, [stdin])))
-                settings = gone_on(settings, record.settings, earlier.path.name, console.emit)
-            from ..heal import run as heals
-
-            environment = _environment(env, request.environment)
-            options = heals.HealOptions(
-                apply=apply or apply_force or ask,
-                force=apply_force,
-                anyway=anyway,
-                values=values,
-                prompt_extra=prompt_extra,
-                approve=approver(settings, console) if ask else None,
-            )
-            if show_prompt:
-                prompt = heals.show_prompt(request, settings, options, os.environ, environment)
-                if isinstance(prompt, str):
-                    console.lines([prompt])
-                    return 0
-                result = prompt
-            else:
-                with console.progress():
-                    result = heals.run_heal(
-                        request, settings, options, os.environ, environment, console.emit, earlier
-                    )
-        except KeyboardInterrupt:
-            result = _failed(Interrupted("Interrupted before the heal began."))
-        except GreenloopError as error:
-            result = _failed(error)
-        if settings.json:
-            console.document(result, stream)
+            earlier = runs.find(settings.work_dir, resume)
+            record = earlier.read_heal()
+            told = dict.fromkeys((*record.request.expect_call, *_calls(expect_call, settings)))
+            request = replace(record.request, expect_call=tuple(told))
+            check_recorded(request, (Path(target or "."), *data, *filter(None, [stdin])))
+            known = gone_on(settings, record.settings, earlier.path.name, console.emit)
+        elif target is None:
+            raise UsageError("Name the script to heal, or a heal to go on with by --resume. See heal --help.")
         else:
-            console.healed(result)
-    return result.exit_code
+            from ..heal.request import read_target
+            from ..records.heal import HealRequest
 
+            earlier, known = None, settings
+            path, name, refs = read_target(target, (*test, *map(str, tests)), may_change)
+            request = HealRequest(
+                path=path,
+                name=name,
+                tests=refs,
+                arguments=arguments,
+                stdin=None if stdin is None else str(stdin.absolute()),
+                environment=tuple(each.partition("=")[0] for each in env),
+                data=tuple(str(path.absolute()) for path in data),
+                may_change=may_change,
+                keep=keep,
+                expect=expect,
+                expect_output=expect_output,
+                expect_exit=expect_exit,
+                expect_file=expect_file,
+                expect_call=_calls(expect_call, settings),
+                seconds=seconds,
+            )
+        from ..heal import run as heals
+        from ..terminal.approving import approver
 
-def _interrupt() -> None:
-    raise KeyboardInterrupt
+        environment = _environment(env, request.environment)
+        options = heals.HealOptions(
+            apply=apply or apply_force or ask,
+            force=apply_force,
+            anyway=anyway,
+            values=values,
+            prompt_extra=prompt_extra,
+            approve=approver(settings, console) if ask else None,
+        )
+        if show_prompt:
+            prompt = heals.show_prompt(request, known, options, os.environ, environment)
+            if isinstance(prompt, str):
+                console.lines([prompt])
+                return 0
+            return prompt
+        with console.progress():
+            return heals.run_heal(request, known, options, os.environ, environment, console.emit, earlier)
 
-
-def _absolute(path: Path | None) -> str | None:
-    return None if path is None else str(path.absolute())
+    with handled(dict.fromkeys(("SIGTERM", "SIGHUP"), interrupt)):
+        message = "Interrupted before the heal began."
+        return conclude(console, settings.json, work, _failed, console.healed, message)
 
 
 def _calls(given: tuple[str, ...], settings: Settings) -> tuple[str, ...]:
@@ -197,16 +182,6 @@ def _calls(given: tuple[str, ...], settings: Settings) -> tuple[str, ...]:
 
     text = read_text(settings.answers, LONGEST_ANSWERS)
     return (*given, *(line for line, _ in statements(text.replace("\r\n", "\n"), str(settings.answers))))
-
-
-def _found(settings: Settings, target: str | None, resume: str | None) -> RunDirectory | None:
-    if target is None and resume is None:
-        raise UsageError("Name the script to heal, or a heal to go on with by --resume. See heal --help.")
-    if resume is None:
-        return None
-    from ..storage import run_directory as runs
-
-    return runs.find(settings.work_dir, resume)
 
 
 def _environment(given: tuple[str, ...], names: tuple[str, ...]) -> dict[str, str]:

@@ -16,16 +16,13 @@ from .. import __version__
 from ..errors import GreenloopError, Interrupted, UsageError
 from ..settings import Variables
 from ..terminal.console import Console
-from .batch import batch
-from .batch_status import merge, status
-from .bench import everyday, humaneval, mbpp
-from .bench_repairs import quixbugs, seeded_bugs
-from .debug import debug
+from .batch import batch, merge, status
+from .bench import everyday, humaneval, mbpp, quixbugs, seeded_bugs
 from .heal import heal
 from .mcp import mcp
 from .mistyped import mistyped
 from .models import fetch, list_models
-from .run import run
+from .run import debug, run
 from .sandbox import build, check
 from .show import show
 from .ui import ui

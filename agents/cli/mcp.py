@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import platform
 from dataclasses import replace
-from pathlib import Path
 
 from ..errors import UsageError
 from ..settings import Settings
@@ -26,15 +23,8 @@ def mcp(*, settings: Settings = Settings()) -> int:
             raise
         raise UsageError("The MCP server needs the package mcp: pip install 'greenloop[mcp]'.") from error
     if settings.work_dir == Settings().work_dir:
-        settings = replace(settings, work_dir=data_directory())
+        from platformdirs import user_data_path
+
+        settings = replace(settings, work_dir=user_data_path("greenloop", appauthor=False))
     server(settings).run()
     return 0
-
-
-def data_directory() -> Path:
-    """Where greenloop keeps a user's own runs."""
-    if platform.system() == "Windows":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData/Local") / "greenloop"
-    if platform.system() == "Darwin":
-        return Path.home() / "Library/Application Support/greenloop"
-    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "greenloop"

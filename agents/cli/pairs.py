@@ -8,16 +8,13 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from ..errors import UsageError
 from ..files import open_regular
 from ..records import fingerprint
-
-if TYPE_CHECKING:
-    pass
 
 FORM = '{"id": "a", "code": "...", "tests": "..."}'
 _BEGIN = b'{"id": '
@@ -35,41 +32,39 @@ class Pair:
     tests: str
 
 
+@dataclass(slots=True)
 class Pairs:
     """Iterates over the code and tests of the pairs in `file`, but not those whose verdict is in `known`.
 
     `refuse` is called with a sentence for each line that is no pair.
     """
 
-    def __init__(
-        self, file: BinaryIO, terms: str, known: Mapping[Key, str], refuse: Callable[[str], None]
-    ) -> None:
-        self._file = file
-        self._terms = terms
-        self._known = known
-        self._refuse = refuse
-        self.taken: deque[Pair] = deque()
-        """Pairs that are being verified: who has the verdict of the first takes it out."""
-        self.kinds: set[str] = set()
-        """The verdicts in `known` on pairs of this file."""
-        self.refused = 0
+    file: BinaryIO
+    terms: str
+    known: Mapping[Key, str]
+    refuse: Callable[[str], None]
+    taken: deque[Pair] = field(init=False, default_factory=deque)
+    """Pairs that are being verified: who has the verdict of the first takes it out."""
+    kinds: set[str] = field(init=False, default_factory=set)
+    """The verdicts in `known` on pairs of this file."""
+    refused: int = field(init=False, default=0)
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         ids: set[str | int] = set()
-        for number, line in enumerate(self._file, start=1):
+        for number, line in enumerate(self.file, start=1):
             if not line.strip():
                 continue
             try:
-                pair = _pair(line, self._terms)
+                pair = _pair(line, self.terms)
                 if pair.key[0] in ids:
                     raise ValueError(f"the id {pair.key[0]!r} was there before; give each pair its own")
             except (ValueError, RecursionError) as fault:
                 self.refused += 1
-                self._refuse(f"Line {number} is no pair and was passed over: {fault}.")
+                self.refuse(f"Line {number} is no pair and was passed over: {fault}.")
                 continue
             ids.add(pair.key[0])
-            if pair.key in self._known:
-                self.kinds.add(self._known[pair.key])
+            if pair.key in self.known:
+                self.kinds.add(self.known[pair.key])
             else:
                 self.taken.append(pair)
                 yield pair.code, pair.tests

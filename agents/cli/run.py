@@ -1,31 +1,31 @@
-"""The main command: one spec to a tested module."""
+"""The main command, one spec to a tested module, and a debugger with tools for a run that failed."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from ..errors import GreenloopError, Interrupted, UsageError
+from ..errors import GreenloopError, UsageError
 from ..run.recorded_settings import gone_on
 from ..settings import Settings
 from ..terminal.console import Console
-from .approver import approver
-from .json_output import document_alone
+from .ending import conclude, document_alone, handled, interrupt
 from .mistyped import check_spec
-from .signals import handled
 
 if TYPE_CHECKING:
     from ..records import RunResult, Spec
-    from ..run.fork import Fork
-    from ..run.into import Into
+    from ..run.run import RunRequest
     from ..storage.run_directory import RunDirectory
+
+    _Prepared = tuple[RunRequest, RunDirectory | None]
+    """A run to be done, and the run directory that it goes on with."""
 
 
 def run(
@@ -68,136 +68,140 @@ def run(
     questions
         Open questions that you are asked at the most, on a terminal; 0: none.
     """
-    return shown_run(
-        settings,
-        lambda console: _prepare(settings, spec, file, tests, with_, resume, fork, round_, code, console),
-        lambda wanted: _open_into(into, wanted),
-        questions,
-    )
+
+    def prepare(console: Console) -> _Prepared:
+        from ..run.run import RunRequest
+
+        if resume is not None and tests is not None and (spec, file, with_) == (None, None, ()):
+            raise UsageError(
+                f"A run that is gone on with keeps its tests; a fork has yours: --fork {resume} --tests {tests}"
+            )
+        if resume is not None and (spec, file, tests, with_) != (None, None, None, ()):
+            raise UsageError("A resumed run has its spec and tests; give --resume alone, or start a new run.")
+        if fork is not None:
+            if resume is not None or (spec, file, with_) != (None, None, ()):
+                raise UsageError("A fork has the spec of its run; give --fork RUN without a spec and --resume.")
+            return _prepare_fork(settings, fork, console, round_, code, tests)
+        if round_ is not None or code is not None:
+            raise UsageError("--round and --code belong to --fork RUN.")
+        if resume is not None:
+            from ..storage import run_directory as runs
+
+            earlier = runs.find(settings.work_dir, resume)
+            record = earlier.read()
+            known = gone_on(settings, record.settings, record.id, console.emit)
+            return RunRequest(record.spec, known, os.environ), earlier
+        if settings.model == "embedded":
+            from ..llm_backends.weights import locate
+
+            locate(settings.weights)
+        return RunRequest(_read_spec(spec, file, tests, with_, settings.packages), settings, os.environ), None
+
+    return _shown_run(settings, prepare, into, questions)
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A run to be done: of the run directory `resumed`, or a new one."""
+def debug(run: str, /, *, settings: Settings = Settings()) -> int:
+    """Let a model with tools look for what is wrong in a run that failed: a fork at its last round.
 
-    spec: Spec
-    settings: Settings
-    fork: Fork | None = None
-    resumed: RunDirectory | None = None
+    It may run snippets, trace a call, run a test and compare the attempts, six steps in all. What it ends with is
+    a repair: the same tests and the same judge decide on it.
+
+    Parameters
+    ----------
+    run
+        Its id, the beginning or a part of it, or its directory.
+    """
+    from ..run.recorder import read_result
+    from ..storage import run_directory as runs
+
+    found = runs.find(settings.work_dir, run)
+    rounds = found.rounds() if found.kind != "heal" else []
+    if not rounds or rounds[-1].ruling.grade == "failed":
+        return _shown_run(settings, lambda console: _prepare_fork(settings, run, console, debug=True))
+    ruling, console = rounds[-1].ruling, Console(quiet=settings.quiet, color=settings.color)
+    if settings.json:
+        with document_alone(True) as stream:
+            console.document(read_result(found, found.read(), ruling), stream)
+    else:
+        console.lines([f"Nothing to debug: {found.path.name} ended {ruling.grade}."])
+    return 0
 
 
-def shown_run(
-    settings: Settings,
-    prepare: Callable[[Console], Prepared],
-    open_into: Callable[[Spec], Into | None] = lambda _: None,
-    questions: int = 0,
+def _shown_run(
+    settings: Settings, prepare: Callable[[Console], _Prepared], into: Path | None = None, questions: int = 0
 ) -> int:
     """Do the run that `prepare` gives, on the console or as one JSON document; returns its exit code.
 
     On a terminal at most `questions` of its open questions are asked, and it goes on with the answers.
     """
-    from ..run.run import RunRequest, run_spec
-    from ..storage.run_directory import RunDirectory
+    from ..records import Failure, RunResult
+    from ..run.into import open_into
+    from ..run.run import run_spec
+    from ..storage.run_directory import SCHEMA_VERSION, RunDirectory
+    from ..terminal.approving import approver
     from ..terminal.asking import Asking
 
     console = Console(quiet=settings.quiet, color=settings.color)
     shown = False
-    with document_alone(settings.json) as stream, handled(dict.fromkeys(("SIGTERM", "SIGHUP"), _interrupt)):
-        try:
-            prepared = prepare(console)
-            settings = prepared.settings
-            approve = approver(settings, console) if settings.approve != "never" else None
-            target = open_into(prepared.spec)
-            asking = Asking(console, 0 if settings.json else questions)
+
+    def work(_: TextIO) -> RunResult:
+        nonlocal shown
+        request, earlier = prepare(console)
+        settings = request.settings
+        approve = approver(settings, console) if settings.approve != "never" else None
+        target = open_into(into, request.spec) if into is not None else None
+        asking = Asking(console, 0 if settings.json else questions)
+        while True:
             with console.progress():
-                request = RunRequest(prepared.spec, settings, os.environ, fork=prepared.fork)
-                result = run_spec(request, console.emit, prepared.resumed, approve=approve)
-            while open_ones := asking.next_of(result):
-                console.result(result)
-                ended = RunDirectory(Path(result.run_dir or ""))
-                spec = asking.answers(open_ones, ended)
-                if spec is None:
-                    shown = target is None
-                    break
-                with console.progress():
-                    request = RunRequest(spec, replace(settings, answers=None), os.environ)
-                    result = run_spec(request, console.emit, ended, approve=approve)
-            if target is not None:
-                result = target.write(result, settings)
-        except KeyboardInterrupt:
-            result = _failed(Interrupted("Interrupted before the run began."))
-        except GreenloopError as error:
-            result = _failed(error)
-        if settings.json:
-            console.document(result, stream)
-        elif not shown:
+                result = run_spec(request, console.emit, earlier, approve=approve)
+            if not (open_ones := asking.next_of(result)):
+                break
             console.result(result)
-    return result.exit_code
+            earlier = RunDirectory(Path(result.run_dir or ""))
+            spec = asking.answers(open_ones, earlier)
+            if spec is None:
+                shown = target is None
+                break
+            request = replace(request, spec=spec, settings=replace(settings, answers=None), fork=None)
+        return result if target is None else target.write(result, settings)
+
+    def failed(error: GreenloopError) -> RunResult:
+        return RunResult(SCHEMA_VERSION, error.exit_code, error=Failure(error.kind, str(error)))
+
+    def show(result: RunResult) -> None:
+        if not shown:
+            console.result(result)
+
+    # SIGTERM and a closed terminal are like Ctrl-C.
+    with handled(dict.fromkeys(("SIGTERM", "SIGHUP"), interrupt)):
+        return conclude(console, settings.json, work, failed, show, "Interrupted before the run began.")
 
 
-def _prepare(
+def _prepare_fork(
     settings: Settings,
-    spec: str | None,
-    file: Path | None,
-    tests: Path | None,
-    paths: tuple[Path, ...],
-    resume: str | None,
-    fork: str | None,
-    number: int | None,
-    code: Path | None,
+    name: str,
     console: Console,
-) -> Prepared:
-    if resume is not None and tests is not None and (spec, file, paths) == (None, None, ()):
-        raise UsageError(
-            f"A run that is gone on with keeps its tests; a fork has yours: --fork {resume} --tests {tests}"
-        )
-    if resume is not None and (spec, file, tests, paths) != (None, None, None, ()):
-        raise UsageError("A resumed run has its spec and tests; give --resume alone, or start a new run.")
-    if fork is not None:
-        if resume is not None or (spec, file, paths) != (None, None, ()):
-            raise UsageError("A fork has the spec of its run; give --fork RUN without a spec and --resume.")
-        return _open_fork(settings, fork, number, code, tests, console)
-    if number is not None or code is not None:
-        raise UsageError("--round and --code belong to --fork RUN.")
-    if resume is not None:
-        from ..storage import run_directory as runs
-
-        earlier = runs.find(settings.work_dir, resume)
-        record = earlier.read()
-        return Prepared(record.spec, gone_on(settings, record.settings, record.id, console.emit), resumed=earlier)
-    if settings.model == "embedded":
-        from ..llm_backends.weights import locate
-
-        locate(settings.weights)
-    return Prepared(_read_spec(spec, file, tests, paths, settings.packages), settings)
-
-
-def _interrupt() -> None:
-    """Treat SIGTERM and a closed terminal like Ctrl-C: what was found is saved."""
-    raise KeyboardInterrupt
-
-
-def _open_fork(
-    settings: Settings, name: str, number: int | None, code: Path | None, tests: Path | None, console: Console
-) -> Prepared:
+    number: int | None = None,
+    code: Path | None = None,
+    tests: Path | None = None,
+    *,
+    debug: bool = False,
+) -> _Prepared:
+    """Prepare a fork of the run called `name` (see `open_fork`). Raises UsageError."""
     from ..run.fork import open_fork
+    from ..run.run import RunRequest
     from ..spec import read_tests_file
     from ..spec.source_file import read_text
     from ..storage.user_file import LONGEST
 
     own = read_text(code, LONGEST) if code is not None else None
     trusted = read_tests_file(tests) if tests is not None else None
-    fork, record = open_fork(settings.work_dir, name, number, code=own, tests=trusted, answers=settings.answers)
+    answers = None if debug else settings.answers
+    fork, record = open_fork(
+        settings.work_dir, name, number, code=own, tests=trusted, answers=answers, debug=debug
+    )
     settings = gone_on(settings, record.settings, record.id, console.emit)
-    return Prepared(fork.spec, replace(settings, answers=None), fork)
-
-
-def _open_into(path: Path | None, spec: Spec) -> Into | None:
-    if path is None:
-        return None
-    from ..run.into import open_into
-
-    return open_into(path, spec)
+    return RunRequest(fork.spec, replace(settings, answers=None), os.environ, fork=fork), None
 
 
 def _read_spec(
@@ -218,10 +222,3 @@ def _read_spec(
             raise UsageError("Standard input is no UTF-8 text; give the spec as UTF-8.") from error
     check_spec(spec or "")
     return read_spec(spec or "", origin="argument", tests=trusted, modules=modules, packages=packages)
-
-
-def _failed(error: GreenloopError) -> RunResult:
-    from ..records import Failure, RunResult
-    from ..storage.run_directory import SCHEMA_VERSION
-
-    return RunResult(SCHEMA_VERSION, error.exit_code, error=Failure(error.kind, str(error)))

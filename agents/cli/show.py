@@ -49,7 +49,7 @@ def show(run: str | None = None, /, *, work_dir: Path = Path("work_dir"), color:
         console.healed(healed)
         return 0
     record, rounds = found.read(), found.rounds()
-    console.print(*transcript(record, rounds))
+    console.lines(transcript(record, rounds))
     result = read_result(found, record, rounds[-1].ruling if rounds else None)
     console.lines(
         [*clause_lines(result, whole=True), *question_lines(result), *next_steps(result), *summary_lines(result)]

@@ -6,7 +6,7 @@ import shutil
 import socket
 import sys
 import webbrowser
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -14,7 +14,7 @@ from cyclopts.validators import Number
 from ..errors import UsageError
 from ..settings import Settings
 from ..terminal.console import Console
-from .signals import handled
+from .ending import handled, interrupt
 
 
 def ui(
@@ -47,7 +47,7 @@ def ui(
 
     from ..jobs import Jobs
 
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening, handled({"SIGTERM": _interrupt}):
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening, handled({"SIGTERM": interrupt}):
         if sys.platform != "win32":  # where it would let another program have the same port
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -75,7 +75,3 @@ def ui(
             if page is not None:
                 shutil.rmtree(page.parent, ignore_errors=True)
     return 0
-
-
-def _interrupt() -> NoReturn:
-    raise KeyboardInterrupt

@@ -20,7 +20,7 @@ from ..storage.user_file import LONGEST
 from ..suite.own_name import as_user_code
 from ..terminal.console import Console
 from ..verifier.document import verdict_document
-from .json_output import document_alone
+from .ending import document_alone
 from .pairs import FORM, Pairs, known_verdicts, opened
 
 if TYPE_CHECKING:
@@ -143,7 +143,8 @@ def verify(
             error = stop if isinstance(stop, GreenloopError) else interrupted
             if not json:
                 raise error from stop
-            console.document(failure_document(error), stream)
+            failure = {"kind": error.kind, "message": str(error)}
+            console.document({"schema_version": 1, "verdict": None, "error": failure}, stream)
             return error.exit_code
         if json:
             console.document(verdict_document(verdict, limits), stream)
@@ -189,8 +190,3 @@ def _verify_pairs(
         where = "standard input" if str(source) == "-" else source
         raise UsageError(f"There is no pair in {where}; write lines such as {FORM}.")
     return UsageError.exit_code if pairs.refused else 0 if kinds == {"passed"} else 1
-
-
-def failure_document(error: GreenloopError) -> dict[str, object]:
-    """The JSON document where there is no verdict."""
-    return {"schema_version": 1, "verdict": None, "error": {"kind": error.kind, "message": str(error)}}

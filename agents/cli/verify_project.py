@@ -14,7 +14,7 @@ from ..project.project import Project
 from ..settings import SandboxName
 from ..storage.atomic import write_atomically
 from ..terminal.console import Console
-from .signals import handled
+from .ending import handled
 
 
 def verify_project(

@@ -66,7 +66,7 @@ def _healer(options: RepairOptions, told: EventHandler, stop: Stop) -> Iterator[
         shared = held.enter_context(SharedModels(choices, None, told))
         budget = Budget(max_seconds=max(0.1, stop.left))
         models = held.enter_context(RoleModels(shared, settings, budget, replies, told))
-        held.enter_context(stop.on_cancel(models.__exit__))
+        held.enter_context(stop.on_cancel(models.close))
         yield models.healer(python=PYTHON, prompt_extra=options.prompt_extra)
 
 

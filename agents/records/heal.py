@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from .ruling import Grade
@@ -228,6 +229,12 @@ class HealRequest:
     expect_file: tuple[str, ...] = ()
     expect_call: tuple[str, ...] = ()
     seconds: float = 10.0
+
+    @property
+    def title(self) -> str:
+        """What it is to mend, in a line."""
+        name = f"{Path(self.path).name}::{self.name}" if self.name else Path(self.path).name
+        return " ".join(("heal", name, *self.arguments))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from concurrent.futures import Future, wait
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
@@ -87,32 +88,26 @@ class Approvals:
         return decision
 
     def _asked(self, proposal: Proposal) -> Decision:
-        decisions: list[Decision] = []
-        errors: list[BaseException] = []
-        done = threading.Event()
+        answered: Future[Decision] = Future()
 
         def ask() -> None:
             try:
                 assert self._approve is not None
-                decisions.append(self._approve(replace(proposal, usage=self._budget.usage)))
+                answered.set_result(self._approve(replace(proposal, usage=self._budget.usage)))
             except BaseException as error:  # raised below, in the run's own thread
-                errors.append(error)
-            finally:
-                done.set()
+                answered.set_exception(error)
 
         with self._budget.paused():
             threading.Thread(target=ask, name="approval", daemon=True).start()
             waited = 0.0
-            while not done.wait(_POLL_SECONDS):
+            while not wait([answered], _POLL_SECONDS).done:
                 waited += _POLL_SECONDS
                 if self._cancellation.cancelled:
                     raise Interrupted("Interrupted; go on with --resume.")
                 if self._seconds is not None and waited >= self._seconds:
                     self._keep(proposal, "unanswered", "")
                     raise Interrupted(f"Nobody answered within {self._seconds:g} s; go on with --resume.")
-        if errors:
-            raise errors[0]
-        return decisions[0]
+        return answered.result()
 
     def _keep(self, proposal: Proposal, answer: Answer | Literal["unanswered"], text: str) -> None:
         self._decided[proposal.digest] = _Decided(proposal.point, proposal.title, answer, text)

@@ -120,14 +120,10 @@ class EventLog:
 
 def _lines_in(file: int) -> tuple[int, int]:
     """Return how many whole lines an open file has, and where the last one ends. Raises OSError."""
-    number = whole = at = 0
-    if os.fstat(file).st_size > LONGEST_RECORD:
+    if (size := os.fstat(file).st_size) > LONGEST_RECORD:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
-    while piece := os.read(file, 1 << 20):
-        number += piece.count(b"\n")
-        whole = at + end + 1 if (end := piece.rfind(b"\n")) >= 0 else whole
-        at += len(piece)
-    return number, whole
+    text = os.read(file, size)
+    return text.count(b"\n"), text.rfind(b"\n") + 1
 
 
 def _lock(file: int) -> None:

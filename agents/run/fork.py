@@ -19,7 +19,6 @@ from ..settings import Settings
 from ..spec import with_answers
 from ..storage import run_directory
 from ..storage.atomic import copy_files
-from ..storage.json_form import dumped
 from ..storage.run_directory import RunDirectory
 from ..suite import example_tests, split
 from .approvals import APPROVALS_FILE
@@ -66,7 +65,7 @@ class Fork:
                 copy_files(contained(parent / folder, contained(parent)), run.path / PREFIX, run.path)
             if (decisions := RunDirectory(parent).load(APPROVALS_FILE)) is not None:
                 run.save(APPROVALS_FILE, decisions)
-        run.save(FORK_FILE, dumped(self, indent=2) + "\n")
+        run.save_record(FORK_FILE, self)
 
 
 def read_fork(run: RunDirectory) -> Fork | None:

@@ -12,7 +12,8 @@ from ..llm_backends.budget import Budget
 from ..records import Failure, RoundRecord, Ruling, RunRecord, RunResult, RunStatus, Strength, Test, TrackRecord
 from ..records.heal import HealRecord, HealResult
 from ..settings import Settings, reaches
-from ..storage.run_directory import SCHEMA_VERSION, RunDirectory, publish
+from ..storage.run_directory import CODE_FILE, SCHEMA_VERSION, TESTS_FILE, RunDirectory, publish
+from ..suite import render
 from .session import Session
 
 
@@ -42,11 +43,11 @@ class RunRecorder(Session[RunResult]):
 
     def save_code(self, code: str) -> None:
         """Save the best candidate so far."""
-        self.run.save_code(code)
+        self.run.save(CODE_FILE, code)
 
     def save_tests(self, tests: Sequence[Test]) -> None:
-        """Save the surviving suite."""
-        self.run.save_tests(tests)
+        """Save the surviving suite, runnable with plain pytest beside the code."""
+        self.run.save(TESTS_FILE, render(tests))
 
     def save_strength(self, strength: Strength) -> None:
         """Record the strength of the surviving suite."""

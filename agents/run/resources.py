@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,14 +33,10 @@ class Resources:
     shared_models: SharedModels | None = None
     """The models that all runs share; None: a run opens its own."""
 
-    @contextmanager
-    def models(self, weights: Path | None, emit: EventHandler) -> Iterator[SharedModels]:
+    def models(self, weights: Path | None, emit: EventHandler) -> AbstractContextManager[SharedModels]:
         """The models for one run. Raises ModelError and UsageError."""
-        if self.shared_models is not None:
-            yield self.shared_models
-        else:
-            with SharedModels(self.choices, weights, emit) as own:
-                yield own
+        shared = self.shared_models
+        return SharedModels(self.choices, weights, emit) if shared is None else nullcontext(shared)
 
 
 def models_by_role(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from ..debugger.debugger import Debugger
 from ..errors import UsageError
@@ -42,7 +42,7 @@ OpenModel = Callable[[Choice, Path | None, EventHandler, int], "StreamingModel"]
 """Takes a choice, the user's own weights, a handler of download events, and the embedded model's slots."""
 
 
-class SharedModels:
+class SharedModels(ExitStack):
     """The models that runs in any number of threads share. A context manager that closes them on every path.
 
     No model is opened (weights fetched, a library loaded, a server asked) before the first request that no record
@@ -63,8 +63,8 @@ class SharedModels:
         self.models: dict[Choice, LazyModel | None] = {}
         self._weights = weights
         self._flights = Flights()
-        self._pacers = {choice: Pacer() for choice in choices.values()}
-        self._closers = ExitStack()
+        self.pacers = {choice: Pacer() for choice in choices.values()}
+        super().__init__()
         companions: list[LazyModel] = []
         for choice in dict.fromkeys(choices.values()):
             if is_recorded(choice.model_id):
@@ -73,7 +73,7 @@ class SharedModels:
             opening = partial(open_model, choice, weights, emit, slots)
             model = LazyModel(known_model_id(choice), parallel_of(choice, slots), opening, companions)
             self.models[choice] = model
-            self._closers.callback(model.close)
+            self.callback(model.close)
 
     @property
     def parallel(self) -> int:
@@ -81,10 +81,6 @@ class SharedModels:
         return min(
             parallel_of(choice, 1) if model is None else model.parallel for choice, model in self.models.items()
         )
-
-    def pacer(self, choice: Choice) -> Pacer:
-        """The rate limiter that all callers of the model of `choice` share."""
-        return self._pacers[choice]
 
     def cache(self, choice: Choice, directory: Path, emit: EventHandler, *, frozen: bool) -> ReplyCache:
         """The cached replies of the model of `choice`. Raises UsageError where `frozen` and only the model's
@@ -96,14 +92,8 @@ class SharedModels:
             name = model.model_id
         return ReplyCache(directory, name, self._flights, lambda sentence: emit(Note(sentence, warning=True)))
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self._closers.close()
-
-
-class RoleModels:
+class RoleModels(ExitStack):
     """The models of one run, on its budget, with its recorded replies. A context manager that ends every call."""
 
     def __init__(
@@ -111,24 +101,17 @@ class RoleModels:
     ) -> None:
         self._choices = shared.choices
         self._settings = settings
-        self._seed = settings.seed * SEEDS_OF_A_RUN
         self._budget = budget
         self._small = frozenset(role for role, choice in self._choices.items() if is_small(choice.model_id))
         self._emit = emit
         self._replies = replies
-        self._closers = ExitStack()
+        super().__init__()
         self._callers: dict[Choice, Caller] = {}
         if settings.frozen and settings.cache is None:
             raise UsageError(FROZEN_WITHOUT_CACHE)
         for choice in shared.models:
             self._callers[choice] = self._caller(choice, shared, budget, replies)
-            self._closers.callback(self._callers[choice].cancel)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._closers.close()
+            self.callback(self._callers[choice].cancel)
 
     @property
     def at_once(self) -> int:
@@ -152,11 +135,9 @@ class RoleModels:
 
     def healer(self, *, python: str, prompt_extra: str = "", values: bool = True) -> Healer:
         """The role that mends what exists."""
-        ask, lengths = self.ask("healer"), self.lengths("healer")
-        small = is_small(self._choices["healer"].model_id)
-        return Healer(
-            ask, lengths, seed=self._seed, python=python, prompt_extra=prompt_extra, values=values, anew=small
-        )
+        ask, lengths, seed = self.ask("healer"), self.lengths("healer"), self._settings.seed * SEEDS_OF_A_RUN
+        anew = "healer" in self._small
+        return Healer(ask, lengths, seed=seed, python=python, prompt_extra=prompt_extra, values=values, anew=anew)
 
     def lengths(self, role: Role) -> ReplyLengths:
         """The longest replies of the model of `role`."""
@@ -185,7 +166,7 @@ class RoleModels:
         directory, frozen = self._settings.cache, self._settings.frozen
         cache = shared.cache(choice, directory, self._emit, frozen=frozen) if directory else None
         store = ReplyStore(replies, model.model_id, mode=PRIVATE)
-        called, pacer = None if frozen else model, shared.pacer(choice)
+        called, pacer = None if frozen else model, shared.pacers[choice]
         return Caller(called, budget, store=store, cache=cache, pacer=pacer, emit=self._emit)
 
 

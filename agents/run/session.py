@@ -83,7 +83,7 @@ class Session(ABC, Generic[Ended]):
         with (
             resources.models(self.settings.weights, self.emit) as shared,
             RoleModels(shared, self.settings, self.budget, self.run.replies, self.emit) as models,
-            cancellation.on_cancel(models.__exit__),
+            cancellation.on_cancel(models.close),
         ):
             yield models
 

@@ -19,7 +19,6 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,9 +26,8 @@ from typing import Any
 
 from ..errors import UsageError
 from ..files import contained, read_record
-from ..records import RoundRecord, Ruling, RunRecord, Test, fingerprint
+from ..records import RoundRecord, RunRecord, Test, fingerprint
 from ..records.heal import HealRecord
-from ..suite import render
 from .atomic import PRIVATE, write_atomically
 from .json_form import dumped, loaded
 from .questions import QUESTIONS_FILE, is_answered, questions_text
@@ -83,7 +81,7 @@ class RunDirectory:
 
     def write(self, record: RunRecord | HealRecord) -> None:
         """Replace run.json."""
-        self.save("run.json", _text(record))
+        self.save_record("run.json", record)
 
     @property
     def kind(self) -> str:
@@ -106,6 +104,10 @@ class RunDirectory:
     def save(self, name: str, text: str) -> None:
         """Keep a file of the run. Raises UsageError where its folder is a link out of the run's, and OSError."""
         write_atomically(self._place(name), text, contained(self.path), PRIVATE)
+
+    def save_record(self, name: str, record: object) -> None:
+        """Keep a record in a file of the run. Raises UsageError and OSError as `save` does."""
+        self.save(name, dumped(record, indent=2) + "\n")
 
     def load(self, name: str) -> str | None:
         """A file of the run; None where it has none of the name. Raises UsageError for a link out of the run."""
@@ -148,22 +150,16 @@ class RunDirectory:
 
     def append(self, record: RoundRecord) -> None:
         """Keep one round, before anything else happens."""
-        self.save(f"rounds/{record.number:02d}/round.json", _text(record))
-        self.save("ledger.json", _text(record.ruling))
-        self._keep_questions(record.ruling)
-
-    def delete_rounds(self) -> None:
-        """Delete the rounds of an earlier attempt."""
-        if (self.path / "rounds").is_dir():
-            shutil.rmtree(self.path / "rounds")
-
-    def save_code(self, code: str) -> None:
-        """Keep the best candidate so far."""
-        self.save(CODE_FILE, code)
-
-    def save_tests(self, tests: Sequence[Test]) -> None:
-        """Keep the surviving suite, runnable with plain pytest beside the code."""
-        self.save(TESTS_FILE, render(tests))
+        self.save_record(f"rounds/{record.number:02d}/round.json", record)
+        self.save_record("ledger.json", record.ruling)
+        # What is open, for `--answers`; a file that a user has answered in is set aside.
+        if is_answered(self.load(QUESTIONS_FILE) or ""):
+            _set_aside(self._place(QUESTIONS_FILE))
+        if disputes := record.ruling.disputes:
+            tests = [entry.test for entry in record.ruling.ledger]
+            self.save(QUESTIONS_FILE, questions_text(disputes, self.path, self.read().spec, tests))
+        else:
+            self._place(QUESTIONS_FILE).unlink(missing_ok=True)
 
     def code(self) -> str | None:
         """The best candidate so far, if there is one."""
@@ -173,8 +169,6 @@ class RunDirectory:
         """The surviving suite, if there is one."""
         return self.load(TESTS_FILE)
 
-    # --- attempts ----------------------------------------------------------------------------------------------
-
     @property
     def attempt(self) -> RunDirectory:
         """The place of an attempt at the run."""
@@ -183,7 +177,8 @@ class RunDirectory:
     def begin_attempt(self) -> RunDirectory:
         """Return the place of a new attempt at the run, made empty. Raises UsageError and OSError."""
         self._settle()
-        self.drop_attempt()
+        if (attempt := self._inside(_ATTEMPT)).is_dir():
+            shutil.rmtree(attempt)
         return self.attempt
 
     def adopt_attempt(self) -> None:
@@ -195,11 +190,6 @@ class RunDirectory:
         (attempt / _EARLIER).mkdir()
         attempt.rename(self._inside(_ADOPTED))
         self._settle()
-
-    def drop_attempt(self) -> None:
-        """Delete what an attempt has come to."""
-        if (attempt := self._inside(_ATTEMPT)).is_dir():
-            shutil.rmtree(attempt)
 
     def _settle(self) -> None:
         """Move what was adopted in place; again where that was cut off. `adopted/earlier` is there until the
@@ -213,8 +203,6 @@ class RunDirectory:
         if adopted.is_dir():
             _move(adopted, top)
             shutil.rmtree(adopted)
-
-    # --- files -------------------------------------------------------------------------------------------------
 
     def _place(self, name: str) -> Path:
         own = name.split("/")[0] in _RESULT
@@ -230,29 +218,12 @@ class RunDirectory:
     def _bytes(self, name: str) -> bytes:
         return read_record(self._place(name), contained(self.path))
 
-    def _keep_questions(self, ruling: Ruling) -> None:
-        """Write what is open, for `--answers`; a file that a user has answered in is set aside."""
-        if is_answered(self.load(QUESTIONS_FILE) or ""):
-            _set_aside(self._place(QUESTIONS_FILE))
-        if ruling.disputes:
-            tests = [entry.test for entry in ruling.ledger]
-            self.save(QUESTIONS_FILE, questions_text(ruling.disputes, self.path, self.read().spec, tests))
-        else:
-            self._place(QUESTIONS_FILE).unlink(missing_ok=True)
-
 
 def _move(source: Path, target: Path) -> None:
     """Move the files of a result from one folder to another."""
     for name in _RESULT:
         if os.path.lexists(source / name):
             (source / name).rename(target / name)
-
-
-def _text(record: object) -> str:
-    return dumped(record, indent=2) + "\n"
-
-
-# --- finding and making runs -------------------------------------------------------------------------------
 
 
 def create(work_dir: Path, record: RunRecord | HealRecord) -> RunDirectory:

@@ -6,19 +6,14 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from ..errors import UsageError
 from ..records.approvals import ANSWERS, Answer, Decision, Proposal
-from ..settings import in_ci
+from ..run.approvals import NOBODY_APPROVES
+from ..settings import Settings, in_ci
 from ..syntax.clean_text import visible
+from .asking import typed
 from .console import Console
 
-_KEYS: dict[str, Answer] = {
-    "y": "yes",
-    "n": "no",
-    "e": "edit",
-    "m": "note",
-    "a": "always",
-    "s": "stop",
-}
 _MEANINGS: dict[Answer, str] = {
     "yes": "y yes",
     "no": "n no",
@@ -27,11 +22,15 @@ _MEANINGS: dict[Answer, str] = {
     "always": "a yes, ask no more",
     "stop": "s stop",
 }
+"""Each begins with its key."""
+_KEYS = {meaning[0]: answer for answer, meaning in _MEANINGS.items()}
 
 
-def on_terminal() -> bool:
-    """Return True if a person can be shown something and answer it."""
-    return sys.stdin.isatty() and sys.stderr.isatty() and not in_ci()
+def approver(settings: Settings, console: Console) -> TerminalApproval:
+    """Return the person at the terminal. Raises UsageError where nobody can be asked."""
+    if settings.json or not (sys.stdin.isatty() and sys.stderr.isatty()) or in_ci():
+        raise UsageError(NOBODY_APPROVES)
+    return TerminalApproval(console)
 
 
 class TerminalApproval:
@@ -47,16 +46,16 @@ class TerminalApproval:
             self._show(proposal)
             taken = ANSWERS[proposal.point]
             while True:
-                line = self._read(f"{', '.join(_MEANINGS[each] for each in taken)}: ")
+                line = typed(f"{', '.join(_MEANINGS[each] for each in taken)}: ")
                 if line is None:
                     return Decision("stop")
-                answer = _KEYS.get(line.strip().lower())
+                answer = _KEYS.get(line.lower())
                 if answer not in taken or answer is None:
                     continue
                 if answer == "edit" and (edited := self._edited(proposal)) is not None:
                     return Decision("edit", edited)
-                if answer == "note" and (note := self._read("Note to the Critic: ")):
-                    return Decision("note", note.strip())
+                if answer == "note" and (note := typed("Note to the Critic: ")) is not None:
+                    return Decision("note", note)
                 if answer not in ("edit", "note"):
                     return Decision(answer)
 
@@ -69,12 +68,6 @@ class TerminalApproval:
         say(visible(proposal.diff or proposal.text))
         if proposal.problem:
             say(visible(proposal.problem))
-
-    @staticmethod
-    def _read(prompt: str) -> str | None:
-        sys.stderr.write(prompt)
-        sys.stderr.flush()
-        return sys.stdin.readline() or None
 
     def _edited(self, proposal: Proposal) -> str | None:
         """The text after the user's editor; None where there is no editor, or it failed."""

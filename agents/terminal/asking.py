@@ -62,29 +62,30 @@ class Asking:
         meanings = [f"{key} {_meaning(key, line)}" for key, line in keys.items()]
         own = [", or the right value"] if asked_call(dispute) else []
         for last in (False, True):
-            typed = self._read(f"{', '.join(meanings)}{''.join(own)}: ")
-            if typed is None:
+            said = typed(f"{', '.join(meanings)}{''.join(own)}: ")
+            if said is None:
                 return None
             try:
-                line = keys.get(_WORDS.get(typed.lower(), typed.lower()))
-                line = value_line(dispute, typed) if line is None else line
+                line = keys.get(_WORDS.get(said.lower(), said.lower()))
+                line = value_line(dispute, said) if line is None else line
                 if line:
                     answered(spec, "\n".join([*given, line]), _ORIGIN, under_way=True, tests=tests)
                 return line
             except UsageError as error:
-                said = str(error).removeprefix(f"{_ORIGIN}, line {len(given) + 1}: ")
-                self._console.say(visible(f"{said}{' Skipped.' if last else ''}"))
+                reason = str(error).removeprefix(f"{_ORIGIN}, line {len(given) + 1}: ")
+                self._console.say(visible(f"{reason}{' Skipped.' if last else ''}"))
         return ""
 
-    @staticmethod
-    def _read(prompt: str) -> str | None:
-        sys.stderr.write(prompt)
-        sys.stderr.flush()
-        try:
-            line = sys.stdin.readline()
-        except UnicodeDecodeError:
-            return "\N{REPLACEMENT CHARACTER}"  # no answer
-        return line.strip() if line else None
+
+def typed(prompt: str) -> str | None:
+    """Ask on standard error, and return the line that is typed; None at the end of the input."""
+    sys.stderr.write(prompt)
+    sys.stderr.flush()
+    try:
+        line = sys.stdin.readline()
+    except UnicodeDecodeError:
+        return "\N{REPLACEMENT CHARACTER}"  # no answer
+    return line.strip() if line else None
 
 
 def _keys(dispute: Dispute, lines: Sequence[str]) -> dict[str, str]:

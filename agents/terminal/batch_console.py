@@ -10,11 +10,9 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
-from ..batch.heals import title_of
-from ..batch.journal import Task
 from ..batch.labels import duration, label_of
 from ..batch.outcome import BatchResult
-from ..batch.records import Entry, EntryResult
+from ..batch.records import Entry, EntryResult, Task
 from ..events import Answered, Asked, BoardStarted, Event, Fetching, Note, Ruled, Streamed
 from .console import GRADE_STYLES, Console
 
@@ -128,8 +126,9 @@ class BatchConsole:
 
 
 def print_batch(console: Console, result: BatchResult) -> None:
-    """Print the end of a batch, for a person."""
-    console.lines(closing_lines(result))
+    """Print the end of a batch, for a person; of one that did not begin the reason alone."""
+    if result.directory is not None:
+        console.lines(closing_lines(result))
     if result.error is not None:
         console.error(result.error.message)
 
@@ -183,7 +182,7 @@ def entry_lines(entries: Sequence[Entry]) -> list[str]:
     lines = []
     for entry in entries:
         if entry.heal is not None:
-            lines.append(f"{entry.id} ({entry.where}): {title_of(entry.heal)}")
+            lines.append(f"{entry.id} ({entry.where}): {entry.title}")
         elif entry.spec is None:
             lines.append(f"{entry.id} ({entry.where}): bad: {entry.error}")
         else:

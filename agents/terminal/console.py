@@ -145,11 +145,6 @@ class Console:
         """Print an error's sentence to standard error."""
         self.err.print(f"greenloop: {message}", style="red")
 
-    def print(self, *things: RenderableType) -> None:
-        """Print to standard output."""
-        for thing in things:
-            self.out.print(thing)
-
     def document(self, document: object, stream: TextIO) -> None:
         """Print one JSON document: a record, or a list or mapping that may hold records."""
         json.dump(document, stream, indent=2, ensure_ascii=True, default=asdict)
@@ -161,7 +156,7 @@ class Console:
         from rich.text import Text
 
         from .next_steps import next_steps
-        from .source_text import source_text
+        from .safe_console import source_text
 
         out = self.out
         if result.code is not None and not self.quiet:
@@ -200,7 +195,7 @@ class Console:
 
     def diff(self, diff: str) -> None:
         """Print a unified diff."""
-        from .source_text import source_text
+        from .safe_console import source_text
 
         self.out.print(source_text(diff, "diff"))
 
@@ -282,8 +277,8 @@ class Console:
             table.add_row(*row)
         self.out.print(table)
 
-    def lines(self, lines: Sequence[str]) -> None:
-        """Print plain lines to standard output."""
+    def lines(self, lines: Iterable[RenderableType]) -> None:
+        """Print plain lines, or what rich draws, to standard output."""
         for line in lines:
             self.out.print(line)
 

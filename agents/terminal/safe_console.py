@@ -7,6 +7,7 @@ from typing import TextIO
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
+from rich.text import Text
 
 from ..syntax.clean_text import clean
 
@@ -28,3 +29,13 @@ class SafeConsole(Console):
         """Yield the pieces of `renderable`; those that rich itself controls the terminal with stay as they are."""
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else clean(text), style, control)
+
+
+def source_text(source: str, language: str = "python") -> Text:
+    """Return `source` with its colors: wrapped at a terminal, whole in a pipe, where rich's Syntax is cropped."""
+    from rich.syntax import Syntax
+
+    text = clean(source)
+    highlighted = Syntax(text, language, background_color="default").highlight(text)
+    highlighted.rstrip()
+    return highlighted

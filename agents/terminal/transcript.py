@@ -12,7 +12,7 @@ from rich.text import Text
 
 from ..records import Candidate, RoundRecord, RunRecord
 from ..syntax.clean_text import clean
-from .source_text import source_text
+from .safe_console import source_text
 
 
 def transcript(record: RunRecord, rounds: Sequence[RoundRecord]) -> Iterator[RenderableType]:

@@ -17,8 +17,7 @@ from pathlib import Path
 
 from agents.bench.repair_runner import REPAIR_STRATEGIES, Repair
 from agents.bench.repair_tasks import RepairTask
-from agents.cli.bench import MeasureOptions
-from agents.cli.bench_repairs import measure_quixbugs
+from agents.cli.bench import RepairOptions, measure_quixbugs
 from agents.records import Message, Request
 from agents.roles.healer import TEMPERATURE
 from agents.run.role_models import RoleModels
@@ -112,7 +111,7 @@ def main(quixbugs: str, wheel: str, out: str, seeds: str = "1", model: str = "em
         return Repair(code, claimed=bool(answer["succeeded"]), patches=len(replies))
 
     strategies = {**REPAIR_STRATEGIES, "self-heal-llm": self_heal}
-    options = MeasureOptions(data=Path(quixbugs), out=Path(out), seeds=int(seeds), model=model)
+    options = RepairOptions(data=Path(quixbugs), out=Path(out), seeds=int(seeds), model=model)
     try:
         return measure_quixbugs(options, strategies)
     finally:

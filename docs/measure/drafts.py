@@ -30,7 +30,7 @@ from agents.bench.results import Hidden
 from agents.bench.runner import Means
 from agents.bench.statistics import Difference, Share, difference_of, share_of
 from agents.bench.tasks import BenchTask, Dataset, read_tasks
-from agents.cli.bench import MeasureOptions, Opened, measure, settings_of
+from agents.cli.bench import MeasureOptions, Opened, measure
 from agents.errors import GreenloopError, ReplyError, UsageError
 from agents.events import ignore_event
 from agents.judge.agreement import Agreement
@@ -300,7 +300,7 @@ def main() -> int:
 
 def _measure(dataset: Dataset, options: MeasureOptions, args: argparse.Namespace) -> int:
     against = read_report(args.against) if args.against else None
-    settings = replace(settings_of(options), temperature=args.temperature)
+    settings = replace(options.settings, temperature=args.temperature)
     tasks = read_tasks(options.data, dataset)
     chosen, strip = tasks[: options.limit], args.strip_examples
 

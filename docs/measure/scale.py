@@ -26,11 +26,10 @@ from typing import TYPE_CHECKING, Any
 from docs.measure import ROOT
 
 if TYPE_CHECKING:
-    from agents.batch.journal import Task
-    from agents.batch.records import EntryResult
+    from agents.batch.records import EntryResult, Task
 
 
-from tests.batch.made import Kept, bad_result, uninterrupted
+from tests.batch.made import Kept, uninterrupted
 
 PAUSE_SECONDS = 0.3
 """The longest pause of the provider between two of the four pieces of a reply."""
@@ -193,11 +192,12 @@ def driven(directory: Path, real: Path, count: int) -> dict[str, float]:
     what it leaves."""
     import resource
 
-    from agents.batch.digest import digest_of
+    from agents.batch.batch import digest_of
     from agents.batch.driver import Driver
     from agents.batch.entries import read_entries
     from agents.batch.journal import Journal
-    from agents.batch.records import BatchFacts
+    from agents.batch.labels import Report
+    from agents.batch.records import Task
     from agents.batch.reports import write_reports
     from agents.batch.supply import Supplier
     from agents.batch.totals import UNLIMITED, TotalBudget
@@ -216,13 +216,13 @@ def driven(directory: Path, real: Path, count: int) -> dict[str, float]:
         choices = models_by_role(settings, {"OPENAI_API_KEY": "k"})
         digest = partial(digest_of, settings=settings, choices=choices)
         supplier = Supplier(out, entries, journal, digest, settings.require)
-        journal.plan([(entry, supplier.digests[entry.id]) for entry in entries], bad_result)
+        journal.plan([Task.planned(entry, supplier.digests[entry.id]) for entry in entries])
         clock.append(time.monotonic())
         total = TotalBudget(UNLIMITED, journal.spent())
         Driver(journal, Copies(result), total.check, Watch(), supplier).run()  # type: ignore[arg-type]
         clock.append(time.monotonic())
         results = list(journal.results())
-        write_reports(out, results, BatchFacts("consensus", 0, 1.0))
+        write_reports(out, Report(results, "consensus", 0, 1.0))
         clock.append(time.monotonic())
     seconds = {part: end - begin for part, (begin, end) in zip(PARTS, pairwise(clock), strict=True)}
     sizes = {path.name: path.stat().st_size / count for path in out.iterdir() if path.is_file()}

@@ -9,9 +9,8 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from agents.batch.journal import Journal, Task
-from agents.batch.records import Entry, EntryResult
-from agents.batch.worker import unfinished
+from agents.batch.journal import Journal
+from agents.batch.records import Entry, EntryResult, Task
 from agents.events import Event
 from agents.records import Spec, Usage
 
@@ -24,13 +23,9 @@ def bad(name: str) -> Entry:
     return Entry(name, f"{name}.md", None, f"{name}.md is empty")
 
 
-def bad_result(entry: Entry, digest: str) -> EntryResult:
-    return EntryResult(entry.id, entry.where, digest, "bad", 2, why=entry.error or "")
-
-
 def verified(task: Task, tokens: int = 10, cost: float | None = None) -> EntryResult:
     usage = Usage(calls=1, completion_tokens=tokens, cost_usd=cost)
-    return replace(unfinished(task), status="finished", exit_code=0, grade="verified", usage=usage)
+    return replace(task.unfinished("finished"), exit_code=0, grade="verified", usage=usage)
 
 
 def integrity(journal: Journal) -> str:
@@ -42,7 +37,7 @@ def integrity(journal: Journal) -> str:
 def planned(directory: Path, *entries: Entry, digest: str = "d1") -> Journal:
     """An open journal with these entries."""
     journal = Journal(directory)
-    journal.plan([(entry, digest) for entry in entries], bad_result)
+    journal.plan(Task.planned(entry, digest) for entry in entries)
     return journal
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agents.batch.digest import digest_of
+from agents.batch.batch import digest_of
 from agents.batch.records import Entry
 from agents.llm_backends.selection import Choice
 from agents.records import Example, Signature, Spec, SpecLimits

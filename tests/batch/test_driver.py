@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from agents.batch.driver import Driver
-from agents.batch.executor import Executor
-from agents.batch.journal import Journal, Task
-from agents.batch.records import EntryResult
+from agents.batch.driver import Driver, Executor
+from agents.batch.journal import Journal
+from agents.batch.records import EntryResult, Task
 from agents.batch.supply import Supplier
 from agents.batch.totals import TotalBudget, Totals
-from agents.batch.worker import stopped, unfinished
+from agents.batch.worker import stopped
 from agents.errors import GreenloopError, Interrupted, ModelError, SandboxBroken, StorageFailed, TotalSpent
 from agents.records import Usage
 from agents.run.cancellation import Cancellation
@@ -51,7 +50,7 @@ class Bench:
 
 
 def fails(error: GreenloopError) -> Work:
-    return lambda task: stopped(unfinished(task), error)
+    return lambda task: stopped(task, error)
 
 
 @pytest.mark.parametrize("jobs", [1, 4])
@@ -120,7 +119,7 @@ def test_failures_that_are_the_specs_own_or_not_in_a_row_stop_nothing(tmp_path: 
     errors = [ModelError("network", "Away."), ModelError("network", "Away."), ModelError("unusable_reply", "No.")]
 
     def work(task: Task) -> EntryResult:
-        return stopped(unfinished(task), errors[int(task.entry.id[1:]) % 3])
+        return stopped(task, errors[int(task.entry.id[1:]) % 3])
 
     bench = Bench(tmp_path, 9, work)
     assert bench.run() is None
@@ -174,7 +173,7 @@ def test_the_second_interrupt_or_a_termination_stops_what_runs(tmp_path: Path, w
             for word in words:
                 bench.driver.stop("soon" if word == "soon" else "now")
             assert ended.wait(10)
-        return replace(unfinished(task), status="interrupted", exit_code=130)
+        return replace(task.unfinished(), status="interrupted", exit_code=130)
 
     bench = Bench(tmp_path, 3, work)
     assert isinstance(bench.run(), Interrupted)
@@ -200,7 +199,7 @@ def test_when_the_journal_takes_no_more_what_runs_is_ended_and_nothing_is_begun(
             return verified(task)
         with bench.cancellation.on_cancel(ended.set):
             assert ended.wait(20)
-        return stopped(unfinished(task), Interrupted("."))
+        return stopped(task, Interrupted("."))
 
     bench = Bench(tmp_path, 60, work, jobs=2)
     pages = bench.journal._database.execute("PRAGMA page_count").fetchone()[0]

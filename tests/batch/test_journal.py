@@ -15,11 +15,12 @@ import pytest
 
 from agents.batch.batch import lock_directory
 from agents.batch.journal import JOURNAL_FILE, Journal
+from agents.batch.records import Facts, Task
 from agents.errors import StorageFailed, UsageError
 from agents.storage.json_form import dumped
 
 from ..support.commands import ROOT
-from .made import bad, bad_result, entry, integrity, planned, verified
+from .made import bad, entry, integrity, planned, verified
 
 WRITER = """
 import sys
@@ -46,7 +47,7 @@ def test_what_ended_is_there_when_the_journal_is_opened_again(tmp_path: Path) ->
 
 def test_an_entry_comes_back_as_it_was_planned(tmp_path: Path) -> None:
     with planned(tmp_path, entry("a", "Übung ‐ f(x)"), bad("b")) as journal:
-        assert list(journal.entries()) == [entry("a", "Übung ‐ f(x)"), bad("b")]
+        assert [task.entry for task in journal.tasks()] == [entry("a", "Übung ‐ f(x)"), bad("b")]
 
 
 def test_an_entry_that_began_and_has_no_end_was_interrupted_and_is_pending(tmp_path: Path) -> None:
@@ -60,24 +61,24 @@ def test_an_entry_that_began_and_has_no_end_was_interrupted_and_is_pending(tmp_p
             ["a"],
             ["a"],
         )
-        assert journal.begin("a").number == 2
+        assert journal.begin("a").tries == 2
 
 
 def test_a_changed_digest_is_done_again_and_the_same_one_is_not(tmp_path: Path) -> None:
     with planned(tmp_path, entry("a"), entry("b")) as journal:
         for name in ("a", "b"):
             journal.end(verified(journal.begin(name)))
-        journal.plan([(entry("a"), "d1"), (entry("b", "Other."), "d2")], bad_result)
+        journal.plan([Task.planned(entry("a"), "d1"), Task.planned(entry("b", "Other."), "d2")])
         assert journal.pending() == ["b"]
-        assert journal.begin("b").number == 1
+        assert journal.begin("b").tries == 1
         assert journal.spent().completion_tokens == 20, "what the earlier b cost was spent"
-        journal.plan([(entry("a"), "d1"), (entry("b"), "d1")], bad_result)
+        journal.plan([Task.planned(entry("a"), "d1"), Task.planned(entry("b"), "d1")])
         assert journal.pending() == [], "the spec is what it was"
 
 
 def test_an_entry_that_is_no_longer_named_is_no_part_of_the_batch(tmp_path: Path) -> None:
     with planned(tmp_path, entry("a"), entry("b")) as journal:
-        journal.plan([(entry("b"), "d1")], bad_result)
+        journal.plan([Task.planned(entry("b"), "d1")])
         assert [result.id for result in journal.results()] == ["b"]
         assert journal.pending() == ["b"]
 
@@ -86,7 +87,7 @@ def test_a_bad_entry_has_its_result_from_the_start_until_it_is_mended(tmp_path: 
     with planned(tmp_path, bad("a")) as journal:
         assert journal.pending() == []
         assert [(result.status, result.exit_code) for result in journal.results()] == [("bad", 2)]
-        journal.plan([(entry("a"), "d2")], bad_result)
+        journal.plan([Task.planned(entry("a"), "d2")])
         assert journal.pending() == ["a"]
 
 
@@ -199,16 +200,16 @@ def test_a_row_that_names_another_place_than_its_own_is_refused(tmp_path: Path, 
             database.execute("UPDATE entries SET digest = ?", (change["digest"],))
         database.commit()
     with Journal(tmp_path, read_only=True) as journal, pytest.raises(UsageError, match="is damaged"):
-        list(journal.rows())
+        list(journal.tasks())
 
 
 @pytest.mark.parametrize("value", ["null", "[", '"text"', "[1]"])
 def test_a_fact_of_another_kind_is_one_sentence(tmp_path: Path, value: str) -> None:
     with planned(tmp_path) as journal:
-        journal.keep_fact("seconds", 1.0)
+        journal.keep_facts(Facts(seconds=1.0))
         journal._database.execute("UPDATE facts SET value = ?", (value,))
         with pytest.raises(UsageError, match="is damaged"):
-            journal.fact("seconds", float)
+            assert journal.facts
 
 
 @pytest.mark.parametrize("name", ["journal.sqlite3", "journal.sqlite3-wal", "batch.lock"])

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from agents.batch.journal import JOURNAL_FILE, Journal
-from agents.batch.merge import merge
-from agents.batch.records import Entry
+from agents.batch.records import Entry, Facts
+from agents.batch.shards import merge
 from agents.errors import UsageError
 
 from ..support.pipes import a_plain_read_waits
@@ -23,8 +23,7 @@ def share(directory: Path, done: tuple[str, ...], waiting: tuple[Entry, ...] = (
     """The directory of a shard that did `done` and left `waiting`."""
     directory.mkdir()
     with planned(directory, *map(entry, done), *waiting, digest=digest) as journal:
-        journal.keep_fact("settings", {"require": "verified"})
-        journal.keep_fact("seconds", 2.5)
+        journal.keep_facts(Facts(settings={"require": "verified"}, required="verified", seconds=2.5))
         for name in done:
             folder = directory / "specs" / name
             folder.mkdir(parents=True)

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from agents.batch.journal import Journal
-from agents.batch.records import Entry
+from agents.batch.records import Entry, Task
 from agents.batch.supply import Supplier
 from agents.records import Failure
 
 from ..support.commands import greenloop
 from ..support.provider import Fails, serving
 from .adders import KEY, OPTIONS, Writer, write_specs
-from .made import bad_result, entry, verified
+from .made import entry, verified
 
 pytestmark = pytest.mark.timeout(600)
 FIRST, SECOND = "spec-work-first", "spec-work-second"
@@ -25,7 +25,7 @@ FIRST, SECOND = "spec-work-first", "spec-work-second"
 
 def supplied(journal: Journal, digest: str, *, redo: bool = False) -> Supplier:
     supplier = Supplier(journal.path.parent, [entry("a")], journal, lambda _: digest, "consensus", redo=redo)
-    journal.plan([(entry("a"), supplier.digests["a"])], bad_result)
+    journal.plan([Task.planned(entry("a"), supplier.digests["a"])])
     return supplier
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.batch.shard import Shard, parse_shard
+from agents.batch.shards import Shard, parse_shard
 from agents.errors import UsageError
 
 

@@ -69,8 +69,8 @@ def fill(run: RunDirectory, name: str, rounds: int) -> None:
     run.write(replace(record(), status="finished", grade="verified", rounds=rounds, why=name))
     for number in range(1, rounds + 1):
         run.append(RoundRecord(number, ROUND_BOARD, None, Ruling("verified", "a", "done", name), 0.5))
-    run.save_code(f"# {name}\n")
-    run.save_tests([])
+    run.save("user_code.py", f"# {name}\n")
+    run.save("test_user_code.py", "")
 
 
 def result_of(run: RunDirectory) -> tuple[str, list[str], str | None]:

@@ -20,6 +20,7 @@ from agents.run.event_log import EventLog, is_written
 from agents.run.fork import Fork, Segment
 from agents.settings import Settings
 from agents.storage import run_directory as runs
+from agents.storage.json_form import dumped
 from agents.storage.run_directory import RunDirectory
 from agents.ui.views import listing
 
@@ -44,8 +45,8 @@ def secret(tmp_path: Path) -> Path:
 def run(tmp_path: Path) -> RunDirectory:
     made = runs.create(tmp_path / "work_dir", record())
     made.append(round_with())
-    made.save_code("x = 1\n")
-    made.save_tests([])
+    made.save("user_code.py", "x = 1\n")
+    made.save("test_user_code.py", "")
     return made
 
 
@@ -147,7 +148,7 @@ def test_hostile_runs_break_no_list_and_no_other_run(run: RunDirectory, secret: 
         "30000102-link": lambda path: path.symlink_to(secret),
         "30000103-deep": lambda path: path.write_text("[" * 200_000),
         "30000104-text": lambda path: path.write_text('"kind"'),
-        "30000105-none": lambda path: path.write_text(runs._text(replace(record("30000105-none"), models={}))),
+        "30000105-none": lambda path: path.write_text(dumped(replace(record("30000105-none"), models={}))),
         "30000106-heal": lambda path: path.write_text('{"kind": "heal"}'),
         "30000107-bytes": lambda path: path.write_bytes(b"\xff\xfe\x00"),
     }

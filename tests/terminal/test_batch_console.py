@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from rich.console import Console as RichConsole
 
-from agents.batch.journal import Task
 from agents.batch.outcome import batch_result
-from agents.batch.worker import stopped, unfinished
+from agents.batch.records import Task
+from agents.batch.worker import stopped
 from agents.errors import ModelError
 from agents.events import Asked, Note, Streamed
 from agents.records import Request
@@ -17,7 +17,7 @@ from agents.settings import in_ci
 from agents.terminal.batch_console import BatchConsole, closing_lines, entry_lines, result_line
 from agents.terminal.console import Console
 
-from ..batch.made import bad, bad_result, entry, verified
+from ..batch.made import bad, entry, verified
 
 ASKED = Request("code_writer", (), 10, 0.0, 0, purpose="draft 1")
 TASK = Task(entry("a"), "d1")
@@ -57,7 +57,7 @@ def test_elsewhere_each_finished_spec_is_a_line(capsys: pytest.CaptureFixture[st
     with display.progress():
         display.began(TASK)
         display.ended(verified(TASK))
-        display.ended(stopped(unfinished(Task(entry("b"), "d1")), ModelError("network", "Nobody\x1b[2J answers.")))
+        display.ended(stopped(Task(entry("b"), "d1"), ModelError("network", "Nobody\x1b[2J answers.")))
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "1/2 a: verified, 0 rounds, 10 tokens, 0 s"
     assert lines[1].startswith("2/2 b: stopped: Nobody")
@@ -78,7 +78,9 @@ def test_quiet_prints_no_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_end_counts_and_names_bad_entries() -> None:
-    results = [verified(TASK), bad_result(bad("b"), "d")]
+    unread = Task.planned(bad("b"), "d").result
+    assert unread is not None
+    results = [verified(TASK), unread]
     lines = closing_lines(batch_result("out", results, 300.0, None, ["out/report.html"]))
     assert lines == [
         "2 specs: 1 bad, 1 verified",

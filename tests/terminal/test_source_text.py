@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from agents.terminal.source_text import source_text
+from agents.terminal.safe_console import source_text
 
 CODE = f"def f(x: int) -> str:\n    return '{'longer than any line ' * 9}'\n\n\n"
 

@@ -19,7 +19,7 @@ import pytest
 
 from agents.batch.reports import write_reports
 
-from ..batch.reports.batches import FACTS, one_of_each
+from ..batch.reports.batches import one_of_each, report
 from ..support.chromium import browser, needs_chromium
 from ..support.commands import command, environment
 from ..support.held import wait_until
@@ -246,7 +246,7 @@ def test_a_planted_report_begins_no_run(browser: BrowserContext, tmp_path: Path,
 def test_a_report_of_ours_is_drawn_under_its_policy(
     browser: BrowserContext, tmp_path: Path, provider: Provider
 ) -> None:
-    write_reports(tmp_path / "work_dir", one_of_each(), FACTS)
+    write_reports(tmp_path / "work_dir", report(*one_of_each()))
     with served(tmp_path, provider) as server, opened(browser, server) as seen:
         seen.page.get_by_role("link", name="its report").click()
         seen.page.locator("#rows .id").first.wait_for()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
-import os
 import tarfile
 import tempfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+
+from ...storage.atomic import replace_atomically
 
 MOST_BYTES = 64 * 1024 * 1024
 """Of all files of an archive together, unpacked."""
@@ -43,12 +44,7 @@ def unpack(archive: bytes, folder: Path) -> None:
         arrived = Path(beside, "arrived")
         arrived.mkdir()
         for name, content in _contents(archive):
-            path = arrived.joinpath(*name.parts)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("xb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
+            replace_atomically(arrived / name, [content])
         if not folder.exists():
             arrived.rename(folder)
             return

@@ -6,6 +6,9 @@ the result and the run's directory. No provider's key is sent: a worker uses tho
 
 from __future__ import annotations
 
+import logging
+import os
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -21,14 +24,12 @@ from ...run.resources import models_by_role
 from ...settings import Settings
 from ...storage import run_directory as runs
 from ...storage.run_directory import RunDirectory
-from ..driver import BatchDisplay
-from ..executor import Executor, WorkerLost
-from ..journal import Task
-from ..records import Batch, EntryResult
+from ...syntax.clean_text import clean
+from ..driver import BatchDisplay, Executor, WorkerLost
+from ..records import Batch, EntryResult, Task
 from ..totals import RunBudget, TotalBudget
-from ..worker import EntryEventHandler, stopped, unfinished
+from ..worker import EntryEventHandler, stopped
 from .archive import ArchiveRefused, pack, unpack
-from .cluster import connected
 from .pool import RayPool
 from .worker import RemoteResult, RemoteTask
 
@@ -36,6 +37,10 @@ EMBEDDED_ON_A_CLUSTER = (
     "The embedded model serves one machine and no cluster; start llama-server or vLLM where all nodes reach it, "
     "and give its address with --api-base."
 )
+LOCAL = "local"
+LOCAL_STORE_BYTES = 256 * 1024 * 1024
+"""Of a local cluster's object store, which holds tasks and results for a moment."""
+QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS": "0", "RAY_enable_metrics_collection": "0"}
 
 
 @contextmanager
@@ -75,9 +80,9 @@ class RemoteRunner:
             return self._keep(task, remote, run)
         except OSError as error:
             reason = f"What came from a worker can't be kept in {run.path} ({error.strerror or error})"
-            return stopped(unfinished(task), StorageFailed(f"{reason}; mend that and run the same command again."))
+            return stopped(task, StorageFailed(f"{reason}; mend that and run the same command again."))
         except GreenloopError as error:
-            return stopped(unfinished(task), error)
+            return stopped(task, error)
         except ArchiveRefused as refusal:
             raise WorkerLost(f"the files of its run were refused: {refusal}") from refusal
 
@@ -88,8 +93,8 @@ class RemoteRunner:
         result = self._with_totals(remote.result)
         if remote.run is None:
             return result
-        if run.exists:
-            run.delete_rounds()
+        if (run.path / "rounds").is_dir():
+            shutil.rmtree(run.path / "rounds")
         unpack(remote.run, run.path)
         notes = runs.publish(run, self.directory / task.entry.folder)
         return replace(result, notes=(*result.notes, *notes))
@@ -126,3 +131,43 @@ def _absolute(model_id: str | None) -> str | None:
     if model_id is None or not is_recorded(model_id):
         return model_id
     return f"{RECORDED_PREFIX}{Path(model_id.removeprefix(RECORDED_PREFIX)).absolute()}"
+
+
+@contextmanager
+def connected(address: str, slots: int | None) -> Iterator[Any]:
+    """Connect to the cluster at `address` while the body runs, and give the module `ray`.
+
+    `address` is `auto`, `HOST:PORT`, `ray://HOST:PORT`, or `local` for a cluster of this machine alone, with
+    `slots` workers (None: one a core), that ends with the body. Raises UsageError.
+    """
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
+    try:
+        import ray
+    except ImportError as error:
+        raise UsageError("--ray needs Ray; install it with: pip install 'greenloop[scale]'") from error
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
+    if address == LOCAL:
+        options |= {"include_dashboard": False, "num_cpus": slots, "object_store_memory": LOCAL_STORE_BYTES}
+    from ray._private import worker
+
+    if hasattr(worker, "print_to_stdstream"):
+        # Only the JSON document may stand on standard output, and Ray has no option that keeps its reports off.
+        worker.print_to_stdstream = lambda *_, **__: None
+    try:
+        ray.init(address, **options)
+    except Exception as error:  # Ray raises whatever its libraries do, down to a bare Exception
+        raise UsageError(_unreached(address, error)) from error
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def _unreached(address: str, error: Exception) -> str:
+    reason = clean(str(error)).strip().partition("\n")[0].rstrip(".")[:300] or type(error).__name__
+    if address == LOCAL:
+        return f"No Ray cluster could be started on this machine ({reason}); leave --ray out to use --jobs alone."
+    return (
+        f"No Ray cluster answers at {address} ({reason}); start one with `ray start --head`, or take --ray local."
+    )

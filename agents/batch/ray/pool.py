@@ -11,7 +11,7 @@ from ...errors import Interrupted, SandboxBroken, SandboxUnavailable, UsageError
 from ...records import Failure
 from ...settings import Settings
 from ...syntax.clean_text import clean
-from ..executor import WorkerLost
+from ..driver import WorkerLost
 from .worker import RayWorker, RemoteResult, RemoteTask
 
 PATIENCE_SECONDS = 20.0

@@ -19,8 +19,7 @@ from ...records import Failure, Usage
 from ...run.cancellation import Cancellation
 from ...run.resources import Resources, open_resources
 from ...settings import Settings
-from ..journal import Task
-from ..records import EntryResult
+from ..records import EntryResult, Task
 from ..totals import TotalBudget, Totals
 from ..worker import Worker
 from .archive import ArchiveRefused, pack, unpack

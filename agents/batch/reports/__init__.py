@@ -5,35 +5,67 @@ Each is whole at every moment. Memory stays flat over thousands of specs: the ro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 from ...storage.atomic import replace_atomically
-from ..records import BatchFacts, EntryResult
+from ..labels import Report
+from ..records import EntryResult
 from .junit import junit
-from .lines import lines
 from .page import page
 from .summary import summary
 
-__all__ = ["write_reports"]
+__all__ = ["schema", "write_reports"]
 
-_Report = Callable[[Path, Sequence[EntryResult], BatchFacts], Iterator[str]]
-_REPORTS: dict[str, _Report] = {
-    "results.jsonl": lambda _, results, facts: lines(results, facts),
-    "junit.xml": lambda _, results, facts: junit(results, facts),
-    "summary.md": lambda _, results, facts: summary(results, facts),
+SCHEMA_VERSION = 1
+
+
+def lines(report: Report) -> Iterator[str]:
+    """Yield a line of `results.jsonl` for each result, in ASCII, so that it is safe to print."""
+    for result in report.results:
+        document = {"schema_version": SCHEMA_VERSION, "reached": report.reached(result), **asdict(result)}
+        yield json.dumps(document, separators=(",", ":")) + "\n"
+
+
+_REPORTS: dict[str, Callable[[Path, Report], Iterator[str]]] = {
+    "results.jsonl": lambda _, report: lines(report),
+    "junit.xml": lambda _, report: junit(report),
+    "summary.md": lambda _, report: summary(report),
     "report.html": page,
 }
 
 
-def write_reports(directory: Path, results: Sequence[EntryResult], facts: BatchFacts) -> list[Path]:
+def write_reports(directory: Path, report: Report) -> list[Path]:
     """Write every report of a batch into its `directory`, and return the files' paths.
 
-    `results` are those of all entries, in any order; a missing or damaged run directory is said in the report and
-    stops nothing. Raises OSError where a file can't be written.
+    Its results are those of all entries, in any order; a missing or damaged run directory is said in the report
+    and stops nothing. Raises OSError where a file can't be written.
     """
-    ordered = sorted(results, key=lambda result: result.id)
-    for name, report in _REPORTS.items():
-        pieces = report(directory, ordered, facts)
+    report = replace(report, results=sorted(report.results, key=lambda result: result.id))
+    for name, written in _REPORTS.items():
+        pieces = written(directory, report)
         replace_atomically(directory / name, (piece.encode("utf-8", "surrogatepass") for piece in pieces))
     return [directory / name for name in _REPORTS]
+
+
+def schema() -> dict[str, Any]:
+    """Make the JSON schema of a line of `results.jsonl`."""
+    from pydantic import TypeAdapter
+
+    made = TypeAdapter(EntryResult).json_schema(mode="serialization")
+    own = {
+        "schema_version": {"const": SCHEMA_VERSION, "title": "Schema Version", "type": "integer"},
+        "reached": {
+            "description": "Whether it came to its end with at least the required grade.",
+            "title": "Reached",
+            "type": "boolean",
+        },
+    }
+    made["properties"] = {**own, **made["properties"]}
+    made["required"] = sorted(made["properties"])
+    made["additionalProperties"] = False
+    made["title"] = "A line of results.jsonl (greenloop batch)"
+    return made

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import GreenloopError
-from ...records import Candidate, ClauseCheck, LedgerEntry, Outcome, RoundRecord, RunOutcome, Verdict
+from ...records import Candidate, LedgerEntry, Outcome, RoundRecord, RunOutcome, Verdict
 from ...storage.questions import how_to_answer, question_line
 from ...storage.run_directory import RunDirectory
 from ...syntax.clean_text import clean
@@ -69,9 +69,10 @@ def details(directory: Path, result: EntryResult, most_bytes: int) -> str:
     return short_details(result, "The rest is too long to be shown here.")
 
 
-def run_details(rounds: Sequence[RoundRecord], code: str | None, tests: str | None, spec: str) -> Json:
-    """Make the parts of a run's details, for a page that is served: long texts are cut, little else."""
-    cut = _CUTS[0]
+def run_details(
+    rounds: Sequence[RoundRecord], code: str | None, tests: str | None, spec: str, cut: _Cut = _CUTS[0]
+) -> Json:
+    """Make the parts of a run's details; by default, for a page that is served, little but long texts is cut."""
     return {
         "rounds": list(_rounds(rounds, cut)),
         "tests": _tests(rounds[-1], cut) if rounds else [],
@@ -106,26 +107,21 @@ def _read(directory: Path, result: EntryResult) -> _Run:
 def _document(result: EntryResult, run: _Run, cut: _Cut) -> Json:
     newer = [f"A newer attempt came to no end: {result.attempt.message}"] if result.attempt is not None else []
     notes = [*result.notes, *newer, *([run.missing] if run.missing else [])]
+    clauses = run.rounds[-1].ruling.clauses if run.rounds else ()
+    shown = run_details(run.rounds, run.code, None, run.text, cut)
     return {
         "why": cut.lines(reason(result)),
         "facts": [
             *_facts(result, cut),
-            *(("Clause", cut.line_of(str(each))) for each in _clauses(run)[: cut.items]),
+            *(("Clause", cut.line_of(str(each))) for each in clauses[: cut.items]),
         ],
         "questions": [
             {"question": cut.line_of(question_line(each)), "how": cut.line_of(how_to_answer((each,)))}
             for each in result.disputes[: cut.items]
         ],
-        "rounds": list(_rounds(run.rounds, cut)),
-        "tests": _tests(run.rounds[-1], cut) if run.rounds else _failing(result.failing, cut),
-        "code": cut.lines(run.code) if run.code else "",
-        "spec": cut.lines(run.text),
+        **(shown if run.rounds else {**shown, "tests": _failing(result.failing, cut)}),
         "notes": [cut.line_of(note) for note in notes[: cut.items]],
     }
-
-
-def _clauses(run: _Run) -> Sequence[ClauseCheck]:
-    return run.rounds[-1].ruling.clauses if run.rounds else ()
 
 
 def run_facts(ended: RunOutcome, sandbox: str | None) -> Iterator[tuple[str, str]]:

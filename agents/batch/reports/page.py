@@ -10,16 +10,16 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...syntax.clean_text import clean
-from ..labels import ReportTotals, duration, has_reached, label_of, one_line, report_totals, tokens
-from ..records import BatchFacts, EntryResult
+from ..labels import Report, duration, has_reached, label_of, one_line, tokens
+from ..records import EntryResult
 from .details import LEAST_BYTES, details, short_details
-from .plots import count_bars, grades_bar, histogram, slug
+from .plots import Plot, count_bars, histogram
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -34,29 +34,28 @@ MOST_ENTRIES_BYTES = 32 * 1024 * 1024
 _MOST_WORDS = 160
 
 
-def page(directory: Path, results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
+def page(directory: Path, report: Report) -> Iterator[str]:
     """Yield the page in pieces; the rounds are read from the run directories below `directory`, one at a time."""
-    sums = report_totals(results, facts.required)
     style, script = _style_and_script()
+    rows = json.dumps([_row(result, report) for result in report.results], separators=(",", ":"))
     return template(part("page.html.j2")).generate(
-        title=clean(facts.title),
-        facts=facts,
-        sums=sums,
-        figures=list(_figures(sums, facts)),
-        plots=_plots(results, sums),
-        labels=[(name, slug(name), count) for name, count in sums.counts.items()],
-        rows=_json([_row(result, facts) for result in results]),
-        details=_details(directory, results, facts),
+        title=clean(report.title),
+        report=report,
+        figures=list(_figures(report)),
+        plots=_plots(report),
+        draw=template(part("plots.svg.j2")).module,
+        rows=rows.replace("<", "\\u003c"),
+        details=_details(directory, report),
         style=style,
         script=script,
         policy=policy(style, script),
     )
 
 
-def _details(directory: Path, results: Sequence[EntryResult], facts: BatchFacts) -> Iterator[str]:
-    in_full = shown_in_full(results, facts.required)
+def _details(directory: Path, report: Report) -> Iterator[str]:
+    in_full = shown_in_full(report.results, report.required)
     most = bytes_per_entry(len(in_full))
-    for result in results:
+    for result in report.results:
         yield details(directory, result, most) if result.id in in_full else short_details(result)
 
 
@@ -71,12 +70,12 @@ def bytes_per_entry(specs: int) -> int:
     return max(LEAST_BYTES, min(MOST_ENTRY_BYTES, MOST_ENTRIES_BYTES // max(specs, 1)))
 
 
-def _figures(sums: ReportTotals, facts: BatchFacts) -> Iterator[tuple[str, str]]:
-    usage = sums.usage
-    yield "specs", f"{sums.specs:,}"
-    yield f"reached {facts.required}", f"{sums.reached:,}"
-    yield "exit code", str(facts.exit_code)
-    yield "wall time", duration(facts.seconds)
+def _figures(report: Report) -> Iterator[tuple[str, str]]:
+    usage = report.usage
+    yield "specs", f"{len(report.results):,}"
+    yield f"reached {report.required}", f"{report.count:,}"
+    yield "exit code", str(report.exit_code)
+    yield "wall time", duration(report.seconds)
     yield "model calls", f"{usage.calls:,}"
     yield "tokens read", f"{usage.prompt_tokens:,}"
     yield "tokens generated", f"{usage.completion_tokens:,}"
@@ -84,34 +83,31 @@ def _figures(sums: ReportTotals, facts: BatchFacts) -> Iterator[tuple[str, str]]
         yield "cost", f"{usage.cost_usd:,.2f} USD"
 
 
-def _plots(results: Sequence[EntryResult], sums: ReportTotals) -> dict[str, str]:
-    begun = [result for result in results if result.status not in ("bad", "blocked", "not started")]
-    plots = {"grades": grades_bar(sums.counts)}
-    if begun:
-        plots["seconds"] = histogram("Seconds a spec", "seconds", [result.seconds for result in begun])
-        plots["tokens"] = histogram("Tokens a spec", "tokens", [tokens(result) for result in begun])
-        plots["rounds"] = count_bars("Rounds a spec", "rounds", [result.rounds for result in begun])
-    return plots
+def _plots(report: Report) -> list[Plot]:
+    begun = [result for result in report.results if result.status not in ("bad", "blocked", "not started")]
+    if not begun:
+        return []
+    return [
+        histogram("Seconds a spec", "seconds", [result.seconds for result in begun]),
+        histogram("Tokens a spec", "tokens", [tokens(result.usage) for result in begun]),
+        count_bars("Rounds a spec", "rounds", [result.rounds for result in begun]),
+    ]
 
 
-def _row(result: EntryResult, facts: BatchFacts) -> list[Any]:
+def _row(result: EntryResult, report: Report) -> list[Any]:
     """Make a row of the table, in the order of the script's COLUMNS."""
     return [
         one_line(result.id, _MOST_WORDS),
         one_line(result.title, _MOST_WORDS),
         one_line(result.where, _MOST_WORDS),
         label_of(result),
-        int(has_reached(result, facts.required)),
+        int(report.reached(result)),
         result.rounds,
         result.tests,
         len(result.disputes),
-        tokens(result),
+        tokens(result.usage),
         round(result.seconds, 1),
     ]
-
-
-def _json(document: Any) -> str:
-    return json.dumps(document, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _style_and_script() -> tuple[str, str]:
@@ -139,9 +135,14 @@ def part(name: str, package: str = __package__) -> str:
     return resources.files(package).joinpath(name).read_text(encoding="utf-8").strip()
 
 
-def template(source: str) -> Template:
-    """Return a template that escapes all that it is given, unless it says that it is safe."""
+def template(source: str, filters: Mapping[str, Any] | None = None, **options: Any) -> Template:
+    """Return a template that escapes for HTML all that it is given, unless it says that it is safe.
+
+    `filters` are its own, `options` those of jinja2's Environment.
+    """
     from jinja2 import Environment, StrictUndefined
 
-    environment = Environment(undefined=StrictUndefined, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    common = {"undefined": StrictUndefined, "autoescape": True, "trim_blocks": True, "lstrip_blocks": True}
+    environment = Environment(**{**common, **options})
+    environment.filters.update(filters or {})
     return environment.from_string(source)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...errors import UsageError
-from ...spec.front_matter import KEYS, hint
+from ...spec.front_matter import KEYS, FrontMatter, hint
 from ...spec.place import Place
 
 BODIES = ("spec", "text", "file", "heal")
@@ -37,6 +37,8 @@ class Item:
     keys: Mapping[object, object] = field(default_factory=dict)
     lines: Mapping[str, int] = field(default_factory=dict)
     source: str = ""
+    front: FrontMatter = field(default_factory=FrontMatter)
+    """Once it is taken apart from the text: what stands beside that, and before it."""
 
 
 @dataclass(frozen=True, slots=True)

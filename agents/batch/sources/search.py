@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, TextIO
@@ -81,7 +81,8 @@ def _in_folder(folder: Path) -> Iterator[Path | Fault]:
     files: list[Path] = []
     for where, inner, names in os.walk(folder, onerror=unreadable.append):
         inner[:] = [name for name in inner if not name.startswith(".")]
-        files.extend(Path(where, name) for name in names if _is_spec(name))
+        shown = (name for name in names if name.lower().endswith(".md") and not name.startswith("."))
+        files.extend(Path(where, name) for name in shown if name.lower() != "readme.md")
     for error in unreadable:
         yield fault_of(error.filename, f"can't be read ({error.strerror}); check its permissions.")
     yield from (_reached(path, folder) for path in sorted(files))
@@ -99,22 +100,15 @@ def _reached(path: Path, folder: Path) -> Path | Fault:
     return path
 
 
-def _is_spec(name: str) -> bool:
-    return name.lower().endswith(".md") and not name.startswith(".") and name.lower() != "readme.md"
-
-
 def _items(path: Path) -> Items:
+    """Yield the item of a text file, or those of a list; one that can't be opened, or holds none, is one fault."""
     read = _READERS.get(path.suffix.lower())
     if path.suffix.lower() == ".json":
         yield fault_of(path, "is JSON; write one spec a line into a file *.jsonl, or the list as YAML.")
-    elif read is None:
+        return
+    if read is None:
         yield Item(file_place(path), file=path)
-    else:
-        yield from _of_list(path, read)
-
-
-def _of_list(path: Path, read: Callable[[BinaryIO, Place], Items]) -> Items:
-    """Yield the items of a list; a file that can't be opened, or holds none, is one fault."""
+        return
     empty = True
     try:
         with opened(path) as file:
@@ -135,7 +129,8 @@ def _standard_input(stdin: TextIO) -> Items:
     """
     place = Place("stdin", "stdin", "stdin")
     try:
-        data = _bytes_of(stdin)
+        binary: BinaryIO | None = getattr(stdin, "buffer", None)
+        data = binary.read() if binary is not None else stdin.read().encode("utf-8", "surrogatepass")
     except (OSError, ValueError) as error:
         yield fault_of("stdin", f"can't be read ({error}); give the specs in a file.")
         return
@@ -153,11 +148,6 @@ def _standard_input(stdin: TextIO) -> Items:
         except UnicodeDecodeError as error:
             line = data[: error.start].count(b"\n") + 1
             yield fault_at(place, "it is not UTF-8; give the spec as UTF-8.", line)
-
-
-def _bytes_of(stdin: TextIO) -> bytes:
-    binary: BinaryIO | None = getattr(stdin, "buffer", None)
-    return binary.read() if binary is not None else stdin.read().encode("utf-8", "surrogatepass")
 
 
 def _is_json_text(line: str) -> bool:

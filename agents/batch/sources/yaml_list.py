@@ -60,7 +60,9 @@ def _item(node: yaml.Node, source: str, place: Place) -> Item | Fault:
         return Fault(
             here.whole, place.name, f"{where}: the item can't be read ({fault}); quote its values.", written
         )
-    return item_of(value, here, lines=lines, text_place=_place_of_text(text, here), source=written)
+    # The lines of a text are the file's in a literal block, else all are the item's first.
+    first = text.start_mark.line + 2 if getattr(text, "style", None) == "|" else None
+    return item_of(value, here, lines=lines, text_place=replace(here, first=first), source=written)
 
 
 def _check_keys(node: yaml.MappingNode) -> None:
@@ -69,12 +71,6 @@ def _check_keys(node: yaml.MappingNode) -> None:
         if isinstance(key.value, str) and key.value in seen:
             raise YamlFault(f"`{key.value[:40]}` is there twice", key.start_mark.line)
         seen.add(str(key.value))
-
-
-def _place_of_text(node: yaml.Node, place: Place) -> Place:
-    """Make the place of a text: its lines are the file's in a literal block, else all are the item's first."""
-    block = getattr(node, "style", None) == "|"
-    return replace(place, first=node.start_mark.line + 2 if block else None)
 
 
 def begins_list(text: str) -> bool:

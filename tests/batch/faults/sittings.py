@@ -100,7 +100,7 @@ class Sittings:
         """Ids of the entries that have an end in the journal."""
         try:
             with Journal(self.out, read_only=True) as journal:
-                return frozenset(row.entry.id for row in journal.rows() if row.result and row.result.final)
+                return frozenset(row.entry.id for row in journal.tasks() if row.result and row.result.final)
         except UsageError:  # not there yet
             return frozenset()
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from agents import __version__
-from agents.batch.journal import Task
 from agents.batch.ray.archive import pack, unpack
 from agents.batch.ray.executor import for_the_cluster
 from agents.batch.ray.worker import RayWorker, RemoteTask
+from agents.batch.records import Task
 from agents.batch.totals import TotalBudget, Totals
 from agents.errors import UsageError
 from agents.llm_backends.selection import Choice

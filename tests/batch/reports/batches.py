@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.batch.records import BatchFacts, EntryResult
+from agents.batch.labels import Report
+from agents.batch.records import EntryResult
 from agents.records import (
     Board,
     Candidate,
@@ -24,7 +25,6 @@ from agents.records import (
 )
 from agents.storage.run_directory import SCHEMA_VERSION, RunDirectory
 
-FACTS = BatchFacts(required="consensus", exit_code=1, seconds=61.0, created="2026-01-31T12:00:00+00:00")
 USAGE = Usage(calls=3, prompt_tokens=1_000, completion_tokens=200, seconds=4.0, cost_usd=0.01)
 DISPUTE = Dispute("test_word", "double('a')", ("'aa'", "'a a'"))
 FAILING = Outcome("test_two", "failed", "assert double(2) == 4: got 5, expected 4", "5", "4")
@@ -34,6 +34,11 @@ HOSTILE = (
     "| a | b |\n# head\n`code` **bold** [link](https://example.org) @someone",
 )
 """Texts that a model may write to break a report."""
+
+
+def report(*results: EntryResult) -> Report:
+    """A report of these results."""
+    return Report(results, "consensus", 1, 61.0, created="2026-01-31T12:00:00+00:00")
 
 
 def result(name: str, grade: Grade | None = "consensus", **fields: object) -> EntryResult:
@@ -104,7 +109,7 @@ def keep_run(
     passed = Verdict("passed", (Outcome("test_f", "passed"),))
     run.append(_round(1, (draft,), (failed,), test, "failed"))
     run.append(_round(2, (draft, repair), (failed, passed), test, "consensus"))
-    run.save_code(repair.code)
+    run.save("user_code.py", repair.code)
     run.write(
         RunRecord(
             schema_version=SCHEMA_VERSION,

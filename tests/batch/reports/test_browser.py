@@ -12,7 +12,7 @@ import pytest
 from agents.batch.reports import write_reports
 
 from ...support.chromium import browser, needs_chromium
-from .batches import FACTS, hostile, keep_run, one_of_each, result
+from .batches import hostile, keep_run, one_of_each, report, result
 
 __all__ = ["browser"]
 
@@ -45,7 +45,7 @@ def opened(browser: BrowserContext, tmp_path: Path) -> Iterator[Opened]:
     """The report of a batch with one spec of each ending, one with rounds, and one that is hostile."""
     keep_run(tmp_path, "rounds")
     results = [*one_of_each(), result("rounds", run="runs/rounds", seconds=99.0), hostile(tmp_path)]
-    write_reports(tmp_path, results, FACTS)
+    write_reports(tmp_path, report(*results))
     page = browser.new_page()
     found = Opened(page)
     page.on("console", lambda message: found.errors.append(message.text))
@@ -117,7 +117,7 @@ def test_it_fits_a_phone(opened: Opened) -> None:
 
 
 def test_a_script_that_is_not_the_pages_own_is_refused(browser: BrowserContext, tmp_path: Path) -> None:
-    write_reports(tmp_path, one_of_each(), FACTS)
+    write_reports(tmp_path, report(*one_of_each()))
     path = tmp_path / "report.html"
     path.write_text(path.read_text().replace("</body>", "<script>document.title = 'forged'</script></body>"))
     page = browser.new_page()

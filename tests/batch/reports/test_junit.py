@@ -10,7 +10,7 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestCase
 from agents.batch.records import EntryResult
 from agents.batch.reports.junit import junit
 
-from .batches import DISPUTE, FACTS, hostile, one_of_each, result
+from .batches import DISPUTE, hostile, one_of_each, report, result
 
 SCHEMA = Path(__file__).parent / "schema" / "junit-10.xsd"
 
@@ -22,7 +22,7 @@ def schema() -> xmlschema.XMLSchema:
 
 
 def written(*results: EntryResult) -> str:
-    return "".join(junit(results, FACTS))
+    return "".join(junit(report(*results)))
 
 
 def cases(*results: EntryResult) -> dict[str, TestCase]:

@@ -12,7 +12,7 @@ from agents.batch.records import EntryResult
 from agents.batch.reports.details import LEAST_BYTES, short_details
 from agents.batch.reports.page import MOST_ENTRIES_BYTES, MOST_ENTRY_BYTES, bytes_per_entry, page, shown_in_full
 
-from .batches import FACTS, hostile, keep_run, one_of_each, result
+from .batches import hostile, keep_run, one_of_each, report, result
 
 
 class Elements(HTMLParser):
@@ -44,7 +44,7 @@ class Elements(HTMLParser):
 
 
 def written(directory: Path, *results: EntryResult) -> str:
-    return "".join(page(directory, results, FACTS))
+    return "".join(page(directory, report(*results)))
 
 
 def _hash(text: str) -> str:
@@ -89,7 +89,7 @@ def test_in_a_huge_batch_those_that_fell_short_are_told_whole_and_the_rest_in_a_
     room = MOST_ENTRIES_BYTES // LEAST_BYTES
     reached = [result(f"a-{number}", "verified", run=f"runs/{number}") for number in range(room)]
     short = [result("z-1", "contested"), result("z-2", "failed")]
-    told = shown_in_full([*reached, *short], FACTS.required)
+    told = shown_in_full([*reached, *short], "consensus")
     assert len(told) == room
     assert {"z-1", "z-2"} < told
     one = json.loads(short_details(reached[0]))

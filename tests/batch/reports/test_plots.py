@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
-from agents.batch.reports.plots import count_bars, grades_bar, histogram
+from agents.batch.reports.page import part, template
+from agents.batch.reports.plots import count_bars, histogram
+
+DRAW: Any = template(part("plots.svg.j2")).module
 
 
 def bars(svg: str) -> list[ElementTree.Element]:
@@ -14,7 +18,7 @@ def bars(svg: str) -> list[ElementTree.Element]:
 
 @pytest.mark.parametrize("values", [[0.0], [1.0], [0, 0.003, 7], [1, 2, 5, 10, 1_000_000], [4.99, 5.01], [1e9]])
 def test_every_value_is_in_a_bin(values: list[float]) -> None:
-    svg = histogram("Seconds", "s", values)
+    svg = DRAW.columns(histogram("Seconds", "s", values))
     label = ElementTree.fromstring(svg).attrib["aria-label"]
     counted = [int(count) for count in re.findall(r": (\d+)", label)]
     assert sum(counted) == len(values)
@@ -22,22 +26,24 @@ def test_every_value_is_in_a_bin(values: list[float]) -> None:
 
 
 def test_a_column_is_as_high_as_its_share() -> None:
-    low, high = (float(bar.attrib["height"]) for bar in bars(count_bars("Rounds", "rounds", [1, 2, 2, 2])))
+    low, high = (
+        float(bar.attrib["height"]) for bar in bars(DRAW.columns(count_bars("Rounds", "rounds", [1, 2, 2, 2])))
+    )
     assert high == pytest.approx(3 * low, rel=0.02)
 
 
 def test_numbers_that_do_not_occur_keep_their_place() -> None:
-    svg = count_bars("Rounds", "rounds", [1, 4])
+    svg = DRAW.columns(count_bars("Rounds", "rounds", [1, 4]))
     assert len(bars(svg)) == 2
     assert ">2</text>" in svg
     assert ">3</text>" in svg
 
 
 def test_the_bar_of_grades_is_shared_out() -> None:
-    svg = grades_bar({"verified": 3, "not started": 1})
+    svg = DRAW.grades({"verified": 3, "not started": 1})
     assert [float(bar.attrib["width"]) for bar in bars(svg)] == [750.0, 250.0]
     assert ElementTree.fromstring(svg).attrib["aria-label"] == "Grades: 3 verified, 1 not started"
 
 
 def test_a_batch_of_nothing_has_an_empty_bar() -> None:
-    assert bars(grades_bar({})) == []
+    assert bars(DRAW.grades({})) == []

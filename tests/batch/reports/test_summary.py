@@ -9,14 +9,14 @@ from agents.batch.records import EntryResult
 from agents.batch.reports.summary import MOST_BYTES, code, escaped, summary
 from agents.records import Outcome
 
-from .batches import FACTS, HOSTILE, hostile, one_of_each, result
+from .batches import HOSTILE, hostile, one_of_each, report, result
 
 LIMIT = 1024 * 1024
 """GitHub's, for the summary of a step."""
 
 
 def written(*results: EntryResult) -> str:
-    return "".join(summary(results, FACTS))
+    return "".join(summary(report(*results)))
 
 
 def html(text: str) -> str:

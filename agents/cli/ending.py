@@ -1,0 +1,83 @@
+"""How a command ends: its result for a person or as one JSON document alone, and what a signal does to it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import NoReturn, Protocol, TextIO, TypeVar
+
+from ..errors import GreenloopError, Interrupted
+from ..terminal.console import Console
+
+
+class _Ended(Protocol):
+    @property
+    def exit_code(self) -> int: ...
+
+
+Result = TypeVar("Result", bound=_Ended)
+
+
+def conclude(
+    console: Console,
+    as_json: bool,
+    work: Callable[[TextIO], Result | int],
+    failed: Callable[[GreenloopError], Result],
+    show: Callable[[Result], None],
+    interrupted: str,
+) -> int:
+    """Do `work`, and print its result: by `show`, or as one JSON document. Returns its exit code.
+
+    `work` gets the stream for a document; where it returns an exit code, it has printed all there is to say. What
+    stops it is a result too, which `failed` makes; at Ctrl-C the sentence `interrupted` is its reason.
+    """
+    with document_alone(as_json) as stream:
+        try:
+            result = work(stream)
+        except KeyboardInterrupt:
+            result = failed(Interrupted(interrupted))
+        except GreenloopError as error:
+            result = failed(error)
+        if isinstance(result, int):
+            return result
+        if as_json:
+            console.document(result, stream)
+        else:
+            show(result)
+    return result.exit_code
+
+
+@contextmanager
+def document_alone(as_json: bool) -> Iterator[TextIO]:
+    """Give the stream for the JSON document; whatever else writes to standard output goes to standard error."""
+    if not as_json:
+        yield sys.stdout
+        return
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with os.fdopen(kept, "w", encoding="utf-8") as stream:
+            yield stream
+    finally:
+        sys.stdout.flush()
+
+
+@contextmanager
+def handled(handlers: Mapping[str, Callable[[], None]]) -> Iterator[None]:
+    """Call what `handlers` has for a signal's name while the body runs; what this system lacks is left out."""
+    numbers = {getattr(signal, name): handler for name, handler in handlers.items() if hasattr(signal, name)}
+    earlier = [(number, signal.signal(number, lambda got, _: numbers[got]())) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in earlier:
+            signal.signal(number, handler)
+
+
+def interrupt() -> NoReturn:
+    """Treat a signal like Ctrl-C: what was found is saved."""
+    raise KeyboardInterrupt
