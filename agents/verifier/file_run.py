@@ -68,7 +68,7 @@ class FileRun:
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
-        """What ran, in pytest's order."""
+        """Outcomes of the items that ran, in pytest's order."""
         ordered = tuple(self._outcomes[name] for name in self._ids if name in self._outcomes)
         return ordered or tuple(self._outcomes.values())
 

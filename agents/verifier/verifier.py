@@ -221,7 +221,7 @@ class Verifier:
 
 
 def _newer(interpreter: Interpreter) -> str:
-    """What to say of tests that greenloop's own Python cannot read, where the one inside is newer."""
+    """Explain that greenloop's own Python cannot read tests where the one inside is newer; else empty."""
     own = sys.version_info[:2]
     if interpreter.version[:2] <= own:
         return ""
