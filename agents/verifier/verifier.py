@@ -27,7 +27,7 @@ from .prepared_suite import PreparedSuite, prepare_file, prepare_suite
 from .sensitivity import SensitivityCache
 from .session import Cancelled, Terms
 from .static.uses import HYPOTHESIS
-from .verification import Verification
+from .verification import verification
 from .workers import Workers
 
 _LIMITS = SandboxLimits()
@@ -209,7 +209,7 @@ class Verifier:
         try:
             seconds = haste or self._call_seconds
             terms = Terms(sandbox, self._limits, seconds, cancelled, hasty=haste is not None)
-            verdict = Verification(terms, code, prepared, self._sensitivities, self._importable).verdict()
+            verdict = verification(terms, code, prepared, self._sensitivities, self._importable)
         except Cancelled as error:
             raise Interrupted("The verification was stopped before there was a verdict.") from error
         except SandboxBroken:
