@@ -15,7 +15,7 @@ from ..host.disk import ScratchMeter
 from ..host.limits import BOOTSTRAP, CORE_BYTES, environment, resource_limits, scratch, worker_argv, worker_files
 from ..host.supervision import Supervised
 from ..host.watchdog import Watchdog
-from ..interface import Job, SandboxLimits
+from ..interface import Job, Sandbox, SandboxLimits
 from ..interpreter import Interpreter, this_interpreter
 from ..sockets import network_buffers
 from . import seccomp
@@ -25,7 +25,7 @@ _JOB_CAPABILITIES = ("CAP_SETUID", "CAP_SETGID")  # to drop to another user
 _WORKER_CAPABILITIES = (*_JOB_CAPABILITIES, "CAP_SYS_ADMIN", "CAP_NET_ADMIN")  # to make namespaces for jobs
 
 
-class Bubblewrap:
+class Bubblewrap(Sandbox):
     """Runs each job in a sandbox of its own, set up by `bwrap` (0.8 or newer)."""
 
     name = "bubblewrap"
@@ -75,9 +75,6 @@ class Bubblewrap:
 
         command = Command(argv, inherited=(control,), own=tuple(contents.values()))
         return Supervised(command, SandboxLimits(), b"", None)
-
-    def close(self) -> None:
-        """Nothing is held between jobs."""
 
     def _options(
         self, interpreter: Interpreter, limits: SandboxLimits, contents: dict[str, int], *, worker: bool = False

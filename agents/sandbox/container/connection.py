@@ -20,11 +20,11 @@ from functools import cache, partial
 from itertools import count
 from pathlib import Path
 from subprocess import PIPE
-from typing import Any, BinaryIO, Self, cast
+from typing import Any, BinaryIO, cast
 
 from ...errors import SandboxBroken
 from ...syntax.clean_text import clean
-from ..interface import Ended, Job
+from ..interface import Ended, Job, Running
 from .engine import Engine
 from .relay import (
     ALIVE,
@@ -75,8 +75,8 @@ main()
 """
 
 
-class RemoteJob:
-    """A job in a container; implements `Running`."""
+class RemoteJob(Running):
+    """A job in a container."""
 
     def __init__(self, connection: Connection, number: int, alone: bool) -> None:
         """If `alone`, the container ends with the job."""
@@ -103,12 +103,6 @@ class RemoteJob:
             wait([self.ended])
         if self._alone:
             self._connection.wait_closed()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.kill()
 
 
 class Connection:

@@ -13,12 +13,12 @@ import socket
 import threading
 import time
 from contextlib import ExitStack, suppress
-from typing import Protocol, Self
+from typing import ClassVar, Protocol
 
 from ...errors import SandboxBroken
 from ...records import Stopped
 from ...syntax.clean_text import clean
-from ..interface import Ended, SandboxLimits
+from ..interface import Ended, Running, SandboxLimits
 from .leader import Leader
 from .output import Output
 from .streams import Streams
@@ -33,19 +33,19 @@ _CHUNK = 1 << 16
 class Launch(Protocol):
     """A job that is ready to start."""
 
-    @property
-    def exits_as_shell(self) -> bool:
-        """Return True if the leader's exit code is 128 and a signal's number where a signal ended the job."""
+    exits_as_shell: ClassVar[bool]
+    """True if the leader's exit code is 128 and a signal's number where a signal ended the job."""
 
     def start(self, streams: Streams) -> Leader:
         """Start it with its end of `streams`, and close that end here."""
 
     def cleanup(self) -> None:
-        """Called when all of it is gone."""
+        """Called when all of it is gone, also by its namespaces."""
+        return
 
 
-class Supervised:
-    """A job under way; implements `Running`."""
+class Supervised(Running):
+    """A job under way."""
 
     def __init__(self, launch: Launch, limits: SandboxLimits, stdin: bytes, watchdog: Watchdog | None) -> None:
         """Returns once the job has its descriptors. Without a watchdog only its end, or `kill`, ends it."""
@@ -94,12 +94,6 @@ class Supervised:
         with suppress(OSError):  # closed: it has ended by itself
             self._wake.send(b"k")
         self._done.wait()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.kill()
 
     # --- the thread ----------------------------------------------------------------------------------------
 
