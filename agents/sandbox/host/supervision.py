@@ -20,7 +20,6 @@ from ...records import Stopped
 from ...syntax.clean_text import clean
 from ..interface import Ended, Running, SandboxLimits
 from .leader import Leader
-from .output import Output
 from .streams import Streams
 from .watchdog import Watchdog
 
@@ -28,6 +27,7 @@ _START_SECONDS = 20.0
 _WATCH_SECONDS = 0.025
 _DRAIN_SECONDS = 1.0
 _CHUNK = 1 << 16
+_KEPT_BYTES = 1 << 20
 
 
 class Launch(Protocol):
@@ -53,7 +53,9 @@ class Supervised(Running):
         self._limits = limits
         self._stdin = memoryview(stdin)
         self._watchdog = watchdog
-        self._output = Output()
+        self._kept = {1: bytearray(), 2: bytearray()}
+        """Of standard output and error."""
+        self._written = 0
         self._report = b""
         self._stopped: Stopped | None = None
         self._killed = False
@@ -159,7 +161,9 @@ class Supervised(Running):
                 self._take_report(report, leader, streams.witness)
         elif key.data in (1, 2):
             data = os.read(key.fd, _CHUNK)
-            self._output.add(key.data, data)
+            self._written += len(data)
+            kept = self._kept[key.data]
+            kept += data[: _KEPT_BYTES - len(kept)]
             if not data:
                 selector.unregister(key.fileobj)
 
@@ -206,8 +210,8 @@ class Supervised(Running):
             return False
         limits = self._limits
         seconds = now - self._started
-        if self._output.total > limits.output_bytes:
-            self._stopped = Stopped("output", self._output.total, limits.output_bytes, "bytes")
+        if self._written > limits.output_bytes:
+            self._stopped = Stopped("output", self._written, limits.output_bytes, "bytes")
         elif seconds >= limits.wall_seconds:
             self._stopped = Stopped("wall", seconds, limits.wall_seconds)
         elif now >= self._next_watch:
@@ -222,7 +226,7 @@ class Supervised(Running):
             for key, _ in selector.select(0.01):
                 if key.data in (1, 2, "witness"):
                     self._serve(key, selector, leader, streams)
-            if self._output.total > self._limits.output_bytes + (16 << 20):
+            if self._written > self._limits.output_bytes + (16 << 20):
                 return
 
     @staticmethod
@@ -231,7 +235,7 @@ class Supervised(Running):
 
     def _conclude(self, code: int) -> Ended:
         """Return the end, from the leader's exit code. Raises SandboxBroken when the program never started."""
-        stdout, stderr = self._output.stream(1), self._output.stream(2)
+        stdout, stderr = map(bytes, self._kept.values())
         seconds = time.monotonic() - (self._started or self._begun)
         if self._report != b"." and not self._killed:
             reason = self._report.lstrip(b".!") or stderr or f"exit code {code}".encode()
