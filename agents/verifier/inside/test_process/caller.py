@@ -54,7 +54,7 @@ class Caller(Peer):
         self._changing: set[str] = set()
         self.crossing = Crossing(self, first=2)
         self.capabilities = Capabilities(self.crossing, test_modules)
-        self.rulings = Rulings(self, lambda text: emit("note", text))
+        self.rulings = Rulings(self.crossing, self.forward, self.operate, lambda text: emit("note", text))
 
     def special(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         """Apply an operator to an object of the code's, unless it is decided here."""
