@@ -54,7 +54,7 @@ class RemoteType(type):
         if name.startswith(("_abc", "_greenloop")) or name in ("__module__", "__doc__", "__qualname__"):
             type.__setattr__(cls, name, value)
         else:
-            cls._greenloop.set(cls, name, value)
+            cls._greenloop.ask("set", cls, name, value)
 
     def __iter__(cls) -> Any:
         return iter(cls._greenloop.on_class(cls, "iter"))
@@ -112,10 +112,10 @@ class _Methods:
         if isinstance(self, BaseException) and name.startswith("__"):
             BaseException.__setattr__(self, name, value)
         else:
-            self._greenloop.set(self, name, value)
+            self._greenloop.ask("set", self, name, value)
 
     def __delattr__(self, name: str) -> None:
-        self._greenloop.delete(self, name)
+        self._greenloop.ask("delete", self, name)
 
     def __dir__(self) -> list[str]:
         return self._greenloop.names(self)

@@ -39,14 +39,6 @@ class Peer:
         """Get an attribute of an object of the other process."""
         return self.ask("get", target, name)
 
-    def set(self, target: object, name: str, value: object) -> None:
-        """Set an attribute."""
-        self.ask("set", target, name, value)
-
-    def delete(self, target: object, name: str) -> None:
-        """Delete an attribute."""
-        self.ask("delete", target, name)
-
     def names(self, target: object) -> list[str]:
         """`dir` of an object of the other process."""
         return [str(name) for name in self.ask("names", target)]
