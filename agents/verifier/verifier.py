@@ -98,7 +98,7 @@ class Verifier:
 
     def _board(self, candidates: Sequence[Candidate], tests: Sequence[Test], haste: float | None) -> Board:
         begun = time.monotonic()
-        prepared = self._prepared(tests)
+        prepared = prepare_suite(tests, self._names)
         codes = list(dict.fromkeys(candidate.code for candidate in candidates))
         where = self._sandbox(len(codes), prepared)
         found = self._run(codes, prepared, where, haste)
@@ -166,7 +166,7 @@ class Verifier:
 
     def confirm(self, candidate: Candidate, tests: Sequence[Test]) -> Verdict:
         """Verify once more in a cold sandbox: imports of a warm worker can hide a missing one."""
-        prepared = self._prepared(tests)
+        prepared = prepare_suite(tests, self._names)
         return self._run([candidate.code], prepared, self._choice.cold)[candidate.code]
 
     def cancel(self) -> None:
@@ -176,9 +176,6 @@ class Verifier:
     def close(self) -> None:
         """Wait for what is under way and release what the verifier opened; a sandbox given stays its owner's."""
         self._held.close()
-
-    def _prepared(self, tests: Sequence[Test]) -> PreparedSuite:
-        return prepare_suite(tests, self._names)
 
     def _sandbox(self, verifications: int, prepared: PreparedSuite) -> Sandbox:
         return self._choice.sandbox(verifications, prepared.has_properties, self._importable.preloaded)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import collections.abc
 import datetime
 import sys
@@ -10,7 +9,7 @@ import types
 from collections.abc import Generator
 from typing import Any
 
-from .describe import ABCS, SPECIALS, Description, base_named, words
+from .describe import ABCS, SPECIALS, Description, base_named, type_named, words
 from .peer import Peer
 from .plain import Malformed
 from .shared import CONTAINERS
@@ -287,16 +286,11 @@ class Mirrors:
             errors = [
                 base for base in bases if issubclass(base, BaseException) and not issubclass(base, self.root)
             ]
-            native = errors[0] if errors else _builtin_error(str(description["error"]))
+            named = type_named("builtins", str(description["error"]))
+            known = named if named is not None and issubclass(named, Exception) else BaseException
+            native = errors[0] if errors else known
         elif description["tzinfo"]:  # datetime takes no other
             native = datetime.tzinfo
         if native is not None and not any(issubclass(base, native) for base in wanted):
             wanted.append(native)
         return tuple(wanted)
-
-
-def _builtin_error(name: str) -> type[BaseException]:
-    found = getattr(builtins, name, None)
-    if isinstance(found, type) and issubclass(found, Exception):
-        return found
-    return BaseException
