@@ -19,13 +19,9 @@ _Change = tuple[Site, ast.AST]
 
 
 @dataclass(frozen=True, slots=True)
-class Mutant:
-    """One change on `line`: `before` became `after` (empty: it was removed); `code` is the whole module, in the
-    layout of `plain_layout`."""
+class Mutant(Survivor):
+    """A change, and `code`, the whole module with it, in the layout of `plain_layout`."""
 
-    line: int
-    before: str
-    after: str
     code: str
 
     @property
@@ -99,9 +95,12 @@ def _mutant(tree: ast.Module, site: Site, node: ast.AST) -> Mutant:
     own = site.node
     before = _shown(site.statement)
     removed = isinstance(node, ast.Pass)
-    with site.holding(node):
+    site.put(node)
+    try:
         code = unparse(tree) + "\n"
         after = "" if removed else _shown(node if own is site.statement else site.statement)
+    finally:
+        site.put(own)
     if max(len(before), len(after)) > LONGEST_SHOWN and not removed:
         before, after = _shown(own), _shown(node)
     line = getattr(own, "lineno", site.statement.lineno)
