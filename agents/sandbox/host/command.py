@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -25,7 +25,6 @@ class Command:
     exits_as_shell: ClassVar[bool] = True
 
     argv: Callable[[int], Sequence[str]]
-    environment: Mapping[str, str] = field(default_factory=dict)
     inherited: Sequence[int] = ()
     own: Sequence[int] = ()
     namespace: bool = True
@@ -41,7 +40,7 @@ class Command:
                     stdin=stdin,
                     stdout=stdout,
                     stderr=stderr,
-                    env=dict(self.environment),
+                    env={},
                     pass_fds=(streams.their_witness, *self.inherited, *self.own),
                     start_new_session=True,
                 )

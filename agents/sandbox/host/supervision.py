@@ -104,7 +104,7 @@ class Supervised(Running):
             with ExitStack() as stack:
                 stack.callback(self._launch.cleanup)
                 if self._watchdog is not None:
-                    stack.callback(self._watchdog.end)
+                    stack.callback(self._watchdog.disk.end)
                 stack.callback(self._wake.close)
                 stack.callback(self._woken.close)
                 streams = Streams(feed=bool(self._stdin))
@@ -173,7 +173,7 @@ class Supervised(Running):
         if self._report == b"." and self._started is None and not leader.exited:
             leader.find_init()
             if self._watchdog is not None:
-                self._watchdog.begin(leader.job_pid)
+                self._watchdog.disk.begin(leader.job_pid)
             self._started = time.monotonic()
             self._ready.set()
             with suppress(BrokenPipeError):  # it has been killed
