@@ -15,8 +15,10 @@ from typing import Any, Literal
 
 from ..records import Stopped
 from ..sandbox.interface import Ended, Job, Running, Sandbox, SandboxLimits
+from .importable import ANYTHING, Importable
 from .inside.proxy.frames import ANSWER, ASK, HELLO, RECORD
 from .inside_bytecode import Side
+from .sensitivity import SensitivityCache
 from .wire import Violation, Wire
 
 Record = Mapping[str, Any]
@@ -41,14 +43,17 @@ class Cancelled(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Sandbox and limits of verifications; they end at once where `cancelled()` is true. A `hasty` one ends at the
-    first test that breaks its session."""
+    """Sandbox and limits of verifications, and what the code may import; they end at once where `cancelled()` is
+    true. A `hasty` one ends at the first test that breaks its session. `sensitivities` holds those of suites run
+    before."""
 
     sandbox: Sandbox
     limits: SandboxLimits
     call_seconds: float
     cancelled: Callable[[], bool]
     hasty: bool = False
+    importable: Importable = ANYTHING
+    sensitivities: SensitivityCache = field(default_factory=SensitivityCache)
 
 
 @dataclass(frozen=True, slots=True)

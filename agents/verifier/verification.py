@@ -8,29 +8,20 @@ from ..records import Verdict
 from ..syntax.clean_text import clean
 from .decision import Findings, decide
 from .file_run import MOST_OUTPUT, FileRun
-from .importable import ANYTHING, Importable
 from .prepared_suite import PreparedSuite
-from .sensitivity import SensitivityCache
 from .session import Terms
 from .static.hard_coded_answers import answers_from_a_table
 
 _MOST_NOTES = 20
 
 
-def verification(
-    terms: Terms,
-    code: str,
-    prepared: PreparedSuite,
-    sensitivities: SensitivityCache,
-    importable: Importable = ANYTHING,
-) -> Verdict:
-    """Verify one candidate's `code` on a prepared suite, file by file; `sensitivities` holds those of suites run
-    before, and `importable` is what the code may import. Raises SandboxBroken, Cancelled."""
+def verification(terms: Terms, code: str, prepared: PreparedSuite) -> Verdict:
+    """Verify one candidate's `code` on a prepared suite, file by file. Raises SandboxBroken, Cancelled."""
     runs: list[FileRun] = []
     for file in prepared.files:
         stopped = runs[-1].stopped if runs else None
         measure = not terms.hasty and _all_passed(runs)
-        run = FileRun(terms, code, file, sensitivities, importable, stopped, measure)
+        run = FileRun(terms, code, file, stopped, measure)
         run.run()
         runs.append(run)
         if run.trouble is not None or run.given_up:

@@ -205,8 +205,9 @@ class Verifier:
 
         try:
             seconds = haste or self._call_seconds
-            terms = Terms(sandbox, self._limits, seconds, cancelled, hasty=haste is not None)
-            verdict = verification(terms, code, prepared, self._sensitivities, self._importable)
+            hasty, importable = haste is not None, self._importable
+            terms = Terms(sandbox, self._limits, seconds, cancelled, hasty, importable, self._sensitivities)
+            verdict = verification(terms, code, prepared)
         except Cancelled as error:
             raise Interrupted("The verification was stopped before there was a verdict.") from error
         except SandboxBroken:
