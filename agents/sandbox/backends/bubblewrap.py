@@ -51,7 +51,7 @@ class Bubblewrap(Sandbox):
         interpreter = self.interpreter
         contents = {name: readable(content) for name, content in job.files.items()}
         filter_input = readable(seccomp.program())
-        options = self._options(interpreter, job.limits, contents)
+        options = self._options(job.limits, contents)
         uid = str(spare_uid()) if self._as_root else "-"
 
         def argv(report: int) -> list[str]:
@@ -65,20 +65,17 @@ class Bubblewrap(Sandbox):
 
     def launch_worker(self, modules: Sequence[str], programs: Mapping[str, bytes], control: int) -> Supervised:
         """Start a warm worker (see `warm.py`) in a sandbox of its own."""
-        interpreter = self.interpreter
         contents = {name: readable(content) for name, content in worker_files(programs).items()}
-        options = self._options(interpreter, SandboxLimits(), contents, worker=True)
+        options = self._options(SandboxLimits(), contents, worker=True)
 
         def argv(report: int) -> list[str]:
-            worker = worker_argv(interpreter, control, report, modules)
+            worker = worker_argv(self.interpreter, control, report, modules)
             return [self._program, *options, "--", *worker]
 
         command = Command(argv, inherited=(control,), own=tuple(contents.values()))
         return Supervised(command, SandboxLimits(), b"", None)
 
-    def _options(
-        self, interpreter: Interpreter, limits: SandboxLimits, contents: dict[str, int], *, worker: bool = False
-    ) -> list[str]:
+    def _options(self, limits: SandboxLimits, contents: dict[str, int], *, worker: bool = False) -> list[str]:
         options = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
         options += ["--hostname", "sandbox", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
         if self._as_root:
@@ -97,7 +94,7 @@ class Bubblewrap(Sandbox):
             options += ["--perms", "0555", "--size", "4096", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1"]
         for path, size in scratch(limits):  # before the trees: an interpreter may live below one of them
             options += ["--perms", "1777", "--size", str(size), "--tmpfs", path]
-        options += _mounts(interpreter)
+        options += _mounts(self.interpreter)
         options += _files(contents)
         return [*options, "--chdir", "/box", "--remount-ro", "/dev", "--remount-ro", "/"]
 
