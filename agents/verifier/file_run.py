@@ -101,17 +101,8 @@ class FileRun:
 
     def _session(self, wanted: Sequence[str], isolated: bool) -> tuple[Transcript, Audit]:
         canaries = plant()
-        seconds = self._terms.call_seconds
-        if self.stopped is not None:  # the code has hung before: what else hangs is to cost less
-            seconds = min(seconds, max(1.0, seconds / 4))
-        test_seconds = 2 * seconds if isolated else seconds
-        task = self._task(canaries, wanted, isolated)
         source = self.file.source
-
-        def known(digest: str) -> bool:
-            return self._terms.sensitivities.of(source, digest) is not None
-
-        transcript = Session(self._terms, task, seconds, test_seconds, known).run()
+        transcript = Session(self._terms, self._task(canaries, wanted, isolated)).run()
         self._gather(transcript)
         result = audit(transcript, canaries.outcomes, partial(_is_wanted, wanted=wanted), source)
         self._believe(transcript, result, isolated)
@@ -127,6 +118,9 @@ class FileRun:
 
     def _task(self, canaries: Canaries, wanted: Sequence[str], isolated: bool) -> SessionTask:
         tests = self.file.source.encode("utf-8", "surrogatepass")
+        seconds = self._terms.call_seconds
+        if self.stopped is not None:  # the code has hung before: what else hangs is to cost less
+            seconds = min(seconds, max(1.0, seconds / 4))
         interpreter = self._terms.sandbox.interpreter
         code = {"user_code.py": self._code, **self._terms.importable.files}
         tables = hypothesis_tables() if self.file.has_properties else {}
@@ -134,6 +128,8 @@ class FileRun:
         code_files = {**programs("code_process", interpreter), **self._terms.importable.rule_file, **code}
         return SessionTask(
             nonce=secrets.token_hex(16),
+            source=self.file.source,
+            call_seconds=seconds,
             task={
                 "tests_file": TESTS_FILE,
                 "wanted": list(wanted),
