@@ -34,7 +34,7 @@ class RemoteType(type):
     def __new__(mcls, name: str, bases: tuple[type, ...], body: dict[str, Any], /, **kwargs: Any) -> Any:
         """Make a subclass in both processes, for a class statement of the tests."""
         made = type.__new__(mcls, name, bases, {**body, "_greenloop_local": True})
-        mcls._greenloop.subclass(made, name, bases, body, kwargs)
+        mcls._greenloop.subclass(made, body, kwargs)
         return made
 
     def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], /, **kwargs: Any) -> None:

@@ -67,9 +67,7 @@ class Peer:
         """Return True if method `name` of a class that stands for plain data is applied in this process."""
         return False
 
-    def subclass(
-        self, made: type, name: str, bases: tuple[type, ...], body: dict[str, Any], kwargs: dict[str, Any]
-    ) -> None:
+    def subclass(self, made: type, body: dict[str, Any], kwargs: dict[str, Any]) -> None:
         """Make `made` known to the other process as a subclass of one of its classes. Raises TypeError."""
         raise TypeError("classes of the tests cannot be subclassed by the code")
 
