@@ -99,7 +99,7 @@ def _be_init(order: Order) -> None:
         raise_loopback()
         take_name()
         hide_init = not order["worker"]  # a job's own /proc can be mounted only where none is covered in part
-        enter_new_root(order["trees"], order["links"], order["files"], order["writable"], hide_init=hide_init)
+        enter_new_root(order, hide_init=hide_init)
         job = os.fork()
         if job == 0:
             if order["worker"]:
