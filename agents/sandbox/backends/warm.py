@@ -121,8 +121,6 @@ class WarmSandbox:
 class _Request(Launch):
     """A job to be asked for."""
 
-    exits_as_shell = False
-
     def __init__(self, order: dict[str, Any], send: Callable[[Sequence[int]], None]) -> None:
         self._order = order
         self._send = send

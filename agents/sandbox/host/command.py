@@ -7,7 +7,6 @@ import subprocess
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from .leader import ProcessLeader, end_process
 from .streams import Streams
@@ -18,11 +17,8 @@ class Command:
     """A program that leads a job. `argv` is made once the witness has its number.
 
     `inherited` are descriptors of this process that the program gets; `own` those of them to close once it has
-    them; `namespace` is said to `ProcessLeader`; `cleanup` runs when nothing of the job is left. All leaders
-    encode signals as shells do.
+    them; `namespace` is said to `ProcessLeader`; `cleanup` runs when nothing of the job is left.
     """
-
-    exits_as_shell: ClassVar[bool] = True
 
     argv: Callable[[int], Sequence[str]]
     inherited: Sequence[int] = ()

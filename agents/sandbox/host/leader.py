@@ -46,7 +46,7 @@ class Leader(Protocol):
         """End the job's processes; returns when all are gone, at the latest after some seconds."""
 
     def reap(self) -> int:
-        """Return the exit code. Raises TimeoutError when it survives being killed."""
+        """Return the exit code, negative for a signal. Raises TimeoutError when it survives being killed."""
 
     def _kill_init(self, look: Callable[[], object]) -> None:
         """Kill the namespace's init. Looks until it appears: a leader killed before could leave it running."""
@@ -130,10 +130,11 @@ class ProcessLeader(Leader):
             os.killpg(self.pid, signal.SIGKILL)  # not reaped yet, so the group's number is still its own
 
     def reap(self) -> int:
-        """The exit code, negative for a signal. Raises TimeoutError when the process survives being killed."""
+        """Return the exit code. All programs that lead a job tell a signal as shells do: by 128 and its number."""
         if not self.exited:
             raise TimeoutError(f"process {self.pid} does not end")
-        return self._process.wait()
+        code = self._process.wait()
+        return 128 - code if 128 < code < 193 else code
 
     def __exit__(self, *error: object) -> None:
         end_process(self._process)

@@ -13,7 +13,7 @@ import socket
 import threading
 import time
 from contextlib import ExitStack, suppress
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from ...errors import SandboxBroken
 from ...records import Stopped
@@ -32,9 +32,6 @@ _KEPT_BYTES = 1 << 20
 
 class Launch(Protocol):
     """A job that is ready to start."""
-
-    exits_as_shell: ClassVar[bool]
-    """True if the leader's exit code is 128 and a signal's number where a signal ended the job."""
 
     def start(self, streams: Streams) -> Leader:
         """Start it with its end of `streams`, and close that end here."""
@@ -240,8 +237,6 @@ class Supervised(Running):
         if self._report != b"." and not self._killed:
             reason = self._report.lstrip(b".!") or stderr or f"exit code {code}".encode()
             raise SandboxBroken(clean(reason[-500:]).strip())
-        if self._launch.exits_as_shell and 128 < code < 193:
-            code = 128 - code
         if self._stopped is None and not self._killed:
             self._stopped = self._limit_behind(code)
         exit_code = None if self._stopped or self._killed else code
