@@ -207,15 +207,11 @@ class RemoteCoroutine(collections.abc.Coroutine[Any, Any, Any]):
         """Nothing to do: it begins when it is awaited."""
 
     def __await__(self) -> Generator[Any, Any, Any]:
-        return (yield from _completed(self))
-
-
-def _completed(coroutine: RemoteCoroutine) -> Generator[Any, Any, Any]:
-    try:
-        coroutine.send(None)
-    except StopIteration as stop:
-        return stop.value
-    yield
+        try:
+            self.send(None)
+        except StopIteration as stop:
+            return stop.value
+        yield
 
 
 class Mirrors:
