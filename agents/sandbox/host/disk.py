@@ -63,13 +63,9 @@ class DirectoryMeter(DiskMeter):
         while pending:
             with suppress(OSError), os.scandir(pending.pop()) as entries:
                 for entry in entries:
-                    total += _allocated(entry) + _FILE_BYTES
+                    total += _FILE_BYTES
+                    with suppress(OSError):  # deleted meanwhile
+                        total += entry.stat(follow_symlinks=False).st_blocks * 512
                     if entry.is_dir(follow_symlinks=False):
                         pending.append(entry.path)
         return total
-
-
-def _allocated(entry: os.DirEntry[str]) -> int:
-    with suppress(OSError):  # deleted meanwhile
-        return entry.stat(follow_symlinks=False).st_blocks * 512
-    return 0

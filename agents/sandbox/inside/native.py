@@ -176,7 +176,10 @@ def sweep(uid: int | None) -> None:
     while True:
         if uid is None:
             for pid in tree(os.getpid())[1:]:
-                _kill(pid)
+                try:
+                    os.kill(pid, SIGKILL)
+                except ProcessLookupError:
+                    continue
         else:
             _kill_all_of(uid)
         try:
@@ -185,13 +188,6 @@ def sweep(uid: int | None) -> None:
         except ChildProcessError:
             return
         os.sched_yield()
-
-
-def _kill(pid: int) -> None:
-    try:
-        os.kill(pid, SIGKILL)
-    except ProcessLookupError:
-        return
 
 
 def _kill_all_of(uid: int) -> None:
