@@ -21,8 +21,8 @@ from ..storage.json_form import checked
 from ..syntax.clean_text import clean
 from ..syntax.encoding import decoded, encoded
 from ..syntax.source import parse
+from ..verifier.inside.proxy.crossing import PlainCrossing
 from ..verifier.inside.proxy.plain import Malformed, Tree, Unshareable
-from ..verifier.inside.proxy.plain_crossing import PlainCrossing
 from .call_process import Callee, CallProcess, CallStopped
 from .captured_call import CapturedCall, capture, is_method, read_call
 from .case import Case

@@ -15,8 +15,8 @@ from typing import Any
 
 from ..records.heal import Answer
 from ..syntax.source import parse_expression
+from ..verifier.inside.proxy.crossing import PlainCrossing
 from ..verifier.inside.proxy.plain import Malformed, Tree, Unshareable
-from ..verifier.inside.proxy.plain_crossing import PlainCrossing
 from .call_process import STAND_INS, Callee
 from .inside.calls import having, keeps_state_elsewhere, listed
 

@@ -80,24 +80,24 @@ class Running(Protocol):
     def kill(self) -> None:
         """End the job now, with everything it started."""
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        return self
 
-    def __exit__(self, *error: object) -> None: ...
+    def __exit__(self, *error: object) -> None:
+        self.kill()
 
 
 class Sandbox(Protocol):
     """One way to isolate a program on this machine."""
 
-    @property
-    def name(self) -> str:
-        """`bubblewrap`, `native`, `container` or `none`."""
-
-    @property
-    def interpreter(self) -> Interpreter:
-        """The Python that runs the jobs."""
+    name: str
+    """`bubblewrap`, `native`, `container` or `none`."""
+    interpreter: Interpreter
+    """The Python that runs the jobs."""
 
     def launch(self, job: Job) -> Running:
         """Start `job`; raises SandboxBroken."""
 
     def close(self) -> None:
-        """Release what the sandbox holds; running jobs are killed."""
+        """Release what the sandbox holds, if anything, between jobs; running jobs are killed."""
+        return

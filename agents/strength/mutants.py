@@ -15,17 +15,12 @@ from .sites import Site, sites
 
 MOST = 30
 LONGEST_SHOWN = 110
-_Change = tuple[Site, ast.AST]
 
 
 @dataclass(frozen=True, slots=True)
-class Mutant:
-    """One change on `line`: `before` became `after` (empty: it was removed); `code` is the whole module, in the
-    layout of `plain_layout`."""
+class Mutant(Survivor):
+    """A change, and `code`, the whole module with it, in the layout of `plain_layout`."""
 
-    line: int
-    before: str
-    after: str
     code: str
 
     @property
@@ -64,7 +59,7 @@ def mutants_of(code: str, survivors: Sequence[Survivor]) -> tuple[Mutant, ...]:
 def _made(code: str) -> Iterator[Mutant]:
     tree = parse(code)
     known = [_substance(compiled(unparse(tree)))]
-    for change in _in_turns(_by_scope(tree)):
+    for change in _changes(tree):
         mutant = _mutant(tree, *change)
         try:
             substance = _substance(compiled(mutant.code))
@@ -75,16 +70,12 @@ def _made(code: str) -> Iterator[Mutant]:
             yield mutant
 
 
-def _by_scope(tree: ast.Module) -> list[list[_Change]]:
-    groups: dict[str, list[_Change]] = {}
+def _changes(tree: ast.Module) -> Iterator[tuple[Site, ast.AST]]:
+    """One change of each scope after the other; those of a scope from all over it."""
+    groups: dict[str, list[tuple[Site, ast.AST]]] = {}
     for site in sites(tree):
         groups.setdefault(site.scope.name, []).extend((site, node) for node in replacements(site))
-    return list(groups.values())
-
-
-def _in_turns(groups: Sequence[Sequence[_Change]]) -> Iterator[_Change]:
-    """One change of each group after the other; those of a group from all over it."""
-    spread = [[group[index] for index in _spread(len(group))] for group in groups]
+    spread = [[group[index] for index in _spread(len(group))] for group in groups.values()]
     for turn in zip_longest(*spread):
         yield from (change for change in turn if change is not None)
 
@@ -99,9 +90,12 @@ def _mutant(tree: ast.Module, site: Site, node: ast.AST) -> Mutant:
     own = site.node
     before = _shown(site.statement)
     removed = isinstance(node, ast.Pass)
-    with site.holding(node):
+    site.put(node)
+    try:
         code = unparse(tree) + "\n"
         after = "" if removed else _shown(node if own is site.statement else site.statement)
+    finally:
+        site.put(own)
     if max(len(before), len(after)) > LONGEST_SHOWN and not removed:
         before, after = _shown(own), _shown(node)
     line = getattr(own, "lineno", site.statement.lineno)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ..syntax.collection import is_main_guard, last_name
@@ -56,17 +55,8 @@ class Site:
         node: ast.AST = value if self.index is None else value[self.index]
         return node
 
-    @contextmanager
-    def holding(self, node: ast.AST) -> Iterator[None]:
-        """Have `node` there for a while."""
-        held = self.node
-        self._put(node)
-        try:
-            yield
-        finally:
-            self._put(held)
-
-    def _put(self, node: ast.AST) -> None:
+    def put(self, node: ast.AST) -> None:
+        """Have `node` there."""
         if self.index is None:
             setattr(self.parent, self.field, node)
         else:

@@ -15,10 +15,9 @@ from .async_plugins import async_plugins
 from .audit import Audit, Trouble, audit
 from .canary import Canaries, plant
 from .hypothesis_tables import hypothesis_tables
-from .importable import Importable
 from .inside_bytecode import programs
 from .prepared_suite import TESTS_FILE, TestFile, belonging
-from .sensitivity import Sensitivity, SensitivityCache, lacks_time
+from .sensitivity import Sensitivity, lacks_time
 from .session import Break, Session, SessionTask, Terms, Transcript
 
 MOST_OUTPUT = 4000
@@ -29,18 +28,9 @@ _ENDS_OF_LOOPS = ("StopIteration", "StopAsyncIteration", "GeneratorExit", "Cance
 class FileRun:
     """Runs the tests of one `file` on `code`, in sessions that no other file's tests share. Given what the code
     was `stopped` by in an earlier run, what hangs costs less. If `measure`, how much the tests notice is measured,
-    or taken from `sensitivities`."""
+    or taken from the sensitivities known."""
 
-    def __init__(
-        self,
-        terms: Terms,
-        code: str,
-        file: TestFile,
-        sensitivities: SensitivityCache,
-        importable: Importable,
-        stopped: Stopped | None,
-        measure: bool,
-    ) -> None:
+    def __init__(self, terms: Terms, code: str, file: TestFile, stopped: Stopped | None, measure: bool) -> None:
         self.file = file
         self.noticed: dict[str, Sensitivity] = {}
         self.untried: set[str] = set()
@@ -53,9 +43,7 @@ class FileRun:
         self.isolation: Isolation = "isolated"
         self.given_up = False
         self._terms = terms
-        self._importable = importable
         self._code = code.encode("utf-8", "surrogatepass")
-        self._sensitivities = sensitivities
         self._measure = measure
         self._outcomes: dict[str, Outcome] = {}
         self._ids: tuple[str, ...] = ()
@@ -68,7 +56,7 @@ class FileRun:
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
-        """What ran, in pytest's order."""
+        """Outcomes of the items that ran, in pytest's order."""
         ordered = tuple(self._outcomes[name] for name in self._ids if name in self._outcomes)
         return ordered or tuple(self._outcomes.values())
 
@@ -113,39 +101,35 @@ class FileRun:
 
     def _session(self, wanted: Sequence[str], isolated: bool) -> tuple[Transcript, Audit]:
         canaries = plant()
-        seconds = self._terms.call_seconds
-        if self.stopped is not None:  # the code has hung before: what else hangs is to cost less
-            seconds = min(seconds, max(1.0, seconds / 4))
-        test_seconds = 2 * seconds if isolated else seconds
-        task = self._task(canaries, wanted, isolated)
         source = self.file.source
-
-        def known(digest: str) -> bool:
-            return self._sensitivities.of(source, digest) is not None
-
-        transcript = Session(self._terms, task, seconds, test_seconds, known).run()
+        transcript = Session(self._terms, self._task(canaries, wanted, isolated)).run()
         self._gather(transcript)
         result = audit(transcript, canaries.outcomes, partial(_is_wanted, wanted=wanted), source)
         self._believe(transcript, result, isolated)
         if result.never is not None:
             self.never = result.never if self.never is None else self.never & result.never
-            found = self._sensitivities.of(source, result.digest)
+            found = self._terms.sensitivities.of(source, result.digest)
             if found is None:
                 found = {key.removeprefix(_PREFIX): noticed for key, noticed in result.noticed.items()}
                 if transcript.records[-1]["is"] == "end" and not lacks_time(found):
-                    self._sensitivities.keep(source, result.digest, found)
+                    self._terms.sensitivities.keep(source, result.digest, found)
             self.noticed.update(found)
         return transcript, result
 
     def _task(self, canaries: Canaries, wanted: Sequence[str], isolated: bool) -> SessionTask:
         tests = self.file.source.encode("utf-8", "surrogatepass")
+        seconds = self._terms.call_seconds
+        if self.stopped is not None:  # the code has hung before: what else hangs is to cost less
+            seconds = min(seconds, max(1.0, seconds / 4))
         interpreter = self._terms.sandbox.interpreter
-        code = {"user_code.py": self._code, **self._importable.files}
+        code = {"user_code.py": self._code, **self._terms.importable.files}
         tables = hypothesis_tables() if self.file.has_properties else {}
         files = {**programs("test_process", interpreter), **tables, **canaries.files, TESTS_FILE: tests}
-        code_files = {**programs("code_process", interpreter), **self._importable.rule_file, **code}
+        code_files = {**programs("code_process", interpreter), **self._terms.importable.rule_file, **code}
         return SessionTask(
             nonce=secrets.token_hex(16),
+            source=self.file.source,
+            call_seconds=seconds,
             task={
                 "tests_file": TESTS_FILE,
                 "wanted": list(wanted),
@@ -155,7 +139,7 @@ class FileRun:
                 "expected": [name for name in _ENDS_OF_LOOPS if name in self.file.source],
                 "properties": self.file.has_properties,
                 "plugins": async_plugins(self.file.source, interpreter),
-                "importable": self._importable.rule,
+                "importable": self._terms.importable.rule,
                 "imports": sorted(modules_imported(parse(self.file.source))),
                 "measure": self._measure,
                 "common": self.file.has_common_answers,

@@ -1,4 +1,4 @@
-"""What the code under test and its tests may import beside the standard library."""
+"""The packages and modules that code under test and its tests may import beside the standard library."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Importable:
 
     @property
     def rule(self) -> dict[str, object]:
-        """What may be imported, as JSON values for the programs that run inside."""
+        """Return the names that may be imported, as JSON values for the programs that run inside."""
         allowed = None if self.packages is None else sorted(self.names)
         named = [package.name for package in self.packages or ()] + [module.name for module in self.modules]
         return {"allowed": allowed, "named": named, "modules": list(self.module_names)}

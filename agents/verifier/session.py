@@ -15,8 +15,10 @@ from typing import Any, Literal
 
 from ..records import Stopped
 from ..sandbox.interface import Ended, Job, Running, Sandbox, SandboxLimits
+from .importable import ANYTHING, Importable
 from .inside.proxy.frames import ANSWER, ASK, HELLO, RECORD
 from .inside_bytecode import Side
+from .sensitivity import SensitivityCache
 from .wire import Violation, Wire
 
 Record = Mapping[str, Any]
@@ -41,21 +43,27 @@ class Cancelled(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Sandbox and limits of verifications; they end at once where `cancelled()` is true. A `hasty` one ends at the
-    first test that breaks its session."""
+    """Sandbox and limits of verifications, and what the code may import; they end at once where `cancelled()` is
+    true. A `hasty` one ends at the first test that breaks its session. `sensitivities` holds those of suites run
+    before."""
 
     sandbox: Sandbox
     limits: SandboxLimits
     call_seconds: float
     cancelled: Callable[[], bool]
     hasty: bool = False
+    importable: Importable = ANYTHING
+    sensitivities: SensitivityCache = field(default_factory=SensitivityCache)
 
 
 @dataclass(frozen=True, slots=True)
 class SessionTask:
-    """`task` goes to the test process over its channel; without `code_files` that process runs the code too."""
+    """`task` goes to the test process over its channel, for the tests `source`; without `code_files` that process
+    runs the code too. A call of the code may take `call_seconds`, a test twice that where the code has its own."""
 
     nonce: str
+    source: str
+    call_seconds: float
     task: Mapping[str, Any]
     test_files: Mapping[str, bytes]
     code_files: Mapping[str, bytes] | None = None
@@ -87,19 +95,11 @@ class Transcript:
 class Session:
     """Runs one task; every deadline is in seconds."""
 
-    def __init__(
-        self,
-        terms: Terms,
-        task: SessionTask,
-        call_seconds: float,
-        test_seconds: float,
-        known: Callable[[str], bool],
-    ) -> None:
-        """`known` says whether the sensitivities to answers with a digest are cached."""
+    def __init__(self, terms: Terms, task: SessionTask) -> None:
         self._terms = terms
         self._task = task
-        self._call_seconds = call_seconds
-        self._test_seconds = test_seconds
+        self._call_seconds = task.call_seconds
+        self._test_seconds = task.call_seconds * (1 if task.code_files is None else 2)
         self._wires: dict[Side, Wire] = {}
         self._starting: set[Side] = set()
         self._running: dict[Side, Running] = {}
@@ -108,7 +108,6 @@ class Session:
         self._call_began = 0.0
         self._test_began = 0.0
         self._current: str | None = None
-        self._known = known
         self._tests_began = self._measure_until = 0.0
         self._transcript = Transcript()
 
@@ -230,9 +229,8 @@ class Session:
         if record.get("is") == "answers":
             now = time.monotonic()
             self._measure_until = now + _MEASURING_SECONDS + _MEASURING_SHARE * (now - self._tests_began)
-            self._wires["test_process"].send(
-                HELLO, b"known" if self._known(str(record.get("digest"))) else b"unknown"
-            )
+            found = self._terms.sensitivities.of(self._task.source, str(record.get("digest")))
+            self._wires["test_process"].send(HELLO, b"unknown" if found is None else b"known")
         if record.get("is") == "malformed":
             raise Violation(f"the code's process wrote to the judge: {record.get('text')}")
         self._transcript.finished = record.get("is") == "end"

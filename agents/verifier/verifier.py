@@ -27,7 +27,7 @@ from .prepared_suite import PreparedSuite, prepare_file, prepare_suite
 from .sensitivity import SensitivityCache
 from .session import Cancelled, Terms
 from .static.uses import HYPOTHESIS
-from .verification import Verification
+from .verification import verification
 from .workers import Workers
 
 _LIMITS = SandboxLimits()
@@ -98,7 +98,7 @@ class Verifier:
 
     def _board(self, candidates: Sequence[Candidate], tests: Sequence[Test], haste: float | None) -> Board:
         begun = time.monotonic()
-        prepared = self._prepared(tests)
+        prepared = prepare_suite(tests, self._names)
         codes = list(dict.fromkeys(candidate.code for candidate in candidates))
         where = self._sandbox(len(codes), prepared)
         found = self._run(codes, prepared, where, haste)
@@ -166,7 +166,7 @@ class Verifier:
 
     def confirm(self, candidate: Candidate, tests: Sequence[Test]) -> Verdict:
         """Verify once more in a cold sandbox: imports of a warm worker can hide a missing one."""
-        prepared = self._prepared(tests)
+        prepared = prepare_suite(tests, self._names)
         return self._run([candidate.code], prepared, self._choice.cold)[candidate.code]
 
     def cancel(self) -> None:
@@ -176,9 +176,6 @@ class Verifier:
     def close(self) -> None:
         """Wait for what is under way and release what the verifier opened; a sandbox given stays its owner's."""
         self._held.close()
-
-    def _prepared(self, tests: Sequence[Test]) -> PreparedSuite:
-        return prepare_suite(tests, self._names)
 
     def _sandbox(self, verifications: int, prepared: PreparedSuite) -> Sandbox:
         return self._choice.sandbox(verifications, prepared.has_properties, self._importable.preloaded)
@@ -208,8 +205,9 @@ class Verifier:
 
         try:
             seconds = haste or self._call_seconds
-            terms = Terms(sandbox, self._limits, seconds, cancelled, hasty=haste is not None)
-            verdict = Verification(terms, code, prepared, self._sensitivities, self._importable).verdict()
+            hasty, importable = haste is not None, self._importable
+            terms = Terms(sandbox, self._limits, seconds, cancelled, hasty, importable, self._sensitivities)
+            verdict = verification(terms, code, prepared)
         except Cancelled as error:
             raise Interrupted("The verification was stopped before there was a verdict.") from error
         except SandboxBroken:
@@ -221,7 +219,7 @@ class Verifier:
 
 
 def _newer(interpreter: Interpreter) -> str:
-    """What to say of tests that greenloop's own Python cannot read, where the one inside is newer."""
+    """Explain that greenloop's own Python cannot read tests where the one inside is newer; else empty."""
     own = sys.version_info[:2]
     if interpreter.version[:2] <= own:
         return ""

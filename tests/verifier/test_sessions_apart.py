@@ -9,9 +9,8 @@ import pytest
 from agents.records import Test, TestOrigin, Verdict
 from agents.sandbox import SandboxLimits, open_sandbox
 from agents.verifier.prepared_suite import PreparedSuite, in_files
-from agents.verifier.sensitivity import SensitivityCache
 from agents.verifier.session import Terms
-from agents.verifier.verification import Verification
+from agents.verifier.verification import verification
 
 WRONG = "def double(x):\n    return x\n"
 RIGHT = "def double(x):\n    return x * 2\n"
@@ -102,7 +101,7 @@ def suite(attack: str, origin: TestOrigin, head: str = IMPORT) -> PreparedSuite:
 
 def verdict(code: str, prepared: PreparedSuite) -> Verdict:
     terms = Terms(open_sandbox("none"), SandboxLimits(), 2.0, lambda: False)
-    return Verification(terms, code, prepared, SensitivityCache()).verdict()
+    return verification(terms, code, prepared)
 
 
 @pytest.mark.parametrize("origin", ["generated", "settled"])

@@ -15,7 +15,7 @@ from ..host.disk import ScratchMeter
 from ..host.limits import BOOTSTRAP, CORE_BYTES, environment, resource_limits, scratch, worker_argv, worker_files
 from ..host.supervision import Supervised
 from ..host.watchdog import Watchdog
-from ..interface import Job, SandboxLimits
+from ..interface import Job, Sandbox, SandboxLimits
 from ..interpreter import Interpreter, this_interpreter
 from ..sockets import network_buffers
 from . import seccomp
@@ -25,7 +25,7 @@ _JOB_CAPABILITIES = ("CAP_SETUID", "CAP_SETGID")  # to drop to another user
 _WORKER_CAPABILITIES = (*_JOB_CAPABILITIES, "CAP_SYS_ADMIN", "CAP_NET_ADMIN")  # to make namespaces for jobs
 
 
-class Bubblewrap:
+class Bubblewrap(Sandbox):
     """Runs each job in a sandbox of its own, set up by `bwrap` (0.8 or newer)."""
 
     name = "bubblewrap"
@@ -51,7 +51,7 @@ class Bubblewrap:
         interpreter = self.interpreter
         contents = {name: readable(content) for name, content in job.files.items()}
         filter_input = readable(seccomp.program())
-        options = self._options(interpreter, job.limits, contents)
+        options = self._options(job.limits, contents)
         uid = str(spare_uid()) if self._as_root else "-"
 
         def argv(report: int) -> list[str]:
@@ -65,23 +65,17 @@ class Bubblewrap:
 
     def launch_worker(self, modules: Sequence[str], programs: Mapping[str, bytes], control: int) -> Supervised:
         """Start a warm worker (see `warm.py`) in a sandbox of its own."""
-        interpreter = self.interpreter
         contents = {name: readable(content) for name, content in worker_files(programs).items()}
-        options = self._options(interpreter, SandboxLimits(), contents, worker=True)
+        options = self._options(SandboxLimits(), contents, worker=True)
 
         def argv(report: int) -> list[str]:
-            worker = worker_argv(interpreter, control, report, modules)
+            worker = worker_argv(self.interpreter, control, report, modules)
             return [self._program, *options, "--", *worker]
 
         command = Command(argv, inherited=(control,), own=tuple(contents.values()))
         return Supervised(command, SandboxLimits(), b"", None)
 
-    def close(self) -> None:
-        """Nothing is held between jobs."""
-
-    def _options(
-        self, interpreter: Interpreter, limits: SandboxLimits, contents: dict[str, int], *, worker: bool = False
-    ) -> list[str]:
+    def _options(self, limits: SandboxLimits, contents: dict[str, int], *, worker: bool = False) -> list[str]:
         options = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
         options += ["--hostname", "sandbox", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
         if self._as_root:
@@ -100,7 +94,7 @@ class Bubblewrap:
             options += ["--perms", "0555", "--size", "4096", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1"]
         for path, size in scratch(limits):  # before the trees: an interpreter may live below one of them
             options += ["--perms", "1777", "--size", str(size), "--tmpfs", path]
-        options += _mounts(interpreter)
+        options += _mounts(self.interpreter)
         options += _files(contents)
         return [*options, "--chdir", "/box", "--remount-ro", "/dev", "--remount-ro", "/"]
 

@@ -16,14 +16,14 @@ from ...errors import SandboxBroken, SandboxUnavailable
 from ..host.processes import tasks_of_user
 from ..host.supervision import Supervised
 from ..inside import landlock
-from ..interface import Job, SandboxLimits
+from ..interface import Job, Sandbox, SandboxLimits
 from ..interpreter import Interpreter, this_interpreter
 from . import seccomp
 from .native_launch import OWN_PID, job_order, launch_in_namespaces, launch_swept, launch_worker
 from .spare_uid import spare_uid
 
 
-class Native:
+class Native(Sandbox):
     """Runs each job under a supervisor of greenloop's own."""
 
     name = "native"
@@ -60,9 +60,6 @@ class Native:
         if not self.namespaces:
             raise SandboxUnavailable("A warm worker needs namespaces, which this machine forbids: go without.")
         return launch_worker(self.interpreter, modules, programs, control, own_users=not self._as_root)
-
-    def close(self) -> None:
-        """Nothing is held between jobs."""
 
     def _launch_in_namespaces(self, job: Job) -> Supervised:
         landlocked, program = self._landlock > 0, seccomp.program()

@@ -6,13 +6,13 @@ Not kept from it: whatever the user can read, write, reach or kill, greenloop it
 from __future__ import annotations
 
 from ..host.supervision import Supervised
-from ..interface import Job
+from ..interface import Job, Sandbox
 from ..interpreter import Interpreter, this_interpreter
 from .native import limits_on_the_host
 from .native_launch import job_order, launch_swept
 
 
-class NoSandbox:
+class NoSandbox(Sandbox):
     """Runs jobs as processes of the user."""
 
     name = "none"
@@ -24,6 +24,3 @@ class NoSandbox:
     def launch(self, job: Job) -> Supervised:
         """Start `job` in a temporary directory of its own; raises SandboxBroken."""
         return launch_swept(job, job_order(self.interpreter, job, limits_on_the_host(job.limits)))
-
-    def close(self) -> None:
-        """Nothing is held between jobs."""

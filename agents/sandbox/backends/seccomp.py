@@ -12,7 +12,7 @@ import struct
 from collections.abc import Sequence
 from functools import cache
 
-from .syscalls import architecture, number
+from .syscalls import ABSENT, DENIED, FOR_SELF_ONLY, METADATA, architecture, number
 
 _LOAD, _EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06  # BPF_LD|W|ABS, JMP|JEQ, JMP|JSET, RET
 _AND = 0x54  # BPF_ALU|AND
@@ -21,36 +21,6 @@ _ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
 _AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _X32_BIT = 0x40000000
 _NEW_NAMESPACES = 0x7E020000  # every CLONE_NEW* that clone takes in its flags
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
-
-_DENIED = _names("""
-ptrace process_vm_readv process_vm_writev process_madvise process_mrelease kcmp pidfd_getfd
-io_uring_setup io_uring_enter io_uring_register bpf perf_event_open userfaultfd keyctl add_key request_key
-mount umount2 pivot_root chroot move_mount open_tree open_tree_attr fsopen fsconfig fsmount fspick mount_setattr
-statmount listmount setns unshare open_by_handle_at name_to_handle_at fanotify_init
-init_module finit_module delete_module kexec_load kexec_file_load
-clock_settime clock_adjtime settimeofday adjtimex shmget msgget semget mq_open
-setxattr lsetxattr fsetxattr setxattrat
-swapon swapoff reboot sethostname setdomainname acct quotactl quotactl_fd syslog lookup_dcookie vhangup
-iopl ioperm modify_ldt uselib ustat nfsservctl move_pages migrate_pages
-""")
-# Programs and the C library fall back to older calls, or do without, when these seem not to exist. A lock by flock
-# holds for every program of the machine, also on a file that may only be read; of a page that is spliced into a
-# socket, only the bytes sent count as the socket's.
-_ABSENT = _names("""
-clone3 memfd_create memfd_secret inotify_init inotify_init1 flock splice vmsplice tee sendfile
-""")
-# Landlock says nothing about a file's metadata, nor before its third version about cutting a file.
-_METADATA = _names("""
-truncate chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat
-utime utimes futimesat utimensat mknod mknodat
-removexattr lremovexattr fremovexattr removexattrat file_setattr
-""")
-_FOR_SELF_ONLY = _names("sched_setaffinity sched_setscheduler sched_setparam sched_setattr")
 _FAMILIES = (1, 2, 10)  # AF_UNIX, AF_INET, AF_INET6
 _PROTOCOLS = (0, 1, 6, 17)  # the family's own, of unix sockets, TCP, UDP: whose memory is counted
 _BUFFER_SIZES = (7, 8, 18, 32, 33)  # SO_SNDBUF, SO_RCVBUF, SO_RCVLOWAT, and the first two by force
@@ -110,10 +80,10 @@ def program(
     """
     machine = machine or architecture()
     denied, allowed = _error(errno.EPERM), _return(_ALLOW)
-    rules: dict[str, list[_Instruction]] = {name: [denied] for name in _DENIED}
-    rules |= {name: [_error(errno.ENOSYS)] for name in _ABSENT}
+    rules: dict[str, list[_Instruction]] = {name: [denied] for name in DENIED}
+    rules |= {name: [_error(errno.ENOSYS)] for name in ABSENT}
     rules["clone"] = [_argument(0), (_ANY_BIT, 0, 1, _NEW_NAMESPACES), denied, allowed]
-    rules |= {name: [_argument(0), *_one_of([0], allowed, denied)] for name in _FOR_SELF_ONLY}
+    rules |= {name: [_argument(0), *_one_of([0], allowed, denied)] for name in FOR_SELF_ONLY}
     # Core dumps stay at their limit, which is safer than 0 (see `limits.py`): setting it changes nothing.
     rules["setrlimit"] = [_argument(0), *_one_of([_RLIMIT_CORE], _error(0), allowed)]
     rules["prlimit64"] = [
@@ -135,7 +105,7 @@ def program(
         rules["socket"] = [denied]
         rules["socketpair"] = [_argument(1), (_AND, 0, 0, 0xF), *_one_of(_CONNECTED, allowed, denied)]
     if not metadata:
-        rules |= {name: [denied] for name in (*_METADATA, "setpriority", "ioprio_set")}
+        rules |= {name: [denied] for name in METADATA}
     if signals_to is not None:
         rules |= _signal_rules(signals_to)
         ioctls += _SIGNAL_OWNER_IOCTLS

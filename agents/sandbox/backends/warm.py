@@ -12,7 +12,6 @@ import signal
 import socket
 import sys
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Protocol, Self, runtime_checkable
@@ -20,10 +19,10 @@ from typing import Any, Protocol, Self, runtime_checkable
 from ...errors import SandboxUnavailable
 from ..host.descriptors import readable
 from ..host.disk import ScratchMeter
-from ..host.leader import ended, readable_within
+from ..host.leader import Leader, readable_within
 from ..host.limits import MARSHAL_VERSION
 from ..host.streams import Streams
-from ..host.supervision import Supervised
+from ..host.supervision import Launch, Supervised
 from ..host.watchdog import Watchdog
 from ..interface import Job, Sandbox
 from ..interpreter import Interpreter
@@ -33,8 +32,6 @@ from .native_launch import job_order
 from .spare_uid import spare_uid
 
 NO_PROGRAMS: Mapping[str, bytes] = {}
-_START_SECONDS = 5.0
-_KILL_SECONDS = 5.0
 _MESSAGE = 4096
 _PID_BYTES = 4  # of struct ucred: pid, uid, gid
 
@@ -121,10 +118,8 @@ class WarmSandbox:
         self.close()
 
 
-class _Request:
-    """A job to be asked for; implements `Launch`."""
-
-    exits_as_shell = False
+class _Request(Launch):
+    """A job to be asked for."""
 
     def __init__(self, order: dict[str, Any], send: Callable[[Sequence[int]], None]) -> None:
         self._order = order
@@ -142,21 +137,16 @@ class _Request:
             streams.close_theirs()
         return _ForkLeader(streams.witness)
 
-    def cleanup(self) -> None:
-        """Everything of the job is in its own namespaces."""
 
-
-class _ForkLeader:
+class _ForkLeader(Leader):
     """Leads a job that the worker forked: its first process is the init of a PID namespace."""
 
-    notice = None
+    job_pid = -1
 
     def __init__(self, witness: socket.socket) -> None:
         self._witness = witness
-        self._init: int | None = None
         self._code: int | None = None
         self._silent = False
-        self.job_pid = -1
 
     @property
     def exited(self) -> bool:
@@ -181,27 +171,10 @@ class _ForkLeader:
         self._silent = not message
         return message or None
 
-    def find_init(self) -> None:
-        """It has made itself known before the job reports."""
-
     def kill(self) -> None:
         """Kill the init, and so everything in its namespace; waits until it is gone."""
-        deadline = time.monotonic() + _START_SECONDS
-        while self._init is None and not self.exited and time.monotonic() < deadline:
-            if readable_within(self._witness.fileno(), 0.1):
-                self.listen(self._witness)
-        if self._init is not None:
-            with suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._init, signal.SIGKILL)
-            ended(self._init, _KILL_SECONDS)
+        self._kill_init(lambda: readable_within(self._witness.fileno(), 0.1) and self.listen(self._witness))
 
     def reap(self) -> int:
         """Return the exit code; SIGKILL's where there is none. The worker reaps."""
         return -signal.SIGKILL if self._code is None else self._code
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._init is not None:
-            os.close(self._init)

@@ -11,37 +11,31 @@ import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Self
 
 from ..inside.layout import place, remove_tree, rewritten
-from ..interface import Ended, Job
-from ..interpreter import Interpreter, this_interpreter
+from ..interface import Ended, Job, Running, Sandbox
+from ..interpreter import this_interpreter
 
 # The program gets a parent of its own, which it may kill.
 _PARENT = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"
 _LONGEST_SECONDS = 30.0
 
 
-class Bare:
+class Bare(Sandbox):
     """Runs a job as any program runs, with all that this process may do; only the attacks' own bounds hold."""
 
     name = "bare"
 
-    @property
-    def interpreter(self) -> Interpreter:
-        """The Python that runs this."""
-        return this_interpreter()
+    def __init__(self) -> None:
+        self.interpreter = this_interpreter()
 
     def launch(self, job: Job) -> BareRun:
         """Start `job`."""
         return BareRun(job)
 
-    def close(self) -> None:
-        """Nothing is held."""
 
-
-class BareRun:
-    """A job without a sandbox; implements `Running`."""
+class BareRun(Running):
+    """A job without a sandbox."""
 
     def __init__(self, job: Job) -> None:
         self._root = Path(tempfile.gettempdir(), f"greenloop-{secrets.token_hex(8)}")
@@ -70,9 +64,6 @@ class BareRun:
         """End the process group."""
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *error: object) -> None:
         if self._process.returncode is None:

@@ -20,29 +20,13 @@ from functools import cache, partial
 from itertools import count
 from pathlib import Path
 from subprocess import PIPE
-from typing import Any, BinaryIO, Self, cast
+from typing import Any, BinaryIO, cast
 
 from ...errors import SandboxBroken
 from ...syntax.clean_text import clean
-from ..interface import Ended, Job
+from ..interface import Ended, Job, Running
+from . import relay
 from .engine import Engine
-from .relay import (
-    ALIVE,
-    CLOSE,
-    DATA,
-    END,
-    ENDED,
-    FILES,
-    KILL,
-    LAUNCH,
-    MOST_NUMBER,
-    OPEN,
-    READY,
-    REFUSED,
-    TAKEN,
-    Channel,
-    Link,
-)
 from .told import read_description, read_ended
 
 _START_SECONDS = 60.0
@@ -75,8 +59,8 @@ main()
 """
 
 
-class RemoteJob:
-    """A job in a container; implements `Running`."""
+class RemoteJob(Running):
+    """A job in a container."""
 
     def __init__(self, connection: Connection, number: int, alone: bool) -> None:
         """If `alone`, the container ends with the job."""
@@ -104,12 +88,6 @@ class RemoteJob:
         if self._alone:
             self._connection.wait_closed()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.kill()
-
 
 class Connection:
     """One container and the pipe to it."""
@@ -122,7 +100,7 @@ class Connection:
         self._lock = threading.Lock()
         self._waiting: dict[int, Future[Any]] = {}
         self._deadlines: dict[int, float] = {}
-        self._channels: dict[int, Channel] = {}
+        self._channels: dict[int, relay.Channel] = {}
         self._ready: Future[Mapping[str, Any]] = Future()
         self._said = b""
         self._taken = False
@@ -136,12 +114,12 @@ class Connection:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         reader = io.BufferedReader(cast(io.RawIOBase, self._process.stdout))
-        self._link = Link(reader, cast(BinaryIO, self._process.stdin))
+        self._link = relay.Link(reader, cast(BinaryIO, self._process.stdin))
         self._threads = [
             threading.Thread(target=work, name="container", daemon=True)
             for work in (self._serve, self._keep_errors, self._tend, self._say_alive)
         ]
-        shipping = threading.Thread(target=self._link.send, args=(FILES, 0, _shipped()), daemon=True)
+        shipping = threading.Thread(target=self._link.send, args=(relay.FILES, 0, _shipped()), daemon=True)
         for thread in (*self._threads, shipping):
             thread.start()
         try:
@@ -165,8 +143,8 @@ class Connection:
     def launch(self, job: Job, sandbox: int, *, alone: bool = False) -> RemoteJob:
         """Start `job` in the worker numbered `sandbox` (0: cold); if `alone`, the container ends with it. Raises
         SandboxBroken."""
-        if any(number > MOST_NUMBER for number in job.channels):
-            raise SandboxBroken(f"A channel has a number above {MOST_NUMBER}: too many files are open here.")
+        if any(number > relay.MOST_NUMBER for number in job.channels):
+            raise SandboxBroken(f"A channel has a number above {relay.MOST_NUMBER}: too many files are open here.")
         number = next(self._numbers)
         running = RemoteJob(self, number, alone)
         channels = [(descriptor, next(self._numbers)) for descriptor in job.channels]
@@ -185,8 +163,8 @@ class Connection:
             self._waiting[number] = running.ended
             self._deadlines[number] = time.monotonic() + job.limits.wall_seconds + _LATE_SECONDS
         for end, (_, channel) in zip(ends, channels, strict=True):
-            self._channels[channel] = Channel(self._link, channel, end, partial(self._channels.pop, channel))
-        self._link.send(LAUNCH, number, marshal.dumps(order, MARSHAL_VERSION))
+            self._channels[channel] = relay.Channel(self._link, channel, end, partial(self._channels.pop, channel))
+        self._link.send(relay.LAUNCH, number, marshal.dumps(order, MARSHAL_VERSION))
         if self._ended.is_set():  # since it was asked above
             self._close_channels()
         return running
@@ -200,7 +178,7 @@ class Connection:
                 raise SandboxBroken(self._gone())
             self._waiting[number] = opened
         order = {"modules": list(modules), "programs": dict(programs)}
-        self._link.send(OPEN, number, marshal.dumps(order, MARSHAL_VERSION))
+        self._link.send(relay.OPEN, number, marshal.dumps(order, MARSHAL_VERSION))
         try:
             opened.result(_START_SECONDS)
         except FutureTimeout:
@@ -209,11 +187,11 @@ class Connection:
 
     def close_worker(self, number: int) -> None:
         """End a warm worker."""
-        self._link.send(CLOSE, number)
+        self._link.send(relay.CLOSE, number)
 
     def ask_to_kill(self, number: int) -> None:
         """Have the server end a job; does not wait for a server that reads nothing."""
-        threading.Thread(target=self._link.send, args=(KILL, number), daemon=True).start()
+        threading.Thread(target=self._link.send, args=(relay.KILL, number), daemon=True).start()
 
     def close(self) -> None:
         """End the container; it may take a moment."""
@@ -253,16 +231,16 @@ class Connection:
 
     def _take(self, kind: bytes, number: int, payload: bytes) -> None:
         """Take one frame. Raises an error for what no server of ours says."""
-        if kind in (DATA, TAKEN, END):
+        if kind in (relay.DATA, relay.TAKEN, relay.END):
             if channel := self._channels.get(number):
                 channel.take(kind, payload)
-        elif kind == READY:
+        elif kind == relay.READY:
             self._ready.set_result(json.loads(payload))
         elif number in self._waiting:
-            ended = read_ended(json.loads(payload)) if kind == ENDED else None
+            ended = read_ended(json.loads(payload)) if kind == relay.ENDED else None
             waiting = self._waiting.pop(number)
             self._deadlines.pop(number, None)
-            if kind == REFUSED:
+            if kind == relay.REFUSED:
                 waiting.set_exception(SandboxBroken(clean(payload[:1000])))
             else:
                 waiting.set_result(ended)
@@ -270,7 +248,7 @@ class Connection:
     def _say_alive(self) -> None:
         """Tell the container that this process is there; waits for a server that does not read."""
         while not self._closing.wait(_ALIVE_SECONDS):
-            self._link.send(ALIVE, 0)
+            self._link.send(relay.ALIVE, 0)
 
     def _tend(self) -> None:
         """End the container when a job in it is late, or when it is closed."""

@@ -95,16 +95,8 @@ def build_image(packages: Sequence[str] = ()) -> str:
     folder = Path(__file__).parent
     arguments = {"PYTHON": ".".join(map(str, sys.version_info[:2])), "PACKAGES": " ".join(wanted)}
     options = [part for key, value in arguments.items() for part in ("--build-arg", f"{key}={value}")]
-    command = [
-        engine.program,
-        "build",
-        "--file",
-        str(folder / "Containerfile"),
-        "--tag",
-        name,
-        *options,
-        str(folder),
-    ]
+    options += ["--file", str(folder / "Containerfile"), "--tag", name]
+    command = [engine.program, "build", *options, str(folder)]
     if subprocess.run(command, check=False).returncode != 0:
         raise SandboxUnavailable(f"{engine.name} can't build the image; its own words are above.")
     return name

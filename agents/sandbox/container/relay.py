@@ -1,4 +1,4 @@
-"""What crosses the pipe between the host and a container: frames, and in them the bytes of jobs' channels."""
+"""Carry frames over the pipe between the host and a container, and in them the bytes of jobs' channels."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def _end_in_silence(heard: threading.Event) -> None:
 
 
 def _backend(namespaces: bool | None) -> tuple[Sandbox, bool]:
-    """What runs jobs here, and whether one can't touch another's, so that they may share the container."""
+    """Return the backend that runs jobs here, and True if none can touch another's, so that they may share it."""
     try:
         native = Native(namespaces=namespaces)
     except SandboxUnavailable:

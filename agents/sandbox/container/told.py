@@ -1,4 +1,4 @@
-"""What a container tells of itself and of the ends of jobs, read with distrust: a hostile job may own it."""
+"""Read what a container tells of itself and of the ends of jobs, with distrust: a hostile job may own it."""
 
 from __future__ import annotations
 

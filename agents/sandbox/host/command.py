@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from .leader import ProcessLeader, end_process
 from .streams import Streams
@@ -18,14 +17,10 @@ class Command:
     """A program that leads a job. `argv` is made once the witness has its number.
 
     `inherited` are descriptors of this process that the program gets; `own` those of them to close once it has
-    them; `namespace` is said to `ProcessLeader`; `cleanup` runs when nothing of the job is left. All leaders
-    encode signals as shells do.
+    them; `namespace` is said to `ProcessLeader`; `cleanup` runs when nothing of the job is left.
     """
 
-    exits_as_shell: ClassVar[bool] = True
-
     argv: Callable[[int], Sequence[str]]
-    environment: Mapping[str, str] = field(default_factory=dict)
     inherited: Sequence[int] = ()
     own: Sequence[int] = ()
     namespace: bool = True
@@ -41,7 +36,7 @@ class Command:
                     stdin=stdin,
                     stdout=stdout,
                     stderr=stderr,
-                    env=dict(self.environment),
+                    env={},
                     pass_fds=(streams.their_witness, *self.inherited, *self.own),
                     start_new_session=True,
                 )

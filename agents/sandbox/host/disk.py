@@ -15,13 +15,15 @@ class DiskMeter(Protocol):
     """Measures between `begin`, once the job runs, and `end`."""
 
     def begin(self, pid: int) -> None:
-        """Prepare to measure the job whose first process is `pid`."""
+        """Prepare to measure the job whose first process is `pid`, where that takes anything."""
+        return
 
     def used(self) -> int:
         """Return bytes in use now, the kernel's for each file included; also after the last process has ended."""
 
     def end(self) -> None:
-        """Let go of what was measured."""
+        """Let go of what was held to be measured."""
+        return
 
 
 class ScratchMeter:
@@ -49,14 +51,11 @@ class ScratchMeter:
             os.close(self._roots.pop())
 
 
-class DirectoryMeter:
+class DirectoryMeter(DiskMeter):
     """Measures the files below a directory of the host."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-
-    def begin(self, pid: int) -> None:
-        """Nothing to prepare."""
 
     def used(self) -> int:
         """Return bytes allocated to the files and directories."""
@@ -64,16 +63,9 @@ class DirectoryMeter:
         while pending:
             with suppress(OSError), os.scandir(pending.pop()) as entries:
                 for entry in entries:
-                    total += _allocated(entry) + _FILE_BYTES
+                    total += _FILE_BYTES
+                    with suppress(OSError):  # deleted meanwhile
+                        total += entry.stat(follow_symlinks=False).st_blocks * 512
                     if entry.is_dir(follow_symlinks=False):
                         pending.append(entry.path)
         return total
-
-    def end(self) -> None:
-        """Nothing is held."""
-
-
-def _allocated(entry: os.DirEntry[str]) -> int:
-    with suppress(OSError):  # deleted meanwhile
-        return entry.stat(follow_symlinks=False).st_blocks * 512
-    return 0

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol, Self
 
@@ -21,9 +22,10 @@ _MESSAGE = 4096
 class Leader(Protocol):
     """Watches, kills and reaps what leads a job. Leaving its context releases what it holds."""
 
-    @property
-    def notice(self) -> int | None:
-        """A descriptor that becomes readable when the leader has exited; None where the witness tells."""
+    notice: int | None = None
+    """A descriptor that becomes readable when the leader has exited; None where the witness tells."""
+    _init: int | None = None
+    """A handle of the first process of the job's PID namespace, once found."""
 
     @property
     def exited(self) -> bool:
@@ -37,20 +39,36 @@ class Leader(Protocol):
         """Return the witness's next message; None at its end."""
 
     def find_init(self) -> None:
-        """Take hold of the job's first process."""
+        """Take hold of the job's first process, unless it makes itself known before the job reports."""
+        return
 
     def kill(self) -> None:
         """End the job's processes; returns when all are gone, at the latest after some seconds."""
 
     def reap(self) -> int:
-        """Return the exit code. Raises TimeoutError when it survives being killed."""
+        """Return the exit code, negative for a signal. Raises TimeoutError when it survives being killed."""
 
-    def __enter__(self) -> Self: ...
+    def _kill_init(self, look: Callable[[], object]) -> None:
+        """Kill the namespace's init. Looks until it appears: a leader killed before could leave it running."""
+        deadline = time.monotonic() + _INIT_SECONDS
+        while self._init is None and not self.exited and time.monotonic() < deadline:
+            look()
+            time.sleep(0.001)
+        if self._init is not None:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._init, signal.SIGKILL)
+            # bwrap may end before its init does; the init ends after everything else in the namespace.
+            readable_within(self._init, _KILL_SECONDS)
 
-    def __exit__(self, *error: object) -> None: ...
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._init is not None:
+            os.close(self._init)
 
 
-class ProcessLeader:
+class ProcessLeader(Leader):
     """Leads as a process that this one started.
 
     With `namespace`, its first child is the init of a PID namespace: killing that one makes the kernel kill all
@@ -60,9 +78,8 @@ class ProcessLeader:
     def __init__(self, process: subprocess.Popen[bytes], *, namespace: bool) -> None:
         self._process = process
         self._namespace = namespace
-        self._init: int | None = None
         self._init_pid: int | None = None
-        self.notice = os.pidfd_open(process.pid)
+        self.notice = self._notice = os.pidfd_open(process.pid)
 
     @property
     def pid(self) -> int:
@@ -72,7 +89,7 @@ class ProcessLeader:
     @property
     def exited(self) -> bool:
         """Return True if the process has exited (it is not reaped yet)."""
-        return ended(self.notice, 0)
+        return readable_within(self._notice, 0)
 
     @property
     def job_pid(self) -> int:
@@ -102,42 +119,27 @@ class ProcessLeader:
     def kill(self) -> None:
         """End the job's processes; returns when they and the leader are gone, at the latest after some seconds."""
         if self._namespace:
-            self._kill_init()
+            self._kill_init(self.find_init)
         elif not self.exited:
-            signal.pidfd_send_signal(self.notice, signal.SIGTERM)
-        if not ended(self.notice, _KILL_SECONDS):
+            signal.pidfd_send_signal(self._notice, signal.SIGTERM)
+        if not readable_within(self._notice, _KILL_SECONDS):
             with suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)
-        ended(self.notice, _KILL_SECONDS)
+        readable_within(self._notice, _KILL_SECONDS)
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)  # not reaped yet, so the group's number is still its own
 
-    def _kill_init(self) -> None:
-        """Kill the namespace's init. Waits for it to appear: a leader killed before could leave it running."""
-        deadline = time.monotonic() + _INIT_SECONDS
-        while self._init is None and not self.exited and time.monotonic() < deadline:
-            self.find_init()
-            time.sleep(0.001)
-        if self._init is not None:
-            with suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._init, signal.SIGKILL)
-            # bwrap may end before its init does; the init ends after everything else in the namespace.
-            ended(self._init, _KILL_SECONDS)
-
     def reap(self) -> int:
-        """The exit code, negative for a signal. Raises TimeoutError when the process survives being killed."""
+        """Return the exit code. All programs that lead a job tell a signal as shells do: by 128 and its number."""
         if not self.exited:
             raise TimeoutError(f"process {self.pid} does not end")
-        return self._process.wait()
-
-    def __enter__(self) -> Self:
-        return self
+        code = self._process.wait()
+        return 128 - code if 128 < code < 193 else code
 
     def __exit__(self, *error: object) -> None:
         end_process(self._process)
-        os.close(self.notice)
-        if self._init is not None:
-            os.close(self._init)
+        os.close(self._notice)
+        super().__exit__(*error)
 
 
 def end_process(process: subprocess.Popen[bytes]) -> None:
@@ -145,11 +147,6 @@ def end_process(process: subprocess.Popen[bytes]) -> None:
     if process.poll() is None:
         process.kill()
         process.wait(_KILL_SECONDS)
-
-
-def ended(handle: int, seconds: float) -> bool:
-    """Return True if the process behind a handle has ended, or does so within `seconds`."""
-    return readable_within(handle, seconds)
 
 
 def readable_within(descriptor: int, seconds: float) -> bool:

@@ -13,14 +13,13 @@ import socket
 import threading
 import time
 from contextlib import ExitStack, suppress
-from typing import Protocol, Self
+from typing import Protocol
 
 from ...errors import SandboxBroken
 from ...records import Stopped
 from ...syntax.clean_text import clean
-from ..interface import Ended, SandboxLimits
+from ..interface import Ended, Running, SandboxLimits
 from .leader import Leader
-from .output import Output
 from .streams import Streams
 from .watchdog import Watchdog
 
@@ -28,24 +27,22 @@ _START_SECONDS = 20.0
 _WATCH_SECONDS = 0.025
 _DRAIN_SECONDS = 1.0
 _CHUNK = 1 << 16
+_KEPT_BYTES = 1 << 20
 
 
 class Launch(Protocol):
     """A job that is ready to start."""
 
-    @property
-    def exits_as_shell(self) -> bool:
-        """Return True if the leader's exit code is 128 and a signal's number where a signal ended the job."""
-
     def start(self, streams: Streams) -> Leader:
         """Start it with its end of `streams`, and close that end here."""
 
     def cleanup(self) -> None:
-        """Called when all of it is gone."""
+        """Called when all of it is gone, also by its namespaces."""
+        return
 
 
-class Supervised:
-    """A job under way; implements `Running`."""
+class Supervised(Running):
+    """A job under way."""
 
     def __init__(self, launch: Launch, limits: SandboxLimits, stdin: bytes, watchdog: Watchdog | None) -> None:
         """Returns once the job has its descriptors. Without a watchdog only its end, or `kill`, ends it."""
@@ -53,7 +50,9 @@ class Supervised:
         self._limits = limits
         self._stdin = memoryview(stdin)
         self._watchdog = watchdog
-        self._output = Output()
+        self._kept = {1: bytearray(), 2: bytearray()}
+        """Of standard output and error."""
+        self._written = 0
         self._report = b""
         self._stopped: Stopped | None = None
         self._killed = False
@@ -95,12 +94,6 @@ class Supervised:
             self._wake.send(b"k")
         self._done.wait()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.kill()
-
     # --- the thread ----------------------------------------------------------------------------------------
 
     def _run(self) -> None:
@@ -108,7 +101,7 @@ class Supervised:
             with ExitStack() as stack:
                 stack.callback(self._launch.cleanup)
                 if self._watchdog is not None:
-                    stack.callback(self._watchdog.end)
+                    stack.callback(self._watchdog.disk.end)
                 stack.callback(self._wake.close)
                 stack.callback(self._woken.close)
                 streams = Streams(feed=bool(self._stdin))
@@ -165,7 +158,9 @@ class Supervised:
                 self._take_report(report, leader, streams.witness)
         elif key.data in (1, 2):
             data = os.read(key.fd, _CHUNK)
-            self._output.add(key.data, data)
+            self._written += len(data)
+            kept = self._kept[key.data]
+            kept += data[: _KEPT_BYTES - len(kept)]
             if not data:
                 selector.unregister(key.fileobj)
 
@@ -175,7 +170,7 @@ class Supervised:
         if self._report == b"." and self._started is None and not leader.exited:
             leader.find_init()
             if self._watchdog is not None:
-                self._watchdog.begin(leader.job_pid)
+                self._watchdog.disk.begin(leader.job_pid)
             self._started = time.monotonic()
             self._ready.set()
             with suppress(BrokenPipeError):  # it has been killed
@@ -212,8 +207,8 @@ class Supervised:
             return False
         limits = self._limits
         seconds = now - self._started
-        if self._output.total > limits.output_bytes:
-            self._stopped = Stopped("output", self._output.total, limits.output_bytes, "bytes")
+        if self._written > limits.output_bytes:
+            self._stopped = Stopped("output", self._written, limits.output_bytes, "bytes")
         elif seconds >= limits.wall_seconds:
             self._stopped = Stopped("wall", seconds, limits.wall_seconds)
         elif now >= self._next_watch:
@@ -228,7 +223,7 @@ class Supervised:
             for key, _ in selector.select(0.01):
                 if key.data in (1, 2, "witness"):
                     self._serve(key, selector, leader, streams)
-            if self._output.total > self._limits.output_bytes + (16 << 20):
+            if self._written > self._limits.output_bytes + (16 << 20):
                 return
 
     @staticmethod
@@ -237,13 +232,11 @@ class Supervised:
 
     def _conclude(self, code: int) -> Ended:
         """Return the end, from the leader's exit code. Raises SandboxBroken when the program never started."""
-        stdout, stderr = self._output.stream(1), self._output.stream(2)
+        stdout, stderr = map(bytes, self._kept.values())
         seconds = time.monotonic() - (self._started or self._begun)
         if self._report != b"." and not self._killed:
             reason = self._report.lstrip(b".!") or stderr or f"exit code {code}".encode()
             raise SandboxBroken(clean(reason[-500:]).strip())
-        if self._launch.exits_as_shell and 128 < code < 193:
-            code = 128 - code
         if self._stopped is None and not self._killed:
             self._stopped = self._limit_behind(code)
         exit_code = None if self._stopped or self._killed else code

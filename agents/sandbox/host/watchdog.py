@@ -14,23 +14,16 @@ _CPU_GRACE = 0.25
 
 
 class Watchdog:
-    """Looks at a running job from outside; `check` says which limit is reached, if any.
+    """Looks at a running job from outside; `check` says which limit is reached, if any, once `disk`
+    has begun to measure.
 
     `buffers` says what the sockets of a job's processes, its first one leading, can hold of the kernel's memory.
     """
 
     def __init__(self, limits: SandboxLimits, disk: DiskMeter, buffers: Callable[[list[int]], int]) -> None:
         self._limits = limits
-        self._disk = disk
+        self.disk = disk
         self._buffers = buffers
-
-    def begin(self, pid: int) -> None:
-        """The job has started; `pid` is its first process."""
-        self._disk.begin(pid)
-
-    def end(self) -> None:
-        """The job is gone."""
-        self._disk.end()
 
     def check(self, pid: int) -> Stopped | None:
         """Return the limit that the job led by process `pid` has reached; None while it keeps them all."""
@@ -42,7 +35,7 @@ class Watchdog:
 
     def check_disk(self) -> Stopped | None:
         """Return the disk limit, where it is reached. Works after the job's end too."""
-        used, allowed = self._disk.used(), self._limits.disk_bytes
+        used, allowed = self.disk.used(), self._limits.disk_bytes
         return Stopped("disk", used, allowed, "bytes") if used >= allowed else None
 
     def _check_cpu(self, pids: list[int]) -> Stopped | None:

@@ -1,4 +1,4 @@
-"""What the host needs to know of an interpreter. Run by a Python from 3.9 on: `python -I facts.py`."""
+"""Tell what the host needs to know of an interpreter. Run by a Python from 3.9 on: `python -I facts.py`."""
 
 from __future__ import annotations
 

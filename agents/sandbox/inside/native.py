@@ -99,7 +99,7 @@ def _be_init(order: Order) -> None:
         raise_loopback()
         take_name()
         hide_init = not order["worker"]  # a job's own /proc can be mounted only where none is covered in part
-        enter_new_root(order["trees"], order["links"], order["files"], order["writable"], hide_init=hide_init)
+        enter_new_root(order, hide_init=hide_init)
         job = os.fork()
         if job == 0:
             if order["worker"]:
@@ -176,7 +176,10 @@ def sweep(uid: int | None) -> None:
     while True:
         if uid is None:
             for pid in tree(os.getpid())[1:]:
-                _kill(pid)
+                try:
+                    os.kill(pid, SIGKILL)
+                except ProcessLookupError:
+                    continue
         else:
             _kill_all_of(uid)
         try:
@@ -185,13 +188,6 @@ def sweep(uid: int | None) -> None:
         except ChildProcessError:
             return
         os.sched_yield()
-
-
-def _kill(pid: int) -> None:
-    try:
-        os.kill(pid, SIGKILL)
-    except ProcessLookupError:
-        return
 
 
 def _kill_all_of(uid: int) -> None:

@@ -15,6 +15,7 @@ from .layout import place_files
 TYPE_CHECKING = False  # typing's own would be imported, and delay every job
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
 
 NAMESPACES = (
     kernel.CLONE_NEWNS
@@ -50,15 +51,8 @@ def map_users(uid: int, gid: int) -> None:
     _write("/proc/self/gid_map", f"{_INNER_ID} {gid} 1")
 
 
-def enter_new_root(
-    trees: Iterable[str],
-    links: Iterable[tuple[str, str]],
-    files: Mapping[str, bytes],
-    writable: Iterable[tuple[str, int]],
-    *,
-    hide_init: bool,
-) -> None:
-    """Build a root of `trees` (read-only), symbolic `links`, /src `files` and `writable` file systems (path,
+def enter_new_root(order: Mapping[str, Any], *, hide_init: bool) -> None:
+    """Build a root of an order's trees (read-only), symbolic links, /src files and writable file systems (path,
     bytes), and make it the only thing in sight. `hide_init` covers this process's /proc entry.
 
     Run as the first process of the new namespaces: /proc shows them only to whoever mounts it from within.
@@ -70,18 +64,18 @@ def enter_new_root(
     os.mkdir("/tmp/old", 0o755)
     kernel.pivot_root("/tmp", "/tmp/old")
     os.chdir("/")
-    size = 1 << 20 | sum(len(content) + 8192 for content in files.values())
+    size = 1 << 20 | sum(len(content) + 8192 for content in order["files"].values())
     kernel.mount("tmpfs", "/new", "tmpfs", _PLAIN, f"mode=0755,size={size}")
     os.umask(0o022)
-    for path, size in writable:  # first: an interpreter may live below one of them
+    for path, size in order["writable"]:  # first: an interpreter may live below one of them
         mount_scratch("/new" + path, size)
-    for tree in trees:
+    for tree in order["trees"]:
         _bind("/old" + tree, "/new" + tree)
         kernel.forbid_writing("/new" + tree, below=True)
-    for path, target in links:
+    for path, target in order["links"]:
         os.symlink(target, "/new" + path)
     _make_devices()
-    place_files("/new/src", files)
+    place_files("/new/src", order["files"])
     mount_proc("/new/proc")
     if hide_init and os.path.isdir("/new/proc/1"):
         _mount_nothing("/new/proc/1")

@@ -1,4 +1,4 @@
-"""What is harmless with some arguments only, or in some places."""
+"""Functions that are harmless with some arguments only, or in some places."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OF_FUNCTIONS = ("inspect.isfunction", "inspect.isclass", "inspect.ismethod")
 
 
 def _arguments() -> dict[str, Callable[[Names, ast.Call], bool]]:
-    """What may be called with some arguments only, and not be used in any other way."""
+    """Checks of the calls of functions that may be used in no other way, by path."""
     checks: dict[str, Callable[[Names, ast.Call], bool]] = {
         "timeit.timeit timeit.repeat timeit.Timer": _times_a_function,
         "pickle.loads": lambda names, call: all(
@@ -56,7 +56,7 @@ def _arguments() -> dict[str, Callable[[Names, ast.Call], bool]]:
 
 
 def _places() -> dict[str, Callable[[Names, ast.expr], bool]]:
-    """What may stand in some places only."""
+    """Checks of the places of names that may stand in some only, by path."""
     checks: dict[str, Callable[[Names, ast.expr], bool]] = {
         "pytest.fixture": lambda names, node: names.decorated_by(node) is not None,
         "dataclasses.dataclass": _makes_a_class,

@@ -1,5 +1,5 @@
-"""What a test uses: names, attributes and modules. What is not listed in `allowed.txt` is refused, and so is an
-attribute whose name is made at run time."""
+"""Read which names, attributes and modules a test uses. What is not listed in `allowed.txt` is refused, and so is
+an attribute whose name is made at run time."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ class Uses:
         yield from self._path(node)
 
     def _path(self, node: ast.Name | ast.Attribute) -> Iterator[str]:
-        """What is wrong with what a dotted name stands for."""
+        """Yield what is wrong with what a dotted name stands for."""
         if last(node) in _CAPTURES and isinstance(node.ctx, ast.Load) and not self._stays_a_capture(node):
             yield f"it hands {last(node)} around"
         for path in self._names.paths(node):

@@ -17,8 +17,8 @@ import types
 from typing import Any
 
 from ..proxy.awaiting import Awaiting
+from ..proxy.crossing import PlainCrossing
 from ..proxy.plain import Tree, Unshareable
-from ..proxy.plain_crossing import PlainCrossing
 from .inert_decorators import decorated, replace_packages
 
 _LOCALS = "<locals>."

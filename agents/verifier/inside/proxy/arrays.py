@@ -108,7 +108,7 @@ def elements(array: Any) -> Parts:
 
 
 def array_parts(array: Any) -> Parts:
-    """Whether it may be written to, shape, and bytes or elements. Raises Unshareable."""
+    """Return True if it may be written to, its shape, and bytes or elements. Raises Unshareable."""
     if _dtype_parts(array.dtype) == _OBJECTS:
         return bool(array.flags.writeable), array.shape, elements(array)
     return bool(array.flags.writeable), array.shape, array.tobytes()

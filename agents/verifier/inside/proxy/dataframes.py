@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from . import arrays
+from .describe import words
 from .packages import Kind, Parts, is_data
 from .plain import Unshareable
 
@@ -19,15 +20,7 @@ _MASKED = {
     "boolean": "BooleanArray",
 }
 """Dtypes with a mask beside their numbers, by the class of their arrays."""
-_INDEXES = (
-    "Index",
-    "RangeIndex",
-    "MultiIndex",
-    "DatetimeIndex",
-    "TimedeltaIndex",
-    "PeriodIndex",
-    "CategoricalIndex",
-)
+_INDEXES = words("Index RangeIndex MultiIndex DatetimeIndex TimedeltaIndex PeriodIndex CategoricalIndex")
 _SCALARS = ("Timestamp", "Timedelta", "Period")
 
 

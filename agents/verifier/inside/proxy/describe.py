@@ -215,13 +215,14 @@ def make_function(description: Description, call: Any) -> Any:
     async_, await_ = ("async ", "await ") if description["async"] else ("", "")
     source = (
         f"{async_}def forward{inspect.Signature(parameters)}:\n"
-        f"    return {await_}_call(_given({', '.join(positional)}), dict({', '.join(keywords)}))\n"
+        f"    return {await_}_call([{', '.join(positional)}], dict({', '.join(keywords)}))\n"
     )
-    scope = {
-        "_missing": _MISSING,
-        "_given": _given,
-        "_call": lambda args, kwargs: call(function, args, _without(kwargs)),
-    }
+
+    def forwarded(args: list[object], kwargs: dict[str, object]) -> Any:
+        given = tuple(value for value in args if value is not _MISSING)
+        return call(function, given, {name: value for name, value in kwargs.items() if value is not _MISSING})
+
+    scope = {"_missing": _MISSING, "_call": forwarded}
     exec(compile(source, "<callback>", "exec"), scope)  # noqa: S102 - the code process; names are checked
     function: Any = scope["forward"]
     function.__name__ = function.__qualname__ = description["name"]
@@ -237,11 +238,3 @@ class _Missing:
 
 
 _MISSING = _Missing()
-
-
-def _given(*args: object) -> tuple[object, ...]:
-    return tuple(argument for argument in args if argument is not _MISSING)
-
-
-def _without(kwargs: dict[str, object]) -> dict[str, object]:
-    return {name: value for name, value in kwargs.items() if value is not _MISSING}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import collections.abc
 import datetime
 import sys
@@ -10,7 +9,7 @@ import types
 from collections.abc import Generator
 from typing import Any
 
-from .describe import ABCS, SPECIALS, Description, base_named, words
+from .describe import ABCS, SPECIALS, Description, base_named, type_named, words
 from .peer import Peer
 from .plain import Malformed
 from .shared import CONTAINERS
@@ -35,7 +34,7 @@ class RemoteType(type):
     def __new__(mcls, name: str, bases: tuple[type, ...], body: dict[str, Any], /, **kwargs: Any) -> Any:
         """Make a subclass in both processes, for a class statement of the tests."""
         made = type.__new__(mcls, name, bases, {**body, "_greenloop_local": True})
-        mcls._greenloop.subclass(made, name, bases, body, kwargs)
+        mcls._greenloop.subclass(made, body, kwargs)
         return made
 
     def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], /, **kwargs: Any) -> None:
@@ -54,7 +53,7 @@ class RemoteType(type):
         if name.startswith(("_abc", "_greenloop")) or name in ("__module__", "__doc__", "__qualname__"):
             type.__setattr__(cls, name, value)
         else:
-            cls._greenloop.set(cls, name, value)
+            cls._greenloop.ask("set", cls, name, value)
 
     def __iter__(cls) -> Any:
         return iter(cls._greenloop.on_class(cls, "iter"))
@@ -112,10 +111,10 @@ class _Methods:
         if isinstance(self, BaseException) and name.startswith("__"):
             BaseException.__setattr__(self, name, value)
         else:
-            self._greenloop.set(self, name, value)
+            self._greenloop.ask("set", self, name, value)
 
     def __delattr__(self, name: str) -> None:
-        self._greenloop.delete(self, name)
+        self._greenloop.ask("delete", self, name)
 
     def __dir__(self) -> list[str]:
         return self._greenloop.names(self)
@@ -208,15 +207,11 @@ class RemoteCoroutine(collections.abc.Coroutine[Any, Any, Any]):
         """Nothing to do: it begins when it is awaited."""
 
     def __await__(self) -> Generator[Any, Any, Any]:
-        return (yield from _completed(self))
-
-
-def _completed(coroutine: RemoteCoroutine) -> Generator[Any, Any, Any]:
-    try:
-        coroutine.send(None)
-    except StopIteration as stop:
-        return stop.value
-    yield
+        try:
+            self.send(None)
+        except StopIteration as stop:
+            return stop.value
+        yield
 
 
 class Mirrors:
@@ -287,16 +282,11 @@ class Mirrors:
             errors = [
                 base for base in bases if issubclass(base, BaseException) and not issubclass(base, self.root)
             ]
-            native = errors[0] if errors else _builtin_error(str(description["error"]))
+            named = type_named("builtins", str(description["error"]))
+            known = named if named is not None and issubclass(named, Exception) else BaseException
+            native = errors[0] if errors else known
         elif description["tzinfo"]:  # datetime takes no other
             native = datetime.tzinfo
         if native is not None and not any(issubclass(base, native) for base in wanted):
             wanted.append(native)
         return tuple(wanted)
-
-
-def _builtin_error(name: str) -> type[BaseException]:
-    found = getattr(builtins, name, None)
-    if isinstance(found, type) and issubclass(found, Exception):
-        return found
-    return BaseException

@@ -39,14 +39,6 @@ class Peer:
         """Get an attribute of an object of the other process."""
         return self.ask("get", target, name)
 
-    def set(self, target: object, name: str, value: object) -> None:
-        """Set an attribute."""
-        self.ask("set", target, name, value)
-
-    def delete(self, target: object, name: str) -> None:
-        """Delete an attribute."""
-        self.ask("delete", target, name)
-
     def names(self, target: object) -> list[str]:
         """`dir` of an object of the other process."""
         return [str(name) for name in self.ask("names", target)]
@@ -75,9 +67,7 @@ class Peer:
         """Return True if method `name` of a class that stands for plain data is applied in this process."""
         return False
 
-    def subclass(
-        self, made: type, name: str, bases: tuple[type, ...], body: dict[str, Any], kwargs: dict[str, Any]
-    ) -> None:
+    def subclass(self, made: type, body: dict[str, Any], kwargs: dict[str, Any]) -> None:
         """Make `made` known to the other process as a subclass of one of its classes. Raises TypeError."""
         raise TypeError("classes of the tests cannot be subclassed by the code")
 
@@ -105,7 +95,3 @@ class Peer:
     def make_function(self, parts: list[Tree]) -> Any:
         """A function that calls one of the other process. Raises Malformed where none is made."""
         raise Malformed("a function was described")
-
-    def rebuild(self, parts: list[Any]) -> Any:
-        """A value of the standard library, made as the other process made it. Raises Malformed where none is."""
-        raise Malformed("a call was described")

@@ -12,14 +12,7 @@ from typing import Any
 from . import packages
 
 KINDS: dict[type, str] = {
-    list: "list",
-    dict: "dict",
-    set: "set",
-    bytearray: "bytearray",
-    deque: "deque",
-    OrderedDict: "OrderedDict",
-    defaultdict: "defaultdict",
-    Counter: "Counter",
+    kind: kind.__name__ for kind in (list, dict, set, bytearray, deque, OrderedDict, defaultdict, Counter)
 }
 CONTAINERS = {name: kind for kind, name in KINDS.items()}
 VIEWS: dict[type, str] = {type({}.keys()): "keys", type({}.values()): "values", type({}.items()): "items"}
@@ -27,7 +20,7 @@ VIEWS: dict[type, str] = {type({}.keys()): "keys", type({}.values()): "values", 
 _FEW = 64
 _OF_THE_TABLE = 2
 """References to a container that only the table holds: its entry's, and the argument of `getrefcount`."""
-MAPPINGS = frozenset(["dict", "OrderedDict", "defaultdict", "Counter"])
+MAPPINGS = frozenset(name for kind, name in KINDS.items() if issubclass(kind, dict))
 
 
 class Entry:

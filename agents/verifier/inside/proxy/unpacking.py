@@ -147,7 +147,9 @@ class Unpacker:
         try:
             error = made(*arguments)
         except Exception:  # whatever its constructor asks for, its arguments are what was sent
-            error = _bare(made)
+            if issubclass(made, EXCEPTION_GROUP):
+                raise Malformed("a group of exceptions cannot be made") from None
+            error = made.__new__(made)
         return self._filled(error, arguments, told, depth)
 
     def _arguments(self, parts: Tree, depth: int) -> tuple[Any, ...]:
@@ -188,14 +190,7 @@ class Unpacker:
         "y": lambda self, parts, _: self._tables.exported(parts[0] if parts else None),
         "T": lambda self, parts, _: self._peer.resolve(parts),
         "V": _of_package,
-        "C": lambda self, parts, depth: self._peer.rebuild(self._many(parts, depth)),
         "K": _class,
         "o": _object,
         "x": _error,
     }
-
-
-def _bare(made: Any) -> BaseException:
-    if issubclass(made, EXCEPTION_GROUP):
-        raise Malformed("a group of exceptions cannot be made")
-    return made.__new__(made)  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""What older versions of Python, down to 3.9, lack."""
+"""Stand-ins for what older versions of Python, down to 3.9, lack."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..proxy.crossing import Crossing
-from ..proxy.describe import type_named
+from ..proxy.describe import type_named, words
 from ..proxy.frames import ANSWER, ASK, ChannelClosed, FrameSocket, FrameTooLong
 from ..proxy.mirror import BoundMethod, RemoteCoroutine
 from ..proxy.peer import Peer
@@ -24,6 +24,8 @@ from .rulings import Rulings
 _TEMPORARY = b"/pytest-of-"
 """In every path that `tmp_path` gives."""
 _ENDS_OF_LOOPS = frozenset(["StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError"])
+_OF_STATEMENTS = words("__module__ __qualname__ __classcell__ __firstlineno__ __static_attributes__")
+"""Python's own in the body of a class."""
 _ITERATING = frozenset(["__next__", "__anext__", "send", "throw", "asend", "athrow", "close", "aclose"])
 
 
@@ -54,7 +56,7 @@ class Caller(Peer):
         self._changing: set[str] = set()
         self.crossing = Crossing(self, first=2)
         self.capabilities = Capabilities(self.crossing, test_modules)
-        self.rulings = Rulings(self, lambda text: emit("note", text))
+        self.rulings = Rulings(self.crossing, self.forward, self.operate, lambda text: emit("note", text))
 
     def special(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         """Apply an operator to an object of the code's, unless it is decided here."""
@@ -92,17 +94,10 @@ class Caller(Peer):
         """Return True if a method of a subclass of plain data is that of the plain base."""
         return self.rulings.is_local(target, name)
 
-    def subclass(
-        self, made: type, name: str, bases: tuple[type, ...], body: dict[str, Any], kwargs: dict[str, Any]
-    ) -> None:
+    def subclass(self, made: type, body: dict[str, Any], kwargs: dict[str, Any]) -> None:
         """Make `made` known over there as a subclass of one of the code's classes."""
-        kept = {
-            key: _taken_apart(value)
-            for key, value in body.items()
-            if key
-            not in ("__module__", "__qualname__", "__classcell__", "__firstlineno__", "__static_attributes__")
-        }
-        number = self.ask("subclass", name, bases, tuple(kept.items()), tuple(kwargs.items()))
+        kept = {key: _taken_apart(value) for key, value in body.items() if key not in _OF_STATEMENTS}
+        number = self.ask("subclass", made.__name__, made.__bases__, tuple(kept.items()), tuple(kwargs.items()))
         self.crossing.adopt(number, made)
 
     def ask(self, what: str, *arguments: object) -> Any:

@@ -7,6 +7,7 @@ import json
 import os
 from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..proxy.crossing import Crossing
@@ -114,33 +115,25 @@ class CrossingAnswers:
         self._channel = Replay(self._log, self._spots, order, self.crossing)
 
 
+@dataclass
 class Measuring:
     """Forks the servers at their moments (that before the import of the tests where `common` says that they may
     build on what is asked then), and afterwards runs the passes. `mute` keeps a pass's process from
     writing to the host; `ask` says whether the host has the sensitivities to answers with a digest;
     no pass goes on after `end`."""
 
-    def __init__(
-        self,
-        answers: CrossingAnswers | CallAnswers,
-        tests_file: str,
-        mute: Callable[[], None],
-        ask: Callable[[str], bool],
-        end: float,
-        common: bool,
-    ) -> None:
-        self.answers = answers
-        self._prefix = f"{tests_file}::"
-        self._mute = mute
-        self._ask = ask
-        self._end = end
-        self._common = common
-        self._servers: list[ForkServer] = []
-        self._seconds: Mapping[str, float] = {}
-        self._replaying: ForkServer | None = None
+    answers: CrossingAnswers | CallAnswers
+    tests_file: str
+    mute: Callable[[], None]
+    ask: Callable[[str], bool]
+    end: float
+    common: bool
+    _servers: list[ForkServer] = field(default_factory=list, init=False)
+    _seconds: Mapping[str, float] = field(default_factory=dict, init=False)
+    _replaying: ForkServer | None = field(default=None, init=False)
 
     def _fork(self) -> None:
-        server = ForkServer(self._mute, self._take)
+        server = ForkServer(self.mute, self._take)
         self._servers.append(server)
         if server.order is not None:
             self._replaying = server
@@ -152,7 +145,7 @@ class Measuring:
 
     def at_collection(self) -> None:
         """Before the tests are imported."""
-        if self._common:
+        if self.common:
             self._fork()
         self.answers.begin(COLLECTION)
 
@@ -172,7 +165,7 @@ class Measuring:
     def _run_pass(
         self, server: ForkServer, session: Any, begin_test: Callable[[str], None], failed_within: Container[str]
     ) -> None:
-        items = [item for item in session.items if item.nodeid.startswith(self._prefix)]
+        items = [item for item in session.items if item.nodeid.startswith(f"{self.tests_file}::")]
         left = defaultdict(list)
         for name in self._seconds:
             left[name.partition("[")[0]].append(name)
@@ -207,18 +200,18 @@ class Measuring:
         """After the run: the passes, and a record of what each item that `ran` noticed; it is measured for those
         of `tests`. In those `caught` an assertion failed."""
         digest = self.answers.digest()
-        if self._ask(digest or ""):
+        if self.ask(digest or ""):
             return
         late = self._servers[-1]
         seconds = {item: seconds[item] for item in tests}
         given = self.answers.given(), seconds
         for server in self._servers:
             server.given = given
-        passes = Passes(self.answers.spots(), tests, seconds, self._end)
+        passes = Passes(self.answers.spots(), tests, seconds, self.end)
         if digest is None:  # the code runs again, too, and may do something else
             passes.check(late)
         passes.run(late)
-        if self._common:
+        if self.common:
             passes.run_common(self._servers[0])
         passes.check(late)  # the last of all: a clock that tells a pass from the run tells this one, too
         for item in ran:

@@ -41,6 +41,8 @@ _LEAST_SECONDS = 0.04
 _SHARE = 0.5
 _LEAST_PASSES = 3
 TEST_SECONDS = 0.3
+_NOTHING_TO_RUN_ON = ("Unsatisfiable", "FailedHealthCheck", "InvalidArgument", "Skipped")
+"""Errors of a test without an example of hypothesis, or a case."""
 
 
 _ALL = Spot(-1, EVERY, "every call", (Change("answering something else", None, ASIDE),), True, False)
@@ -162,17 +164,12 @@ def run_item(item: Any, following: Any, seconds: float) -> bool:
             getattr(hook, f"pytest_runtest_{phase}")(**arguments)
         except BaseException as error:
             broken = True
-            failed = failed or not _is_own_fault(error)
+            failed = failed or type(error).__name__ not in _NOTHING_TO_RUN_ON
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
         if getattr(item, "_excinfo", None):
             failed, item._excinfo = True, None
     return failed
-
-
-def _is_own_fault(error: BaseException) -> bool:
-    """Return True if the test had nothing to run on: no example of hypothesis, no case."""
-    return type(error).__name__ in ("Unsatisfiable", "FailedHealthCheck", "InvalidArgument", "Skipped")
 
 
 def _out_of_time(*_: object) -> None:

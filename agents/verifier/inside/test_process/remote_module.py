@@ -47,7 +47,7 @@ class RemoteModule(types.ModuleType):
         if name.startswith("__"):
             super().__setattr__(name, value)
         else:
-            self.__dict__["_greenloop_caller"].set(self, name, value)
+            self.__dict__["_greenloop_caller"].ask("set", self, name, value)
 
     def __dir__(self) -> list[str]:
         return list(self.__dict__["_greenloop_caller"].names(self))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..proxy.crossing import Crossing
@@ -31,6 +32,7 @@ class OffTheLog(BaseException):
     """There is no answer. Not an Exception: a test must not take it for one of the code's."""
 
 
+@dataclass
 class Replay:
     """The channel of a caller that replays `log`; `changes` by segment are (group, index of the change).
 
@@ -38,45 +40,38 @@ class Replay:
     test has failed: what it asks from now on says no more (hypothesis tries an example again).
     """
 
-    def __init__(
-        self,
-        log: Mapping[str, Segment],
-        spots: Mapping[str, Sequence[Spot]],
-        changes: Mapping[str, tuple[str, int]],
-        crossing: Crossing,
-    ) -> None:
-        self._log = log
-        self._changes = changes
-        self._crossing = crossing
-        self._segment = _EMPTY
-        self._at = 0
-        self._learnt: set[int] = set()
-        self._changed: dict[int, bytes | None] = {}
-        self._made_up: list[bytes] = []
-        self._probes: dict[tuple[str, ...], bytes] = {}
-        self.followed: Followed = "before"
-        self.failed = False
-        self._together = COLLECTION in changes
-        self._spots = spots
+    log: Mapping[str, Segment]
+    spots: Mapping[str, Sequence[Spot]]
+    changes: Mapping[str, tuple[str, int]]
+    crossing: Crossing
+    followed: Followed = field(default="before", init=False)
+    failed: bool = field(default=False, init=False)
+    _segment: Segment = field(default=_EMPTY, init=False)
+    _at: int = field(default=0, init=False)
+    _learnt: set[int] = field(default_factory=set, init=False)
+    _changed: dict[int, bytes | None] = field(default_factory=dict, init=False)
+    _made_up: list[bytes] = field(default_factory=list, init=False)
+    _probes: dict[tuple[str, ...], bytes] = field(default_factory=dict, init=False)
 
     def begin(self, name: str) -> None:
         """Begin a segment; what the last one defined and was not asked for is made known."""
         for index, (from_code, *_) in enumerate(self._segment.frames):
             if from_code:
                 self._teach(index)
-        self._segment = self._log.get(name, _EMPTY)
+        self._segment = self.log.get(name, _EMPTY)
         self._at = 0
         self._learnt = set()
         if self._segment.marks:
-            self._crossing.next, self._crossing.shared.next = self._segment.marks
-        group, number = self._changes.get(COLLECTION if self._together else name, ("", 0))
+            self.crossing.next, self.crossing.shared.next = self._segment.marks
+        together = COLLECTION in self.changes
+        group, number = self.changes.get(COLLECTION if together else name, ("", 0))
         self._changed = {
             spot.at: spot.changes[number].payload
-            for spot in self._spots.get(name, ())
+            for spot in self.spots.get(name, ())
             if spot.group == group or (group == EVERY and spot.changes and spot.changes[0].rank == VALUE)
         }
         reached = self.followed in ("delivered", "unknown")
-        self.followed = "delivered" if self._together and reached else "before"
+        self.followed = "delivered" if together and reached else "before"
         self.failed = False
 
     def _lose(self) -> None:
@@ -107,7 +102,7 @@ class Replay:
         if what != "get" or not name.startswith("__"):
             return None
         if not self._probes:
-            for segment in self._log.values():
+            for segment in self.log.values():
                 for (_, kind, asked), (_, _, answer) in zip(segment.frames, segment.frames[1:]):
                     if kind == ASK:
                         self._probes[key_of(asked)] = answer
@@ -168,7 +163,7 @@ class Replay:
     def _teach(self, index: int) -> None:
         """Make known what a frame defines, unless it was delivered before."""
         if index not in self._learnt and (definitions := _definitions(self._segment.frames[index][2])):
-            self._crossing.unpack(definitions)
+            self.crossing.unpack(definitions)
         self._learnt.add(index)
 
 

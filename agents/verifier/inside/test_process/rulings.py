@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from ..proxy import packages
 from ..proxy.crossing import Crossing
@@ -45,24 +45,21 @@ _MOST_ITEMS = 1000
 _NO_MEMBER = "no honest object contains this text: greenloop asks for it to see whether membership means anything"
 
 
-class Code(Protocol):
-    """The code process, as operators ask it."""
-
-    crossing: Crossing
-
-    def forward(self, target: object, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """Apply an operator as the object's class defines it."""
-
-    def operate(self, name: str, *args: object) -> Any:
-        """Apply one of a few functions, such as `len`."""
-
-
 class Rulings:
     """Decides operators; `emit` takes a note. A class that the tests name is itself under test, so that its own
     operators count; what is no more than the type of an answer gets no say in how the answer compares."""
 
-    def __init__(self, code: Code, emit: Callable[[str], None]) -> None:
-        self._code = code
+    def __init__(
+        self,
+        crossing: Crossing,
+        forward: Callable[[object, str, tuple[Any, ...], Mapping[str, Any]], Any],
+        operate: Callable[..., Any],
+        emit: Callable[[str], None],
+    ) -> None:
+        """`forward` applies an operator as the object's class defines it, `operate` one of a few functions."""
+        self._crossing = crossing
+        self._forward = forward
+        self._operate = operate
         self._emit = emit
         self._named: set[int] = set()
         self._differences: set[int] = set()
@@ -106,7 +103,7 @@ class Rulings:
             return self._truth(proxy, kind.__name__)
         elif name == "__contains__":
             return self._contains(proxy, args[0])
-        return self._code.forward(proxy, name, args, kwargs)
+        return self._forward(proxy, name, args, kwargs)
 
     def method(self, proxy: Any, name: str, args: tuple[Any, ...]) -> None:
         """A test calls a method of an object of the code's. Raises TypeError where it would compare itself with
@@ -136,14 +133,14 @@ class Rulings:
         if name == "isinstance":
             if _is_of_package(args[0]):
                 return False
-            found = bool(self._code.operate(name, args[0], kind))
+            found = bool(self._operate(name, args[0], kind))
             if found:
                 self._note(f"what is an instance of {kind.__name__}")
             return found
-        return self._code.operate(name, kind, *args)
+        return self._operate(name, kind, *args)
 
     def _is_remote(self, value: object) -> bool:
-        return self._code.crossing.remote_number(value) is not None
+        return self._crossing.remote_number(value) is not None
 
     def _note(self, what: str) -> None:
         self._emit(f"{what} is said by the code itself")
@@ -157,13 +154,13 @@ class Rulings:
             return bool(getattr(base, "__bool__", getattr(base, "__len__", lambda _: True))(proxy))
         if not hasattr(base, name):
             unsaid = name in _ARITHMETIC and not self.is_named(kind)
-            return NotImplemented if unsaid else self._code.forward(proxy, name, args, {})
+            return NotImplemented if unsaid else self._forward(proxy, name, args, {})
         here = getattr(base, name)(proxy, *args)
         if not self.is_named(kind):
             return here
         if name in _COMPARISONS and not other:
             return here
-        there = self._code.forward(proxy, name, args, {})
+        there = self._forward(proxy, name, args, {})
         if other or issubclass(base, (tuple, frozenset)):
             self._note(f"what {kind.__name__} makes of its operators")
             return there
@@ -172,7 +169,7 @@ class Rulings:
 
     def _of_container(self, proxy: Any, name: str, args: tuple[Any, ...]) -> Any:
         """An operator on an instance of a subclass of `list`, `dict`, ...: on what it really holds."""
-        held = self._code.operate(type(proxy)._greenloop_like, proxy)
+        held = self._operate(type(proxy)._greenloop_like, proxy)
         if name == "__bool__":
             return bool(held)
         return getattr(type(held), name, lambda *_: NotImplemented)(held, *args)
@@ -181,7 +178,7 @@ class Rulings:
         """Arithmetic with plain data. A difference from a number that is expected lets the code's own operator
         see it, and make it nothing."""
         kind = type(proxy)
-        result = self._code.forward(proxy, name, args, {})
+        result = self._forward(proxy, name, args, {})
         number = name in _COMPARING and (isinstance(args[0], _NUMBERS) or _is_of_package(args[0]))
         if self._is_remote(result):
             if number:
@@ -192,7 +189,7 @@ class Rulings:
         return result if self.is_named(kind) else NotImplemented
 
     def _truth(self, target: Any, name: str) -> bool:
-        first, again = (bool(self._code.operate("bool", target)) for _ in range(2))
+        first, again = (bool(self._operate("bool", target)) for _ in range(2))
         if first != again:
             raise TypeError(f"whether a {name} is true changes from one time it is asked to the next")
         self._note(f"whether a {name} is true")
@@ -207,7 +204,7 @@ class Rulings:
                     return True
             if next(members, _NO_MEMBER) is _NO_MEMBER:
                 return False
-        found = bool(self._code.forward(proxy, "__contains__", (item,), {}))
+        found = bool(self._forward(proxy, "__contains__", (item,), {}))
         if found and self._contains_anything(proxy):
             raise TypeError(f"a {kind.__name__} says that it contains anything")
         self._note(f"what a {kind.__name__} contains")
@@ -215,7 +212,7 @@ class Rulings:
 
     def _contains_anything(self, proxy: Any) -> bool:
         try:
-            return bool(self._code.forward(proxy, "__contains__", (_NO_MEMBER,), {}))
+            return bool(self._forward(proxy, "__contains__", (_NO_MEMBER,), {}))
         except Exception:
             return False
 
