@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 import socket
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
-from operator import attrgetter, itemgetter, methodcaller
 from typing import Any
 
 import pytest
@@ -141,17 +139,6 @@ def test_a_function_is_called_back_with_its_own_parameters(store: Any) -> None:
 
     assert store.call(join, "a") == "a-b"
     assert store.call(join, "a", "c", "d") == "a-c-d"
-
-
-def test_a_function_of_operator_is_called_back(store: Any) -> None:
-    assert store.call(itemgetter(1), (3, 4)) == 4
-    assert store.call(attrgetter("year"), date(2024, 1, 2)) == 2024
-    assert store.call(methodcaller("upper"), "a") == "A"
-
-
-def test_a_compiled_pattern_is_not_passed(store: Any) -> None:
-    with pytest.raises(Unshareable):
-        store.keep(re.compile("a"))
 
 
 def test_what_is_set_on_a_function_crosses_whenever_it_is_passed(store: Any) -> None:
