@@ -188,6 +188,11 @@ class Responder(Peer):
         """A function that calls one of the tests."""
         return make_function(parts[0], self.call)
 
+    def rebuild(self, parts: list[Any]) -> Any:
+        """A value of the standard library, made as the tests made it."""
+        function, *arguments = parts
+        return function(*arguments)
+
 
 def _held(value: Any, kind: type) -> Any:
     """The contents of an instance of a subclass of `kind`, whatever its own methods say."""

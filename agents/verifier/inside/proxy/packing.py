@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import operator
 import types
 from collections import deque
 from contextlib import suppress
@@ -18,10 +17,7 @@ from .shared import KINDS, VIEWS, extra_of
 from .tables import Tables
 from .versions import EXCEPTION_GROUP
 
-FUNCTIONS = (
-    *(types.FunctionType, types.MethodType, types.BuiltinFunctionType),
-    *(operator.itemgetter, operator.attrgetter, operator.methodcaller),
-)
+FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType)
 _DEEPEST_CONTEXT = 20
 
 

@@ -95,3 +95,7 @@ class Peer:
     def make_function(self, parts: list[Tree]) -> Any:
         """A function that calls one of the other process. Raises Malformed where none is made."""
         raise Malformed("a function was described")
+
+    def rebuild(self, parts: list[Any]) -> Any:
+        """A value of the standard library, made as the other process made it. Raises Malformed where none is."""
+        raise Malformed("a call was described")

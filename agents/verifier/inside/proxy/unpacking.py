@@ -190,6 +190,7 @@ class Unpacker:
         "y": lambda self, parts, _: self._tables.exported(parts[0] if parts else None),
         "T": lambda self, parts, _: self._peer.resolve(parts),
         "V": _of_package,
+        "C": lambda self, parts, depth: self._peer.rebuild(self._many(parts, depth)),
         "K": _class,
         "o": _object,
         "x": _error,

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import builtins
 import io
+import operator
+import re
 import sys
 import types
 from collections.abc import Callable, Generator
@@ -34,6 +36,7 @@ _OF_STREAMS = words(
 _OBJECTS = {"random": words("Random"), "types": words("SimpleNamespace"), "argparse": words("Namespace")}
 _HIDDEN = ("__", "gi_", "cr_", "ag_", "f_", "tb_", "co_", "func_", "mro")
 _NAMED_FUNCTIONS = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
+_REBUILT = (operator.itemgetter, operator.attrgetter, operator.methodcaller, re.Pattern)
 
 
 class Capabilities:
@@ -46,7 +49,7 @@ class Capabilities:
         self._lasting: set[int] = set()
 
     def name_of(self, value: object) -> Tree | None:
-        """The tree that names a class or function of the standard library."""
+        """The tree that names a class or function of the standard library, or a value to be made over there."""
         if isinstance(value, type):
             name = named_type(value, self._test_modules) or _library_type(value, self._test_modules)
             return ["T", *name] if name else None
@@ -54,6 +57,13 @@ class Capabilities:
             return ["T", "numpy", of_numpy]
         if isinstance(value, _NAMED_FUNCTIONS) and (found := _function_name(value)):
             return ["T", *found]
+        if isinstance(value, _REBUILT):
+            made: Any = value.__reduce__()
+            function, arguments = (
+                (re.compile, (value.pattern, value.flags)) if isinstance(value, re.Pattern) else made
+            )
+            if all(type(argument) in (int, str) for argument in arguments):
+                return ["C", ["T", function.__module__, function.__qualname__], *arguments]
         return None
 
     def admit(self, value: object) -> None:
