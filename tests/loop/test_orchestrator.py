@@ -219,12 +219,15 @@ def test_tests_of_a_clause_that_nothing_checks_are_asked_for_once() -> None:
 
 def test_replies_recorded_without_tests_of_clauses_leave_them_unchecked() -> None:
     told: list[Event] = []
-    parts = {"draft": [RIGHT] * 5, "tests": [suite((1, 2), (3, 6))]}
-    state, _ = loop_state(Model(ModelError("not_recorded", "No reply."), **parts), spec=NEGATIVE, told=told)
+    model = Model(draft=[RIGHT] * 5, tests=[suite((1, 2), (3, 6))])
+    model.missing = ModelError("not_recorded", "No reply.")
+    state, _ = loop_state(model, spec=NEGATIVE, told=told)
     ruling = orchestrate(state)
     assert (ruling.grade, ruling.clauses[1].standing) == ("contested", "nothing checks this")
     assert [each.text for each in told if isinstance(each, Note)] == ["No more tests of clauses: No reply."]
-    state, _ = loop_state(Model(ModelError("network", "Gone."), **parts), spec=NEGATIVE)
+    model = Model(draft=[RIGHT] * 5, tests=[suite((1, 2), (3, 6))])
+    model.missing = ModelError("network", "Gone.")
+    state, _ = loop_state(model, spec=NEGATIVE)
     with pytest.raises(ModelError, match="Gone"):
         orchestrate(state)
 

@@ -51,9 +51,10 @@ def suite(*cases: tuple[int, int]) -> str:
 class Model:
     """Answers by the purpose of a question; a missing answer means that the budget is spent, or `missing`."""
 
-    def __init__(self, missing: Exception | None = None, **answers: Sequence[str]) -> None:
+    missing: Exception = BudgetSpent("tokens", 10, 10)
+
+    def __init__(self, **answers: Sequence[str]) -> None:
         self.answers = {purpose: list(texts) for purpose, texts in answers.items()}
-        self.missing = missing or BudgetSpent("tokens", 10, 10)
         self.asked: list[str] = []
 
     def __call__(self, request: Request) -> Reply:
