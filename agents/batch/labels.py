@@ -38,7 +38,7 @@ _MOST_DETAIL = 600
 
 @dataclass(frozen=True)
 class Report:
-    """What the reports of a batch show: its results, and facts about it as a whole."""
+    """The results of a batch and the facts about it as a whole, for its reports."""
 
     results: Sequence[EntryResult]
     required: RequiredGrade
@@ -67,7 +67,7 @@ class Report:
 
     @cached_property
     def usage(self) -> Usage:
-        """What the results have used together."""
+        """The usage of all results together."""
         return sum((result.usage for result in self.results), Usage())
 
 

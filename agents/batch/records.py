@@ -111,7 +111,7 @@ class Task:
 
     @property
     def spent(self) -> Usage:
-        """What earlier tries are known to have spent."""
+        """The usage that earlier tries are known to have had."""
         return self.result.usage if self.result is not None else Usage()
 
     def unfinished(self, status: EntryStatus = "stopped") -> EntryResult:
@@ -122,7 +122,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the journal keeps of a batch as a whole."""
+    """The facts about a batch as a whole that its journal keeps."""
 
     created: str = ""
     """Time of the start, ISO 8601 with zone; empty where it is not known."""

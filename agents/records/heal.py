@@ -232,7 +232,7 @@ class HealRequest:
 
     @property
     def title(self) -> str:
-        """What it is to mend, in a line."""
+        """The thing to be mended, in a line."""
         name = f"{Path(self.path).name}::{self.name}" if self.name else Path(self.path).name
         return " ".join(("heal", name, *self.arguments))
 
