@@ -18,9 +18,7 @@ from typing import NamedTuple
 from ..spec.doctests import shown
 from ..spec.signature import closing
 from ..syntax.literals import expression, is_value
-from ..syntax.source import parse, unparse
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+from ..syntax.source import Function, parse, unparse
 
 _HEADING = re.compile(r"(?:for\s+)?examples?(?:\s+\d+)?\s*(?::.*)?", re.IGNORECASE)
 _FORMS = (

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from ..syntax.source import parse, parses
+from ..syntax.source import Function, first_line, parse, parses
 
 _CODE_LINE = re.compile(
     r"(?:import|from|def|class|async|if|for|while|try|with|assert|print)\b|[@\"'#(\[]"
@@ -90,9 +90,7 @@ def _without_the_cut_end(code: str, notes: list[str], reason: str) -> Mended:
     tree = parse(kept)
     last = tree.body[-1] if tree.body else None
     if not lost and last and not _is_followed(last, kept, code) and not _ends_for_certain(last, code):
-        decorators = getattr(last, "decorator_list", [])
-        first = min([last.lineno, *(decorator.lineno for decorator in decorators)])
-        kept = "\n".join(kept.split("\n")[: first - 1]) + "\n"
+        kept = "\n".join(kept.split("\n")[: first_line(last) - 1]) + "\n"
         lost = (getattr(last, "name", ""),)
     if lost:
         notes = [*notes, "cut after the last whole definition"]
@@ -124,7 +122,7 @@ def _is_followed(node: ast.stmt, kept: str, code: str) -> bool:
 def _ends_for_certain(node: ast.stmt, text: str) -> bool:
     if not text.endswith("\n"):
         return False
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+    if isinstance(node, Function):
         return isinstance(node.body[-1], ast.Return | ast.Raise | ast.Assert)
     return not isinstance(node, ast.ClassDef | ast.If | ast.For | ast.While | ast.Try | ast.With)
 

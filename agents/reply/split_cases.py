@@ -8,9 +8,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from ..syntax.collection import last_name
-from ..syntax.source import names_bound, names_used
+from ..syntax.source import Function, names_bound, names_used
 
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Literal = ast.List | ast.Tuple | ast.Dict | ast.Set | ast.Constant | ast.UnaryOp
 Constants = Mapping[str, ast.expr]
 """Module-level names and the values assigned to them."""
@@ -21,19 +20,19 @@ def single_cases(node: ast.stmt, constants: Constants) -> list[ast.stmt]:
     if isinstance(node, ast.ClassDef):
         methods = _functions_of(node)
         return [case for method in methods for case in single_cases(method, constants)] if methods else [node]
-    if not isinstance(node, _Function):
+    if not isinstance(node, Function):
         return [node]
     cases = [case for made in _for_each_parameter(node, constants) for case in _split(made, constants)]
     return [node] if len(cases) == 1 and ast.dump(cases[0]) == ast.dump(node) else list(cases)
 
 
-def _functions_of(node: ast.ClassDef) -> list[_Function]:
+def _functions_of(node: ast.ClassDef) -> list[Function]:
     """Return the methods of a class as functions; none where the class shares anything among them."""
-    functions: list[_Function] = []
+    functions: list[Function] = []
     for item in copy.deepcopy(node.body):
         if isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant):
             continue
-        if not isinstance(item, _Function) or not item.name.startswith("test") or not item.args.args:
+        if not isinstance(item, Function) or not item.name.startswith("test") or not item.args.args:
             return []
         (own, *item.args.args) = item.args.args
         if own.arg != "self" or "self" in names_used(item):
@@ -51,7 +50,7 @@ def asserts(node: ast.AST) -> bool:
     )
 
 
-def _for_each_parameter(function: _Function, constants: Constants) -> list[_Function]:
+def _for_each_parameter(function: Function, constants: Constants) -> list[Function]:
     marks = [mark for mark in function.decorator_list if last_name(mark) == "parametrize"]
     if len(marks) != 1 or not isinstance(marks[0], ast.Call) or len(marks[0].args) != 2:
         return [function]
@@ -106,7 +105,7 @@ def _filled(body: Sequence[ast.stmt], values: Mapping[str, ast.expr]) -> list[as
     """Return `body` with `values` in the place of names; one that is read more than once is assigned first."""
     reads = Counter(inner.id for node in body for inner in ast.walk(node) if isinstance(inner, ast.Name))
     stored = {name for node in body for name in names_bound(node)}
-    nested = any(isinstance(inner, _Function | ast.Lambda) for node in body for inner in ast.walk(node))
+    nested = any(isinstance(inner, Function | ast.Lambda) for node in body for inner in ast.walk(node))
     once = {
         name: value for name, value in values.items() if reads[name] <= 1 and name not in stored and not nested
     }
@@ -127,7 +126,7 @@ class _Filler(ast.NodeTransformer):
         return copy.deepcopy(self.values[node.id]) if node.id in self.values else node
 
 
-def _split(function: _Function, constants: Constants) -> list[_Function]:
+def _split(function: Function, constants: Constants) -> list[Function]:
     """Return `function` as one function a check, where no check needs what another one left behind."""
     body = function.body
     if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):

@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from collections.abc import Sequence
 
 from ..syntax.collection import is_fixture, is_main_guard, is_test, last_name
-from ..syntax.imports import USER_MODULE
-from ..syntax.source import BUILTINS, names_bound, names_unbound, names_used, parse, unparse
+from ..syntax.imports import USER_MODULE, split_imports
+from ..syntax.source import (
+    BUILTINS,
+    Definition,
+    Function,
+    first_line,
+    is_definition,
+    names_bound,
+    names_unbound,
+    names_used,
+    parse,
+    unparse,
+)
 from .split_cases import asserts
 
 _TALKS = frozenset({"print", "pprint", "input", "breakpoint", "help"})
@@ -15,7 +27,6 @@ _SETS_UP = frozenset(
     {"setrecursionlimit", "set_int_max_str_digits", "setlocale", "filterwarnings", "simplefilter", "seed"}
 )
 _FILLS = frozenset({"append", "extend", "update", "add", "insert", "setdefault", "register", "sort", "reverse"})
-_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def without_demos(code: str, entry: str | None) -> tuple[str, tuple[str, ...]]:
@@ -25,9 +36,7 @@ def without_demos(code: str, entry: str | None) -> tuple[str, tuple[str, ...]]:
     """
     tree = parse(code)
     checks = [node for node in tree.body if _is_check(node)]
-    needed = names_used([node for node in tree.body if isinstance(node, _Definition) and node not in checks]) | {
-        entry
-    }
+    needed = names_used([node for node in tree.body if is_definition(node) and node not in checks]) | {entry}
     tests = [node for node in checks if not names_bound(node) & needed]
     rest = [node for node in tree.body if node not in tests]
     demos = _demos(rest, entry)
@@ -41,17 +50,15 @@ def without_demos(code: str, entry: str | None) -> tuple[str, tuple[str, ...]]:
     return cut(code, dead), tuple(notes)
 
 
-def cut(code: str, dead: list[ast.stmt]) -> str:
+def cut(code: str, dead: Sequence[ast.stmt]) -> str:
     """Return `code` without the module-level statements `dead`."""
     if not dead:
         return code
     lines = code.split("\n")
     # From the end, so that the places before stay right.
     for node in sorted(dead, key=lambda node: (node.lineno, node.col_offset), reverse=True):
-        decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-        first = min([node.lineno, *(decorator.lineno for decorator in decorators)]) - 1
-        last = (node.end_lineno or node.lineno) - 1
-        start = 0 if decorators else node.col_offset
+        first, last = first_line(node) - 1, (node.end_lineno or node.lineno) - 1
+        start = node.col_offset if node.lineno == first + 1 else 0
         head = lines[first].encode()[:start].decode()
         tail = lines[last].encode()[node.end_col_offset :].decode().lstrip(" ;")
         left = (head + ("" if tail.startswith("#") else tail)).rstrip(" ;")
@@ -71,7 +78,7 @@ def _is_check(node: ast.stmt) -> bool:
         # A class such as `TestResult(Base)` is collected by its name only, and may be part of the code.
         methods = [item.name for item in node.body if isinstance(item, ast.FunctionDef)]
         return is_test(node) and any(name.startswith("test") for name in methods)
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and is_test(node):
+    if isinstance(node, Function) and is_test(node):
         # Tests take fixtures and parameters of a decorator; `def test_bit(number, place)` is a function.
         required = len(node.args.posonlyargs) + len(node.args.args) - len(node.args.defaults)
         return node.name.startswith("test_") and (required == 0 or bool(node.decorator_list) or asserts(node))
@@ -80,7 +87,7 @@ def _is_check(node: ast.stmt) -> bool:
 
 def _demos(nodes: list[ast.stmt], entry: str | None) -> list[ast.stmt]:
     """Return statements that are not needed by any definition, found until none is left to find."""
-    own = {node.name for node in nodes if isinstance(node, _Definition)} | ({entry} if entry else set())
+    own = {node.name for node in nodes if is_definition(node)} | ({entry} if entry else set())
     uses = {node: _globals_of(node) for node in nodes}
     readers = Counter(name for names in uses.values() for name in names)
     demos: list[ast.stmt] = []
@@ -105,7 +112,7 @@ def _demos(nodes: list[ast.stmt], entry: str | None) -> list[ast.stmt]:
 
 def _globals_of(node: ast.stmt) -> frozenset[str]:
     """Module-level names that `node` may read; a definition's own parameters and locals are not among them."""
-    if not isinstance(node, _Definition):
+    if not is_definition(node):
         return names_used(node)
     return names_unbound(unparse(node)) | (names_used(node) & BUILTINS)
 
@@ -120,13 +127,13 @@ def _is_sample(node: ast.stmt, shown: frozenset[str]) -> bool:
 
 def _is_demo(node: ast.stmt, own: set[str], others: frozenset[str]) -> bool:
     """Return True if `node` only demonstrates; `others` are those of its names that other statements read."""
-    if isinstance(node, ast.Import | ast.ImportFrom | ast.Delete | _Definition) or is_main_guard(node):
+    if isinstance(node, ast.Import | ast.ImportFrom | ast.Delete | Definition) or is_main_guard(node):
         return False
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return False
     if isinstance(node, ast.Assert | ast.Pass):
         return True
-    if any(isinstance(inner, ast.Import | ast.ImportFrom | _Definition) for inner in ast.walk(node)):
+    if any(isinstance(inner, ast.Import | ast.ImportFrom | Definition) for inner in ast.walk(node)):
         return False
     names = names_bound(node)
     if names & others:
@@ -141,18 +148,12 @@ def _is_demo(node: ast.stmt, own: set[str], others: frozenset[str]) -> bool:
 
 
 def _prepares(node: ast.stmt, nodes: list[ast.stmt], entry: str | None) -> bool:
-    """Return True if `node` is a bare call such as `_build_table()` that fills global state and says nothing."""
+    """Return True for a bare call such as `_build_table()`, of a function that shows and checks nothing."""
     call = node.value if isinstance(node, ast.Expr) else None
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)) or call.func.id == entry:
         return False
-    name = call.func.id
-    bodies = [other for other in nodes if isinstance(other, ast.FunctionDef) and other.name == name]
-    state = {
-        name for other in nodes if isinstance(other, ast.Assign | ast.AnnAssign) for name in names_bound(other)
-    }
-    states = any(isinstance(inner, ast.Global) for body in bodies for inner in ast.walk(body))
-    fills = any(_touched(body) & state for body in bodies)
-    return (states or fills) and not any(names_used(body) & _TALKS for body in bodies)
+    called = [other for other in nodes if isinstance(other, Function) and other.name == call.func.id]
+    return bool(called) and not any(names_used(each) & _TALKS or asserts(each) for each in called)
 
 
 def _touched(node: ast.AST) -> frozenset[str]:
@@ -177,16 +178,10 @@ def _dead_guards(kept: list[ast.stmt], tests: list[ast.stmt]) -> list[ast.stmt]:
 def _idle_imports(tree: ast.Module, kept: list[ast.stmt], had_tests: bool) -> list[ast.stmt]:
     """Return imports of the module itself, and of test frameworks once the tests are gone."""
     frameworks = {"pytest", "unittest", "hypothesis"} if had_tests else set()
+    used = names_used([node for node in kept if not is_main_guard(node)])
     idle: list[ast.stmt] = []
     for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and node.module == USER_MODULE:
+        modules = {entry.module.split(".")[0] for entry in split_imports(node)}
+        if modules and (modules == {USER_MODULE} or (modules <= frameworks and not names_bound(node) & used)):
             idle.append(node)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            modules = {alias.name.split(".")[0] for alias in node.names}
-            if isinstance(node, ast.ImportFrom):
-                modules = {(node.module or "").split(".")[0]}
-            if modules <= frameworks and not names_bound(node) & names_used(
-                [n for n in kept if not is_main_guard(n)]
-            ):
-                idle.append(node)
     return idle

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from ..records import Clause, Need, Spec
-from ..syntax.source import parse
+from ..syntax.source import Definition, parse
 from .doctests import shown
 from .kinds_of_input import kinds_in
 from .signature import closing
@@ -102,8 +102,7 @@ def _prose(spec: Spec) -> str:
     except ValueError:
         pass
     else:
-        documented = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-        texts = [ast.get_docstring(node) for node in ast.walk(tree) if isinstance(node, documented)]
+        texts = [ast.get_docstring(node) for node in ast.walk(tree) if isinstance(node, Definition | ast.Module)]
         text = "\n\n".join(filter(None, texts)) or text
     lines = text.split("\n")
     dropped = {

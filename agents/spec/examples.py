@@ -15,7 +15,16 @@ from ..records import PROGRAM_FILE, Example, Signature
 from ..syntax.collection import FIXTURES
 from ..syntax.imports import KNOWN
 from ..syntax.literals import MAKERS, exception, expression, is_value, value
-from ..syntax.source import compile_error, names_bound, names_unbound, names_used, parse, parses, unparse
+from ..syntax.source import (
+    compile_error,
+    is_definition,
+    names_bound,
+    names_unbound,
+    names_used,
+    parse,
+    parses,
+    unparse,
+)
 from .doctests import Before, checks, shown
 from .pairs import stated_pairs
 from .plain_calls import compares_generator, stated_plainly
@@ -52,7 +61,6 @@ _BREAK = re.compile(r"(?P<open>[(\[{])|(?P<quoted>'[^'\n]*+'|\"[^\"\n]*+\")|[`.,
 _LONGEST_VALUE = 5000
 _MOST_BREAKS = 40
 """Places that are tried as the end of a value: each costs a parse."""
-_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _Call = tuple[str, str, str]
 
 
@@ -307,7 +315,7 @@ def _set_up(
             body = parse("\n".join(lines[start + 1 : end])).body
         except ValueError:
             continue
-        own = {name for node in body if isinstance(node, _Definition) for name in names_bound(node)}
+        own = {name for node in body if is_definition(node) for name in names_bound(node)}
         if doubtful[start] or (own and (signature is None or signature.name in own)):
             continue
         before = Before()

@@ -8,9 +8,8 @@ from functools import lru_cache
 
 from ..records import Signature
 from ..syntax.headers import is_stub
-from ..syntax.source import parse, unparse
+from ..syntax.source import Function, parse, unparse
 
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 _ASKED = r"\b(?:implement|write|create|build|define|make|design|add|develop|code|provide|complete|need|want)\b"
 _FIRST_WORDS = re.compile(
     r"\s*(?:(?:an?|the)\s+)?(?:python\s+)?(?:(?:function|coroutine|generator)\s+)?`?", re.IGNORECASE
@@ -45,7 +44,7 @@ def stated(text: str) -> Signature:
         raise ValueError(
             f"`{text}` is not a signature such as `slugify(text: str) -> str` or `class Stack`"
         ) from error
-    if len(body) != 1 or not isinstance(body[0], _Function | ast.ClassDef):
+    if len(body) != 1 or not isinstance(body[0], Function | ast.ClassDef):
         raise ValueError(f"`{text}` is not one signature such as `slugify(text: str) -> str` or `class Stack`")
     return _of(body[0])
 
@@ -75,7 +74,7 @@ def names(text: str, name: str, *, called: bool) -> bool:
     return called and re.search(introduced, text) is not None
 
 
-def _of(node: _Function | ast.ClassDef) -> Signature:
+def _of(node: Function | ast.ClassDef) -> Signature:
     if isinstance(node, ast.ClassDef):
         bases = ", ".join(unparse(base) for base in node.bases)
         return Signature(node.name, "class", f"class {node.name}({bases})" if bases else f"class {node.name}")
@@ -91,7 +90,7 @@ def _stub(text: str) -> Signature | None:
             body = parse(code).body
         except ValueError:
             continue
-        stubs = [node for node in body if isinstance(node, _Function) and is_stub(node)]
+        stubs = [node for node in body if isinstance(node, Function) and is_stub(node)]
         classes = [node for node in body if isinstance(node, ast.ClassDef) and _is_class_stub(node)]
         if len(classes) == 1 and (not stubs or stubs[-1].lineno < classes[0].lineno):
             return _of(classes[0])
@@ -101,7 +100,7 @@ def _stub(text: str) -> Signature | None:
 
 
 def _is_class_stub(node: ast.ClassDef) -> bool:
-    methods = [item for item in node.body if isinstance(item, _Function)]
+    methods = [item for item in node.body if isinstance(item, Function)]
     return bool(methods) and all(is_stub(method) for method in methods)
 
 
@@ -158,7 +157,7 @@ def _read(text: str, match: re.Match[str]) -> Signature | None:
         (node,) = parse(f"{header}: ...").body
     except ValueError:
         return None
-    return _of(node) if isinstance(node, _Function) else None
+    return _of(node) if isinstance(node, Function) else None
 
 
 def closing(text: str, start: int) -> int | None:

@@ -8,9 +8,7 @@ from collections.abc import Sequence
 
 from ..records import UserModule
 from ..syntax.imports import KNOWN
-from ..syntax.source import names_bound, parse
-
-_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+from ..syntax.source import is_definition, names_bound, parse
 
 
 def named_imports(packages: Sequence[str], modules: Sequence[UserModule]) -> dict[str, str]:
@@ -35,6 +33,6 @@ def _definitions(module: UserModule) -> list[str]:
         return []
     names: set[str] = set()
     for node in body:
-        if isinstance(node, _Definition) or (isinstance(node, ast.ImportFrom) and node.level > 0):
+        if is_definition(node) or (isinstance(node, ast.ImportFrom) and node.level > 0):
             names |= names_bound(node)
     return sorted(name for name in names if not name.startswith("_"))

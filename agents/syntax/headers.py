@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 
 from ..records import Signature
-from .source import names_used, parse
-
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
+from .source import Function, names_used, parse
 
 
 def parameters(signature: Signature) -> ast.arguments | None:
@@ -18,10 +16,10 @@ def parameters(signature: Signature) -> ast.arguments | None:
         (node,) = parse(f"{signature.text}: ...").body
     except ValueError:
         return None
-    return node.args if isinstance(node, _Function) else None
+    return node.args if isinstance(node, Function) else None
 
 
-def is_stub(node: _Function) -> bool:
+def is_stub(node: Function) -> bool:
     """Return True if a body is only a docstring, `pass`, `...` or `raise NotImplementedError`."""
     return all(says_nothing(statement) for statement in node.body)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_right
-from typing import TypeGuard
 
-from .source import lines_in_strings, parse
+from .source import is_definition, lines_in_strings, parse
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 """A line as Python counts them, with its end: a form feed ends none."""
@@ -16,12 +15,6 @@ _AT = re.compile(r"@(?:[\s(\\]|#[^\r\n]*[\r\n])*\Z")
 _FARTHEST_AT = 2000
 """Characters between an `@` and its expression; a bound, since comments between them may hold an `@` each."""
 _OF_THE_FILE = re.compile(r"#!|[ \t\f]*#.*?coding[:=]")
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-
-
-def is_definition(node: ast.AST | None) -> TypeGuard[Definition]:
-    """Return True for a function and a class."""
-    return isinstance(node, Definition)
 
 
 class LaidOut:

@@ -12,8 +12,11 @@ import warnings
 from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import CodeType
-from typing import Literal
+from typing import Literal, TypeGuard
 
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Definition = Function | ast.ClassDef
+_SCOPES = Definition | ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__", "__builtins__"}
 
 # Warning filters belong to the process. So does, without the fix of python/cpython#106905 (as in 3.11.7),
@@ -106,14 +109,22 @@ def unparse(node: ast.AST) -> str:
         raise ValueError("the code nests too deeply to be written out") from error
 
 
+def is_definition(node: ast.AST | None) -> TypeGuard[Definition]:
+    """Return True for a function and a class."""
+    return isinstance(node, Definition)
+
+
+def first_line(node: ast.stmt) -> int:
+    """Return the number of the line that a statement begins on, its decorators included."""
+    decorators = node.decorator_list if is_definition(node) else []
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
 def source_of(lines: Sequence[str], node: ast.stmt) -> str:
-    """The text of a module-level statement, decorators included; `lines` is the source split at newlines."""
-    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    first = min([node.lineno, *(decorator.lineno for decorator in decorators)]) - 1
-    last = (node.end_lineno or node.lineno) - 1
-    taken = list(lines[first : last + 1])
+    """Return the text of a top-level statement, decorators included; `lines` is the source split at newlines."""
+    taken = list(lines[first_line(node) - 1 : node.end_lineno])
     taken[-1] = taken[-1].encode()[: node.end_col_offset].decode()
-    if not decorators:
+    if not is_definition(node) or not node.decorator_list:
         taken[0] = taken[0].encode()[node.col_offset :].decode()
     return "\n".join(taken)
 
@@ -145,7 +156,7 @@ def names_bound(statement: ast.stmt) -> frozenset[str]:
     pending: list[ast.AST] = [statement]
     while pending:
         node = pending.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if is_definition(node):
             names.add(node.name)
         elif isinstance(node, ast.Import | ast.ImportFrom):
             names.update((alias.asname or alias.name).split(".")[0] for alias in node.names)
@@ -153,11 +164,7 @@ def names_bound(statement: ast.stmt) -> frozenset[str]:
             names.add(node.id)
         elif isinstance(node, ast.ExceptHandler) and node.name:
             names.add(node.name)
-        if not isinstance(
-            node,
-            ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda | ast.ListComp | ast.SetComp
-            | ast.DictComp | ast.GeneratorExp,
-        ):  # fmt: skip
+        if not isinstance(node, _SCOPES):
             pending.extend(ast.iter_child_nodes(node))
     return frozenset(names)
 

@@ -9,12 +9,11 @@ from collections.abc import Iterator, Sequence
 
 from ..records.heal import Place, PlaceUnit
 from .imports import split_imports
-from .laid_out import Definition, LaidOut, is_definition
-from .source import compile_error, indented, parse, unparse
+from .laid_out import LaidOut
+from .source import Definition, Function, compile_error, first_line, indented, is_definition, parse, unparse
 from .splice import spliced
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def unit_at(path: str, text: str, line: int, most: int) -> Place:
@@ -131,7 +130,7 @@ def _with_definition(text: str, place: Place, code: str) -> str:
     new = written[-1]
     if type(new) is not type(old):
         raise ValueError(f"`{place.name}` is another kind of definition than before")
-    if isinstance(old, _Function) and isinstance(new, _Function) and _shape(old.args) != _shape(new.args):
+    if isinstance(old, Function) and isinstance(new, Function) and _shape(old.args) != _shape(new.args):
         raise ValueError(f"the parameters of `{place.name}` have to stay: {unparse(old.args)}")
     if list(map(ast.dump, old.decorator_list)) != list(map(ast.dump, new.decorator_list)):
         code = _with_decorators(code, new, old.decorator_list)
@@ -157,23 +156,19 @@ def _in_classes(code: str, module: ast.Module, classes: Sequence[str], name: str
     found = next((node for node in module.body if is_definition(node) and node.name == name), None)
     if found is None:
         return code
-    first = min([found.lineno, *(each.lineno for each in found.decorator_list)])
-    last = found.end_lineno or found.lineno
+    first, last = first_line(found), found.end_lineno or found.lineno
     method = "\n".join(lines[first - 1 : last])
     for each in reversed(classes):
         method = f"class {each}:\n{indented(method)}"
     return "\n".join([*lines[: first - 1], *method.split("\n"), *lines[last:]])
 
 
-def _with_decorators(code: str, new: ast.stmt, decorators: Sequence[ast.expr]) -> str:
+def _with_decorators(code: str, new: Definition, decorators: Sequence[ast.expr]) -> str:
     """The code with `decorators` in the stead of those that a definition has there."""
-    assert is_definition(new)
     lines = code.split("\n")
-    first = min([new.lineno, *(each.lineno for each in new.decorator_list)])
     lead = lines[new.lineno - 1][: new.col_offset]
-    return "\n".join(
-        [*lines[: first - 1], *(f"{lead}@{unparse(each)}" for each in decorators), *lines[new.lineno - 1 :]]
-    )
+    written = [f"{lead}@{unparse(each)}" for each in decorators]
+    return "\n".join([*lines[: first_line(new) - 1], *written, *lines[new.lineno - 1 :]])
 
 
 def _named(tree: ast.Module, name: str) -> list[Definition]:
