@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from ..records import Signature
 from ..syntax.headers import is_stub
-from ..syntax.source import Function, parse, unparse
+from ..syntax.source import Function, parse, statements, unparse
 
 _ASKED = r"\b(?:implement|write|create|build|define|make|design|add|develop|code|provide|complete|need|want)\b"
 _FIRST_WORDS = re.compile(
@@ -86,10 +86,7 @@ def _of(node: Function | ast.ClassDef) -> Signature:
 def _stub(text: str) -> Signature | None:
     """Return the last definition without a body in Python code: the whole text, or what is fenced in it."""
     for code in [text, *(match[2] for match in _FENCED.finditer(text))]:
-        try:
-            body = parse(code).body
-        except ValueError:
-            continue
+        body = statements(code)
         stubs = [node for node in body if isinstance(node, Function) and is_stub(node)]
         classes = [node for node in body if isinstance(node, ast.ClassDef) and _is_class_stub(node)]
         if len(classes) == 1 and (not stubs or stubs[-1].lineno < classes[0].lineno):
@@ -153,11 +150,10 @@ def _read(text: str, match: re.Match[str]) -> Signature | None:
     header = f"{word} {match['name']}({parameters}){f' -> {returns}' if returns else ''}"
     if not parameters.strip() and not returns and not match["kind"]:
         return None
-    try:
-        (node,) = parse(f"{header}: ...").body
-    except ValueError:
-        return None
-    return _of(node) if isinstance(node, Function) else None
+    match statements(f"{header}: ..."):
+        case [ast.FunctionDef() | ast.AsyncFunctionDef() as node]:
+            return _of(node)
+    return None
 
 
 def closing(text: str, start: int) -> int | None:

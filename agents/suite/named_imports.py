@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from ..records import UserModule
 from ..syntax.imports import KNOWN
-from ..syntax.source import is_definition, names_bound, parse
+from ..syntax.source import is_definition, names_bound, statements
 
 
 def named_imports(packages: Sequence[str], modules: Sequence[UserModule]) -> dict[str, str]:
@@ -27,12 +27,8 @@ def named_imports(packages: Sequence[str], modules: Sequence[UserModule]) -> dic
 
 def _definitions(module: UserModule) -> list[str]:
     source = module.files.get(f"{module.name}.py") or module.files.get(f"{module.name}/__init__.py") or ""
-    try:
-        body = parse(source).body
-    except ValueError:  # of a newer Python, perhaps
-        return []
     names: set[str] = set()
-    for node in body:
+    for node in statements(source):  # none where it is of a newer Python, perhaps
         if is_definition(node) or (isinstance(node, ast.ImportFrom) and node.level > 0):
             names |= names_bound(node)
     return sorted(name for name in names if not name.startswith("_"))

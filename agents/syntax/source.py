@@ -81,6 +81,14 @@ def parses(text: str) -> bool:
     return True
 
 
+def statements(text: str) -> list[ast.stmt]:
+    """Return the statements of `text`; there are none in what is not Python."""
+    try:
+        return parse(text).body
+    except ValueError:
+        return []
+
+
 def compile_error(text: str) -> str:
     """Why `text` can't be compiled, as a phrase; empty where it can. Nothing of it is run."""
     try:

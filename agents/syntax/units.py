@@ -10,7 +10,17 @@ from collections.abc import Iterator, Sequence
 from ..records.heal import Place, PlaceUnit
 from .imports import split_imports
 from .laid_out import LaidOut
-from .source import Definition, Function, compile_error, first_line, indented, is_definition, parse, unparse
+from .source import (
+    Definition,
+    Function,
+    compile_error,
+    first_line,
+    indented,
+    is_definition,
+    parse,
+    statements,
+    unparse,
+)
 from .splice import spliced
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
@@ -105,15 +115,12 @@ def replaced(text: str, place: Place, code: str) -> str:
 
 def _definitions_alone(text: str, code: str) -> list[str]:
     """The definitions in `code`, where it has nothing else, the file `text` has them all and others too."""
-    try:
-        there = [node.name for node in parse(text).body if is_definition(node)]
-        body = parse(code).body
-    except ValueError:
-        return []
+    before, body = statements(text), statements(code)
+    there = [node.name for node in before if is_definition(node)]
     names = [node.name for node in body if is_definition(node)]
     rest = [node for node in body if not is_definition(node) and not split_imports(node)]
     known = all(there.count(name) == 1 for name in names)
-    return names if names and known and not rest and len(parse(text).body) > len(body) else []
+    return names if known and not rest and len(before) > len(body) else []
 
 
 def _with_definition(text: str, place: Place, code: str) -> str:
