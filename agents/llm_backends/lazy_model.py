@@ -55,10 +55,11 @@ class LazyModel:
         """True once the model and its companions are open."""
         return all(each._model is not None for each in self._companions)
 
-    def open(self) -> None:
-        """Open the model and its companions. Raises ModelError and UsageError."""
+    def open(self) -> Iterator[None]:
+        """Open the model and its companions, one a step. Raises ModelError and UsageError."""
         for each in self._companions:
             each._opened()
+            yield
 
     def generate_stream(
         self, messages: list[ChatMessage | dict[str, Any]], stop_sequences: list[str] | None = None, **params: Any
