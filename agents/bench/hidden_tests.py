@@ -13,7 +13,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..errors import UsageError
 from ..sandbox import Sandbox
@@ -21,15 +21,12 @@ from .evalplus_job import Answer, ask_evalplus, require_evalplus
 from .results import Hidden
 from .tasks import BenchTask
 
-_NEITHER = Hidden(base=False, plus=False)
-
 
 @dataclass(frozen=True, slots=True)
 class HiddenFinding:
-    """The hidden tests' verdict on one solution, and the reason in a phrase."""
+    """The hidden tests' verdict on one solution; one that is `forged` passes against wrong expectations, too."""
 
-    hidden: Hidden
-    reason: str
+    hidden: Hidden = field(default_factory=lambda: Hidden(base=False, plus=False))
     forged: bool = False
 
 
@@ -54,7 +51,7 @@ class HiddenTests:
         return self.examine(task_id, solution).hidden
 
     def examine(self, task_id: str, solution: str) -> HiddenFinding:
-        """Judge as `judge` does, and give the reason."""
+        """Judge as `judge` does, and say if the solution forges its outcome."""
         key = (task_id, solution)
         with self._lock:
             known = self._findings.get(key)
@@ -90,17 +87,12 @@ class HiddenTests:
 
     def _examined(self, task: BenchTask, solution: str) -> HiddenFinding:
         answer = self._ask(task, [solution], [])
-        if not answer.judged:
-            return HiddenFinding(_NEITHER, answer.reason)
-        judged = answer.judged[0]
-        if not judged.base_passed:
-            return HiddenFinding(_NEITHER, f"base tests: {judged.base}")
-        control = self._ask(task, [], [solution])
-        if not control.accepted:
-            return HiddenFinding(_NEITHER, f"against wrong expectations: {control.reason}")
-        if control.accepted[0]:
-            return HiddenFinding(_NEITHER, "it passes against wrong expectations too", forged=True)
-        return HiddenFinding(Hidden(base=True, plus=judged.plus_passed), f"plus tests: {judged.plus}")
+        if not (answer.judged and answer.judged[0].base_passed):
+            return HiddenFinding()
+        accepted = self._ask(task, [], [solution]).accepted
+        if accepted != (0,):
+            return HiddenFinding(forged=bool(accepted))
+        return HiddenFinding(Hidden(base=True, plus=answer.judged[0].plus_passed))
 
 
 def _processors() -> int:

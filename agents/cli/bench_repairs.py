@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from .bench import MeasureOptions, Opened, measure, settings_of, write_results
 
 if TYPE_CHECKING:
-    from ..bench.proof import ProofReport, QuixBugsProof
+    from ..bench.proof import Proof
     from ..bench.repair_runner import RepairStrategy
     from ..bench.repair_tasks import RepairTask
     from ..bench.results import Hidden
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..verifier import Verifier
 
     _Judge = Callable[[str, str], Hidden]
-    _Prove = Callable[[], ProofReport | QuixBugsProof]
+    _Prove = Callable[[], Proof]
 
 
 _Strategies = Annotated[
