@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Sequence
 
 from ..syntax.collection import is_fixture, is_main_guard, is_test, last_name
@@ -86,65 +85,49 @@ def _is_check(node: ast.stmt) -> bool:
 
 
 def _demos(nodes: list[ast.stmt], entry: str | None) -> list[ast.stmt]:
-    """Return statements that are not needed by any definition, found until none is left to find."""
+    """Return statements that only demonstrate: no other one reads what they bind or fill."""
     own = {node.name for node in nodes if is_definition(node)} | ({entry} if entry else set())
-    uses = {node: _globals_of(node) for node in nodes}
-    readers = Counter(name for names in uses.values() for name in names)
-    demos: list[ast.stmt] = []
-    shown: frozenset[str] = frozenset()
-    left = nodes
+    reads = {node: _globals_of(node) for node in nodes}
+    demos = {node for node in nodes if _may_demonstrate(node, own) and not _prepares(node, nodes, entry)}
     while True:
-        found = []
-        for node in left:
-            others = frozenset(
-                name for name in names_bound(node) | uses[node] if readers[name] > (1 if name in uses[node] else 0)
-            )
-            sample = _is_sample(node, shown) and not names_bound(node) & others
-            if (sample or _is_demo(node, own, others)) and not _prepares(node, nodes, entry):
-                found.append(node)
-                readers.subtract(uses[node])
-        if not found:
-            return demos
-        demos.extend(found)
-        shown = names_used(demos)
-        left = [node for node in left if node not in found]
+        needed = frozenset().union(*(reads[node] for node in nodes if node not in demos))
+        shown = frozenset().union(*(reads[node] for node in demos if not _is_sample(node)))
+        wanted = {node for node in demos if (names_bound(node) | _touched(node)) & needed}
+        wanted |= {node for node in demos if _is_sample(node) and not names_bound(node) <= shown}
+        if not wanted:
+            return [node for node in nodes if node in demos]
+        demos -= wanted
 
 
 def _globals_of(node: ast.stmt) -> frozenset[str]:
-    """Module-level names that `node` may read; a definition's own parameters and locals are not among them."""
+    """Return module-level names that `node` may read: none of a definition's own parameters and locals."""
     if not is_definition(node):
         return names_used(node)
     return names_unbound(unparse(node)) | (names_used(node) & BUILTINS)
 
 
-def _is_sample(node: ast.stmt, shown: frozenset[str]) -> bool:
-    """Return True if `node` only names a value that dropped statements showed, such as `numbers = [3, 1]`."""
-    plain = isinstance(node, ast.Assign) and not any(isinstance(inner, ast.Call) for inner in ast.walk(node))
-    return (
-        plain and bool(names_bound(node)) and all(name in shown and name.islower() for name in names_bound(node))
-    )
+def _is_sample(node: ast.stmt) -> bool:
+    """Return True if `node` only names a value, as `numbers = [3, 1]` does for what shows it."""
+    return isinstance(node, ast.Assign) and not any(isinstance(inner, ast.Call) for inner in ast.walk(node))
 
 
-def _is_demo(node: ast.stmt, own: set[str], others: frozenset[str]) -> bool:
-    """Return True if `node` only demonstrates; `others` are those of its names that other statements read."""
-    if isinstance(node, ast.Import | ast.ImportFrom | ast.Delete | Definition) or is_main_guard(node):
-        return False
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-        return False
-    if isinstance(node, ast.Assert | ast.Pass):
-        return True
-    if any(isinstance(inner, ast.Import | ast.ImportFrom | Definition) for inner in ast.walk(node)):
+def _may_demonstrate(node: ast.stmt, own: set[str]) -> bool:
+    match node:
+        case ast.Import() | ast.ImportFrom() | ast.Delete() | ast.Expr(value=ast.Constant()):
+            return False
+        case ast.Assert() | ast.Pass():
+            return True
+    parts = list(ast.walk(node))
+    if is_main_guard(node) or any(isinstance(inner, ast.Import | ast.ImportFrom | Definition) for inner in parts):
         return False
     names = names_bound(node)
-    if names & others:
-        return False
-    called = {last_name(inner) for inner in ast.walk(node) if isinstance(inner, ast.Call)}
-    if called & (_TALKS | own):
+    called = {last_name(inner) for inner in parts if isinstance(inner, ast.Call)}
+    if called & (_TALKS | own) or (_is_sample(node) and names):
         # `Colour = make()` is a part of the module; `result = make()` shows what it does.
         return not names or any(name.islower() and not name.startswith("_") for name in names)
     if names or isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) or called & _SETS_UP:
         return False
-    return not _touched(node) & (others | own)
+    return not _touched(node) & own
 
 
 def _prepares(node: ast.stmt, nodes: list[ast.stmt], entry: str | None) -> bool:
