@@ -96,7 +96,8 @@ class Caller:
         if self._cache is not None and (cached := self._cache.find(request)) is not None:
             reply = self._repeat(request, cached)
         elif self._model is None:
-            raise self._missing(request)
+            source = self._cache or self._store
+            raise source.missing(request) if source else ValueError("neither a model nor a store")
         elif self._cache is None:
             reply = self._live(self._model, request)
         else:
@@ -118,7 +119,7 @@ class Caller:
             running = list(self._streams)
         for stream in running:
             stream.abandon()
-        for held_back in (self._pacer, self._cache.flights if self._cache else None):
+        for held_back in (self._pacer, self._cache):
             if held_back is not None:
                 held_back.wake()
 
@@ -126,10 +127,6 @@ class Caller:
         self._budget.charge(reply.usage)
         self._emit(Streamed(request, reply.text))
         return reply
-
-    def _missing(self, request: Request) -> Exception:
-        source = self._cache or self._store
-        return source.missing(request) if source else ValueError("neither a model nor a store")
 
     def _prepare(self, model: StreamingModel) -> None:
         """Open `model` where that is still to be done, in a thread that nobody is held up by."""

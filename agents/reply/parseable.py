@@ -16,10 +16,11 @@ _CODE_LINE = re.compile(
 )
 _CONTINUES = re.compile(r"[)\]}]|(?:else|elif|except|finally|case)\b")
 _DEFINITION = re.compile(r"^(?:async\s+def|def|class)\s+(\w+)", re.MULTILINE)
+_DOUBLE, _SINGLE = "\u201c\u201d\u201e\u2033", "\u2018\u2019\u201a\u2032"
 _TYPOGRAPHY = str.maketrans(
     {
-        **dict.fromkeys("\u201c\u201d\u201e\u2033", '"'),
-        **dict.fromkeys("\u2018\u2019\u201a\u2032", "'"),
+        **dict.fromkeys(_DOUBLE, '"'),
+        **dict.fromkeys(_SINGLE, "'"),
         **dict.fromkeys("\u2013\u2014\u2212", "-"),
         **dict.fromkeys("\u00a0\u2003\u2009\u202f\u3000", " "),
         "\u2026": "...",
@@ -29,6 +30,10 @@ _TYPOGRAPHY = str.maketrans(
         "\uff0c": ",",
         "\uff1a": ":",
     }
+)
+_STRING = re.compile(
+    rf"(?P<plain>'[^']*'|\"[^\"]*\")|[{_DOUBLE}](?P<double>[^{_DOUBLE}\"]*)[{_DOUBLE}\"]"
+    rf"|[{_SINGLE}](?P<single>[^{_SINGLE}']*)[{_SINGLE}']|."
 )
 _TRIES = 40
 """Repairs and cuts that are tried: each costs a parse."""
@@ -200,21 +205,16 @@ def _with_plain_characters(text: str) -> str:
 
 
 def _plain_line(line: str) -> str:
-    """Return `line` with typographic characters made plain, save inside strings in plain quotes."""
-    plain: list[str] = []
-    closing = ""
-    for character in line:
-        made = character.translate(_TYPOGRAPHY)
-        if not closing:
-            plain.append(made)
-            closing = made if made in {"'", '"'} else ""
-            typographic = made != character
-        elif (typographic and made == closing) or character == closing:
-            plain.append(closing)
-            closing = ""
-        else:
-            plain.append(character)
-    return "".join(plain)
+    """Return `line` with typographic characters made plain, save inside of strings."""
+    return _STRING.sub(_made_plain, line)
+
+
+def _made_plain(found: re.Match[str]) -> str:
+    if found["plain"]:
+        return found["plain"]
+    quote = found[0][0].translate(_TYPOGRAPHY)
+    text = found["double"] if found["single"] is None else found["single"]
+    return found[0].translate(_TYPOGRAPHY) if text is None else f"{quote}{text}{quote}"
 
 
 _REPAIRS: tuple[tuple[Callable[[str], str], str], ...] = (

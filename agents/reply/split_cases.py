@@ -131,7 +131,8 @@ def _split(function: Function, constants: Constants) -> list[Function]:
     body = function.body
     if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
         body = body[1:]
-    groups = _groups([node for node in body if not _is_print(node)])
+    said = [node for node in body if isinstance(node, ast.Expr) and last_name(node.value) == "print"]
+    groups = _groups([node for node in body if node not in said])
     if function.args.args or len(groups) < 2 or _share_state(groups, constants) or not _independent(groups):
         return [function]
     made = []
@@ -142,10 +143,6 @@ def _split(function: Function, constants: Constants) -> list[Function]:
         case.body = list(group)
         made.append(case)
     return made
-
-
-def _is_print(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and last_name(node.value) == "print"
 
 
 def _groups(body: Sequence[ast.stmt]) -> list[list[ast.stmt]]:

@@ -193,7 +193,7 @@ def _set_up(
 
 
 def _effects(node: ast.stmt) -> list[ast.stmt]:
-    """What later statements may need of `node`: of a check, that it asked an object for something."""
+    """Return the parts of `node` that later statements may need: of a check, the question to an object."""
     checked = node.test if isinstance(node, ast.Assert) else node.value if isinstance(node, ast.Expr) else None
     if not isinstance(checked, ast.Compare):
         return [] if isinstance(node, ast.Assert) else [node]
