@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from .source import is_definition, lines_in_strings, parse
 
@@ -131,7 +133,7 @@ class LaidOut:
         pending = [(node, 0)]
         while pending:
             outer, depth = pending.pop()
-            for inner in _blocks(outer):
+            for inner in chain.from_iterable(blocks(outer)):
                 lead = self.lead(inner)
                 if lead is None:
                     continue
@@ -141,12 +143,10 @@ class LaidOut:
         return levels
 
 
-def _blocks(node: ast.AST) -> list[ast.stmt]:
-    """The statements right inside of a statement: in its body, its branches, its handlers and its cases."""
-    found = []
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.stmt):
-            found.append(child)
-        elif isinstance(child, ast.ExceptHandler | ast.match_case):
-            found.extend(child.body)
-    return found
+def blocks(node: ast.AST) -> Iterator[Sequence[ast.stmt]]:
+    """Yield the blocks right inside of a statement: its body, its branches, its handlers' and its cases'."""
+    for inner in [node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())]:
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(inner, field, None)
+            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
+                yield block

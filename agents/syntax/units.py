@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from ..records.heal import Place, PlaceUnit
 from .imports import split_imports
-from .laid_out import LaidOut
+from .laid_out import LaidOut, blocks
 from .source import (
     Definition,
     Function,
@@ -242,14 +242,6 @@ def _size(file: LaidOut, node: ast.stmt) -> int:
     return file.line_end(node.end_lineno) - file.start(node)
 
 
-def _blocks(node: ast.stmt) -> Iterator[Sequence[ast.stmt]]:
-    for inner in [node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())]:
-        for field in ("body", "orelse", "finalbody"):
-            block = getattr(inner, field, None)
-            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
-                yield block
-
-
 def _statements(path: str, file: LaidOut, body: Sequence[ast.stmt], line: int, most: int) -> Place:
     """The statement that holds a line, or where that is too long the one in it; with those around that fit."""
     block = body
@@ -257,7 +249,7 @@ def _statements(path: str, file: LaidOut, body: Sequence[ast.stmt], line: int, m
         holding = next((node for node in block if _first(file, node) <= line <= (node.end_lineno or 0)), None)
         if holding is None:
             holding = min(block, key=lambda node: abs(node.lineno - line))
-        inner = [each for each in _blocks(holding) if each[0].lineno > holding.lineno]
+        inner = [each for each in blocks(holding) if each[0].lineno > holding.lineno]
         if _size(file, holding) <= most or not inner:
             break
         block = next(
