@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from ..errors import UsageError
@@ -41,7 +41,8 @@ class HiddenTests:
         self._tasks = {task.task_id: task for task in tasks}
         self._sandbox = sandbox
         self.jobs = jobs or _processors()
-        self._lane = _Lane(self.jobs)
+        self._slots = threading.BoundedSemaphore(self.jobs)
+        self._clearing = threading.Lock()
         self._lock = threading.Lock()
         self._findings: dict[tuple[str, str], Future[HiddenFinding]] = {}
         """By task id and solution."""
@@ -77,13 +78,21 @@ class HiddenTests:
             raise UsageError(f"The benchmark's data has no task {task_id}: give the file it comes from.") from None
 
     def _ask(self, task: BenchTask, solutions: Sequence[str], controls: Sequence[str]) -> Answer:
-        with self._lane.shared:
+        with self._slots:
             answer = ask_evalplus(self._sandbox, task, solutions, controls)
         if answer.judged and answer.judged[0].may_be_late:
             # Other jobs may have taken its time: once more without them, with limits measured anew.
-            with self._lane.alone():
+            with self._alone():
                 answer = ask_evalplus(self._sandbox, task, solutions, controls)
         return answer
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Wait until all other jobs are through, and keep others waiting."""
+        with self._clearing, ExitStack() as held:
+            for _ in range(self.jobs):
+                held.enter_context(self._slots)
+            yield
 
     def _examined(self, task: BenchTask, solution: str) -> HiddenFinding:
         answer = self._ask(task, [solution], [])
@@ -101,23 +110,3 @@ def _processors() -> int:
     if sys.platform == "linux":
         processors = len(os.sched_getaffinity(0))
     return processors
-
-
-class _Lane:
-    """Lets so many jobs run at once (`shared`), or one alone."""
-
-    def __init__(self, width: int) -> None:
-        self._width = width
-        self.shared = threading.BoundedSemaphore(width)
-        self._clearing = threading.Lock()
-
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Wait until all others are through, and keep them waiting."""
-        with self._clearing:
-            for _ in range(self._width):
-                self.shared.acquire()
-            try:
-                yield
-            finally:
-                self.shared.release(self._width)

@@ -31,6 +31,8 @@ _FENCED = re.compile(
 )
 _DEEPEST = 40
 """Brackets within brackets that are still read; without a bound, brackets that never close cost quadratic time."""
+_TYPE = re.compile(r"[A-Za-z_][\w.]*|'[\w.]+'|\"[\w.]+\"")
+_UNION = re.compile(r"\s*+\|\s*+(?=[A-Za-z_'\"])")
 _ANNOTATION = re.compile(r"\s*(?:->|→|➞)\s*")
 
 
@@ -190,17 +192,15 @@ def _annotation(rest: str, start: int) -> str:
     if not arrow:
         return ""
     place = arrow.end()
-    while True:
-        name = re.compile(r"[A-Za-z_][\w.]*|None|'[\w.]+'|\"[\w.]+\"").match(rest, place)
-        if not name:
-            return ""
+    while name := _TYPE.match(rest, place):
         place = name.end()
         if rest[place : place + 1] == "[":
             end = closing(rest, place)
             if end is None:
                 return ""
             place = end + 1
-        union = re.compile(r"\s*+\|\s*+(?=[A-Za-z_'\"])").match(rest, place)
+        union = _UNION.match(rest, place)
         if not union:
             return rest[arrow.end() : place].rstrip(".")
         place = union.end()
+    return ""
