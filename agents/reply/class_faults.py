@@ -11,7 +11,8 @@ from itertools import chain
 from ..records import Spec
 from ..spec.clauses import clauses
 from ..spec.signature import closing
-from ..syntax.source import Function, parse, parse_expression
+from ..syntax.definitions import Function
+from ..syntax.source import parse, parse_expression
 
 
 def class_fault(code: str, spec: Spec) -> str | None:

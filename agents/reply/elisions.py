@@ -7,8 +7,9 @@ import io
 import re
 import tokenize
 
+from ..syntax.definitions import Function
 from ..syntax.headers import is_stub, says_nothing
-from ..syntax.source import Function, names_used, parse
+from ..syntax.source import names_used, parse
 
 _ELISION = re.compile(
     r"""\#\s*+(?:

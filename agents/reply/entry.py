@@ -7,8 +7,9 @@ import ast
 from ..errors import ReplyError
 from ..records import Signature
 from ..syntax.collection import is_test
+from ..syntax.definitions import Function
 from ..syntax.headers import parameters
-from ..syntax.source import Function, names_bound, parse
+from ..syntax.source import names_bound, parse
 
 
 def with_entry(code: str, signature: Signature) -> tuple[str, tuple[str, ...]]:

@@ -12,11 +12,10 @@ from ..errors import ReplyError
 from ..records import PROGRAM_FILE, Spec, Test
 from ..suite import split
 from ..syntax.collection import is_fixture, is_main_guard, is_property, is_test, is_test_case, last_name
+from ..syntax.definitions import Function, is_definition
 from ..syntax.imports import KNOWN, USER_MODULE, Import, add_missing_imports, render_imports, split_imports
 from ..syntax.source import (
-    Function,
     compile_error,
-    is_definition,
     names_bound,
     names_unbound,
     names_used,

@@ -8,7 +8,8 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from ..syntax.source import Function, first_line, parse, parses
+from ..syntax.definitions import Function, first_line
+from ..syntax.source import parse, parses
 
 _CODE_LINE = re.compile(
     r"(?:import|from|def|class|async|if|for|while|try|with|assert|print)\b|[@\"'#(\[]"

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from ..errors import ReplyError
 from ..records import Spec, Test
 from ..syntax.collection import is_test
+from ..syntax.definitions import is_definition
 from ..syntax.imports import KNOWN, add_missing_imports
-from ..syntax.source import compile_error, is_definition, names_bound, names_unbound, parse
+from ..syntax.source import compile_error, names_bound, names_unbound, parse
 from .class_faults import class_fault
 from .elisions import left_out
 from .entry import with_entry

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from ..syntax.collection import last_name
-from ..syntax.source import Function, names_bound, names_used
+from ..syntax.definitions import Function
+from ..syntax.source import names_bound, names_used
 
 _Literal = ast.List | ast.Tuple | ast.Dict | ast.Set | ast.Constant | ast.UnaryOp
 Constants = Mapping[str, ast.expr]

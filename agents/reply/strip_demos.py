@@ -6,19 +6,9 @@ import ast
 from collections.abc import Sequence
 
 from ..syntax.collection import is_fixture, is_main_guard, is_test, last_name
+from ..syntax.definitions import Definition, Function, first_line, is_definition
 from ..syntax.imports import USER_MODULE, split_imports
-from ..syntax.source import (
-    BUILTINS,
-    Definition,
-    Function,
-    first_line,
-    is_definition,
-    names_bound,
-    names_unbound,
-    names_used,
-    parse,
-    unparse,
-)
+from ..syntax.source import BUILTINS, names_bound, names_unbound, names_used, parse, unparse
 from .split_cases import asserts
 
 _TALKS = frozenset({"print", "pprint", "input", "breakpoint", "help"})

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from ..records import Clause, Need, Spec
-from ..syntax.source import Definition, parse
+from ..syntax.definitions import Definition
+from ..syntax.source import parse
 from .doctests import shown
 from .kinds_of_input import kinds_in
 from .signature import closing

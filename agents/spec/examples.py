@@ -13,19 +13,10 @@ from typing import NamedTuple
 
 from ..records import PROGRAM_FILE, Example, Signature
 from ..syntax.collection import FIXTURES
+from ..syntax.definitions import is_definition
 from ..syntax.imports import KNOWN
 from ..syntax.literals import MAKERS
-from ..syntax.source import (
-    compile_error,
-    is_definition,
-    names_bound,
-    names_unbound,
-    names_used,
-    parse,
-    parses,
-    statements,
-    unparse,
-)
+from ..syntax.source import compile_error, names_unbound, names_used, parse, parses, statements, unparse
 from .doctests import Before, checks, shown
 from .in_line import in_line, states
 from .pairs import stated_pairs
@@ -174,7 +165,7 @@ def _set_up(
     fences = [index for index, line in enumerate(lines) if re.match(r"\s*(?:```|~~~)", line)]
     for start, end in zip(fences[::2], fences[1::2], strict=False):
         body = statements("\n".join(lines[start + 1 : end]))
-        own = {name for node in body if is_definition(node) for name in names_bound(node)}
+        own = {node.name for node in body if is_definition(node)}
         if doubtful[start] or (own and (signature is None or signature.name in own)):
             continue
         before = Before()

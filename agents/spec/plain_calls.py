@@ -6,7 +6,8 @@ import ast
 import re
 
 from ..records import Signature
-from ..syntax.source import Definition, parse, unparse
+from ..syntax.definitions import Definition
+from ..syntax.source import parse, unparse
 
 _ITERATES = re.compile(r"->\s*(?:\w+\.)*(?:Iterator|Generator|AsyncIterator|AsyncGenerator|AsyncIterable)\b")
 

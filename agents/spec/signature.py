@@ -7,8 +7,9 @@ import re
 from functools import lru_cache
 
 from ..records import Signature
+from ..syntax.definitions import Function
 from ..syntax.headers import is_stub
-from ..syntax.source import Function, parse, statements, unparse
+from ..syntax.source import parse, statements, unparse
 
 _ASKED = r"\b(?:implement|write|create|build|define|make|design|add|develop|code|provide|complete|need|want)\b"
 _FIRST_WORDS = re.compile(

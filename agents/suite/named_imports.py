@@ -7,8 +7,9 @@ import re
 from collections.abc import Sequence
 
 from ..records import UserModule
+from ..syntax.definitions import is_definition
 from ..syntax.imports import KNOWN
-from ..syntax.source import is_definition, names_bound, statements
+from ..syntax.source import names_bound, statements
 
 
 def named_imports(packages: Sequence[str], modules: Sequence[UserModule]) -> dict[str, str]:

@@ -8,11 +8,10 @@ from dataclasses import replace
 
 from ..records import Example, Spec, Test, TestOrigin
 from ..syntax.collection import FIXTURES, is_fixture, is_main_guard, is_test
+from ..syntax.definitions import Function, is_definition
 from ..syntax.imports import KNOWN, USER_MODULE, render_imports, split_imports
 from ..syntax.source import (
-    Function,
     indented,
-    is_definition,
     names_bound,
     names_unbound,
     names_used,

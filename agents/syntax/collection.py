@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from .source import Function, parse
+from .definitions import Function
+from .source import parse
 
 FIXTURES = frozenset({"tmp_path", "capsys"})
 """Of pytest's own, those that an example, or a test that claims a value, may use."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from ..records import Signature
-from .source import Function, names_used, statements
+from .definitions import Function
+from .source import names_used, statements
 
 
 def parameters(signature: Signature) -> ast.arguments | None:

@@ -8,7 +8,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from .source import is_definition, lines_in_strings, parse
+from .definitions import is_definition
+from .source import lines_in_strings, parse
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 """A line as Python counts them, with its end: a form feed ends none."""

@@ -12,10 +12,10 @@ import warnings
 from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import CodeType
-from typing import Literal, TypeGuard
+from typing import Literal
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-Definition = Function | ast.ClassDef
+from .definitions import Definition, first_line, is_definition
+
 _SCOPES = Definition | ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__", "__builtins__"}
 
@@ -115,17 +115,6 @@ def unparse(node: ast.AST) -> str:
         return ast.unparse(node)
     except RecursionError as error:
         raise ValueError("the code nests too deeply to be written out") from error
-
-
-def is_definition(node: ast.AST | None) -> TypeGuard[Definition]:
-    """Return True for a function and a class."""
-    return isinstance(node, Definition)
-
-
-def first_line(node: ast.stmt) -> int:
-    """Return the number of the line that a statement begins on, its decorators included."""
-    decorators = node.decorator_list if is_definition(node) else []
-    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def source_of(lines: Sequence[str], node: ast.stmt) -> str:

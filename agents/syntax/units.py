@@ -8,19 +8,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ..records.heal import Place, PlaceUnit
+from .definitions import Definition, Function, first_line, is_definition
 from .imports import split_imports
 from .laid_out import LaidOut, blocks
-from .source import (
-    Definition,
-    Function,
-    compile_error,
-    first_line,
-    indented,
-    is_definition,
-    parse,
-    statements,
-    unparse,
-)
+from .source import compile_error, indented, parse, statements, unparse
 from .splice import spliced
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
