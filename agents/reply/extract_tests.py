@@ -42,8 +42,8 @@ class _Module:
 
     imports: list[Import] = field(default_factory=list)
     shared: list[str] = field(default_factory=list)
-    tests: list[ast.stmt] = field(default_factory=list)
-    texts: dict[int, str] = field(default_factory=dict)
+    tests: list[tuple[ast.stmt, str | None]] = field(default_factory=list)
+    """Each with its text, where nothing in it had to change."""
     notes: dict[str, int] = field(default_factory=dict)
 
     def count(self, note: str) -> None:
@@ -58,7 +58,7 @@ def extract_tests(code: str, spec: Spec, limit: int) -> tuple[tuple[Test, ...], 
     entry = spec.signature.name if spec.signature else None
     module = _sorted_out(parse(code), code.split("\n"), entry)
     constants = _assigned(parse("\n".join(module.shared)))
-    cases = [case for node in module.tests for case in _cases(node, constants, module)]
+    cases = [case for test in module.tests for case in _cases(*test, constants, module)]
     chosen = _chosen(cases, module)
     imports, strange = _from_user_code(module.imports, entry, spec)
     source = "\n\n\n".join([render_imports(imports), *module.shared, *chosen])
@@ -98,10 +98,8 @@ def _sorted_out(tree: ast.Module, lines: Sequence[str], entry: str | None) -> _M
         elif isinstance(node, ast.ClassDef) and is_test_case(node):
             module.count("dropped a unittest class")
         elif is_test(node):
-            module.tests.append(node)
-            if node is written:
-                module.texts[id(node)] = source
-            else:
+            module.tests.append((node, source if node is written else None))
+            if node is not written:
                 module.count("made a test call asyncio.run")
         elif is_main_guard(node) or _is_idle(node):
             continue
@@ -139,14 +137,12 @@ def _assigned(tree: ast.Module) -> dict[str, ast.expr]:
     }
 
 
-def _cases(node: ast.stmt, constants: dict[str, ast.expr], module: _Module) -> list[str]:
+def _cases(node: ast.stmt, text: str | None, constants: dict[str, ast.expr], module: _Module) -> list[str]:
     """Return the sources of the single tests in `node`; its own text where nothing had to change."""
     cases = single_cases(node, constants)
     if len(cases) > 1:
         module.count("split a test of several cases")
-    if cases == [node] and id(node) in module.texts:
-        return [module.texts[id(node)]]
-    return [unparse(case) for case in cases]
+    return [text] if cases == [node] and text is not None else [unparse(case) for case in cases]
 
 
 def _chosen(cases: Sequence[str], module: _Module) -> list[str]:

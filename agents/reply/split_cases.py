@@ -86,16 +86,14 @@ def _rows(node: ast.expr, constants: Constants, width: int) -> list[list[ast.exp
         return None
     rows: list[list[ast.expr]] = []
     for item in node.elts:
-        if isinstance(item, ast.Call) and last_name(item) == "param":
-            if any(keyword.arg != "id" for keyword in item.keywords):
-                return None
-            row = list(item.args)
-        elif width == 1:
-            row = [item]
-        elif isinstance(item, ast.Tuple | ast.List):
-            row = list(item.elts)
-        else:
-            return None
+        match item:
+            case ast.Call(args=row, keywords=given) if last_name(item) == "param":
+                if any(keyword.arg != "id" for keyword in given):
+                    return None
+            case ast.List(elts=row) | ast.Tuple(elts=row) if width > 1:
+                pass
+            case _:
+                row = [item]
         if len(row) != width or any(isinstance(value, ast.Starred) for value in row):
             return None
         rows.append(row)
