@@ -56,8 +56,12 @@ def merged(tests: Sequence[Test]) -> tuple[str, tuple[str, ...], tuple[str, ...]
 
 
 def _pieces(test: Test) -> tuple[Piece, ...]:
-    texts = [source.strip("\n") for source in (test.preamble, test.source)]
-    return tuple(each for text in texts for node in parse(text).body for each in pieces_of(node, text.split("\n")))
+    pieces: list[Piece] = []
+    for source in (test.preamble, test.source):
+        text = source.strip("\n")
+        lines = text.split("\n")
+        pieces += [piece for node in parse(text).body for piece in pieces_of(node, lines)]
+    return tuple(pieces)
 
 
 def pieces_of(node: ast.stmt, lines: Sequence[str]) -> list[Piece]:
