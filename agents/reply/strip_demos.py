@@ -79,14 +79,22 @@ def _demos(nodes: list[ast.stmt], entry: str | None) -> list[ast.stmt]:
     own = {node.name for node in nodes if is_definition(node)} | ({entry} if entry else set())
     reads = {node: _globals_of(node) for node in nodes}
     demos = {node for node in nodes if _may_demonstrate(node, own) and not _prepares(node, nodes, entry)}
-    while True:
-        needed = frozenset().union(*(reads[node] for node in nodes if node not in demos))
-        shown = frozenset().union(*(reads[node] for node in demos if not _is_sample(node)))
-        wanted = {node for node in demos if (names_bound(node) | _touched(node)) & needed}
-        wanted |= {node for node in demos if _is_sample(node) and not names_bound(node) <= shown}
-        if not wanted:
-            return [node for node in nodes if node in demos]
-        demos -= wanted
+    makers: dict[str, list[ast.stmt]] = {}
+    for node in demos:
+        for name in names_bound(node) | _touched(node):
+            makers.setdefault(name, []).append(node)
+
+    def keep(pending: list[ast.stmt]) -> None:
+        while pending:
+            node = pending.pop()
+            demos.discard(node)
+            for name in reads[node]:
+                pending += makers.pop(name, ())
+
+    keep([node for node in nodes if node not in demos])
+    shown = frozenset().union(*(reads[node] for node in demos if not _is_sample(node)))
+    keep([node for node in demos if _is_sample(node) and not names_bound(node) <= shown])
+    return [node for node in nodes if node in demos]
 
 
 def _globals_of(node: ast.stmt) -> frozenset[str]:
