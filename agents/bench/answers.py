@@ -23,20 +23,16 @@ class SpecTask(Protocol):
     @property
     def task_id(self) -> str:
         """Name the task."""
-        ...
 
     @property
     def reference(self) -> str:
         """Return the module that solves it."""
-        ...
 
     def spec(self, strip_examples: bool = False) -> Spec:
         """Make the spec, with `strip_examples` without its examples."""
-        ...
 
     def solution(self, code: str) -> str:
         """Complete a strategy's module to the one that the hidden tests take."""
-        ...
 
 
 def with_answer(task: SpecTask, spec: Spec, ruling: Ruling, verifier: CachedVerifier) -> Spec | None:

@@ -54,12 +54,11 @@ class Judged:
 class Answer:
     """A job's answer: `judged` by solution, and by control how many wrong expectations it met (`accepted`).
 
-    Both are empty where a solution ended the job; `reason` then says how.
+    Both are empty where a solution ended the job.
     """
 
     judged: tuple[Judged, ...] = ()
     accepted: tuple[int, ...] = ()
-    reason: str = ""
 
 
 def require_evalplus(find: Callable[[str], object] = importlib.util.find_spec) -> None:
@@ -110,7 +109,7 @@ def ask_evalplus(
         raise SandboxBroken(_why(sandbox, first, ended))
     answer = _record(lines[1]) if len(lines) > 1 else {}
     if answer.get("nonce") != nonce:
-        return Answer(reason=str(ended.stopped or f"it ended the job (exit code {ended.exit_code})"))
+        return Answer()
     return Answer(tuple(map(_judged, answer["judged"])), tuple(answer["accepted"]))
 
 

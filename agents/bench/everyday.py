@@ -15,7 +15,7 @@ from ..records import Spec
 from ..spec import read_spec
 from ..syntax.source import parses
 from ..verifier import Verifier
-from .proof import ProofReport
+from .proof import Proof, passes, reference_fails
 from .quixbugs_tests import each
 from .results import Hidden
 
@@ -103,17 +103,15 @@ class EverydayTests:
         passed = self._verifier.verify(solution, self._tasks[task_id].tests).kind == "passed"
         return Hidden(base=passed, plus=passed)
 
-    def prove(self) -> ProofReport:
+    def prove(self) -> Proof:
         """Judge the references, which pass, and the broken ones, which fail. Raises SandboxBroken."""
         begun = time.monotonic()
         tasks = tuple(self._tasks.values())
-        broken = [(task, one) for task in tasks for one in task.broken]
+        broken = [(task.task_id, one) for task in tasks for one in task.broken]
         right = each(lambda task: self.judge(task.task_id, task.reference).plus, tasks)
-        passed = each(lambda pair: self.judge(pair[0].task_id, pair[1].code).plus, broken)
-        failing = tuple(task.task_id for task, passes in zip(tasks, right, strict=True) if not passes)
-        passing = tuple(
-            (task.task_id, f"breaks {one.clause!r}")
-            for (task, one), passes in zip(broken, passed, strict=True)
-            if passes
-        )
-        return ProofReport(len(tasks), len(broken), failing, passing, (), time.monotonic() - begun)
+        passed = each(lambda pair: self.judge(pair[0], pair[1].code).plus, broken)
+        failing = [reference_fails(task.task_id) for task, held in zip(tasks, right, strict=True) if not held]
+        pairs = [pair for pair, held in zip(broken, passed, strict=True) if held]
+        passing = [passes(name, f"breaks {one.clause!r}") for name, one in pairs]
+        shown = f"The hidden tests of {len(tasks)} tasks pass every reference solution and fail all {len(broken)} "
+        return Proof(f"{shown}broken ones", (*failing, *passing), time.monotonic() - begun)

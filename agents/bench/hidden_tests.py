@@ -12,8 +12,8 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 
 from ..errors import UsageError
 from ..sandbox import Sandbox
@@ -21,15 +21,12 @@ from .evalplus_job import Answer, ask_evalplus, require_evalplus
 from .results import Hidden
 from .tasks import BenchTask
 
-_NEITHER = Hidden(base=False, plus=False)
-
 
 @dataclass(frozen=True, slots=True)
 class HiddenFinding:
-    """The hidden tests' verdict on one solution, and the reason in a phrase."""
+    """The hidden tests' verdict on one solution; one that is `forged` passes against wrong expectations, too."""
 
-    hidden: Hidden
-    reason: str
+    hidden: Hidden = field(default_factory=lambda: Hidden(base=False, plus=False))
     forged: bool = False
 
 
@@ -44,7 +41,8 @@ class HiddenTests:
         self._tasks = {task.task_id: task for task in tasks}
         self._sandbox = sandbox
         self.jobs = jobs or _processors()
-        self._lane = _Lane(self.jobs)
+        self._slots = threading.BoundedSemaphore(self.jobs)
+        self._clearing = threading.Lock()
         self._lock = threading.Lock()
         self._findings: dict[tuple[str, str], Future[HiddenFinding]] = {}
         """By task id and solution."""
@@ -54,7 +52,7 @@ class HiddenTests:
         return self.examine(task_id, solution).hidden
 
     def examine(self, task_id: str, solution: str) -> HiddenFinding:
-        """Judge as `judge` does, and give the reason."""
+        """Judge as `judge` does, and say if the solution forges its outcome."""
         key = (task_id, solution)
         with self._lock:
             known = self._findings.get(key)
@@ -80,27 +78,30 @@ class HiddenTests:
             raise UsageError(f"The benchmark's data has no task {task_id}: give the file it comes from.") from None
 
     def _ask(self, task: BenchTask, solutions: Sequence[str], controls: Sequence[str]) -> Answer:
-        with self._lane.shared:
+        with self._slots:
             answer = ask_evalplus(self._sandbox, task, solutions, controls)
         if answer.judged and answer.judged[0].may_be_late:
             # Other jobs may have taken its time: once more without them, with limits measured anew.
-            with self._lane.alone():
+            with self._alone():
                 answer = ask_evalplus(self._sandbox, task, solutions, controls)
         return answer
 
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Wait until all other jobs are through, and keep others waiting."""
+        with self._clearing, ExitStack() as held:
+            for _ in range(self.jobs):
+                held.enter_context(self._slots)
+            yield
+
     def _examined(self, task: BenchTask, solution: str) -> HiddenFinding:
         answer = self._ask(task, [solution], [])
-        if not answer.judged:
-            return HiddenFinding(_NEITHER, answer.reason)
-        judged = answer.judged[0]
-        if not judged.base_passed:
-            return HiddenFinding(_NEITHER, f"base tests: {judged.base}")
-        control = self._ask(task, [], [solution])
-        if not control.accepted:
-            return HiddenFinding(_NEITHER, f"against wrong expectations: {control.reason}")
-        if control.accepted[0]:
-            return HiddenFinding(_NEITHER, "it passes against wrong expectations too", forged=True)
-        return HiddenFinding(Hidden(base=True, plus=judged.plus_passed), f"plus tests: {judged.plus}")
+        if not (answer.judged and answer.judged[0].base_passed):
+            return HiddenFinding()
+        accepted = self._ask(task, [], [solution]).accepted
+        if accepted != (0,):
+            return HiddenFinding(forged=bool(accepted))
+        return HiddenFinding(Hidden(base=True, plus=answer.judged[0].plus_passed))
 
 
 def _processors() -> int:
@@ -109,23 +110,3 @@ def _processors() -> int:
     if sys.platform == "linux":
         processors = len(os.sched_getaffinity(0))
     return processors
-
-
-class _Lane:
-    """Lets so many jobs run at once (`shared`), or one alone."""
-
-    def __init__(self, width: int) -> None:
-        self._width = width
-        self.shared = threading.BoundedSemaphore(width)
-        self._clearing = threading.Lock()
-
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Wait until all others are through, and keep them waiting."""
-        with self._clearing:
-            for _ in range(self._width):
-                self.shared.acquire()
-            try:
-                yield
-            finally:
-                self.shared.release(self._width)

@@ -24,35 +24,36 @@ BROKEN: Mapping[str, Callable[[str], str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class ProofReport:
-    """Tasks whose reference fails, broken solutions that pass (task and way), and tasks where the reference meets
-    wrong expectations. All are empty where the hidden tests can be relied on."""
+class Proof:
+    """The proof that hidden tests can be relied on: `shown` is what holds, `wrong` a phrase for each fault."""
 
-    tasks: int
-    broken: int
-    failing: tuple[str, ...]
-    passing: tuple[tuple[str, str], ...]
-    unmoved: tuple[str, ...]
+    shown: str
+    wrong: tuple[str, ...]
     seconds: float
 
     @property
     def holds(self) -> bool:
         """Return True if every right solution passed and every broken one failed."""
-        return not (self.failing or self.passing or self.unmoved)
+        return not self.wrong
 
     def __str__(self) -> str:
         if self.holds:
-            return (
-                f"The hidden tests of {self.tasks} tasks pass every reference solution and fail all "
-                f"{self.broken} broken ones ({self.seconds:.0f} s)."
-            )
-        wrong = [f"{task}: its reference fails" for task in self.failing]
-        wrong += [f"{task}: a solution that {way} passes" for task, way in self.passing]
-        wrong += [f"{task}: its reference passes against wrong expectations" for task in self.unmoved]
-        return f"The hidden tests cannot be relied on ({'; '.join(wrong)}): check the data and the machine's load."
+            return f"{self.shown} ({self.seconds:.0f} s)."
+        wrong = "; ".join(self.wrong)
+        return f"The hidden tests cannot be relied on ({wrong}): check the data and the machine's load."
 
 
-def prove(tasks: Sequence[BenchTask], sandbox: Sandbox, jobs: int | None = None) -> ProofReport:
+def reference_fails(task: str) -> str:
+    """Say that a task's reference does not pass."""
+    return f"{task}: its reference fails"
+
+
+def passes(task: str, way: str) -> str:
+    """Say that a broken solution passes."""
+    return f"{task}: a solution that {way} passes"
+
+
+def prove(tasks: Sequence[BenchTask], sandbox: Sandbox, jobs: int | None = None) -> Proof:
     """Judge every task's reference and four broken solutions, and the reference against wrong expectations.
 
     Raises UsageError and SandboxBroken.
@@ -62,13 +63,17 @@ def prove(tasks: Sequence[BenchTask], sandbox: Sandbox, jobs: int | None = None)
     with ThreadPoolExecutor(tests.jobs, thread_name_prefix="proof") as pool:
         answers = pool.map(lambda task: tests.rehearse(task.task_id, solutions(task)), tasks)
         seen = {task.task_id: answer for task, answer in zip(tasks, answers, strict=True)}
-    return ProofReport(
-        tasks=len(seen),
-        broken=len(seen) * len(BROKEN),
-        failing=tuple(name for name, it in seen.items() if not (it.judged and it.judged[0].plus_passed)),
-        passing=tuple((name, way) for name, answer in seen.items() for way in _passing(answer)),
-        unmoved=tuple(name for name, answer in seen.items() if any(answer.accepted)),
-        seconds=time.monotonic() - begun,
+    right = [name for name, it in seen.items() if it.judged and it.judged[0].plus_passed]
+    unmoved = [name for name, it in seen.items() if any(it.accepted)]
+    return Proof(
+        f"The hidden tests of {len(seen)} tasks pass every reference solution and fail all "
+        f"{len(seen) * len(BROKEN)} broken ones",
+        (
+            *(reference_fails(name) for name in seen if name not in right),
+            *(passes(name, way) for name, answer in seen.items() for way in _passing(answer)),
+            *(f"{name}: its reference passes against wrong expectations" for name in unmoved),
+        ),
+        time.monotonic() - begun,
     )
 
 
@@ -84,63 +89,26 @@ def _passing(answer: Answer) -> list[str]:
     return [way for way, judged in zip(BROKEN, answer.judged[1:], strict=True) if judged.base_passed]
 
 
-# --- QuixBugs -----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class QuixBugsProof:
-    """Programs whose reference fails an item or an input, whose bug no visible item shows, and broken programs
-    that are taken for correct (program and way). All are empty where the harness can be relied on."""
-
-    programs: int
-    failing: tuple[str, ...]
-    unseen: tuple[str, ...]
-    passing: tuple[tuple[str, str], ...]
-    seconds: float
-
-    @property
-    def holds(self) -> bool:
-        """Return True if every reference passed, and every buggy and broken program failed."""
-        return not (self.failing or self.unseen or self.passing)
-
-    def __str__(self) -> str:
-        if self.holds:
-            return (
-                f"{self.programs} references pass all items and inputs, {self.programs} buggy programs fail a "
-                f"visible item, {self.programs * len(BROKEN)} broken ones fail ({self.seconds:.0f} s)."
-            )
-        wrong = [f"{name}: its reference fails" for name in self.failing]
-        wrong += [f"{name}: no visible item shows its bug" for name in self.unseen]
-        wrong += [f"{name}: a program that {way} is taken for correct" for name, way in self.passing]
-        return f"QuixBugs can't be judged here ({'; '.join(wrong)}): check the checkout and the machine's load."
-
-
-def prove_quixbugs(
-    programs: Sequence[Program], splits: Mapping[str, Split], tests: QuixBugsTests
-) -> QuixBugsProof:
-    """Judge references, buggy programs and broken ones. Raises SandboxBroken."""
+def prove_quixbugs(programs: Sequence[Program], splits: Mapping[str, Split], tests: QuixBugsTests) -> Proof:
+    """Judge references, which pass all items and inputs, buggy programs, which fail a visible item, and broken
+    ones, which fail. Raises SandboxBroken."""
     begun = time.monotonic()
 
-    def names(holds: Callable[[Program], bool]) -> tuple[str, ...]:
-        return tuple(one.name for one, held in zip(programs, each(holds, programs), strict=True) if held)
+    def reasons(one: Program) -> list[str]:
+        held_out = splits[one.name].held_out
+        wrong = []
+        if not tests.judge(one.name, one.reference, tuple(one.items)).plus:
+            wrong.append(reference_fails(one.name))
+        if tests.verdict(one, one.buggy, splits[one.name].visible).kind not in ("failed", "stopped"):
+            wrong.append(f"{one.name}: no visible item shows its bug")
+        broken = {way: make(one.head) for way, make in BROKEN.items()}
+        ways = [way for way, code in broken.items() if tests.judge(one.name, code, held_out).plus]
+        return wrong + [passes(one.name, way) for way in ways]
 
-    def reference_fails(one: Program) -> bool:
-        return not tests.judge(one.name, one.reference, tuple(one.items)).plus
-
-    def bug_unseen(one: Program) -> bool:
-        return tests.verdict(one, one.buggy, splits[one.name].visible).kind not in ("failed", "stopped")
-
-    def taken_for_correct(one: Program, code: str) -> bool:
-        return tests.judge(one.name, code, splits[one.name].held_out).plus
-
-    return QuixBugsProof(
-        programs=len(programs),
-        failing=names(reference_fails),
-        unseen=names(bug_unseen),
-        passing=tuple(
-            (name, way)
-            for way, broken in BROKEN.items()
-            for name in names(lambda one, make=broken: taken_for_correct(one, make(one.head)))  # type: ignore[misc]
-        ),
-        seconds=time.monotonic() - begun,
+    count = len(programs)
+    return Proof(
+        f"{count} references pass all items and inputs, {count} buggy programs fail a visible item, "
+        f"{count * len(BROKEN)} broken ones fail",
+        tuple(reason for found in each(reasons, programs) for reason in found),
+        time.monotonic() - begun,
     )

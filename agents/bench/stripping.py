@@ -17,10 +17,9 @@ from typing import NamedTuple
 
 from ..spec.doctests import shown
 from ..spec.signature import closing
+from ..syntax.definitions import Function
 from ..syntax.literals import expression, is_value
 from ..syntax.source import parse, unparse
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _HEADING = re.compile(r"(?:for\s+)?examples?(?:\s+\d+)?\s*(?::.*)?", re.IGNORECASE)
 _FORMS = (

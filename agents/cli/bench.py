@@ -20,7 +20,7 @@ from ..terminal.console import Console
 
 if TYPE_CHECKING:
     from ..bench.layout import Table
-    from ..bench.proof import ProofReport, QuixBugsProof
+    from ..bench.proof import Proof
     from ..bench.repair_runner import RepairStrategy
     from ..bench.repair_tasks import RepairTask
     from ..bench.results import Hidden, TaskResult
@@ -70,7 +70,7 @@ class Opened:
     relied on, and what makes the runner of a measurement."""
 
     judge: Callable[[str, str], Hidden]
-    prove: Callable[[], ProofReport | QuixBugsProof]
+    prove: Callable[[], Proof]
     runner: Callable[[Means], Runner[Any, Any]]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import ModelError
@@ -16,33 +16,9 @@ from ..records import Reply, Request
 from .pacing import Bounds
 from .recorded import ReplyStore, request_key
 
-
-class Flights:
-    """Requests that are under way in this process, so that none is asked twice at the same time."""
-
-    def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._keys: set[tuple[str, ...]] = set()
-
-    @contextmanager
-    def alone(self, key: tuple[str, ...], bounds: Bounds) -> Iterator[None]:
-        """Wait until nobody else holds `key`, and hold it. Raises what `bounds.check` raises."""
-        with self._changed:
-            while key in self._keys:
-                bounds.check(0.0)
-                self._changed.wait(bounds.seconds_left())
-            self._keys.add(key)
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._keys.discard(key)
-                self._changed.notify_all()
-
-    def wake(self) -> None:
-        """Make everybody who waits look at their bounds again."""
-        with self._changed:
-            self._changed.notify_all()
+_changed = threading.Condition()
+_under_way: set[tuple[str, ...]] = set()
+"""Requests that this process is asking, so that none is asked twice at the same time."""
 
 
 class ReplyCache(ReplyStore):
@@ -50,9 +26,8 @@ class ReplyCache(ReplyStore):
     entry and for the first reply that can't be kept; neither ends a run. Safe to use from several threads and
     processes."""
 
-    def __init__(self, directory: Path, model_id: str, flights: Flights, on_damage: Callable[[str], None]) -> None:
+    def __init__(self, directory: Path, model_id: str, on_damage: Callable[[str], None]) -> None:
         super().__init__(directory, model_id, on_damage)
-        self.flights = flights
         self._failed = False
 
     def keep(self, request: Request, reply: Reply) -> Reply:
@@ -70,9 +45,27 @@ class ReplyCache(ReplyStore):
                 )
         return reply
 
-    def alone(self, request: Request, bounds: Bounds) -> AbstractContextManager[None]:
-        """Hold `request` against other threads that would ask the same of the same model."""
-        return self.flights.alone((str(self.directory), str(self.model_id), request_key(request)), bounds)
+    @contextmanager
+    def alone(self, request: Request, bounds: Bounds) -> Iterator[None]:
+        """Wait until no other thread asks the same of the same model, and keep the others from it. Raises what
+        `bounds.check` raises."""
+        key = (str(self.directory), str(self.model_id), request_key(request))
+        with _changed:
+            while key in _under_way:
+                bounds.check(0.0)
+                _changed.wait(bounds.seconds_left())
+            _under_way.add(key)
+        try:
+            yield
+        finally:
+            with _changed:
+                _under_way.discard(key)
+                _changed.notify_all()
+
+    def wake(self) -> None:
+        """Make everybody who waits look at their bounds again."""
+        with _changed:
+            _changed.notify_all()
 
     def missing(self, request: Request) -> ModelError:
         """The error for a request that must not be asked."""

@@ -11,7 +11,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
@@ -36,14 +36,6 @@ TRIES = 6
 TRIES_OF_KIND = {"network": 3, "no_chat_reply": 3, "empty_reply": 2}
 """Fewer where waiting seldom helps: nobody should wait half a minute to hear that no server runs."""
 JITTER = 1.0
-
-
-@dataclass
-class _Effort:
-    """Cost of one reply so far: usage of each try, and seconds of waiting for the rate limit."""
-
-    spent: list[Usage] = field(default_factory=list)
-    held_back: float = 0.0
 
 
 class Caller:
@@ -104,7 +96,8 @@ class Caller:
         if self._cache is not None and (cached := self._cache.find(request)) is not None:
             reply = self._repeat(request, cached)
         elif self._model is None:
-            raise self._missing(request)
+            source = self._cache or self._store
+            raise source.missing(request) if source else ValueError("neither a model nor a store")
         elif self._cache is None:
             reply = self._live(self._model, request)
         else:
@@ -126,7 +119,7 @@ class Caller:
             running = list(self._streams)
         for stream in running:
             stream.abandon()
-        for held_back in (self._pacer, self._cache.flights if self._cache else None):
+        for held_back in (self._pacer, self._cache):
             if held_back is not None:
                 held_back.wake()
 
@@ -135,26 +128,12 @@ class Caller:
         self._emit(Streamed(request, reply.text))
         return reply
 
-    def _missing(self, request: Request) -> Exception:
-        source = self._cache or self._store
-        return source.missing(request) if source else ValueError("neither a model nor a store")
-
     def _prepare(self, model: StreamingModel) -> None:
         """Open `model` where that is still to be done, in a thread that nobody is held up by."""
-
-        def opening() -> Iterator[None]:
-            assert isinstance(model, LazyModel)
-            model.open()
-            yield None
-
         if isinstance(model, LazyModel) and not model.is_open:
-            with self._listening(opening) as stream:
-                while True:
-                    try:
-                        stream.next(self._budget.seconds_left())
-                    except StopIteration:
-                        break
-                    self._require_going_on()
+            with self._listening(model.open) as stream:
+                for _ in self._deltas(stream, model):
+                    pass
         if self._budget.max_cost is not None and model.cost_usd(1, 1) is None:
             raise UsageError(
                 f"--max-cost can't be kept: LiteLLM lists no price for {model.model_id}; use --max-tokens instead."
@@ -162,11 +141,16 @@ class Caller:
 
     def _live(self, model: StreamingModel, request: Request) -> Reply:
         self._prepare(model)
-        effort = _Effort()
+        spent: list[Usage] = []
+        held_back = 0.0  # waiting for the rate limit, which is no impatience with this reply
         began = time.monotonic()
         for number in itertools.count(1):
+            self._require_going_on()
+            turn = self._pacer.turn(self._bounds) if self._pacer else contextlib.nullcontext(0.0)
             try:
-                streamed = self._paced(model, request, effort)
+                with turn as seconds:
+                    held_back += seconds
+                    streamed = self._try(model, request, spent)
                 break
             except ModelError as fault:
                 if not fault.transient or number >= TRIES_OF_KIND.get(fault.kind, TRIES):
@@ -174,30 +158,21 @@ class Caller:
                 # The server's wish, else exponential backoff; with jitter, so that calls do not return together.
                 asked = backoff_seconds(number) if fault.retry_after is None else fault.retry_after
                 wait = asked + random.uniform(0, JITTER)
-                if time.monotonic() - began - effort.held_back + wait >= PATIENCE_SECONDS:
+                if time.monotonic() - began - held_back + wait >= PATIENCE_SECONDS:
                     raise
                 try:
                     self._budget.check(wait=wait)
-                except GreenloopError as spent:
-                    raise spent from fault
+                except GreenloopError as over:
+                    raise over from fault
                 self._emit(Note(f"{fault} Trying again in {wait:.0f} s.", warning=True))
             self._sleep(wait)
-            self._require_going_on()
         return Reply(
             text=streamed.answer(request.stop),
             finish=streamed.finish,
-            usage=reduce(add, effort.spent),
+            usage=reduce(add, spent),
             model=model.model_id,
             tokens_per_second=streamed.final.tokens_per_second if streamed.final else None,
         )
-
-    def _paced(self, model: StreamingModel, request: Request, effort: _Effort) -> StreamedReply:
-        self._require_going_on()
-        if self._pacer is None:
-            return self._try(model, request, effort.spent)
-        with self._pacer.turn(self._bounds) as seconds:
-            effort.held_back += seconds
-            return self._try(model, request, effort.spent)
 
     def _try(self, model: StreamingModel, request: Request, spent: list[Usage]) -> StreamedReply:
         streamed = StreamedReply()

@@ -7,7 +7,6 @@ for a batch, which decode together. Measurements: docs/performance.md.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import queue
 import threading
@@ -104,9 +103,8 @@ class EmbeddedModel(Model):  # type: ignore[misc]
         self._load = load
         self._server: Server | None = None
         self._lock: Any = None
-        self._guard = threading.Lock()
+        self._opening = threading.Lock()
         self._free = threading.BoundedSemaphore(slots)
-        self._under_way: set[_Decoding] = set()
         self._closed = False
 
     def generate_stream(
@@ -123,30 +121,37 @@ class EmbeddedModel(Model):  # type: ignore[misc]
             "stream": True,
             "stream_options": {"include_usage": True},
         }
+        chunks: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        given_up = threading.Event()
+
+        def take(chunk: Any) -> bool:
+            chunks.put(chunk)
+            return given_up.is_set() or self._closed
+
+        def serve() -> None:
+            try:
+                answer = self._opened().handle_chat_completions(body, take)
+                if isinstance(answer, dict):  # an error comes as the answer, with no chunk before it
+                    chunks.put(answer)
+            except Exception as error:
+                chunks.put(error)
+            finally:
+                self._free.release()
+                chunks.put(_END)
+
         self._free.acquire()  # a reply that was given up while its prompt is read holds its slot until then
-        decoding = _Decoding(body, self._ended)
+        # In a thread of its own, so that the asking one can be interrupted while a prompt is read.
+        thread = threading.Thread(target=serve, name="embedded-model", daemon=True)
+        thread.start()
         try:
-            with self._guard:
-                if self._closed:
-                    raise ModelError("runtime", "The embedded model was closed; start the run again.")
-                self._under_way.add(decoding)
-                if self._server is None:
-                    self._lock = _machine_lock(self._on_wait)
-                    self._server = self._load(self._weights, usable_cores(), self.parallel)
-                server = self._server
-        except BaseException:
-            self._ended(decoding)
-            raise
-        yield from decoding.deltas(server)
+            yield from _deltas(iter(chunks.get, _END))
+        finally:
+            given_up.set()
+            thread.join(PATIENCE_SECONDS)
 
     def cost_usd(self, prompt_tokens: int, completion_tokens: int, cached_prompt_tokens: int = 0) -> float | None:
         """Nothing: it runs on the user's own machine."""
         return 0.0
-
-    def cancel(self) -> None:
-        """Stop every reply under way at its next token."""
-        for decoding in tuple(self._under_way):
-            decoding.cancel()
 
     def close(self) -> None:
         """Stop decoding, unload the model and let the next run on this machine have it.
@@ -154,77 +159,33 @@ class EmbeddedModel(Model):  # type: ignore[misc]
         A prompt that is still being read can't be stopped: then the model stays until this process ends.
         """
         self._closed = True
-        self.cancel()
-        if not self._guard.acquire(timeout=PATIENCE_SECONDS):
-            return
-        with contextlib.ExitStack() as held:
-            held.callback(self._guard.release)
-            deadline = time.monotonic() + PATIENCE_SECONDS
-            for decoding in tuple(self._under_way):
-                decoding.join(deadline - time.monotonic())
-            if self._under_way:
-                return
+        deadline, held = time.monotonic() + PATIENCE_SECONDS, 0
+        while held < self.parallel and self._free.acquire(timeout=max(0.0, deadline - time.monotonic())):
+            held += 1
+        if held == self.parallel:
             self._server = None
             if self._lock is not None:
                 self._lock.release()
                 self._lock = None
+        if held:
+            self._free.release(held)
 
-    def _ended(self, decoding: _Decoding) -> None:
-        """Give the slot of `decoding` to the next request."""
-        self._under_way.discard(decoding)
-        self._free.release()
-
-
-class _Decoding:
-    """One request, answered in a thread of its own, so that the asking one can be interrupted while a prompt is
-    read. `on_end` is called once the server is done with it."""
-
-    def __init__(self, body: dict[str, Any], on_end: Callable[[_Decoding], None]) -> None:
-        self._body = body
-        self._on_end = on_end
-        self._cancelled = threading.Event()
-        self._chunks: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._thread: threading.Thread | None = None
-
-    def deltas(self, server: Server) -> Iterator[ChatMessageStreamDelta]:
-        """The answer of `server`; closing the iterator stops the decoding. Raises ModelError."""
-        self._thread = threading.Thread(target=self._serve, args=(server,), name="embedded-model", daemon=True)
-        self._thread.start()
-        try:
-            yield from _deltas(iter(self._chunks.get, _END))
-        finally:
-            self.cancel()
-            self.join(PATIENCE_SECONDS)
-
-    def cancel(self) -> None:
-        """Stop at the next token."""
-        self._cancelled.set()
-
-    def join(self, seconds: float) -> None:
-        """Wait for the server to be done with it, at most `seconds`."""
-        if self._thread is not None:
-            self._thread.join(max(0.0, seconds))
-
-    def _serve(self, server: Server) -> None:
-        try:
-            answer = server.handle_chat_completions(self._body, self._take_chunk)
-            if isinstance(answer, dict):  # an error comes as the answer, with no chunk before it
-                self._chunks.put(answer)
-        except Exception as error:
-            self._chunks.put(error)
-        finally:
-            self._on_end(self)
-            self._chunks.put(_END)
-
-    def _take_chunk(self, chunk: Any) -> bool:
-        self._chunks.put(chunk)
-        return self._cancelled.is_set()
+    def _opened(self) -> Server:
+        with self._opening:
+            if self._closed:
+                raise ModelError("runtime", "The embedded model was closed; start the run again.")
+            if self._server is None:
+                self._lock = self._lock or _machine_lock(self._on_wait)
+                self._server = self._load(self._weights, usable_cores(), self.parallel)
+            return self._server
 
 
 def _deltas(chunks: Iterator[Any]) -> Iterator[ChatMessageStreamDelta]:
     """The server's chunks as smolagents' deltas. Raises ModelError for an error among them."""
     finish_reason: str | None = None
     for chunk in chunks:
+        if isinstance(chunk, ModelError):
+            raise chunk
         if isinstance(chunk, Exception):
             raise ModelError("runtime", f"The embedded model broke off ({chunk}); start the run again.") from chunk
         if "error" in chunk:

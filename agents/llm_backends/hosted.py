@@ -14,7 +14,7 @@ import httpx
 
 from ..errors import ModelError, UsageError
 from .explain_errors import explain
-from .litellm_import import load_litellm
+from .litellm_import import load_litellm, price_usd
 from .model_names import HOSTED_PARALLEL, with_provider
 from .providers import is_ollama, provider_of
 from .smolagents_import import ChatMessage, ChatMessageStreamDelta, LiteLLMModel, TokenUsage
@@ -90,26 +90,6 @@ class HostedModel(LiteLLMModel):  # type: ignore[misc]
     def cost_usd(self, prompt_tokens: int, completion_tokens: int, cached_prompt_tokens: int = 0) -> float | None:
         """Price of so many tokens by LiteLLM's price data (0 for Ollama); None where it lists no such model."""
         return price_usd(self.model_id, prompt_tokens, completion_tokens, cached_prompt_tokens)
-
-
-def price_usd(
-    model_id: str, prompt_tokens: int, completion_tokens: int, cached_prompt_tokens: int = 0
-) -> float | None:
-    """Price of so many tokens of `model_id` by LiteLLM's price data (0 for Ollama); None where it lists none."""
-    if is_ollama(model_id):
-        return 0.0
-    try:
-        prompt, completion = load_litellm().cost_per_token(
-            model=model_id,
-            prompt_tokens=prompt_tokens,
-            completion_tokens=completion_tokens,
-            cache_read_input_tokens=cached_prompt_tokens,
-        )
-    except Exception as error:  # LiteLLM raises a bare Exception for a model without a price
-        if "isn't mapped" in str(error):
-            return None
-        raise
-    return float(prompt + completion)
 
 
 def hosted_model(

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..errors import GreenloopError, ModelError
+from .litellm_import import price_usd
 from .model_names import is_embedded
-from .providers import is_ollama
 
 if TYPE_CHECKING:
     from .smolagents_import import ChatMessage, ChatMessageStreamDelta
@@ -55,10 +55,11 @@ class LazyModel:
         """True once the model and its companions are open."""
         return all(each._model is not None for each in self._companions)
 
-    def open(self) -> None:
-        """Open the model and its companions. Raises ModelError and UsageError."""
+    def open(self) -> Iterator[None]:
+        """Open the model and its companions, one a step. Raises ModelError and UsageError."""
         for each in self._companions:
             each._opened()
+            yield
 
     def generate_stream(
         self, messages: list[ChatMessage | dict[str, Any]], stop_sequences: list[str] | None = None, **params: Any
@@ -70,10 +71,8 @@ class LazyModel:
         """Price of so many tokens by the model's id; the model need not be open for that."""
         if self._model_id is None or self._model is not None:
             return self._opened().cost_usd(prompt_tokens, completion_tokens, cached_prompt_tokens)
-        if is_embedded(self._model_id) or is_ollama(self._model_id):
+        if is_embedded(self._model_id):
             return 0.0
-        from .hosted import price_usd
-
         return price_usd(self._model_id, prompt_tokens, completion_tokens, cached_prompt_tokens)
 
     def close(self) -> None:

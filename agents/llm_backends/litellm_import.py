@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from .providers import is_ollama
+
 _SWITCH = "PYTHON_DOTENV_DISABLED"  # python-dotenv looks at it whenever it is asked to load a file
 _lock = threading.RLock()
 
@@ -40,3 +42,23 @@ def load_litellm() -> Any:
         # Its handler writes to standard output, where only the JSON document may stand.
         logging.getLogger(name).handlers[:] = [logging.NullHandler()]
     return litellm
+
+
+def price_usd(
+    model_id: str, prompt_tokens: int, completion_tokens: int, cached_prompt_tokens: int = 0
+) -> float | None:
+    """Price of so many tokens of `model_id` by LiteLLM's price data (0 for Ollama); None where it lists none."""
+    if is_ollama(model_id):
+        return 0.0
+    try:
+        prompt, completion = load_litellm().cost_per_token(
+            model=model_id,
+            prompt_tokens=prompt_tokens,
+            completion_tokens=completion_tokens,
+            cache_read_input_tokens=cached_prompt_tokens,
+        )
+    except Exception as error:  # LiteLLM raises a bare Exception for a model without a price
+        if "isn't mapped" in str(error):
+            return None
+        raise
+    return float(prompt + completion)

@@ -11,9 +11,8 @@ from itertools import chain
 from ..records import Spec
 from ..spec.clauses import clauses
 from ..spec.signature import closing
+from ..syntax.definitions import Function
 from ..syntax.source import parse, parse_expression
-
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def class_fault(code: str, spec: Spec) -> str | None:
@@ -24,8 +23,8 @@ def class_fault(code: str, spec: Spec) -> str | None:
     return next(chain(_hidden(tree), _called_otherwise(tree, spec), _left_out(tree, spec)), None)
 
 
-def _methods(owner: ast.ClassDef) -> dict[str, _Function]:
-    return {node.name: node for node in owner.body if isinstance(node, _Function) and not node.decorator_list}
+def _methods(owner: ast.ClassDef) -> dict[str, Function]:
+    return {node.name: node for node in owner.body if isinstance(node, Function) and not node.decorator_list}
 
 
 def _hidden(tree: ast.Module) -> Iterator[str]:

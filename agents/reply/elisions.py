@@ -7,6 +7,7 @@ import io
 import re
 import tokenize
 
+from ..syntax.definitions import Function
 from ..syntax.headers import is_stub, says_nothing
 from ..syntax.source import names_used, parse
 
@@ -27,7 +28,6 @@ _ELISION = re.compile(
     )$""",
     re.IGNORECASE | re.VERBOSE,
 )
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def left_out(code: str, entry: str | None) -> str | None:
@@ -42,7 +42,7 @@ def left_out(code: str, entry: str | None) -> str | None:
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and node.name == entry and _is_empty_class(node):
             return f"the class `{node.name}` has no method with a body; write every method in full"
-        if isinstance(node, _Function) and is_stub(node):
+        if isinstance(node, Function) and is_stub(node):
             others = names_used([other for other in tree.body if other is not node])
             if node.name == entry or (entry and node.name in others and not node.decorator_list):
                 return f"the function `{node.name}` has no body; write it in full"
@@ -52,7 +52,7 @@ def left_out(code: str, entry: str | None) -> str | None:
 def _is_empty_class(node: ast.ClassDef) -> bool:
     if node.bases or node.decorator_list:
         return False
-    return all((isinstance(item, _Function) and is_stub(item)) or says_nothing(item) for item in node.body)
+    return all((isinstance(item, Function) and is_stub(item)) or says_nothing(item) for item in node.body)
 
 
 def _comments(code: str) -> list[str]:

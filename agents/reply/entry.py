@@ -7,10 +7,9 @@ import ast
 from ..errors import ReplyError
 from ..records import Signature
 from ..syntax.collection import is_test
+from ..syntax.definitions import Function
 from ..syntax.headers import parameters
 from ..syntax.source import names_bound, parse
-
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def with_entry(code: str, signature: Signature) -> tuple[str, tuple[str, ...]]:
@@ -25,7 +24,7 @@ def with_entry(code: str, signature: Signature) -> tuple[str, tuple[str, ...]]:
         return code, ()
     if signature.kind == "function" and (wrapper := _around_method(tree, signature)):
         return f"{code.rstrip()}\n\n\n{wrapper}\n", (f"made the method {name} a function",)
-    kind = ast.ClassDef if signature.kind == "class" else _Function
+    kind = ast.ClassDef if signature.kind == "class" else Function
     others = [node.name for node in tree.body if isinstance(node, kind) and not is_test(node)]
     found = f"it defines {', '.join(others[:5])} instead" if others else "it defines none"
     raise ReplyError(f"the code must define a {signature.kind} named `{name}`; {found}")
@@ -34,7 +33,7 @@ def with_entry(code: str, signature: Signature) -> tuple[str, tuple[str, ...]]:
 def _around_method(tree: ast.Module, signature: Signature) -> str | None:
     """Return a function that calls the method of that name of a class which is made without arguments."""
     for owner in (node for node in tree.body if isinstance(node, ast.ClassDef) and not is_test(node)):
-        methods = {node.name: node for node in owner.body if isinstance(node, _Function)}
+        methods = {node.name: node for node in owner.body if isinstance(node, Function)}
         made = "__init__" not in methods or _needs_only_self(methods["__init__"].args)
         if not made or not isinstance(methods.get(signature.name), ast.FunctionDef):
             continue

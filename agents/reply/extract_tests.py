@@ -12,6 +12,7 @@ from ..errors import ReplyError
 from ..records import PROGRAM_FILE, Spec, Test
 from ..suite import split
 from ..syntax.collection import is_fixture, is_main_guard, is_property, is_test, is_test_case, last_name
+from ..syntax.definitions import Function, is_definition
 from ..syntax.imports import KNOWN, USER_MODULE, Import, add_missing_imports, render_imports, split_imports
 from ..syntax.source import (
     compile_error,
@@ -29,7 +30,10 @@ from .async_tests import made_plain
 from .split_cases import asserts, single_cases
 
 _TOOLS = frozenset({"pytest", "unittest", "hypothesis", "numpy", "pandas"}) | sys.stdlib_module_names
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_OF_HYPOTHESIS = {
+    **{name: f"from hypothesis import {name}" for name in ("assume", "given", "settings")},
+    "st": "from hypothesis import strategies as st",
+}
 
 
 @dataclass
@@ -38,9 +42,8 @@ class _Module:
 
     imports: list[Import] = field(default_factory=list)
     shared: list[str] = field(default_factory=list)
-    tests: list[ast.stmt] = field(default_factory=list)
-    loose: list[ast.stmt] = field(default_factory=list)
-    texts: dict[int, str] = field(default_factory=dict)
+    tests: list[tuple[ast.stmt, str | None]] = field(default_factory=list)
+    """Each with its text, where nothing in it had to change."""
     notes: dict[str, int] = field(default_factory=dict)
 
     def count(self, note: str) -> None:
@@ -55,13 +58,14 @@ def extract_tests(code: str, spec: Spec, limit: int) -> tuple[tuple[Test, ...], 
     entry = spec.signature.name if spec.signature else None
     module = _sorted_out(parse(code), code.split("\n"), entry)
     constants = _assigned(parse("\n".join(module.shared)))
-    cases = [case for node in module.tests for case in _cases(node, constants, module)]
+    cases = [case for test in module.tests for case in _cases(*test, constants, module)]
     chosen = _chosen(cases, module)
     imports, strange = _from_user_code(module.imports, entry, spec)
-    body = "\n\n\n".join([*module.shared, *chosen])
-    imports = [*imports, *_hypothesis_imports(imports, body)]
-    imports = [*imports, *_entry_imports(imports, body, entry)]
-    source, added = add_missing_imports(f"{render_imports(imports)}\n\n\n{body}")
+    source = "\n\n\n".join([render_imports(imports), *module.shared, *chosen])
+    known = dict(_OF_HYPOTHESIS) if any(map(is_property, parse(source).body)) else {}
+    own = {entry} if entry else names_unbound(source) - KNOWN.keys() - known.keys()
+    known |= {name: f"from {USER_MODULE} import {name}" for name in own}
+    source, added = add_missing_imports(source, known)
     tests = [test for test in split(source, "generated") if _is_about(test, spec, strange, module)]
     if len(tests) > limit:
         module.notes[f"kept the first {limit} of {len(tests)} tests"] = 1
@@ -81,7 +85,7 @@ def _why_none(module: _Module, entry: str | None) -> str:
 
 def _sorted_out(tree: ast.Module, lines: Sequence[str], entry: str | None) -> _Module:
     module = _Module()
-    read = names_used([node for node in tree.body if isinstance(node, _Function | ast.ClassDef)])
+    read = names_used([node for node in tree.body if is_definition(node)])
     for written in tree.body:
         node = made_plain(written)
         source = source_of(lines, node) if node is written else unparse(node)
@@ -94,20 +98,13 @@ def _sorted_out(tree: ast.Module, lines: Sequence[str], entry: str | None) -> _M
         elif isinstance(node, ast.ClassDef) and is_test_case(node):
             module.count("dropped a unittest class")
         elif is_test(node):
-            module.tests.append(node)
-            if node is written:
-                module.texts[id(node)] = source
-            else:
+            module.tests.append((node, source if node is written else None))
+            if node is not written:
                 module.count("made a test call asyncio.run")
         elif is_main_guard(node) or _is_idle(node):
             continue
-        elif isinstance(node, _Function | ast.ClassDef) or names_bound(node) & read:
+        elif is_definition(node) or names_bound(node) & read:
             module.shared.append(source_of(lines, node))
-        else:
-            module.loose.append(node)
-    if any(asserts(node) for node in module.loose):
-        module.tests.append(_gathered(module.loose, entry))
-        module.count("made tests of asserts outside any function")
     return module
 
 
@@ -116,7 +113,7 @@ def _implements(node: ast.stmt, entry: str | None) -> bool:
     if entry is None or is_fixture(node):
         return False
     if isinstance(node, ast.ClassDef) and not is_test(node):
-        methods = {item.name for item in node.body if isinstance(item, _Function)}
+        methods = {item.name for item in node.body if isinstance(item, Function)}
         return node.name == entry or entry in methods
     if isinstance(node, ast.Try):
         return False
@@ -130,14 +127,6 @@ def _is_idle(node: ast.stmt) -> bool:
     return not asserts(node) or last_name(node.value) in {"print", "main"}
 
 
-def _gathered(loose: Sequence[ast.stmt], entry: str | None) -> ast.stmt:
-    """Module-level asserts, and the assignments between them, as the body of one test."""
-    (function,) = parse(f"def test_{entry or 'module'}(): pass").body
-    assert isinstance(function, ast.FunctionDef)
-    function.body = list(loose)
-    return function
-
-
 def _assigned(tree: ast.Module) -> dict[str, ast.expr]:
     return {
         target.id: node.value
@@ -148,14 +137,12 @@ def _assigned(tree: ast.Module) -> dict[str, ast.expr]:
     }
 
 
-def _cases(node: ast.stmt, constants: dict[str, ast.expr], module: _Module) -> list[str]:
+def _cases(node: ast.stmt, text: str | None, constants: dict[str, ast.expr], module: _Module) -> list[str]:
     """Return the sources of the single tests in `node`; its own text where nothing had to change."""
     cases = single_cases(node, constants)
     if len(cases) > 1:
         module.count("split a test of several cases")
-    if cases == [node] and id(node) in module.texts:
-        return [module.texts[id(node)]]
-    return [unparse(case) for case in cases]
+    return [text] if cases == [node] and text is not None else [unparse(case) for case in cases]
 
 
 def _chosen(cases: Sequence[str], module: _Module) -> list[str]:
@@ -212,34 +199,11 @@ def _from_user_code(imports: Sequence[Import], entry: str | None, spec: Spec) ->
             alias = item.binds
             fixed.append(Import(0, USER_MODULE, None, alias if alias != USER_MODULE else None))
         elif item.name != "*":
-            name = item.name or entry or item.module
+            name = entry if entry and item.binds == entry else item.name or item.module
             if entry and name != entry and re.search(rf"\b{re.escape(name)}\b", spec.text) is None:
-                if name.lower().replace("_", "") == entry.lower().replace("_", ""):
-                    item, name = item._replace(alias=item.alias or name), entry
-                else:
-                    strange.add(item.binds)
+                strange.add(item.binds)
             fixed.append(Import(0, USER_MODULE, name, item.alias if item.alias != name else None))
     return fixed, strange
-
-
-def _entry_imports(imports: Sequence[Import], body: str, entry: str | None) -> list[Import]:
-    """Imports from `user_code` that the tests lack; without a signature, every name that is unknown elsewhere."""
-    missing = names_unbound(f"{render_imports(imports)}\n{body}", entry)
-    names = missing & {entry} if entry else missing - KNOWN.keys()
-    return [Import(0, USER_MODULE, name, None) for name in sorted(names)]
-
-
-def _hypothesis_imports(imports: Sequence[Import], body: str) -> list[Import]:
-    """Return imports of hypothesis that property tests lack."""
-    if not any(is_property(node) for node in parse(body).body):
-        return []
-    missing = names_unbound(f"{render_imports(imports)}\n{body}")
-    names = {"given": "given", "assume": "assume", "settings": "settings", "st": "strategies"}
-    return [
-        Import(0, "hypothesis", name, used_as if used_as != name else None)
-        for used_as, name in names.items()
-        if used_as in missing
-    ]
 
 
 def _is_about(test: Test, spec: Spec, strange: set[str], module: _Module) -> bool:

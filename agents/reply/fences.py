@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from ..syntax.source import parses
 
 _FENCE = re.compile(r"^[ \t]*(?P<mark>`{3,}|~{3,})[ \t]*(?P<language>[\w+#.-]*)")
-_TAG = re.compile("<(?P<closing>/?)(?:think|thinking|thought|reasoning|scratchpad)>", re.IGNORECASE)
+_THOUGHT = "(?:think|thinking|thought|reasoning|scratchpad)>"
+_THOUGHT_BEGINS = re.compile(rf"\s*<{_THOUGHT}", re.IGNORECASE)
+_THOUGHT_ENDS = re.compile(f"</{_THOUGHT}", re.IGNORECASE)
+_TAG = re.compile(f"</?{_THOUGHT}", re.IGNORECASE)
 _NOT_PYTHON = re.compile(
     "bash|sh|shell|zsh|console|terminal|text|txt|plaintext|output|ya?ml|toml|html|css|javascript|js|java|c|cpp|rust|go"
     "|sql|ini|json|markdown|md"
@@ -43,22 +46,12 @@ def blocks(text: str, *, truncated: bool) -> tuple[Block, ...]:
 
 
 def _without_thoughts(text: str) -> str:
+    """Return what follows the last thought of a reply, whose opening tag may be in the prompt; nothing where the
+    thought never ends."""
     if parses(text):
         return text
-    kept: list[str] = []
-    start, seen, begun = 0, 0, False
-    for tag in _TAG.finditer(text):
-        if tag["closing"]:
-            if not begun:  # chat templates put the opening tag into the prompt: all above is thought
-                kept.clear()
-            start, begun = tag.end(), False
-        elif not begun:
-            _, newline, line = text[seen : tag.start()].rpartition("\n")
-            begun = not line.strip() and bool(newline or (seen == start and not kept))
-            if begun and (before := text[start : tag.start()].rstrip()):
-                kept.append(before + "\n")
-        seen = tag.end()
-    return "".join(kept) if begun else "".join(kept) + text[start:]
+    answer = _THOUGHT_ENDS.split(text)[-1]
+    return "" if _THOUGHT_BEGINS.match(answer) else answer
 
 
 def _fenced(text: str) -> list[Block]:
@@ -89,8 +82,6 @@ def _block(lines: list[str], start: int, opening: re.Match[str]) -> tuple[Block,
         line = lines[index].rstrip()
         if line.strip().startswith(mark) and not line.strip().strip(mark[0]):
             closings.append(("\n".join([*lines[start:index], ""]), index + 1))
-        elif line.endswith(mark) and not _FENCE.match(line):
-            closings.append(("\n".join([*lines[start:index], line[: -len(mark)], ""]), index + 1))
         if len(closings) == _MOST_CLOSINGS:
             break
     if not closings:

@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from ..syntax.definitions import Function, first_line
 from ..syntax.source import parse, parses
 
 _CODE_LINE = re.compile(
@@ -16,10 +17,11 @@ _CODE_LINE = re.compile(
 )
 _CONTINUES = re.compile(r"[)\]}]|(?:else|elif|except|finally|case)\b")
 _DEFINITION = re.compile(r"^(?:async\s+def|def|class)\s+(\w+)", re.MULTILINE)
+_DOUBLE, _SINGLE = "\u201c\u201d\u201e\u2033", "\u2018\u2019\u201a\u2032"
 _TYPOGRAPHY = str.maketrans(
     {
-        **dict.fromkeys("\u201c\u201d\u201e\u2033", '"'),
-        **dict.fromkeys("\u2018\u2019\u201a\u2032", "'"),
+        **dict.fromkeys(_DOUBLE, '"'),
+        **dict.fromkeys(_SINGLE, "'"),
         **dict.fromkeys("\u2013\u2014\u2212", "-"),
         **dict.fromkeys("\u00a0\u2003\u2009\u202f\u3000", " "),
         "\u2026": "...",
@@ -29,6 +31,10 @@ _TYPOGRAPHY = str.maketrans(
         "\uff0c": ",",
         "\uff1a": ":",
     }
+)
+_STRING = re.compile(
+    rf"(?P<plain>'[^']*'|\"[^\"]*\")|[{_DOUBLE}](?P<double>[^{_DOUBLE}\"]*)[{_DOUBLE}\"]"
+    rf"|[{_SINGLE}](?P<single>[^{_SINGLE}']*)[{_SINGLE}']|."
 )
 _TRIES = 40
 """Repairs and cuts that are tried: each costs a parse."""
@@ -90,9 +96,7 @@ def _without_the_cut_end(code: str, notes: list[str], reason: str) -> Mended:
     tree = parse(kept)
     last = tree.body[-1] if tree.body else None
     if not lost and last and not _is_followed(last, kept, code) and not _ends_for_certain(last, code):
-        decorators = getattr(last, "decorator_list", [])
-        first = min([last.lineno, *(decorator.lineno for decorator in decorators)])
-        kept = "\n".join(kept.split("\n")[: first - 1]) + "\n"
+        kept = "\n".join(kept.split("\n")[: first_line(last) - 1]) + "\n"
         lost = (getattr(last, "name", ""),)
     if lost:
         notes = [*notes, "cut after the last whole definition"]
@@ -124,7 +128,7 @@ def _is_followed(node: ast.stmt, kept: str, code: str) -> bool:
 def _ends_for_certain(node: ast.stmt, text: str) -> bool:
     if not text.endswith("\n"):
         return False
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+    if isinstance(node, Function):
         return isinstance(node.body[-1], ast.Return | ast.Raise | ast.Assert)
     return not isinstance(node, ast.ClassDef | ast.If | ast.For | ast.While | ast.Try | ast.With)
 
@@ -202,21 +206,16 @@ def _with_plain_characters(text: str) -> str:
 
 
 def _plain_line(line: str) -> str:
-    """Return `line` with typographic characters made plain, save inside strings in plain quotes."""
-    plain: list[str] = []
-    closing = ""
-    for character in line:
-        made = character.translate(_TYPOGRAPHY)
-        if not closing:
-            plain.append(made)
-            closing = made if made in {"'", '"'} else ""
-            typographic = made != character
-        elif (typographic and made == closing) or character == closing:
-            plain.append(closing)
-            closing = ""
-        else:
-            plain.append(character)
-    return "".join(plain)
+    """Return `line` with typographic characters made plain, save inside of strings."""
+    return _STRING.sub(_made_plain, line)
+
+
+def _made_plain(found: re.Match[str]) -> str:
+    if found["plain"]:
+        return found["plain"]
+    quote = found[0][0].translate(_TYPOGRAPHY)
+    text = found["double"] if found["single"] is None else found["single"]
+    return found[0].translate(_TYPOGRAPHY) if text is None else f"{quote}{text}{quote}"
 
 
 _REPAIRS: tuple[tuple[Callable[[str], str], str], ...] = (

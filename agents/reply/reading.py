@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from ..errors import ReplyError
 from ..records import Spec, Test
 from ..syntax.collection import is_test
+from ..syntax.definitions import is_definition
 from ..syntax.imports import KNOWN, add_missing_imports
-from ..syntax.source import compile_error, names_bound, names_unbound, parse, source_of
+from ..syntax.source import compile_error, names_bound, names_unbound, parse
 from .class_faults import class_fault
 from .elisions import left_out
 from .entry import with_entry
@@ -22,7 +22,6 @@ from .strip_demos import cut, without_demos
 
 MAX_CHARACTERS = 200_000
 """Longer replies are refused: no role is given room to write so much."""
-_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +68,8 @@ def read_tests(
         cause = " before its first test was whole" if truncated else ", or none that is Python"
         raise ReplyError(f"the reply ends{cause}; answer with short pytest functions in one Python code block")
     code = "\n\n".join(draft.code.strip("\n") for draft in testing) + "\n"
-    helpers = [draft for draft in drafts if draft not in testing]
-    code, borrowed = _completed(code, helpers, without=spec.signature.name if spec.signature else None)
+    helpers = [draft.code for draft in drafts if draft not in testing]
+    code, borrowed = _completed(code, helpers, (spec.signature.name,) if spec.signature else ())
     tests, notes = extract_tests(code, spec, limit)
     return tests, tuple(dict.fromkeys([*(note for draft in testing for note in draft.notes), *borrowed, *notes]))
 
@@ -96,33 +95,30 @@ def _by_promise(drafts: Sequence[Mended], spec: Spec) -> list[Mended]:
         if draft.lost or spec.program or _definitions(draft.code) or _binds(draft.code, name)
     ]
     if not name:
-        joined = _joined([draft for draft in defining if not draft.lost])
-        return [*joined, *reversed(defining)]
+        whole = [draft for draft in defining if not draft.lost]
+        notes = dict.fromkeys(note for draft in whole for note in draft.notes)
+        joined = Mended(_joined([draft.code for draft in whole]), (f"joined {len(whole)} code blocks", *notes))
+        return [*([joined] if len(whole) > 1 else []), *reversed(defining)]
     exact = [draft for draft in defining if _binds(draft.code, name) or name in draft.lost]
     return [*reversed(exact), *reversed([draft for draft in defining if draft not in exact])]
 
 
 def _definitions(code: str) -> set[str]:
-    return {node.name for node in parse(code).body if isinstance(node, _Definition) and not is_test(node)}
+    return {node.name for node in parse(code).body if is_definition(node) and not is_test(node)}
 
 
 def _binds(code: str, name: str) -> bool:
     return any(name in names_bound(node) for node in parse(code).body)
 
 
-def _joined(drafts: Sequence[Mended]) -> list[Mended]:
-    """Return all drafts as one, where a later definition of a name takes the place of an earlier one."""
-    if len(drafts) < 2:
-        return []
-    code = ""
-    for draft in drafts:
-        again = _definitions(draft.code)
-        code = cut(
-            code, [node for node in parse(code).body if isinstance(node, _Definition) and node.name in again]
-        )
-        code = f"{code.rstrip()}\n\n\n{draft.code.strip()}\n".lstrip()
-    notes = dict.fromkeys(note for draft in drafts for note in draft.notes)
-    return [Mended(code, (f"joined {len(drafts)} code blocks", *notes))]
+def _joined(codes: Sequence[str]) -> str:
+    """Return several modules as one, where a later definition of a name takes the place of an earlier one."""
+    joined = ""
+    for code in codes:
+        again = _definitions(code)
+        dead = [node for node in parse(joined).body if is_definition(node) and node.name in again]
+        joined = f"{cut(joined, dead).rstrip()}\n\n\n{code.strip()}\n".lstrip()
+    return joined
 
 
 def _finished(draft: Mended, drafts: Sequence[Mended], spec: Spec) -> Module:
@@ -131,8 +127,8 @@ def _finished(draft: Mended, drafts: Sequence[Mended], spec: Spec) -> Module:
         raise ReplyError(_why_lost(draft, entry or draft.lost[0]))
     if reason := left_out(draft.code, entry):
         raise ReplyError(reason)
-    code, dropped = (draft.code, ()) if spec.program else without_demos(draft.code, entry)
-    code, borrowed = _completed(code, [other for other in drafts if other is not draft])
+    code, borrowed = _completed(draft.code, [other.code for other in drafts if other is not draft], ())
+    code, dropped = (code, ()) if spec.program else without_demos(code, entry)
     moved: tuple[str, ...] = ()
     if spec.signature:
         code, moved = with_entry(code, spec.signature)
@@ -157,25 +153,11 @@ def _why_lost(draft: Mended, name: str) -> str:
     return f"the reply was cut off before `{name}` was complete; answer with the code alone, and shorter"
 
 
-def _completed(code: str, others: Sequence[Mended], *, without: str | None = None) -> tuple[str, tuple[str, ...]]:
-    """`code` with the definitions that it lacks and another block of the reply has, save the one of `without`."""
-    borrowed: list[str] = []
-    notes: list[str] = []
-    missing = names_unbound(code) - KNOWN.keys() - {without}
-    for other in others:
-        lines = other.code.split("\n")
-        for node in parse(other.code).body:
-            if missing & names_bound(node) and not is_test(node):
-                borrowed.append(source_of(lines, node))
-                names = ", ".join(sorted(missing & names_bound(node)))
-                notes.append(f"took {names} from another code block")
-                missing = (missing | (names_unbound(borrowed[-1]) - KNOWN.keys())) - names_bound(node)
-    if not borrowed:
+def _completed(code: str, others: Sequence[str], elsewhere: Container[str]) -> tuple[str, tuple[str, ...]]:
+    """Return `code` with the other blocks of its reply before it where one defines what it lacks, those names left
+    out that come from `elsewhere`; and a note on that."""
+    missing = {name for name in names_unbound(code) if name not in elsewhere} - KNOWN.keys()
+    defining = [other for other in others if _definitions(other)]
+    if not any(missing & _definitions(other) for other in defining):
         return code, ()
-    lines = code.split("\n")
-    first = next((node for node in parse(code).body if isinstance(node, _Definition)), None)
-    place = len(lines)
-    if first:
-        place = min([first.lineno, *(decorator.lineno for decorator in first.decorator_list)]) - 1
-    parts = ["\n".join(lines[:place]).rstrip(), *borrowed, "\n".join(lines[place:])]
-    return "\n\n\n".join(part for part in parts if part), tuple(notes)
+    return _joined([*defining, code]), (f"joined {len(defining) + 1} code blocks",)

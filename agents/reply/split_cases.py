@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from ..syntax.collection import last_name
+from ..syntax.definitions import Function
 from ..syntax.source import names_bound, names_used
 
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Literal = ast.List | ast.Tuple | ast.Dict | ast.Set | ast.Constant | ast.UnaryOp
 Constants = Mapping[str, ast.expr]
 """Module-level names and the values assigned to them."""
@@ -21,19 +21,19 @@ def single_cases(node: ast.stmt, constants: Constants) -> list[ast.stmt]:
     if isinstance(node, ast.ClassDef):
         methods = _functions_of(node)
         return [case for method in methods for case in single_cases(method, constants)] if methods else [node]
-    if not isinstance(node, _Function):
+    if not isinstance(node, Function):
         return [node]
     cases = [case for made in _for_each_parameter(node, constants) for case in _split(made, constants)]
     return [node] if len(cases) == 1 and ast.dump(cases[0]) == ast.dump(node) else list(cases)
 
 
-def _functions_of(node: ast.ClassDef) -> list[_Function]:
+def _functions_of(node: ast.ClassDef) -> list[Function]:
     """Return the methods of a class as functions; none where the class shares anything among them."""
-    functions: list[_Function] = []
+    functions: list[Function] = []
     for item in copy.deepcopy(node.body):
         if isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant):
             continue
-        if not isinstance(item, _Function) or not item.name.startswith("test") or not item.args.args:
+        if not isinstance(item, Function) or not item.name.startswith("test") or not item.args.args:
             return []
         (own, *item.args.args) = item.args.args
         if own.arg != "self" or "self" in names_used(item):
@@ -51,7 +51,7 @@ def asserts(node: ast.AST) -> bool:
     )
 
 
-def _for_each_parameter(function: _Function, constants: Constants) -> list[_Function]:
+def _for_each_parameter(function: Function, constants: Constants) -> list[Function]:
     marks = [mark for mark in function.decorator_list if last_name(mark) == "parametrize"]
     if len(marks) != 1 or not isinstance(marks[0], ast.Call) or len(marks[0].args) != 2:
         return [function]
@@ -86,16 +86,14 @@ def _rows(node: ast.expr, constants: Constants, width: int) -> list[list[ast.exp
         return None
     rows: list[list[ast.expr]] = []
     for item in node.elts:
-        if isinstance(item, ast.Call) and last_name(item) == "param":
-            if any(keyword.arg != "id" for keyword in item.keywords):
-                return None
-            row = list(item.args)
-        elif width == 1:
-            row = [item]
-        elif isinstance(item, ast.Tuple | ast.List):
-            row = list(item.elts)
-        else:
-            return None
+        match item:
+            case ast.Call(args=row, keywords=given) if last_name(item) == "param":
+                if any(keyword.arg != "id" for keyword in given):
+                    return None
+            case ast.List(elts=row) | ast.Tuple(elts=row) if width > 1:
+                pass
+            case _:
+                row = [item]
         if len(row) != width or any(isinstance(value, ast.Starred) for value in row):
             return None
         rows.append(row)
@@ -106,7 +104,7 @@ def _filled(body: Sequence[ast.stmt], values: Mapping[str, ast.expr]) -> list[as
     """Return `body` with `values` in the place of names; one that is read more than once is assigned first."""
     reads = Counter(inner.id for node in body for inner in ast.walk(node) if isinstance(inner, ast.Name))
     stored = {name for node in body for name in names_bound(node)}
-    nested = any(isinstance(inner, _Function | ast.Lambda) for node in body for inner in ast.walk(node))
+    nested = any(isinstance(inner, Function | ast.Lambda) for node in body for inner in ast.walk(node))
     once = {
         name: value for name, value in values.items() if reads[name] <= 1 and name not in stored and not nested
     }
@@ -127,12 +125,13 @@ class _Filler(ast.NodeTransformer):
         return copy.deepcopy(self.values[node.id]) if node.id in self.values else node
 
 
-def _split(function: _Function, constants: Constants) -> list[_Function]:
+def _split(function: Function, constants: Constants) -> list[Function]:
     """Return `function` as one function a check, where no check needs what another one left behind."""
     body = function.body
     if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
         body = body[1:]
-    groups = _groups([node for node in body if not _is_print(node)])
+    said = [node for node in body if isinstance(node, ast.Expr) and last_name(node.value) == "print"]
+    groups = _groups([node for node in body if node not in said])
     if function.args.args or len(groups) < 2 or _share_state(groups, constants) or not _independent(groups):
         return [function]
     made = []
@@ -143,10 +142,6 @@ def _split(function: _Function, constants: Constants) -> list[_Function]:
         case.body = list(group)
         made.append(case)
     return made
-
-
-def _is_print(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and last_name(node.value) == "print"
 
 
 def _groups(body: Sequence[ast.stmt]) -> list[list[ast.stmt]]:

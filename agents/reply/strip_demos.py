@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
+from collections.abc import Sequence
 
 from ..syntax.collection import is_fixture, is_main_guard, is_test, last_name
-from ..syntax.imports import USER_MODULE
+from ..syntax.definitions import Definition, Function, first_line, is_definition
+from ..syntax.imports import USER_MODULE, split_imports
 from ..syntax.source import BUILTINS, names_bound, names_unbound, names_used, parse, unparse
 from .split_cases import asserts
 
@@ -15,7 +16,6 @@ _SETS_UP = frozenset(
     {"setrecursionlimit", "set_int_max_str_digits", "setlocale", "filterwarnings", "simplefilter", "seed"}
 )
 _FILLS = frozenset({"append", "extend", "update", "add", "insert", "setdefault", "register", "sort", "reverse"})
-_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def without_demos(code: str, entry: str | None) -> tuple[str, tuple[str, ...]]:
@@ -25,9 +25,7 @@ def without_demos(code: str, entry: str | None) -> tuple[str, tuple[str, ...]]:
     """
     tree = parse(code)
     checks = [node for node in tree.body if _is_check(node)]
-    needed = names_used([node for node in tree.body if isinstance(node, _Definition) and node not in checks]) | {
-        entry
-    }
+    needed = names_used([node for node in tree.body if is_definition(node) and node not in checks]) | {entry}
     tests = [node for node in checks if not names_bound(node) & needed]
     rest = [node for node in tree.body if node not in tests]
     demos = _demos(rest, entry)
@@ -41,17 +39,15 @@ def without_demos(code: str, entry: str | None) -> tuple[str, tuple[str, ...]]:
     return cut(code, dead), tuple(notes)
 
 
-def cut(code: str, dead: list[ast.stmt]) -> str:
+def cut(code: str, dead: Sequence[ast.stmt]) -> str:
     """Return `code` without the module-level statements `dead`."""
     if not dead:
         return code
     lines = code.split("\n")
     # From the end, so that the places before stay right.
     for node in sorted(dead, key=lambda node: (node.lineno, node.col_offset), reverse=True):
-        decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-        first = min([node.lineno, *(decorator.lineno for decorator in decorators)]) - 1
-        last = (node.end_lineno or node.lineno) - 1
-        start = 0 if decorators else node.col_offset
+        first, last = first_line(node) - 1, (node.end_lineno or node.lineno) - 1
+        start = node.col_offset if node.lineno == first + 1 else 0
         head = lines[first].encode()[:start].decode()
         tail = lines[last].encode()[node.end_col_offset :].decode().lstrip(" ;")
         left = (head + ("" if tail.startswith("#") else tail)).rstrip(" ;")
@@ -71,7 +67,7 @@ def _is_check(node: ast.stmt) -> bool:
         # A class such as `TestResult(Base)` is collected by its name only, and may be part of the code.
         methods = [item.name for item in node.body if isinstance(item, ast.FunctionDef)]
         return is_test(node) and any(name.startswith("test") for name in methods)
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and is_test(node):
+    if isinstance(node, Function) and is_test(node):
         # Tests take fixtures and parameters of a decorator; `def test_bit(number, place)` is a function.
         required = len(node.args.posonlyargs) + len(node.args.args) - len(node.args.defaults)
         return node.name.startswith("test_") and (required == 0 or bool(node.decorator_list) or asserts(node))
@@ -79,80 +75,66 @@ def _is_check(node: ast.stmt) -> bool:
 
 
 def _demos(nodes: list[ast.stmt], entry: str | None) -> list[ast.stmt]:
-    """Return statements that are not needed by any definition, found until none is left to find."""
-    own = {node.name for node in nodes if isinstance(node, _Definition)} | ({entry} if entry else set())
-    uses = {node: _globals_of(node) for node in nodes}
-    readers = Counter(name for names in uses.values() for name in names)
-    demos: list[ast.stmt] = []
-    shown: frozenset[str] = frozenset()
-    left = nodes
-    while True:
-        found = []
-        for node in left:
-            others = frozenset(
-                name for name in names_bound(node) | uses[node] if readers[name] > (1 if name in uses[node] else 0)
-            )
-            sample = _is_sample(node, shown) and not names_bound(node) & others
-            if (sample or _is_demo(node, own, others)) and not _prepares(node, nodes, entry):
-                found.append(node)
-                readers.subtract(uses[node])
-        if not found:
-            return demos
-        demos.extend(found)
-        shown = names_used(demos)
-        left = [node for node in left if node not in found]
+    """Return statements that only demonstrate: no other one reads what they bind or fill."""
+    own = {node.name for node in nodes if is_definition(node)} | ({entry} if entry else set())
+    reads = {node: _globals_of(node) for node in nodes}
+    demos = {node for node in nodes if _may_demonstrate(node, own) and not _prepares(node, nodes, entry)}
+    makers: dict[str, list[ast.stmt]] = {}
+    for node in demos:
+        for name in names_bound(node) | _touched(node):
+            makers.setdefault(name, []).append(node)
+
+    def keep(pending: list[ast.stmt]) -> None:
+        while pending:
+            node = pending.pop()
+            demos.discard(node)
+            for name in reads[node]:
+                pending += makers.pop(name, ())
+
+    keep([node for node in nodes if node not in demos])
+    shown = frozenset().union(*(reads[node] for node in demos if not _is_sample(node)))
+    keep([node for node in demos if _is_sample(node) and not names_bound(node) <= shown])
+    return [node for node in nodes if node in demos]
 
 
 def _globals_of(node: ast.stmt) -> frozenset[str]:
-    """Module-level names that `node` may read; a definition's own parameters and locals are not among them."""
-    if not isinstance(node, _Definition):
+    """Return module-level names that `node` may read: none of a definition's own parameters and locals."""
+    if not is_definition(node):
         return names_used(node)
     return names_unbound(unparse(node)) | (names_used(node) & BUILTINS)
 
 
-def _is_sample(node: ast.stmt, shown: frozenset[str]) -> bool:
-    """Return True if `node` only names a value that dropped statements showed, such as `numbers = [3, 1]`."""
-    plain = isinstance(node, ast.Assign) and not any(isinstance(inner, ast.Call) for inner in ast.walk(node))
-    return (
-        plain and bool(names_bound(node)) and all(name in shown and name.islower() for name in names_bound(node))
-    )
+def _is_sample(node: ast.stmt) -> bool:
+    """Return True if `node` only names a value, as `numbers = [3, 1]` does for what shows it."""
+    return isinstance(node, ast.Assign) and not any(isinstance(inner, ast.Call) for inner in ast.walk(node))
 
 
-def _is_demo(node: ast.stmt, own: set[str], others: frozenset[str]) -> bool:
-    """Return True if `node` only demonstrates; `others` are those of its names that other statements read."""
-    if isinstance(node, ast.Import | ast.ImportFrom | ast.Delete | _Definition) or is_main_guard(node):
-        return False
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-        return False
-    if isinstance(node, ast.Assert | ast.Pass):
-        return True
-    if any(isinstance(inner, ast.Import | ast.ImportFrom | _Definition) for inner in ast.walk(node)):
+def _may_demonstrate(node: ast.stmt, own: set[str]) -> bool:
+    match node:
+        case ast.Import() | ast.ImportFrom() | ast.Delete() | ast.Expr(value=ast.Constant()):
+            return False
+        case ast.Assert() | ast.Pass():
+            return True
+    parts = list(ast.walk(node))
+    if is_main_guard(node) or any(isinstance(inner, ast.Import | ast.ImportFrom | Definition) for inner in parts):
         return False
     names = names_bound(node)
-    if names & others:
-        return False
-    called = {last_name(inner) for inner in ast.walk(node) if isinstance(inner, ast.Call)}
-    if called & (_TALKS | own):
+    called = {last_name(inner) for inner in parts if isinstance(inner, ast.Call)}
+    if called & (_TALKS | own) or (_is_sample(node) and names):
         # `Colour = make()` is a part of the module; `result = make()` shows what it does.
         return not names or any(name.islower() and not name.startswith("_") for name in names)
     if names or isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) or called & _SETS_UP:
         return False
-    return not _touched(node) & (others | own)
+    return not _touched(node) & own
 
 
 def _prepares(node: ast.stmt, nodes: list[ast.stmt], entry: str | None) -> bool:
-    """Return True if `node` is a bare call such as `_build_table()` that fills global state and says nothing."""
+    """Return True for a bare call such as `_build_table()`, of a function that shows and checks nothing."""
     call = node.value if isinstance(node, ast.Expr) else None
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)) or call.func.id == entry:
         return False
-    name = call.func.id
-    bodies = [other for other in nodes if isinstance(other, ast.FunctionDef) and other.name == name]
-    state = {
-        name for other in nodes if isinstance(other, ast.Assign | ast.AnnAssign) for name in names_bound(other)
-    }
-    states = any(isinstance(inner, ast.Global) for body in bodies for inner in ast.walk(body))
-    fills = any(_touched(body) & state for body in bodies)
-    return (states or fills) and not any(names_used(body) & _TALKS for body in bodies)
+    called = [other for other in nodes if isinstance(other, Function) and other.name == call.func.id]
+    return bool(called) and not any(names_used(each) & _TALKS or asserts(each) for each in called)
 
 
 def _touched(node: ast.AST) -> frozenset[str]:
@@ -177,16 +159,10 @@ def _dead_guards(kept: list[ast.stmt], tests: list[ast.stmt]) -> list[ast.stmt]:
 def _idle_imports(tree: ast.Module, kept: list[ast.stmt], had_tests: bool) -> list[ast.stmt]:
     """Return imports of the module itself, and of test frameworks once the tests are gone."""
     frameworks = {"pytest", "unittest", "hypothesis"} if had_tests else set()
+    used = names_used([node for node in kept if not is_main_guard(node)])
     idle: list[ast.stmt] = []
     for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and node.module == USER_MODULE:
+        modules = {entry.module.split(".")[0] for entry in split_imports(node)}
+        if modules and (modules == {USER_MODULE} or (modules <= frameworks and not names_bound(node) & used)):
             idle.append(node)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            modules = {alias.name.split(".")[0] for alias in node.names}
-            if isinstance(node, ast.ImportFrom):
-                modules = {(node.module or "").split(".")[0]}
-            if modules <= frameworks and not names_bound(node) & names_used(
-                [n for n in kept if not is_main_guard(n)]
-            ):
-                idle.append(node)
     return idle

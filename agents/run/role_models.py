@@ -13,7 +13,7 @@ from ..errors import UsageError
 from ..events import Answered, Asked, EventHandler, Note
 from ..llm_backends import get_model, is_small, recorded_replies
 from ..llm_backends.budget import Budget
-from ..llm_backends.cache import Flights, ReplyCache
+from ..llm_backends.cache import ReplyCache
 from ..llm_backends.call import Caller
 from ..llm_backends.lazy_model import LazyModel
 from ..llm_backends.model_names import is_embedded, is_recorded, known_model_id, name_in_cache, parallel_of
@@ -62,7 +62,6 @@ class SharedModels(ExitStack):
         self.choices = choices
         self.models: dict[Choice, LazyModel | None] = {}
         self._weights = weights
-        self._flights = Flights()
         self.pacers = {choice: Pacer() for choice in choices.values()}
         super().__init__()
         companions: list[LazyModel] = []
@@ -90,7 +89,7 @@ class SharedModels(ExitStack):
             if frozen or model is None:
                 raise UsageError(FROZEN_WITHOUT_NAME)
             name = model.model_id
-        return ReplyCache(directory, name, self._flights, lambda sentence: emit(Note(sentence, warning=True)))
+        return ReplyCache(directory, name, lambda sentence: emit(Note(sentence, warning=True)))
 
 
 class RoleModels(ExitStack):

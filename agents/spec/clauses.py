@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from ..records import Clause, Need, Spec
+from ..syntax.definitions import Definition
 from ..syntax.source import parse
 from .doctests import shown
 from .kinds_of_input import kinds_in
@@ -108,8 +109,7 @@ def _prose(spec: Spec) -> str:
     except ValueError:
         pass
     else:
-        documented = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-        texts = [ast.get_docstring(node) for node in ast.walk(tree) if isinstance(node, documented)]
+        texts = [ast.get_docstring(node) for node in ast.walk(tree) if isinstance(node, Definition | ast.Module)]
         text = "\n\n".join(filter(None, texts)) or text
     lines = text.split("\n")
     dropped = {

@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 
 from ..errors import UsageError
@@ -44,17 +44,16 @@ class FrontMatter:
 
     def over(self, other: FrontMatter) -> FrontMatter:
         """Return these settings, with those of `other` where this has none."""
-        return FrontMatter(
-            id=self.id or other.id,
-            signature=self.signature or other.signature,
-            examples=self.examples or other.examples,
-            tests=self.tests or other.tests,
-            packages=self.packages or other.packages,
-            modules=self.modules or other.modules,
-            named=self.named or other.named,
-            limits=replace(other.limits, **{key: value for key, value in asdict(self.limits).items() if value}),
-            places={**other.places, **self.places},
-            source=self.source + other.source,
+        own = {each.name: value for each in fields(self) if (value := getattr(self, each.name))}
+        limits = {key: value for key, value in asdict(self.limits).items() if value}
+        return replace(
+            other,
+            **own
+            | {
+                "limits": replace(other.limits, **limits),
+                "places": {**other.places, **self.places},
+                "source": self.source + other.source,
+            },
         )
 
 

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 from ..records import Signature
 from ..syntax.headers import parameters
-from ..syntax.literals import is_value, value
-from ..syntax.source import parse
+from ..syntax.literals import expression, is_value, value
 
 _SENTENCE = re.compile(
     r"[-*]?\s*+(?:for|with|given)\s++`?(?P<given>[A-Za-z_]\w*\s*+=.*?)`?,?(?<!\s)\s++(?:the\s++)?"
@@ -51,13 +50,10 @@ def _arguments(given: str, names: Sequence[str]) -> str | None:
     given = given.rstrip(" ,;")
     if len(names) == 1 and (alone := value(given)) is not None:
         return alone
-    try:
-        (statement,) = parse(f"f({given})").body
-    except ValueError:
+    call = expression(f"f({given})")
+    if not isinstance(call, ast.Call) or call.args:
         return None
-    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call) or statement.value.args:
-        return None
-    stated = {keyword.arg: keyword.value for keyword in statement.value.keywords}
+    stated = {keyword.arg: keyword.value for keyword in call.keywords}
     if list(stated) != list(names) or not all(is_value(node) for node in stated.values()):
         return None
     return ", ".join(ast.unparse(stated[name]) for name in names)

@@ -6,10 +6,10 @@ import ast
 import re
 
 from ..records import Signature
+from ..syntax.definitions import Definition
 from ..syntax.source import parse, unparse
 
 _ITERATES = re.compile(r"->\s*(?:\w+\.)*(?:Iterator|Generator|AsyncIterator|AsyncGenerator|AsyncIterable)\b")
-_Apart = ast.AsyncFunctionDef | ast.FunctionDef | ast.Lambda | ast.ClassDef
 
 
 def stated_plainly(code: str, signature: Signature | None) -> str:
@@ -55,7 +55,7 @@ class _Plain(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> ast.AST:
         """Leave functions of the example alone, which may await themselves."""
-        if isinstance(node, _Apart):
+        if isinstance(node, Definition | ast.Lambda):
             return node
         made: ast.AST = super().visit(node)
         return made

@@ -96,10 +96,8 @@ def read_spec_file(
     Raises UsageError.
     """
     text = read_text(path, LONGEST_SPEC)
-    if tests_path is None:
-        return read_spec(text, origin=str(path), modules=modules, packages=packages)
-    source = _trusted([(read_text(tests_path, LONGEST_TESTS), str(tests_path))])
-    return read_spec(text, origin=str(path), tests=source, modules=modules, packages=packages)
+    tests = read_tests_file(tests_path) if tests_path else None
+    return read_spec(text, origin=str(path), tests=tests, modules=modules, packages=packages)
 
 
 def read_tests_file(path: Path) -> str:

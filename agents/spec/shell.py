@@ -93,7 +93,7 @@ def _run(command: str) -> str | None:
 
 
 def _printed(words: Sequence[str]) -> str | None:
-    """What `echo` or `printf` prints; None for other commands, formats and options."""
+    """Return the text that `echo` or `printf` prints; None for other commands, formats and options."""
     match words:
         case ["echo", *rest] if not any(word.startswith("-") or "\\" in word for word in rest):
             return " ".join(rest) + "\n"

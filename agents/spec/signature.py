@@ -7,10 +7,10 @@ import re
 from functools import lru_cache
 
 from ..records import Signature
+from ..syntax.definitions import Function
 from ..syntax.headers import is_stub
-from ..syntax.source import parse, unparse
+from ..syntax.source import parse, statements, unparse
 
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 _ASKED = r"\b(?:implement|write|create|build|define|make|design|add|develop|code|provide|complete|need|want)\b"
 _FIRST_WORDS = re.compile(
     r"\s*(?:(?:an?|the)\s+)?(?:python\s+)?(?:(?:function|coroutine|generator)\s+)?`?", re.IGNORECASE
@@ -32,6 +32,8 @@ _FENCED = re.compile(
 )
 _DEEPEST = 40
 """Brackets within brackets that are still read; without a bound, brackets that never close cost quadratic time."""
+_TYPE = re.compile(r"[A-Za-z_][\w.]*|'[\w.]+'|\"[\w.]+\"")
+_UNION = re.compile(r"\s*+\|\s*+(?=[A-Za-z_'\"])")
 _ANNOTATION = re.compile(r"\s*(?:->|→|➞)\s*")
 
 
@@ -45,7 +47,7 @@ def stated(text: str) -> Signature:
         raise ValueError(
             f"`{text}` is not a signature such as `slugify(text: str) -> str` or `class Stack`"
         ) from error
-    if len(body) != 1 or not isinstance(body[0], _Function | ast.ClassDef):
+    if len(body) != 1 or not isinstance(body[0], Function | ast.ClassDef):
         raise ValueError(f"`{text}` is not one signature such as `slugify(text: str) -> str` or `class Stack`")
     return _of(body[0])
 
@@ -75,7 +77,7 @@ def names(text: str, name: str, *, called: bool) -> bool:
     return called and re.search(introduced, text) is not None
 
 
-def _of(node: _Function | ast.ClassDef) -> Signature:
+def _of(node: Function | ast.ClassDef) -> Signature:
     if isinstance(node, ast.ClassDef):
         bases = ", ".join(unparse(base) for base in node.bases)
         return Signature(node.name, "class", f"class {node.name}({bases})" if bases else f"class {node.name}")
@@ -87,11 +89,8 @@ def _of(node: _Function | ast.ClassDef) -> Signature:
 def _stub(text: str) -> Signature | None:
     """Return the last definition without a body in Python code: the whole text, or what is fenced in it."""
     for code in [text, *(match[2] for match in _FENCED.finditer(text))]:
-        try:
-            body = parse(code).body
-        except ValueError:
-            continue
-        stubs = [node for node in body if isinstance(node, _Function) and is_stub(node)]
+        body = statements(code)
+        stubs = [node for node in body if isinstance(node, Function) and is_stub(node)]
         classes = [node for node in body if isinstance(node, ast.ClassDef) and _is_class_stub(node)]
         if len(classes) == 1 and (not stubs or stubs[-1].lineno < classes[0].lineno):
             return _of(classes[0])
@@ -101,7 +100,7 @@ def _stub(text: str) -> Signature | None:
 
 
 def _is_class_stub(node: ast.ClassDef) -> bool:
-    methods = [item for item in node.body if isinstance(item, _Function)]
+    methods = [item for item in node.body if isinstance(item, Function)]
     return bool(methods) and all(is_stub(method) for method in methods)
 
 
@@ -154,11 +153,10 @@ def _read(text: str, match: re.Match[str]) -> Signature | None:
     header = f"{word} {match['name']}({parameters}){f' -> {returns}' if returns else ''}"
     if not parameters.strip() and not returns and not match["kind"]:
         return None
-    try:
-        (node,) = parse(f"{header}: ...").body
-    except ValueError:
-        return None
-    return _of(node) if isinstance(node, _Function) else None
+    match statements(f"{header}: ..."):
+        case [ast.FunctionDef() | ast.AsyncFunctionDef() as node]:
+            return _of(node)
+    return None
 
 
 def closing(text: str, start: int) -> int | None:
@@ -195,17 +193,15 @@ def _annotation(rest: str, start: int) -> str:
     if not arrow:
         return ""
     place = arrow.end()
-    while True:
-        name = re.compile(r"[A-Za-z_][\w.]*|None|'[\w.]+'|\"[\w.]+\"").match(rest, place)
-        if not name:
-            return ""
+    while name := _TYPE.match(rest, place):
         place = name.end()
         if rest[place : place + 1] == "[":
             end = closing(rest, place)
             if end is None:
                 return ""
             place = end + 1
-        union = re.compile(r"\s*+\|\s*+(?=[A-Za-z_'\"])").match(rest, place)
+        union = _UNION.match(rest, place)
         if not union:
             return rest[arrow.end() : place].rstrip(".")
         place = union.end()
+    return ""

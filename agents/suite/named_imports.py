@@ -7,10 +7,9 @@ import re
 from collections.abc import Sequence
 
 from ..records import UserModule
+from ..syntax.definitions import is_definition
 from ..syntax.imports import KNOWN
-from ..syntax.source import names_bound, parse
-
-_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+from ..syntax.source import names_bound, statements
 
 
 def named_imports(packages: Sequence[str], modules: Sequence[UserModule]) -> dict[str, str]:
@@ -29,12 +28,8 @@ def named_imports(packages: Sequence[str], modules: Sequence[UserModule]) -> dic
 
 def _definitions(module: UserModule) -> list[str]:
     source = module.files.get(f"{module.name}.py") or module.files.get(f"{module.name}/__init__.py") or ""
-    try:
-        body = parse(source).body
-    except ValueError:  # of a newer Python, perhaps
-        return []
     names: set[str] = set()
-    for node in body:
-        if isinstance(node, _Definition) or (isinstance(node, ast.ImportFrom) and node.level > 0):
+    for node in statements(source):  # none where it is of a newer Python, perhaps
+        if is_definition(node) or (isinstance(node, ast.ImportFrom) and node.level > 0):
             names |= names_bound(node)
     return sorted(name for name in names if not name.startswith("_"))

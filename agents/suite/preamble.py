@@ -27,17 +27,20 @@ _Meaning = frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
-    """One statement of one test's preamble, or the test itself; imports come one binding a piece."""
+class Piece:
+    """One statement at the top level of tests; imports come one binding a piece (`entry`)."""
 
     text: str
     node: ast.stmt
     binds: frozenset[str]
     uses: frozenset[str]
     entry: Import | None = None
+    always: bool = False
+    """True if it acts, and belongs to every test of its file."""
 
     @property
     def key(self) -> str:
+        """Return what equal pieces share."""
         return repr(self.entry) if self.entry else self.text
 
 
@@ -52,27 +55,30 @@ def merged(tests: Sequence[Test]) -> tuple[str, tuple[str, ...], tuple[str, ...]
     return render_imports(imports), tuple(_in_order(shared)), tuple(functions)
 
 
-def _pieces(test: Test) -> tuple[_Piece, ...]:
-    pieces: list[_Piece] = []
+def _pieces(test: Test) -> tuple[Piece, ...]:
+    pieces: list[Piece] = []
     for source in (test.preamble, test.source):
         text = source.strip("\n")
         lines = text.split("\n")
-        for node in parse(text).body:
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                pieces.extend(_import_piece(entry) for entry in split_imports(node))
-            else:
-                pieces.append(_Piece(source_of(lines, node), node, names_bound(node), names_used(node)))
+        pieces += [piece for node in parse(text).body for piece in pieces_of(node, lines)]
     return tuple(pieces)
 
 
-def _import_piece(entry: Import) -> _Piece:
+def pieces_of(node: ast.stmt, lines: Sequence[str]) -> list[Piece]:
+    """Return a statement of a module as one piece, or as one for each binding of an import."""
+    if imports := split_imports(node):
+        return [_import_piece(entry) for entry in imports]
+    return [Piece(source_of(lines, node), node, names_bound(node), names_used(node))]
+
+
+def _import_piece(entry: Import) -> Piece:
     text = render_imports([entry])
-    return _Piece(text, parse(text).body[0], frozenset({entry.binds}), frozenset(), entry)
+    return Piece(text, parse(text).body[0], frozenset({entry.binds}), frozenset(), entry)
 
 
-def _meaning(name: str, pieces: Sequence[_Piece]) -> _Meaning:
+def _meaning(name: str, pieces: Sequence[Piece]) -> _Meaning:
     """Return the statements that `name` is made of, and those that act on them."""
-    found: dict[str, _Piece] = {}
+    found: dict[str, Piece] = {}
     pending = [name]
     seen: set[str] = set()
     while pending:
@@ -86,11 +92,11 @@ def _meaning(name: str, pieces: Sequence[_Piece]) -> _Meaning:
     return frozenset(found)
 
 
-def _imported(name: str, pieces: Sequence[_Piece]) -> bool:
+def _imported(name: str, pieces: Sequence[Piece]) -> bool:
     return any(piece.entry and name in piece.binds for piece in pieces)
 
 
-def _named_apart(suites: Sequence[tuple[_Piece, ...]]) -> list[tuple[_Piece, ...]]:
+def _named_apart(suites: Sequence[tuple[Piece, ...]]) -> list[tuple[Piece, ...]]:
     """Return the same pieces, where one name has one meaning in all of them."""
     taken: dict[str, _Meaning] = {name: frozenset() for pieces in suites for name in _outside(pieces)}
     everywhere = {name for pieces in suites for piece in pieces for name in piece.binds | piece.uses}
@@ -114,7 +120,7 @@ def _named_apart(suites: Sequence[tuple[_Piece, ...]]) -> list[tuple[_Piece, ...
     return renamed
 
 
-def _outside(pieces: Sequence[_Piece]) -> frozenset[str]:
+def _outside(pieces: Sequence[Piece]) -> frozenset[str]:
     """Return names that a test takes from outside its own statements: builtins, mostly."""
     text = "\n".join(piece.text for piece in pieces)
     here = {name for piece in pieces for name in piece.binds}
@@ -131,7 +137,7 @@ def _place(name: str, meaning: _Meaning, taken: dict[str, _Meaning], everywhere:
     return new
 
 
-def _apply(piece: _Piece, names: Mapping[str, str], fixtures: frozenset[str]) -> _Piece:
+def _apply(piece: Piece, names: Mapping[str, str], fixtures: frozenset[str]) -> Piece:
     if not (names.keys() & (piece.binds | piece.uses) or fixtures & texts_in(piece.node)):
         return piece
     if piece.entry:
@@ -139,7 +145,7 @@ def _apply(piece: _Piece, names: Mapping[str, str], fixtures: frozenset[str]) ->
         return _import_piece(piece.entry._replace(alias=new))
     node = _Renamer(names, fixtures).visit(parse(piece.text).body[0])
     text = unparse(node)
-    return _Piece(text, node, names_bound(node), names_used(node))
+    return Piece(text, node, names_bound(node), names_used(node))
 
 
 def _in_order(sequences: Iterable[Sequence[str]]) -> list[str]:
@@ -176,9 +182,7 @@ class _Renamer(ast.NodeTransformer):
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         if not self.depth:
             node.name = self.names.get(node.name, node.name)
-        self.depth += 1
-        self.generic_visit(node)
-        self.depth -= 1
+        self._hiding(frozenset(), [*node.decorator_list, *node.bases, *node.keywords, *node.body])
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
@@ -203,24 +207,13 @@ class _Renamer(ast.NodeTransformer):
 
     visit_FunctionDef = visit_AsyncFunctionDef = _function  # noqa: N815 - ast.NodeVisitor names them
 
-    def _comprehension(self, node: ast.expr) -> ast.AST:
-        generators: list[ast.comprehension] = getattr(node, "generators", [])
-        targets = [inner for generator in generators for inner in ast.walk(generator.target)]
-        self._hiding(frozenset(inner.id for inner in targets if isinstance(inner, ast.Name)), [node], inside=True)
-        return node
-
-    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension  # noqa: N815 - ast.NodeVisitor names them
-
-    def _hiding(self, hidden: frozenset[str], nodes: Sequence[ast.AST], *, inside: bool = False) -> None:
-        """Visit `nodes` (or, `inside`, their children) with the `hidden` names left as they are."""
+    def _hiding(self, hidden: frozenset[str], nodes: Sequence[ast.AST]) -> None:
+        """Visit `nodes` with the `hidden` names left as they are."""
         names = self.names
         self.names = {old: new for old, new in names.items() if old not in hidden}
         self.depth += 1
         for node in nodes:
-            if inside:
-                self.generic_visit(node)
-            else:
-                self.visit(node)
+            self.visit(node)
         self.depth -= 1
         self.names = names
 

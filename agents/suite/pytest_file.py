@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from ..records import Example, Spec, Test, TestOrigin
 from ..syntax.collection import FIXTURES, is_fixture, is_main_guard, is_test
-from ..syntax.imports import KNOWN, USER_MODULE, Import, render_imports, split_imports
+from ..syntax.definitions import Function, is_definition
+from ..syntax.imports import KNOWN, USER_MODULE, render_imports, split_imports
 from ..syntax.source import (
     indented,
     names_bound,
@@ -21,7 +22,7 @@ from ..syntax.source import (
     with_name,
 )
 from .named_imports import named_imports
-from .preamble import merged
+from .preamble import Piece, merged, pieces_of
 
 _XUNIT = frozenset(
     {"setup_module", "teardown_module", "setup_function", "teardown_function", "setUpModule", "tearDownModule",
@@ -31,17 +32,6 @@ _INERT = (
     ast.Assign, ast.AnnAssign, ast.Pass, ast.Name, ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict,
     ast.UnaryOp, ast.Starred, ast.expr_context, ast.unaryop,
 )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class _Statement:
-    """A module-level statement that a test may need; `entry` is set for a single import."""
-
-    text: str
-    binds: frozenset[str]
-    uses: frozenset[str]
-    entry: Import | None = None
-    always: bool = False
 
 
 def split(source: str, origin: TestOrigin) -> tuple[Test, ...]:
@@ -102,34 +92,31 @@ def _example_test(number: int, example: Example, spec: Spec) -> Test:
     return Test(name, f"def {name}({asked}):\n{indented(example.code)}", "spec", render_imports(imports))
 
 
-def _statements(node: ast.stmt, lines: Sequence[str], whole: bool) -> list[_Statement]:
+def _statements(node: ast.stmt, lines: Sequence[str], whole: bool) -> list[Piece]:
     """Return the parts of `node` for a preamble; a test may be one, as another may inherit from it."""
     if is_main_guard(node) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
         return []
-    if imports := split_imports(node):
+    pieces = pieces_of(node, lines)
+    if split_imports(node):
         return [
-            _Statement("", frozenset({entry.binds}), frozenset(), entry, entry.module == "__future__")
-            for entry in imports
+            replace(each, always=each.entry is not None and each.entry.module == "__future__") for each in pieces
         ]
-    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        for inner in ast.walk(node):
-            if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef) and inner.name.startswith("test_"):
-                reason = f"{inner.name} is defined inside a block; move it to the top level"
-                raise ValueError(f"line {node.lineno}: {reason}")
-    text = source_of(lines, node)
-    autouse = is_fixture(node) and "autouse" in text
-    binds = names_bound(node)
-    hook = any(name in _XUNIT or name.startswith(("pytest_", "__")) for name in binds)
-    always = autouse or not binds or hook or (whole and not is_test(node) and _acts(node))
-    uses = names_used(node) | (texts_in(node) if is_fixture(node) else frozenset())
-    return [_Statement(text, binds, uses, always=always)]
+    for inner in [] if is_definition(node) else ast.walk(node):
+        if isinstance(inner, Function) and inner.name.startswith("test_"):
+            reason = f"{inner.name} is defined inside a block; move it to the top level"
+            raise ValueError(f"line {node.lineno}: {reason}")
+    (piece,) = pieces
+    autouse = is_fixture(node) and "autouse" in piece.text
+    hook = any(name in _XUNIT or name.startswith(("pytest_", "__")) for name in piece.binds)
+    always = autouse or not piece.binds or hook or (whole and not is_test(node) and _acts(node))
+    return [replace(piece, uses=piece.uses | (texts_in(node) if is_fixture(node) else frozenset()), always=always)]
 
 
 def _acts(node: ast.stmt) -> bool:
     """Return True if a statement may do more than bind its own names: run something, or replace a test."""
     if isinstance(node, ast.ClassDef):
         return bool(node.bases or node.keywords or node.decorator_list) or any(map(_acts, node.body))
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+    if isinstance(node, Function):
         decorators = " ".join(map(ast.unparse, node.decorator_list))
         plain = not decorators or (is_fixture(node) and len(node.decorator_list) == 1 and "**" not in decorators)
         header = [node.args, *([node.returns] if node.returns else [])]
@@ -141,19 +128,17 @@ def _acts(node: ast.stmt) -> bool:
     return any(not isinstance(inner, _INERT) for inner in ast.walk(node))
 
 
-def _needed(statements: Sequence[_Statement], names: frozenset[str]) -> str:
+def _needed(statements: Sequence[Piece], names: frozenset[str]) -> str:
     """The preamble for code that uses `names`. Statements that bind nothing run for their effect: always kept."""
     chosen: set[int] = set()
-    wanted = set(names)
-    grown = True
-    while grown:
-        grown = False
-        for index, statement in enumerate(statements):
-            needed = statement.always or "*" in statement.binds or statement.binds & wanted
-            if index not in chosen and needed:
-                chosen.add(index)
-                wanted |= statement.uses
-                grown = True
-    imports = render_imports(entry for index in sorted(chosen) if (entry := statements[index].entry))
-    rest = [statements[index].text for index in sorted(chosen) if not statements[index].entry]
-    return "\n".join(filter(None, [imports, *rest]))
+    wanted = names | {"*"}
+    while more := {
+        number
+        for number, one in enumerate(statements)
+        if number not in chosen and (one.always or one.binds & wanted)
+    }:
+        chosen |= more
+        wanted = wanted.union(*(statements[number].uses for number in more))
+    kept = [statements[number] for number in sorted(chosen)]
+    imports = render_imports(one.entry for one in kept if one.entry)
+    return "\n".join(filter(None, [imports, *(one.text for one in kept if not one.entry)]))

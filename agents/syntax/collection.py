@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from .definitions import Function
 from .source import parse
 
 FIXTURES = frozenset({"tmp_path", "capsys"})
@@ -21,7 +22,7 @@ def last_name(node: ast.expr) -> str:
 
 def is_fixture(node: ast.stmt) -> bool:
     """Return True if `node` is a function that pytest takes for a fixture."""
-    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and any(
+    return isinstance(node, Function) and any(
         last_name(decorator) in {"fixture", "yield_fixture"} for decorator in node.decorator_list
     )
 
@@ -38,7 +39,7 @@ def is_test_case(node: ast.ClassDef) -> bool:
 
 def is_test(node: ast.stmt) -> bool:
     """Return True if pytest collects `node`: a test function, or a class of tests."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+    if isinstance(node, Function):
         return node.name.startswith("test") and not is_fixture(node)
     if not isinstance(node, ast.ClassDef):
         return False
@@ -59,7 +60,7 @@ def uncollected(source: str) -> tuple[str, ...]:
 
 
 def _methods(node: ast.ClassDef) -> set[str]:
-    return {item.name for item in node.body if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)}
+    return {item.name for item in node.body if isinstance(item, Function)}
 
 
 def is_main_guard(node: ast.stmt) -> bool:

@@ -5,23 +5,21 @@ from __future__ import annotations
 import ast
 
 from ..records import Signature
-from .source import names_used, parse
-
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
+from .definitions import Function
+from .source import names_used, statements
 
 
 def parameters(signature: Signature) -> ast.arguments | None:
     """Return the parameters that a function's signature names; None where its text is not a Python header."""
     if signature.kind == "class":
         return None
-    try:
-        (node,) = parse(f"{signature.text}: ...").body
-    except ValueError:
-        return None
-    return node.args if isinstance(node, _Function) else None
+    match statements(f"{signature.text}: ..."):
+        case [ast.FunctionDef(args=arguments) | ast.AsyncFunctionDef(args=arguments)]:
+            return arguments
+    return None
 
 
-def is_stub(node: _Function) -> bool:
+def is_stub(node: Function) -> bool:
     """Return True if a body is only a docstring, `pass`, `...` or `raise NotImplementedError`."""
     return all(says_nothing(statement) for statement in node.body)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
-from .source import names_unbound, parse
+from .source import BUILTINS, names_unbound, parse
 
 USER_MODULE = "user_code"
 """The module that tests import the code under test from."""
@@ -107,13 +108,15 @@ def render_imports(imports: Iterable[Import]) -> str:
     return "\n".join(sorted(lines, key=lambda line: rank.get(line.split()[1], 1)))
 
 
-def add_missing_imports(code: str) -> tuple[str, tuple[str, ...]]:
-    """Return `code` with the imports that it plainly lacks, and one note on each."""
+def add_missing_imports(code: str, own: Mapping[str, str] = MappingProxyType({})) -> tuple[str, tuple[str, ...]]:
+    """Return `code` with the imports that it plainly lacks, and one note on each; `own` are the statements that
+    import names which mean something else here than to every Python reader."""
     tree = parse(code)
-    missing = sorted(name for name in names_unbound(code) if name in KNOWN)
+    unbound = names_unbound(code).union(*(names_unbound(code, name) for name in own.keys() & BUILTINS))
+    missing = sorted(name for name in unbound if name in own or name in KNOWN)
     if not missing:
         return code, ()
-    added = [_known(name, tree) for name in missing]
+    added = [own.get(name) or _known(name, tree) for name in missing]
     place = head_end(tree)
     lines = code.split("\n")
     # Before the other imports: where a star import binds the name after all, it wins.

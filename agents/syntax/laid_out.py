@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_right
-from typing import TypeGuard
+from collections.abc import Iterator, Sequence
+from itertools import chain
 
+from .definitions import is_definition
 from .source import lines_in_strings, parse
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
@@ -16,12 +18,6 @@ _AT = re.compile(r"@(?:[\s(\\]|#[^\r\n]*[\r\n])*\Z")
 _FARTHEST_AT = 2000
 """Characters between an `@` and its expression; a bound, since comments between them may hold an `@` each."""
 _OF_THE_FILE = re.compile(r"#!|[ \t\f]*#.*?coding[:=]")
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-
-
-def is_definition(node: ast.AST | None) -> TypeGuard[Definition]:
-    """Return True for a function and a class."""
-    return isinstance(node, Definition)
 
 
 class LaidOut:
@@ -138,7 +134,7 @@ class LaidOut:
         pending = [(node, 0)]
         while pending:
             outer, depth = pending.pop()
-            for inner in _blocks(outer):
+            for inner in chain.from_iterable(blocks(outer)):
                 lead = self.lead(inner)
                 if lead is None:
                     continue
@@ -148,12 +144,10 @@ class LaidOut:
         return levels
 
 
-def _blocks(node: ast.AST) -> list[ast.stmt]:
-    """The statements right inside of a statement: in its body, its branches, its handlers and its cases."""
-    found = []
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.stmt):
-            found.append(child)
-        elif isinstance(child, ast.ExceptHandler | ast.match_case):
-            found.extend(child.body)
-    return found
+def blocks(node: ast.AST) -> Iterator[Sequence[ast.stmt]]:
+    """Yield the blocks right inside of a statement: its body, its branches, its handlers' and its cases'."""
+    for inner in [node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())]:
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(inner, field, None)
+            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
+                yield block

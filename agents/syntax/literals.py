@@ -9,7 +9,7 @@ import ast
 import builtins
 import re
 
-from .source import parse, parse_expression
+from .source import parse_expression, statements
 
 LONGEST_LITERAL = 4000
 """Characters; a longer text counts as no literal."""
@@ -25,11 +25,10 @@ _SPELLINGS = {"true": "True", "false": "False", "null": "None", "none": "None", 
 
 def expression(text: str) -> ast.expr | None:
     """Return the one expression that `text` is; None where it is none, or more."""
-    try:
-        body = parse(text.strip()).body
-    except ValueError:
-        return None
-    return body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
+    match statements(text.strip()):
+        case [ast.Expr(value=node)]:
+            return node
+    return None
 
 
 def value(text: str) -> str | None:

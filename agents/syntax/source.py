@@ -14,6 +14,9 @@ from contextlib import contextmanager
 from types import CodeType
 from typing import Literal
 
+from .definitions import Definition, first_line, is_definition
+
+_SCOPES = Definition | ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__", "__builtins__"}
 
 # Warning filters belong to the process. So does, without the fix of python/cpython#106905 (as in 3.11.7),
@@ -78,6 +81,14 @@ def parses(text: str) -> bool:
     return True
 
 
+def statements(text: str) -> list[ast.stmt]:
+    """Return the statements of `text`; there are none in what is not Python."""
+    try:
+        return parse(text).body
+    except ValueError:
+        return []
+
+
 def compile_error(text: str) -> str:
     """Why `text` can't be compiled, as a phrase; empty where it can. Nothing of it is run."""
     try:
@@ -107,13 +118,10 @@ def unparse(node: ast.AST) -> str:
 
 
 def source_of(lines: Sequence[str], node: ast.stmt) -> str:
-    """The text of a module-level statement, decorators included; `lines` is the source split at newlines."""
-    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    first = min([node.lineno, *(decorator.lineno for decorator in decorators)]) - 1
-    last = (node.end_lineno or node.lineno) - 1
-    taken = list(lines[first : last + 1])
+    """Return the text of a top-level statement, decorators included; `lines` is the source split at newlines."""
+    taken = list(lines[first_line(node) - 1 : node.end_lineno])
     taken[-1] = taken[-1].encode()[: node.end_col_offset].decode()
-    if not decorators:
+    if not is_definition(node) or not node.decorator_list:
         taken[0] = taken[0].encode()[node.col_offset :].decode()
     return "\n".join(taken)
 
@@ -145,7 +153,7 @@ def names_bound(statement: ast.stmt) -> frozenset[str]:
     pending: list[ast.AST] = [statement]
     while pending:
         node = pending.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if is_definition(node):
             names.add(node.name)
         elif isinstance(node, ast.Import | ast.ImportFrom):
             names.update((alias.asname or alias.name).split(".")[0] for alias in node.names)
@@ -153,11 +161,7 @@ def names_bound(statement: ast.stmt) -> frozenset[str]:
             names.add(node.id)
         elif isinstance(node, ast.ExceptHandler) and node.name:
             names.add(node.name)
-        if not isinstance(
-            node,
-            ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda | ast.ListComp | ast.SetComp
-            | ast.DictComp | ast.GeneratorExp,
-        ):  # fmt: skip
+        if not isinstance(node, _SCOPES):
             pending.extend(ast.iter_child_nodes(node))
     return frozenset(names)
 

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from .collection import is_main_guard
+from .definitions import is_definition
 from .imports import Import, render_imports, split_imports
-from .laid_out import LaidOut, is_definition
+from .laid_out import LaidOut
 from .source import BUILTINS, compile_error, names_bound, names_unbound, names_used, parse, quoted, unparse
 
 _ANNOTATIONS = Import(0, "__future__", "annotations", None)

@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ..records.heal import Place, PlaceUnit
+from .definitions import Definition, Function, first_line, is_definition
 from .imports import split_imports
-from .laid_out import Definition, LaidOut, is_definition
-from .source import compile_error, indented, parse, unparse
+from .laid_out import LaidOut, blocks
+from .source import compile_error, indented, parse, statements, unparse
 from .splice import spliced
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def unit_at(path: str, text: str, line: int, most: int) -> Place:
@@ -113,15 +113,12 @@ def replaced(text: str, place: Place, code: str) -> str:
 
 def _definitions_alone(text: str, code: str) -> list[str]:
     """The definitions in `code`, where it has nothing else, the file `text` has them all and others too."""
-    try:
-        there = [node.name for node in parse(text).body if is_definition(node)]
-        body = parse(code).body
-    except ValueError:
-        return []
+    before, body = statements(text), statements(code)
+    there = [node.name for node in before if is_definition(node)]
     names = [node.name for node in body if is_definition(node)]
     rest = [node for node in body if not is_definition(node) and not split_imports(node)]
     known = all(there.count(name) == 1 for name in names)
-    return names if names and known and not rest and len(parse(text).body) > len(body) else []
+    return names if known and not rest and len(before) > len(body) else []
 
 
 def _with_definition(text: str, place: Place, code: str) -> str:
@@ -138,7 +135,7 @@ def _with_definition(text: str, place: Place, code: str) -> str:
     new = written[-1]
     if type(new) is not type(old):
         raise ValueError(f"`{place.name}` is another kind of definition than before")
-    if isinstance(old, _Function) and isinstance(new, _Function) and _shape(old.args) != _shape(new.args):
+    if isinstance(old, Function) and isinstance(new, Function) and _shape(old.args) != _shape(new.args):
         raise ValueError(f"the parameters of `{place.name}` have to stay: {unparse(old.args)}")
     if list(map(ast.dump, old.decorator_list)) != list(map(ast.dump, new.decorator_list)):
         code = _with_decorators(code, new, old.decorator_list)
@@ -164,23 +161,19 @@ def _in_classes(code: str, module: ast.Module, classes: Sequence[str], name: str
     found = next((node for node in module.body if is_definition(node) and node.name == name), None)
     if found is None:
         return code
-    first = min([found.lineno, *(each.lineno for each in found.decorator_list)])
-    last = found.end_lineno or found.lineno
+    first, last = first_line(found), found.end_lineno or found.lineno
     method = "\n".join(lines[first - 1 : last])
     for each in reversed(classes):
         method = f"class {each}:\n{indented(method)}"
     return "\n".join([*lines[: first - 1], *method.split("\n"), *lines[last:]])
 
 
-def _with_decorators(code: str, new: ast.stmt, decorators: Sequence[ast.expr]) -> str:
+def _with_decorators(code: str, new: Definition, decorators: Sequence[ast.expr]) -> str:
     """The code with `decorators` in the stead of those that a definition has there."""
-    assert is_definition(new)
     lines = code.split("\n")
-    first = min([new.lineno, *(each.lineno for each in new.decorator_list)])
     lead = lines[new.lineno - 1][: new.col_offset]
-    return "\n".join(
-        [*lines[: first - 1], *(f"{lead}@{unparse(each)}" for each in decorators), *lines[new.lineno - 1 :]]
-    )
+    written = [f"{lead}@{unparse(each)}" for each in decorators]
+    return "\n".join([*lines[: first_line(new) - 1], *written, *lines[new.lineno - 1 :]])
 
 
 def named(tree: ast.Module, name: str) -> list[Definition]:
@@ -247,14 +240,6 @@ def _size(file: LaidOut, node: ast.stmt) -> int:
     return file.line_end(node.end_lineno) - file.start(node)
 
 
-def _blocks(node: ast.stmt) -> Iterator[Sequence[ast.stmt]]:
-    for inner in [node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())]:
-        for field in ("body", "orelse", "finalbody"):
-            block = getattr(inner, field, None)
-            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
-                yield block
-
-
 def _statements(path: str, file: LaidOut, body: Sequence[ast.stmt], line: int, most: int) -> Place:
     """The statement that holds a line, or where that is too long the one in it; with those around that fit."""
     block = body
@@ -262,7 +247,7 @@ def _statements(path: str, file: LaidOut, body: Sequence[ast.stmt], line: int, m
         holding = next((node for node in block if _first(file, node) <= line <= (node.end_lineno or 0)), None)
         if holding is None:
             holding = min(block, key=lambda node: abs(node.lineno - line))
-        inner = [each for each in _blocks(holding) if each[0].lineno > holding.lineno]
+        inner = [each for each in blocks(holding) if each[0].lineno > holding.lineno]
         if _size(file, holding) <= most or not inner:
             break
         block = next(

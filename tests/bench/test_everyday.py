@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -67,7 +68,7 @@ def test_thirty_specs_are_read_each_broken_at_several_clauses() -> None:
 def test_the_hidden_tests_pass_every_reference_and_fail_every_broken_one(verifier: Verifier) -> None:
     proof = EverydayTests(read_everyday(EVERYDAY), verifier).prove()
     assert proof.holds, str(proof)
-    assert proof.broken > 190
+    assert int(re.findall(r"fail all (\d+) broken", str(proof))[0]) > 190
 
 
 def test_a_file_holds_a_reference_and_what_breaks_it(tmp_path: Path, verifier: Verifier) -> None:
@@ -77,7 +78,7 @@ def test_a_file_holds_a_reference_and_what_breaks_it(tmp_path: Path, verifier: V
         ("f", (Broken("returns x + 1", "def f(x):\n    return x\n"),))
     ]
     proof = EverydayTests(tasks, verifier).prove()
-    assert (proof.tasks, proof.broken, proof.holds) == (1, 1, True)
+    assert str(proof).startswith("The hidden tests of 1 tasks pass every reference solution and fail all 1 broken")
 
 
 def test_a_broken_reference_that_passes_is_named(verifier: Verifier) -> None:

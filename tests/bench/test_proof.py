@@ -11,13 +11,18 @@ from typing import Any
 import pytest
 
 from agents.bench.hidden_tests import HiddenTests
-from agents.bench.proof import BROKEN, ProofReport, prove
+from agents.bench.proof import BROKEN, Proof, prove
 from agents.sandbox import Sandbox
 
 from ..support.sandboxes import open_or_skip
 from .test_hidden_tests import DISTANCE, DOUBLE, PROSE, ROOT, needs_evalplus, written
 
-HOLDS = ProofReport(tasks=2, broken=8, failing=(), passing=(), unmoved=(), seconds=3.2)
+
+def shown(tasks: int) -> str:
+    return f"The hidden tests of {tasks} tasks pass every reference solution and fail all {4 * tasks} broken ones"
+
+
+HOLDS = Proof(shown(2), wrong=(), seconds=3.2)
 
 
 @pytest.fixture
@@ -39,7 +44,7 @@ def test_prose_is_proven_too_where_all_answers_are_the_same_or_two_are_right(
     tmp_path: Path, sandbox: Sandbox
 ) -> None:
     report = prove(written(tmp_path, *PROSE), sandbox)
-    assert replace(report, seconds=3.2) == replace(HOLDS, tasks=4, broken=16)
+    assert replace(report, seconds=3.2) == replace(HOLDS, shown=shown(4))
 
 
 @needs_evalplus
@@ -56,7 +61,7 @@ def test_wrong_expectations_are_met_by_no_right_answer(tmp_path: Path, sandbox: 
 def test_a_task_whose_tests_let_anything_pass_is_no_proof(tmp_path: Path, sandbox: Sandbox) -> None:
     nothing = {**DOUBLE, "canonical_solution": "    return x if x > 7 else None\n"}
     report = prove(written(tmp_path, nothing), sandbox)
-    assert report.passing == (("Own/0", "does nothing"),)
+    assert report.wrong == ("Own/0: a solution that does nothing passes",)
     assert not report.holds
 
 
@@ -64,22 +69,25 @@ def test_a_task_whose_tests_let_anything_pass_is_no_proof(tmp_path: Path, sandbo
 def test_a_task_whose_reference_fails_is_no_proof(tmp_path: Path, sandbox: Sandbox) -> None:
     unlike = {**DOUBLE, "canonical_solution": "    return object()\n"}
     report = prove(written(tmp_path, unlike), sandbox)
-    assert report.failing == ("Own/0",)
+    assert report.wrong[0] == "Own/0: its reference fails"
     assert not report.holds
 
 
-@pytest.mark.parametrize(
-    ("report", "said"),
-    [
-        (HOLDS, "pass every reference solution and fail all 8 broken ones (3 s)"),
-        (replace(HOLDS, failing=("Own/0",)), "Own/0: its reference fails"),
-        (replace(HOLDS, passing=(("Own/0", "raises"),)), "Own/0: a solution that raises passes"),
-        (replace(HOLDS, unmoved=("Own/1",)), "Own/1: its reference passes against wrong expectations"),
-    ],
-)
-def test_the_report_says_what_was_seen(report: ProofReport, said: str) -> None:
-    assert said in str(report)
-    assert report.holds is (report is HOLDS)
+@needs_evalplus
+def test_a_reference_that_meets_wrong_expectations_is_no_proof(tmp_path: Path, sandbox: Sandbox) -> None:
+    anything = {
+        **DOUBLE,
+        "canonical_solution": "    return type('Same', (int,), {'__eq__': lambda *_: True})(x)\n",
+    }
+    report = prove(written(tmp_path, anything), sandbox)
+    assert "Own/0: its reference passes against wrong expectations" in report.wrong
+
+
+def test_the_report_says_what_was_seen() -> None:
+    assert "pass every reference solution and fail all 8 broken ones (3 s)." in str(HOLDS)
+    wrong = replace(HOLDS, wrong=("Own/0: its reference fails", "Own/1: x"))
+    assert "(Own/0: its reference fails; Own/1: x): check the data" in str(wrong)
+    assert (HOLDS.holds, wrong.holds) == (True, False)
 
 
 @pytest.mark.parametrize("row", [DOUBLE, *PROSE])

@@ -84,7 +84,7 @@ def test_the_comparisons_are_those_of_quixbugs() -> None:
 def test_references_pass_and_buggy_and_broken_programs_fail(tests: QuixBugsTests) -> None:
     proof = prove_quixbugs(list(PROGRAMS.values()), tests.splits(), tests)
     assert proof.holds, str(proof)
-    assert proof.programs == 40
+    assert str(proof).startswith("40 references pass all items")
 
 
 @pytest.mark.thorough
@@ -93,8 +93,7 @@ def test_a_reference_that_fails_is_named(tests: QuixBugsTests) -> None:
     assert BITCOUNT is not None
     wrong = Program("bitcount", BITCOUNT.buggy, BITCOUNT.buggy, BITCOUNT.preamble, BITCOUNT.items)
     proof = prove_quixbugs([wrong], {"bitcount": split(wrong, list(wrong.items))}, tests)
-    assert proof.failing == ("bitcount",)
-    assert "bitcount: its reference fails" in str(proof)
+    assert proof.wrong == ("bitcount: its reference fails",)
 
 
 @with_quixbugs

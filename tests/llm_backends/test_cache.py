@@ -15,18 +15,19 @@ import pytest
 from agents.errors import Interrupted, ModelError
 from agents.events import Event, Streamed
 from agents.llm_backends.budget import Budget
-from agents.llm_backends.cache import Flights, ReplyCache
+from agents.llm_backends.cache import ReplyCache
 from agents.llm_backends.call import Caller
 from agents.llm_backends.recorded import ReplyStore, request_key
+from agents.records import Reply
 
 from .test_call import BAD_KEY, REQUEST, Scripted, end, text
 
 ROOT = Path(__file__).parents[2]
 
 
-def cache(directory: Path, said: list[str] | None = None, flights: Flights | None = None) -> ReplyCache:
+def cache(directory: Path, said: list[str] | None = None) -> ReplyCache:
     notes = [] if said is None else said
-    return ReplyCache(directory, "scripted/model", flights or Flights(), notes.append)
+    return ReplyCache(directory, "scripted/model", notes.append)
 
 
 def entries(directory: Path) -> list[Path]:
@@ -102,8 +103,8 @@ def test_what_the_cache_answers_is_kept_in_the_run_for_its_forks(tmp_path: Path,
 
 def test_equal_requests_at_once_are_asked_once(tmp_path: Path) -> None:
     model = Scripted([lambda: time.sleep(0.2), *text("a"), end()])
-    budget, flights = Budget(), Flights()
-    callers = [Caller(model, budget, cache=cache(tmp_path, flights=flights)) for _ in range(8)]
+    budget = Budget()
+    callers = [Caller(model, budget, cache=cache(tmp_path)) for _ in range(8)]
     with ThreadPoolExecutor(8) as pool:
         replies = list(pool.map(lambda caller: caller.ask(REQUEST), callers))
     assert [reply.text for reply in replies] == ["a"] * 8
@@ -113,8 +114,7 @@ def test_equal_requests_at_once_are_asked_once(tmp_path: Path) -> None:
 
 def test_when_the_one_that_asks_fails_the_next_asks_for_itself(tmp_path: Path) -> None:
     model = Scripted([lambda: time.sleep(0.1), BAD_KEY], [*text("a"), end()])
-    flights = Flights()
-    callers = [Caller(model, Budget(), cache=cache(tmp_path, flights=flights)) for _ in range(4)]
+    callers = [Caller(model, Budget(), cache=cache(tmp_path)) for _ in range(4)]
     with ThreadPoolExecutor(4) as pool:
         asked = [pool.submit(caller.ask, REQUEST) for caller in callers]
         ends = [future.exception(10) or future.result().text for future in asked]
@@ -123,9 +123,9 @@ def test_when_the_one_that_asks_fails_the_next_asks_for_itself(tmp_path: Path) -
 
 
 def test_cancelling_ends_the_wait_for_another_threads_reply(tmp_path: Path) -> None:
-    released, flights = threading.Event(), Flights()
+    released = threading.Event()
     model = Scripted([lambda: released.wait(20), *text("a"), end()])
-    first, second = (Caller(model, Budget(), cache=cache(tmp_path, flights=flights)) for _ in range(2))
+    first, second = (Caller(model, Budget(), cache=cache(tmp_path)) for _ in range(2))
     with ThreadPoolExecutor(2) as pool:
         asking = pool.submit(first.ask, REQUEST)
         time.sleep(0.1)
@@ -147,8 +147,8 @@ def test_a_cache_that_can_not_be_written_is_one_warning_and_no_error(tmp_path: P
 
 
 def test_of_two_processes_the_first_one_s_reply_stands(tmp_path: Path) -> None:
-    elsewhere = Caller(Scripted([*text("first"), end()]), Budget(), cache=cache(tmp_path))
-    model = Scripted([lambda: elsewhere.ask(REQUEST), *text("second"), end()])
+    elsewhere = cache(tmp_path)
+    model = Scripted([lambda: elsewhere.keep(REQUEST, Reply("first", "stop")), *text("second"), end()])
     store = ReplyStore(tmp_path / "run", model.model_id)
     assert Caller(model, Budget(), store=store, cache=cache(tmp_path)).ask(REQUEST).text == "first"
     kept = store.find(REQUEST)
@@ -159,10 +159,10 @@ def test_of_two_processes_the_first_one_s_reply_stands(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from agents.llm_backends.cache import Flights, ReplyCache
+from agents.llm_backends.cache import ReplyCache
 from agents.records import Message, Reply, Request
 
-cache = ReplyCache(Path(sys.argv[1]), "m", Flights(), lambda note: sys.exit(note))
+cache = ReplyCache(Path(sys.argv[1]), "m", lambda note: sys.exit(note))
 for number in range(40):
     request = Request("critic", (Message("user", "hi"),), 9, 0.0, number)
     cache.keep(request, Reply("x" * 5000, "stop"))

@@ -133,6 +133,6 @@ def test_closing_closes_what_was_opened_and_nothing_else() -> None:
     model = deferred(opening)
     model.close()
     assert closed == []
-    model.open()
+    list(model.open())
     model.close()
     assert closed == ["scripted/model"]

@@ -1,0 +1,154 @@
+"""Examples in one line of a spec: an assertion as code, or a call of the entry point with what it gives."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ..records import Signature
+from ..syntax.literals import exception, expression, is_value, value
+from ..syntax.source import statements
+from .signature import closing
+
+_ARROW = re.compile(
+    r"\s*+`?\s*+(?:#\s*+)?(?P<sign>==>|=+>|--?>|➞|→|⇒|⟶|↦|===?|=(?!=)|"
+    r"(?:should\s+|must\s+|would\s+|will\s+)?(?:returns?|gives?|yields?|equals?|evaluates?\s+to|raises?|throws?)\b:?)\s*+`?\s*+"
+)
+_DOUBT = re.compile(
+    r"\b(?:not|never|cannot|currently|wrong|wrongly|incorrect|incorrectly|bug|buggy|instead|unless|if|when|rather|invalid"
+    r"|except|otherwise|mod|modulo|approximately|roughly|about|fails?|broken|actual|actually|but|previously|formerly|bad)\b"
+    r"|n't\b|≈|~=|!=",
+    re.IGNORECASE,
+)
+_SPECULATION = re.compile(
+    r"\b(?:wrong|incorrect|bug|buggy|currently|instead|fails?|bad|broken|should|actual)\b", re.IGNORECASE
+)
+_LEAD = re.compile(r"^\s*(?:>\s+)?(?:[-*+•]\s+|\d+[.)]\s+|\([a-z0-9]\)\s+|for\s+)?`?")
+_BREAK = re.compile(r"(?P<open>[(\[{])|(?P<quoted>'[^'\n]*+'|\"[^\"\n]*+\")|[`.,;)]|(?<!\s)\s++(?:and\b|#|//|\()")
+_LONGEST_VALUE = 5000
+_MOST_BREAKS = 40
+"""Places that are tried as the end of a value: each costs a parse."""
+
+
+def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
+    """Return the assertions in one line, with whether each is sure (`=` may also define)."""
+    text = _LEAD.sub("", line, count=1)
+    if whole := _whole(text.strip().rstrip("`;")):
+        comment = text[len(text.split("#")[0]) :]
+        return [] if _SPECULATION.search(comment) else [(code, True) for code in whole]
+    made = [(call, _assertion(call, sign, rest)) for call, sign, rest in _calls(text, signature)]
+    prose = line
+    for call, assertion in made:
+        prose = prose.replace(call, " ").replace(assertion.stated if assertion else " ", " ", 1)
+    if _DOUBT.search(prose):
+        return []
+    return [(assertion.code, assertion.sure) for _, assertion in made if assertion]
+
+
+class _Assertion(NamedTuple):
+    """An assertion made of a call and what is said of it; `stated` is the text of the value."""
+
+    code: str
+    stated: str
+    sure: bool
+
+
+def _whole(text: str) -> list[str]:
+    """Return the assertions of a line that is code throughout: an `assert`, or calls compared with values."""
+    match statements(text):
+        case [ast.Assert() as node]:
+            return [ast.unparse(node) if "#" in text else text]
+        case [ast.Expr(value=ast.BoolOp(op=ast.And(), values=parts))]:
+            pass
+        case [ast.Expr(value=alone)]:
+            parts = [alone]
+        case _:
+            return []
+    if not all(states(part) for part in parts):
+        return []
+    return [f"assert {ast.get_source_segment(text, part)}" for part in parts]
+
+
+def states(node: ast.expr) -> bool:
+    """Return True if `node` compares something computed with a value."""
+    if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], ast.Eq | ast.Is):
+        return False
+    return is_value(node.comparators[0]) and not is_value(node.left)
+
+
+def _calls(line: str, signature: Signature | None) -> Iterator[tuple[str, str, str]]:
+    """Yield calls of the entry point in `line`, each with the sign after it and the text after that."""
+    if signature is None or signature.kind == "class":
+        return
+    starts = [match.start() for match in re.finditer(rf"(?<![\w.]){re.escape(signature.name)}\(", line)]
+    for number, start in enumerate(starts):
+        end = closing(line, start + len(signature.name))
+        before = line[max(0, start - 100) : start].rstrip()
+        # A part of a larger expression states nothing of its own.
+        if end is None or (before and before[-1] in "([{=+-*/<>%@|&^~"):
+            continue
+        sign = _ARROW.match(line, end + 1)
+        if sign:
+            following = starts[number + 1] if number + 1 < len(starts) else len(line)
+            yield line[start : end + 1], sign["sign"], line[sign.end() : following]
+
+
+def _assertion(call: str, sign: str, rest: str) -> _Assertion | None:
+    node = expression(call)
+    if not isinstance(node, ast.Call):
+        return None
+    stated = _leading_value(rest)
+    if stated is None:
+        name = _leading_exception(rest)
+        code = f"with pytest.raises({name}):\n    {call}"
+        return _Assertion(code, name, True) if name and "\n" not in call else None
+    made = value(stated)
+    # `stop() -> None` is a header.
+    if re.match(r"raise|throw", sign) or (made == "None" and not node.args and not node.keywords):
+        return None
+    return _Assertion(f"assert {call} {'is' if made == 'None' else '=='} {made}", stated, sign != "=")
+
+
+def _leading_value(rest: str) -> str | None:
+    """The text of the value that `rest` begins with, where what follows leaves no doubt that it ends there."""
+    first = rest.strip()
+    if value(first):
+        return first
+    for end in reversed(_breaks(first)):
+        head, tail = first[:end].rstrip(), first[end:].strip()
+        if head and value(head) and _ends(tail):
+            return head
+    return None
+
+
+def _breaks(text: str) -> list[int]:
+    """Return the places where a value that `text` begins with may end: the first ones outside of brackets."""
+    found: list[int] = []
+    place = 0
+    for match in _BREAK.finditer(text, 0, _LONGEST_VALUE):
+        if match.start() < place:
+            continue
+        if match["open"]:
+            place = (closing(text, match.start()) or len(text)) + 1
+        elif not match["quoted"] and len(found) < _MOST_BREAKS:
+            found.append(match.start())
+    return found
+
+
+def _ends(tail: str) -> bool:
+    """Return True if `tail` may follow a value: a full stop, a comment, a remark in brackets, the next example."""
+    if re.match(r"\.\w|\)\S*\w|,\s*[\d'\"\[({-]", tail):
+        return False
+    return (
+        re.fullmatch(r"[`.,;)\s]*+(?:and|or)?[`\s]*+|(?:#|//).*|\([^()]*\)[`.,;\s]*|[`).,;]++\s[^=<>]*+", tail)
+        is not None
+    )
+
+
+def _leading_exception(rest: str) -> str | None:
+    match = re.match(r"\s*`?(?:raises?\s+|an?\s+)*`?([A-Z]\w*)(?:\(\))?`?[\s.,;)]*(?:$|#|and\b|\n)", rest)
+    if match and match[1].endswith(("Error", "Exception")):
+        return match[1]  # the spec's own, perhaps
+    return exception(match[1]) if match else None
