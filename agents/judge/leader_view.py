@@ -8,7 +8,7 @@ from math import log2
 
 from ..records import Candidate, ClauseCheck, Dispute, Grade, LedgerEntry, Outcome, Test
 from .agreement import Agreement, exception_of
-from .argument_tests import SAID, SEEN
+from .argument_tests import CHANGED, ITSELF, SAID
 from .claims import claim_of
 from .clause_checks import used_by
 from .probes import EDGE, ODD, probed_call
@@ -136,14 +136,14 @@ class LeaderView:
     def arguments(self) -> str:
         """Return a sentence on an argument that the leader changes or returns itself; empty without one."""
         probes = self.agreement.probes.tests if self.agreement.probes is not None else ()
-        for probe in (each for each in probes if each.id.startswith(SEEN)):
+        for probe in (each for each in probes if each.id.startswith((CHANGED, ITSELF))):
             claim, found = claim_of(probe), self.agreement.returned(self.leader, probe)
             if claim is None or found is None:
                 continue
             argument, call = (step.partition(" = ")[2] or step for step in claim.setup)
-            if claim.call != "given" and found == "True":
+            if probe.id.startswith(ITSELF) and found == "True":
                 return f"It returns its argument itself, as in given = {argument}; {call} is given."
-            if claim.call == "given" and found != argument:
+            if probe.id.startswith(CHANGED) and found != argument:
                 return f"It changes its argument: after given = {argument}; {call} it is {found}."
         return ""
 
@@ -168,7 +168,7 @@ class LeaderView:
         which, edges, right, rest = (list[tuple[float, int, Dispute]]() for _ in range(4))
         for probe in self.agreement.probes.tests if self.agreement.probes is not None else ():
             call = probed_call(probe)
-            if "\n" in call:
+            if "\n" in call or probe.id.startswith(ITSELF):
                 continue
             answers = [self._answer(candidate, probe) for candidate in (self.leader, *rivals)]
             is_odd = probe.id.startswith(ODD)
@@ -176,7 +176,7 @@ class LeaderView:
             asked = Dispute(probe.id, call, tuple(sorted(dict.fromkeys(answers), key=raises)))
             if len(set(returned)) > 1:
                 which.append((-_bits(returned), len(call), asked))
-            elif probe.id.startswith(SEEN):
+            elif probe.id.startswith(CHANGED):
                 continue  # where drafts are alike in this, nobody asks
             elif is_odd:
                 if answers[0].removeprefix("raises ") not in self.agreement.named:

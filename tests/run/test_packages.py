@@ -161,7 +161,7 @@ def test_a_module_of_the_users_is_used_shown_in_outline_and_never_written(
 @pytest.mark.parametrize(
     ("spec", "requirement", "questions"),
     [
-        ("moving_average", "numpy==2.4.6", 7),
+        ("moving_average", "numpy==2.4.6", 6),
         pytest.param("monthly_totals", "pandas==3.1.1", 3, marks=pytest.mark.thorough),
     ],
 )
