@@ -47,7 +47,7 @@ class Situation:
     clauses_asked: bool = False
     """Tests of the clauses that nothing checks have been asked for."""
     answers: int = 0
-    """How many of the trusted tests are answers to questions of an earlier ruling."""
+    """How many questions of earlier rulings have been answered."""
     told: frozenset[str] = frozenset()
     """Tests that later drafts are told of."""
     last_round: bool = False
@@ -169,7 +169,10 @@ def _grade(view: LeaderView, situation: Situation, thresholds: Thresholds) -> tu
         and not view.unsettled
         and view.agreeing >= thresholds.agreeing_drafts
         and view.share >= thresholds.agreeing_share
-        and (situation.answers > 0 or len(view.stood) >= thresholds.stood_share * len(view.own))
+        and (
+            situation.answers >= thresholds.settling_answers
+            or len(view.stood) >= thresholds.stood_share * len(view.own)
+        )
         and (bool(view.trusted) or len(view.passed) >= thresholds.passed_tests)
     )
     if not enough:

@@ -94,7 +94,8 @@ class LoopState:
     def _take_spec(self, spec: Spec) -> None:
         self.spec = spec
         self.clauses = specified(clauses(spec), spec.unspecified)
-        self._answers = sum(example.answer for example in spec.examples)
+        said = [*(each for each in spec.examples if each.answer), *spec.wrong_tests, *spec.unspecified]
+        self._answers = len(said)
 
     def take_branch(self, number: int) -> bool:
         """Go on as the branch after round `number` says, if there is one. Return True if it brings something new
@@ -143,8 +144,7 @@ class LoopState:
 
     def drafts_left(self, *, failed: bool) -> int:
         """How many drafts may still be asked for: fewer where one passes the trusted tests, unless told more."""
-        late = self._answers and self.drafts_asked > self.plan.doubtful_drafts
-        most = self.plan.most_drafts if failed or self.told or late else self.plan.doubtful_drafts
+        most = self.plan.most_drafts if failed or self.told or self._answers else self.plan.doubtful_drafts
         return most - self.drafts_asked
 
     def _join(self, drafts: list[Candidate]) -> None:

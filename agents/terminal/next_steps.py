@@ -19,7 +19,9 @@ def next_steps(result: RunResult) -> list[str]:
         steps.append("Next: an example in the spec, `call == value`, can make it verified.")
         return steps
     if result.disputes:
-        steps.append("Next: an answer to a question above decides between the drafts.")
+        steps.append(
+            "Next: an answer to a question above decides between the drafts; two stand for tests in doubt."
+        )
     usage = result.usage
     if usage.calls:
         seconds = usage.seconds / usage.calls * MORE_DRAFTS

@@ -119,7 +119,7 @@ def test_the_references_answer_decides_and_is_replayed(
 ) -> None:
     """Drafts differ on negative odd numbers: without an answer none is claimed to be right."""
     tests = EverydayTests([HALVED_TASK], verifier)
-    drafts = [NO_NEGATIVES, RIGHT["halved"], NO_NEGATIVES, RIGHT["halved"]]
+    drafts = [NO_NEGATIVES, RIGHT["halved"], NO_NEGATIVES, *[RIGHT["halved"]] * 5]
     unsure = [suite("halved", [("[2]", "[1]"), ("[-3, 5]", "[-3, 5]"), ("[4, 1]", "[2, 1]")])]
     model = WrittenModel(draft={"halved": drafts}, tests={"halved": unsure})
 

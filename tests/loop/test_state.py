@@ -164,7 +164,7 @@ def test_a_fork_with_answers_reads_the_clauses_anew_and_counts_them() -> None:
     state = LoopState(spec, parts.plan, parts.roles, Archive(), ignore_event, branches=branches)
     state.take_branch(0)
     situation = state.situation(None, last_round=False)
-    assert situation.answers == 1
+    assert situation.answers == 2
     assert not any(need.kind == "input" for clause in situation.clauses for need in clause.needs)
 
 
