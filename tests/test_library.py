@@ -76,6 +76,7 @@ def test_the_import_is_quick_and_light_and_so_are_the_names(python: Path, tmp_pa
     assert str(python.parents[1]) in file
 
 
+@pytest.mark.thorough
 def test_two_runs_in_threads_do_not_disturb_each_other(python: Path, tmp_path: Path) -> None:
     program = f"""
 from concurrent.futures import ThreadPoolExecutor
@@ -129,6 +130,7 @@ def test_a_cancelled_run_leaves_no_process_and_a_record(python: Path, tmp_path: 
     assert json.loads(record.read_text())["status"] == "interrupted"
 
 
+@pytest.mark.thorough
 def test_a_hosted_model_prints_nothing_and_dotenv_is_read_when_it_is_asked_for(
     python: Path, tmp_path: Path
 ) -> None:

@@ -88,6 +88,7 @@ def test_an_attempt_holds_what_was_made_and_what_it_took(maker: Maker) -> None:
     assert not attempt.repaired
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("strategy", ["single", "best-of-n", "classic", "greenloop"])
 def test_recorded_replies_make_the_same_attempt_and_cost_the_same(maker: Maker, strategy: Strategy) -> None:
     first = maker.made(strategy, WrittenModel())

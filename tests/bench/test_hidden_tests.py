@@ -189,6 +189,7 @@ def test_what_passes_mbpp_by_reaching_into_evalplus_is_found_out(tmp_path: Path,
     assert finding.forged
 
 
+@pytest.mark.thorough
 @needs_evalplus
 @pytest.mark.skipif(not SHARED.exists(), reason=f"no benchmark data at {SHARED}")
 @pytest.mark.parametrize("task_id", HANDFUL)
@@ -241,6 +242,7 @@ def test_threads_that_ask_for_the_same_share_one_judgement(own: Tasks, sandbox: 
     assert sandbox.jobs == 2, "one for the tests, one against wrong expectations"
 
 
+@pytest.mark.thorough
 @needs_evalplus
 def test_what_overruns_a_time_limit_is_tried_once_more(own: Tasks, sandbox: Counting) -> None:
     endless = "def double(x):\n    while True:\n        pass\n"

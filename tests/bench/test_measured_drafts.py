@@ -36,6 +36,7 @@ def draft(number: int, *, right: bool, examples: int = 1, behaviour: str = "a") 
     return Draft(number, f"code {number}", 10, RIGHT_ONE if right else WRONG_ONE, examples, (behaviour,))
 
 
+@pytest.mark.thorough
 @needs_evalplus
 def test_each_draft_is_judged_and_drafts_are_compared_on_hidden_inputs(tmp_path: Path, sandbox: Sandbox) -> None:
     other = RIGHT["halved"].replace("x // 2 if", "x / 2 if")

@@ -69,6 +69,7 @@ def test_a_sentence_or_a_signature_is_a_spec(text: str) -> None:
     check_spec(text)
 
 
+@pytest.mark.thorough
 def test_a_command_that_is_mistyped_is_named_before_its_arguments_are_complained_of(tmp_path: Path) -> None:
     ended = greenloop(tmp_path, "bacth", "specs", "--out", "o")
     assert ended.stderr == "greenloop: There is no command bacth; did you mean batch?\n"

@@ -106,12 +106,14 @@ def test_open_questions_are_lines_of_the_end_and_a_file_of_the_run(tmp_path: Pat
     assert str(file.relative_to(tmp_path)) in ended.stdout
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("required", ["verified", "contested"])
 def test_the_exit_code_follows_what_is_required(tmp_path: Path, required: str) -> None:
     ended, _ = replayed(tmp_path, QUICKSORT, "--require", required)
     assert ended.returncode == (1 if required == "verified" else 0)
 
 
+@pytest.mark.thorough
 def test_a_spec_from_standard_input_or_a_file_is_the_same_spec(tmp_path: Path) -> None:
     (tmp_path / "spec.md").write_text(QUICKSORT)
     by_file = greenloop(tmp_path, "--file", "spec.md", *RECORDED)

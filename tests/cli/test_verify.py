@@ -99,6 +99,7 @@ def test_the_lower_assurance_of_one_process_is_told(tmp_path: Path) -> None:
     assert (exit_code, document["verdict"], document["isolation"]) == (0, "passed", "in-process")
 
 
+@pytest.mark.thorough
 def test_a_limit_that_was_overrun_is_exit_1_and_named(tmp_path: Path) -> None:
     exit_code, document = verified(tmp_path, HANGING, TESTS, "--seconds", "3")
     assert (exit_code, document["verdict"]) == (1, "stopped")

@@ -53,6 +53,7 @@ def test_an_exception_is_told_where_it_is_raised(sandbox: Sandbox) -> None:
     assert text.splitlines()[-1] == "It raises 'IndexError: list index out of range'."
 
 
+@pytest.mark.thorough
 def test_a_loop_that_never_ends_is_folded_or_cut(sandbox: Sandbox) -> None:
     text = traced(sandbox, SEARCH, "find([1, 3], 9)")
     assert len(text.splitlines()) <= 44
@@ -72,6 +73,7 @@ def test_a_long_call_keeps_its_beginning_and_its_end(sandbox: Sandbox) -> None:
     assert len(lines) <= 42
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("code", "call"),
     [

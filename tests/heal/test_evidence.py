@@ -52,6 +52,7 @@ OVERFITTING = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", OVERFITTING)
 def test_what_satisfies_the_one_expectation_alone_is_not_verified(heals: Heals, name: str) -> None:
     heals.script(REPORT, "report.py")
@@ -136,6 +137,7 @@ OTHERS: dict[str, tuple[str, dict[str, Any], str, str, str, str]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", OTHERS)
 def test_rivals_are_told_apart_on_calls_of_every_kind(sandbox: Sandbox, tmp_path: Path, name: str) -> None:
     text, expected, old, wrong, right, asked = OTHERS[name]
@@ -146,6 +148,7 @@ def test_rivals_are_told_apart_on_calls_of_every_kind(sandbox: Sandbox, tmp_path
     assert asked in result.question
 
 
+@pytest.mark.thorough
 def test_standard_input_is_changed_where_no_function_is_called(sandbox: Sandbox, tmp_path: Path) -> None:
     (tmp_path / "in").write_text("3\n4\n")
     patches = [
@@ -172,6 +175,7 @@ def test_what_cannot_be_called_again_is_said(sandbox: Sandbox, tmp_path: Path) -
     assert "TOKEN-VALUE" not in str(result)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "change"),
     [

@@ -443,6 +443,7 @@ def test_a_stopped_heal_goes_on_and_asks_nothing_twice(heals: Heals) -> None:
     assert "healed, verified" in shown.stdout
 
 
+@pytest.mark.thorough
 def test_the_record_of_a_heal_opens_no_sandbox_and_lowers_no_grade(heals: Heals) -> None:
     heals.script(OFF_BY_ONE)
     heals.alike(RIGHT)

@@ -193,6 +193,7 @@ def test_an_argument_is_replayed_as_it_was(shop: ModuleType) -> None:
     assert items == [3, 2, 1]
 
 
+@pytest.mark.thorough
 def test_methods_of_each_kind_are_healed(shop: ModuleType) -> None:
     def accepts(value: Any) -> bool:
         return bool(value > 0)
@@ -232,6 +233,7 @@ def test_what_cannot_be_done_again_is_recorded_with_the_reason(shop: ModuleType,
     assert model.prompts == []
 
 
+@pytest.mark.thorough
 def test_async_functions_are_healed_and_the_loop_goes_on(shop: ModuleType) -> None:
     model = Replies(*three(f"async def slowly(text):\n    await asyncio.sleep(0)\n{FIX}"), seconds=0.2)
     slowly = repair(verify=lambda value: value > 0, proposer=model)(shop.slowly)
@@ -264,6 +266,7 @@ def test_cancelling_ends_a_heal(shop: ModuleType) -> None:
     assert event_loops.run(cancelled()) < 2
 
 
+@pytest.mark.thorough
 def test_threads_share_one_heal(shop: ModuleType) -> None:
     model = Replies(*three(PRICE))
     price = repair(verify=lambda value: value == 1299.0, proposer=model)(shop.price)
@@ -284,6 +287,7 @@ def test_a_patch_is_remembered_and_what_failed_is_not_tried_again(shop: ModuleTy
     assert len(model.prompts) == asked
 
 
+@pytest.mark.thorough
 def test_the_store_is_believed_only_as_far_as_its_patch_holds(shop: ModuleType, tmp_path: Path) -> None:
     cache, model = tmp_path / "cache", Replies(*three(PRICE))
     decorate = repair(tests=[rupees], proposer=model, cache=cache)
@@ -303,6 +307,7 @@ def test_the_store_is_believed_only_as_far_as_its_patch_holds(shop: ModuleType, 
     assert len(model.prompts) == 3
 
 
+@pytest.mark.thorough
 def test_of_kept_texts_one_alone_is_no_evidence(shop: ModuleType, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     repair(tests=[rupees], proposer=Replies(*three(PRICE)), cache=cache)(shop.price)("₹1,299")
@@ -330,6 +335,7 @@ def price(text):
 """
 
 
+@pytest.mark.thorough
 def test_a_patch_that_a_model_is_refused_is_refused_from_the_store(shop: ModuleType, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     repair(tests=[rupees], proposer=Replies(*three(PRICE)), cache=cache)(shop.price)("₹1,299")
@@ -346,6 +352,7 @@ def test_a_patch_that_a_model_is_refused_is_refused_from_the_store(shop: ModuleT
     assert trial.plausible  # the control: the tests alone would accept it
 
 
+@pytest.mark.thorough
 def test_of_a_kept_text_only_the_place_that_fails_is_taken(shop: ModuleType, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     repair(tests=[rupees], proposer=Replies(*three(PRICE)), cache=cache)(shop.price)("₹1,299")
@@ -358,6 +365,7 @@ def test_of_a_kept_text_only_the_place_that_fails_is_taken(shop: ModuleType, tmp
     assert "subprocess" not in price.last_repair.heal.diff
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["link", "fifo"])
 def test_what_is_no_file_of_the_store_is_not_read(shop: ModuleType, tmp_path: Path, kind: str) -> None:
     cache = tmp_path / "cache"
@@ -396,6 +404,7 @@ def test_a_patch_that_breaks_a_test_of_a_file_is_refused(shop: ModuleType, tmp_p
     assert repair(tests=tests, proposer=Replies(*three(PRICE)))(shop.price)("₹1,299") == 1299.0
 
 
+@pytest.mark.thorough
 def test_a_file_of_tests_that_fails_is_a_failure_though_the_call_works(tmp_path: Path) -> None:
     source = f"from agents import repair\n\n\n{SHOP}"
     with imported(
@@ -469,6 +478,7 @@ def test_heals_are_bounded_by_the_hour(shop: ModuleType) -> None:
     assert len(model.prompts) <= 4
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("switch", "asked"), [("off", 0), ("record", 0), ("propose", 3), ("process", 3), ("no", 0)]
 )

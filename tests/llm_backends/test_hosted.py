@@ -30,6 +30,7 @@ def final(model: HostedModel, **params: Any) -> FinalDelta:
     return last
 
 
+@pytest.mark.thorough
 def test_a_stream_brings_the_text_and_ends_with_reason_usage_and_speed(provider: Provider) -> None:
     provider.script(Streams(["warm up"]), Streams(["def ", "f():", *[" ."] * 10], usage=(12, 5, 3), pause=0.05))
     model = served(provider)

@@ -82,6 +82,7 @@ def test_calls_on_which_enough_drafts_return_what_the_leader_does_make_tests(ver
     assert all(test.origin == "settled" for test in found)
 
 
+@pytest.mark.thorough
 def test_calls_on_which_too_few_drafts_do_so_make_none(verifier: CachedVerifier) -> None:
     assert killing_tests(state(verifier, *SAME[:2]), LEADER, [WEAK]) == []
     assert killing_tests(state(verifier, *SAME, *[OTHER] * 3), LEADER, [WEAK]) == []

@@ -198,6 +198,7 @@ def test_an_example_that_cant_be_read_is_refused_as_in_front_matter(tmp_path: Pa
     using(tmp_path, work)
 
 
+@pytest.mark.thorough
 def test_a_pattern_that_takes_forever_holds_up_neither_the_server_nor_its_end(
     tmp_path: Path, provider: Provider
 ) -> None:

@@ -91,6 +91,7 @@ def notes(document: Any) -> list[str]:
     return [note for note in document["notes"] if note.startswith("Debugger") or "debugger" in note]
 
 
+@pytest.mark.thorough
 def test_what_the_debugger_ends_with_is_judged_by_the_same_tests(runs: Runs) -> None:
     before = runs.files(runs.parent)
     _, document = runs.debug(*LOOKS, call("replacement", code=MENDED))

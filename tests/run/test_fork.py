@@ -72,6 +72,7 @@ def origins(runs: Runs, run: str) -> list[str]:
     return [each["origin"] for each in json.loads(rounds[-1].read_text())["board"]["candidates"]]
 
 
+@pytest.mark.thorough
 def test_a_fork_with_another_model_replays_what_it_shares_and_leaves_its_parent_alone(runs: Runs) -> None:
     before = runs.hashes()
     _, document = runs.run("--fork", runs.parent.name, "--round", "1", "--model", "openai/gpt-4.1")

@@ -96,6 +96,7 @@ def test_a_channel_carries_both_ways_and_ends_with_the_job(sandbox: Sandbox) -> 
         assert ours.recv(100) == b""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("limit", "limits", "code"),
     [

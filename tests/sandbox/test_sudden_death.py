@@ -93,6 +93,7 @@ def test_nothing_outlives_the_tool(name: BackendName) -> None:
         assert left_in_the_end(mark, tool.pid) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", often(ISOLATING, "bubblewrap", "native"))
 def test_nothing_outlives_a_tool_that_is_killed_while_it_tries_the_sandbox(
     name: BackendName, tmp_path: Path

@@ -43,6 +43,7 @@ class Scripted:
         return Board(tuple(candidates), tuple(tests), tuple(Verdict(kind, outcomes) for _ in candidates))
 
 
+@pytest.mark.thorough
 def test_a_thin_suite_catches_fewer_mutants_than_a_full_one_which_catches_those_that_hang_too(
     verifier: CachedVerifier,
 ) -> None:

@@ -115,6 +115,7 @@ def test_answers_go_on_at_once_without_a_model_and_are_kept(
     assert [each.test_id for each in run_of(tmp_path).rounds()[-1].ruling.disputes] == ["test_loop"]
 
 
+@pytest.mark.thorough
 def test_garbage_is_named_and_asked_again_once(ended: Path, tmp_path: Path, provider: Provider) -> None:
     with asked(ended, tmp_path, provider, "--questions", "3") as keyboard:
         keyboard.see("or the right value: ")

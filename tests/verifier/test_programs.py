@@ -93,6 +93,7 @@ if __name__ != "__main__":
     assert verdict_on(code, body, verifier=verifier).kind == "passed"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("code", "kind"),
     [

@@ -58,6 +58,7 @@ def board() -> Board:
         return verifier.board([RIGHT, DEDUPLICATES, THE_SAME, STRANGE], SUITE)
 
 
+@pytest.mark.thorough
 def test_right_code_passes_every_property_that_counts(board: Board) -> None:
     verdict = board.verdict("right")
     assert verdict.kind == "passed", verdict.reason
@@ -115,6 +116,7 @@ def test_a_vacuous_property_of_a_user_runs_and_does_not_count(board: Board) -> N
     assert any("test_of_a_user does not count as passed" in note for note in board.verdict("right").notes)
 
 
+@pytest.mark.thorough
 def test_a_property_that_takes_too_long_is_stopped_with_the_limit_named() -> None:
     slow = Candidate("slow", "import time\ndef f(arr):\n    time.sleep(0.3)\n    return sorted(arr)\n", "draft", 1)
     with Verifier(open_sandbox("none"), SandboxLimits(wall_seconds=60), call_seconds=2) as verifier:

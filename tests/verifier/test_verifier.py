@@ -243,6 +243,7 @@ def test_an_error_in_one_board_ends_that_board_alone() -> None:
             verifier.board([candidate(DOUBLE)], doubling(2))
 
 
+@pytest.mark.thorough
 def test_tests_whose_import_hangs_are_stopped_by_the_limit_of_the_whole_run() -> None:
     """No call is under way and no test has begun: neither of their limits holds."""
 

@@ -55,6 +55,7 @@ def test_a_lasting_worker_that_broke_is_replaced_once_for_all_who_say_so(sandbox
     worker_choice.close()
 
 
+@pytest.mark.thorough
 def test_a_worker_that_served_long_is_replaced_however_often_that_happens(sandbox: Sandbox) -> None:
     worker_choice = WorkerChoice(sandbox, lasting=True)
     for _ in range(MOST_WORKERS + 1):

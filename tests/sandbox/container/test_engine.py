@@ -112,6 +112,7 @@ def test_whatever_a_container_says_breaks_at_most_its_jobs(
         _run_a_job()
 
 
+@pytest.mark.thorough
 def test_the_end_of_a_job_does_not_wait_for_a_server_that_says_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
