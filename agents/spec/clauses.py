@@ -80,7 +80,7 @@ def clauses(spec: Spec) -> tuple[Clause, ...]:
         said = _without_header(text, spec)
         if not _is_example(said, spec):
             needs = tuple(dict.fromkeys(_needs(text, said, spec)))
-            own = bool(found) and _RULE.search(said) and not _untestable(said)
+            own = bool(found) and _RULE.search(_QUOTED.sub(" ", said)) and not _untestable(said)
             if own and all(need.kind == "name" for need in needs):
                 needs = (*needs, Need("test", text.strip(" ,")))
             found.append(Clause(text.strip(" ,"), needs))

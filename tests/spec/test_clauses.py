@@ -104,6 +104,8 @@ def test_what_holds_beside_a_raise_and_rules_of_methods_need_tests_of_their_own(
         "an item of which nothing is left is not in it",
         "removes nothing",
     ]
+    quoted = needs("Write show(rows: list) that prints them. Without rows it prints `nothing`.")
+    assert not [each for each in quoted["Without rows it prints `nothing`"] if "“" in each]
 
 
 def test_methods_and_attributes_of_a_class_are_needed_and_parameters_are_not() -> None:
