@@ -94,9 +94,8 @@ class Guard:
             return 403, "Only the page itself may change anything."
         if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             return 415, "Only JSON is taken."
-        length = request.headers.get(
-            "content-length", ""
-        )  # beyond which no body is read, unless it comes in chunks
+        # No more of a body is read than was announced, unless it comes in chunks.
+        length = request.headers.get("content-length", "")
         if "transfer-encoding" in request.headers or not length.isdigit() or int(length) > MOST_BYTES:
             return 413, f"More than {MOST_BYTES // 1024} KB can't be taken."
         return 0, ""
@@ -289,9 +288,8 @@ def serve(
     app = Page(jobs, sessions, tell).app(listening.getsockname()[1])
     config = uvicorn.Config(app, log_level="error", lifespan="off", timeout_graceful_shutdown=2)
     listening.listen(config.backlog)
-    threading.Thread(
-        target=ready, daemon=True
-    ).start()  # it may take its time, as a browser that is waited for does
+    # It may take its time, as a browser that is waited for does.
+    threading.Thread(target=ready, daemon=True).start()
     uvicorn.Server(config).run(sockets=[listening])
 
 
