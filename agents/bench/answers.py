@@ -8,7 +8,7 @@ from typing import Protocol
 from ..errors import UsageError
 from ..judge.agreement import exception_of
 from ..judge.probes import UNKNOWN
-from ..records import Candidate, Ruling, Spec, Test
+from ..records import Candidate, Outcome, Ruling, Spec, Test
 from ..spec.answers import answered
 from ..storage.questions import stated_lines
 from ..syntax.source import names_bound, parse, unparse
@@ -43,7 +43,7 @@ def with_answer(task: SpecTask, spec: Spec, ruling: Ruling, verifier: CachedVeri
         value = _answer(task.reference, dispute.question, verifier)
         if value is not None:
             line = f"{dispute.question} {value if value.startswith('raises ') else f'== {value}'}"
-        elif dispute.test_id in tests and not _passes(task.reference, tests[dispute.test_id], verifier):
+        elif (test := tests.get(dispute.test_id)) and _outcome(task.reference, test, verifier).status != "passed":
             line = f"wrong: {dispute.test_id}"
         else:
             line = next(iter(stated_lines(dispute)), "")
@@ -56,9 +56,9 @@ def with_answer(task: SpecTask, spec: Spec, ruling: Ruling, verifier: CachedVeri
     return None
 
 
-def _passes(reference: str, test: Test, verifier: CachedVerifier) -> bool:
+def _outcome(reference: str, test: Test, verifier: CachedVerifier) -> Outcome:
     board = verifier.board([Candidate("reference", reference, "user", 1)], [test])
-    return board.verdicts[0].outcome(test.id).status == "passed"
+    return board.verdicts[0].outcome(test.id)
 
 
 def _answer(reference: str, question: str, verifier: CachedVerifier) -> str | None:
@@ -74,7 +74,7 @@ def _answer(reference: str, question: str, verifier: CachedVerifier) -> str | No
     lines = [*map(unparse, body[:-1]), f"assert {unparse(body[-1].value)} == {UNKNOWN}"]
     source = "\n    ".join([f"def {_NAME}():", *lines]) + "\n"
     test = Test(_NAME, source, "generated", f"from user_code import {', '.join(names)}")
-    outcome = verifier.board([Candidate("reference", reference, "user", 1)], [test]).verdicts[0].outcome(_NAME)
+    outcome = _outcome(reference, test, verifier)
     if outcome.actual is not None:
         return outcome.actual
     raised = exception_of(outcome)
