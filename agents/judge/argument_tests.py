@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from ..records import Clause, Test
 from ..syntax.source import indented
-from .probes import UNKNOWN, literal_call
+from .claims import ValueClaim, source_of_claim
+from .probes import UNKNOWN, literal_calls
 
 _GIVEN = (
     r"(?:inputs?|arguments?|original|given|lists?|dict\w*|arrays?|sets?|matrix|grid|parameters?|either|them|it)\b"
@@ -56,23 +57,21 @@ def argument_probes(tests: Sequence[Test]) -> tuple[Test, ...]:
     if any(test.id.startswith(SAID) for test in tests):
         return ()
     calls = [each for each in dict.fromkeys(_calls(tests)) if ast.literal_eval(each[1])]
-    return tuple(
-        Test(
-            f"{name}{number}",
-            f"def {name}{number}():\n    given = {argument}\n    {step}{call}\n    assert {asked} == {UNKNOWN}\n",
-            "generated",
-            preamble,
-        )
-        for number, (call, argument, preamble) in enumerate(calls, 1)
-        for name, step, asked in ((CHANGED, "", "given"), (ITSELF, "result = ", "(result is given)"))
-    )
+    found = []
+    for number, (call, argument, preamble) in enumerate(calls, 1):
+        for prefix, step, asked in ((CHANGED, call, "given"), (ITSELF, f"result = {call}", "(result is given)")):
+            claim = ValueClaim(asked, UNKNOWN, (f"given = {argument}", step))
+            name = f"{prefix}{number}"
+            found.append(Test(name, source_of_claim(name, claim), "generated", preamble))
+    return tuple(found)
 
 
 def _calls(tests: Sequence[Test]) -> Iterator[tuple[str, str, str]]:
     """Yield calls with `given` in place of their first argument that can change, that argument, and preambles."""
-    literal = [found for test in tests if (found := literal_call(test)) is not None]
     changeable = [
-        (call, preamble, index) for call, preamble in literal if (index := _changeable(call)) is not None
+        (call, preamble, index)
+        for call, preamble in literal_calls(tests)
+        if (index := _changeable(call)) is not None
     ]
     for call, preamble, index in changeable[:_MOST_CALLS]:
         value = ast.literal_eval(call.args[index])

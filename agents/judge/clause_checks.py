@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 
 from ..records import Clause, ClauseCheck, Need, Test
 from ..spec.kinds_of_input import BY_NAME
 from ..syntax.collection import last_name
 from ..syntax.source import parse
-from .probes import EDGE, ODD, argument_nodes, literal_call, probe, with_arguments
+from .probes import EDGE, ODD, argument_nodes, literal_call, literal_calls, probes_of, with_arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +202,7 @@ def odd_probes(clauses: Sequence[Clause], tests: Sequence[Test], count: int) -> 
     exception: code that is too lenient, or too strict, shows there."""
     if not any(need.kind == "exception" for clause in clauses for need in clause.needs):
         return ()
-    literal = [found for test in tests if (found := literal_call(test)) is not None]
+    literal = literal_calls(tests)
     known = {ast.unparse(call) for call, _ in literal}
     made = {
         source: preamble
@@ -209,8 +210,7 @@ def odd_probes(clauses: Sequence[Clause], tests: Sequence[Test], count: int) -> 
         for values in _odd_arguments([ast.literal_eval(node) for node in argument_nodes(call)])
         if (source := with_arguments(call, values)) is not None and source not in known
     }
-    kept = list(made.items())[:count]
-    return tuple(probe(number, call, preamble, ODD) for number, (call, preamble) in enumerate(kept, 1))
+    return probes_of(dict(islice(made.items(), count)), ODD)
 
 
 def _odd_arguments(values: Sequence[object]) -> Iterator[list[object]]:
@@ -243,5 +243,4 @@ def edge_probes(clauses: Sequence[Clause], tests: Sequence[Test], count: int) ->
         for test in tests
         if (call := _made(need, test)) is not None
     ]
-    calls = list(dict(made).items())[:count]
-    return tuple(probe(number, call, preamble, EDGE) for number, (call, preamble) in enumerate(calls, 1))
+    return probes_of(dict(islice(dict(made).items(), count)), EDGE)

@@ -207,8 +207,8 @@ def _why(view: LeaderView, *, enough: bool) -> str:
         *([f"{len(view.unsettled)} that it fails are open questions"] if view.unsettled else []),
     ]
     said = f"{', '.join(facts[:-1])}, and {facts[-1]}."
-    if view.arguments:
-        said += f" {view.arguments}"
+    if arguments := view.arguments:
+        said += f" {arguments}"
     if view.agreement.probes is None:
         said += " No input beyond those of the tests could be tried."
     if any(verdict.isolation == "in-process" for verdict in view.agreement.board.verdicts):

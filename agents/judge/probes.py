@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -30,11 +30,13 @@ _STRING_PARTS = ("é", " ", "  ", "-", "_", "!", "1", "A", "ß", ".", "\t")
 
 def probes(tests: Sequence[Test], count: int) -> tuple[Test, ...]:
     """At most `count` probes on inputs near those of `tests`; the same tests give the same probes."""
-    calls = [literal for test in tests if (literal := literal_call(test)) is not None]
-    if not calls:
-        return _of_sessions(tests, count)
-    made = near_calls(calls, count)
-    return tuple(probe(number, source, preamble) for number, (source, preamble) in enumerate(made.items(), 1))
+    calls = literal_calls(tests)
+    return probes_of(near_calls(calls, count)) if calls else _of_sessions(tests, count)
+
+
+def probes_of(calls: Mapping[str, str], prefix: str = "test_probe_") -> tuple[Test, ...]:
+    """Return a probe for each of `calls`, given with its preamble."""
+    return tuple(probe(number, call, preamble, prefix) for number, (call, preamble) in enumerate(calls.items(), 1))
 
 
 def near_calls(calls: Sequence[tuple[ast.Call, T]], count: int) -> dict[str, T]:
@@ -132,6 +134,11 @@ def literal_call(test: Test) -> tuple[ast.Call, str] | None:
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
     return (node, test.preamble) if len(claim.call) <= LONGEST_INPUT else None
+
+
+def literal_calls(tests: Sequence[Test]) -> list[tuple[ast.Call, str]]:
+    """Return the `literal_call` of each of `tests` that has one."""
+    return [found for test in tests if (found := literal_call(test)) is not None]
 
 
 def argument_nodes(call: ast.Call) -> list[ast.expr]:
