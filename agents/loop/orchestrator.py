@@ -6,12 +6,13 @@ import time
 from dataclasses import replace
 from functools import partial
 
-from ..debugger.debugger import Failing, trace_of_failure
+from ..debugger.debugger import trace_of_failure
 from ..errors import BudgetSpent, ReplyError
 from ..events import Note
-from ..judge.judge import Decision, failures, judge
+from ..judge.judge import Decision, judge
 from ..judge.leader_view import SUCCESSES
 from ..records import Board, RoundRecord, Ruling
+from .repairs import known_failure, repair, repair_side_by_side
 from .state import LoopState, surviving
 from .strengthen import killing_tests
 
@@ -75,8 +76,10 @@ def _take_step(state: LoopState, decision: Decision, board: Board) -> None:
             state.write_clause_tests(ruling.clauses)
         case "test":
             state.write_tests()
+        case "repair" if state.plan.several_repairs:
+            repair_side_by_side(state, ruling, board)
         case "repair":
-            state.repair(ruling, board)
+            repair(state, known_failure(state, ruling, board))
         case "debug":
             _debug(state, ruling, board)
         case _:
@@ -91,17 +94,16 @@ def _debug(state: LoopState, ruling: Ruling, board: Board) -> None:
     debugger = state.roles.debugger
     assert debugger is not None
     state.debugged = True
-    leader, failing = state.leader(ruling), failures(board, ruling)
-    known = Failing(state.spec, board, leader, failing)
+    known = known_failure(state, ruling, board)
     try:
         found = debugger.replace(known, state.round + 1, state.emit)
     except ReplyError as reason:
         state.emit(Note(f"The debugger found no replacement: {reason}. The Critic is asked, with a trace."))
     else:
-        state.propose(found, leader, failing)
+        state.propose(found, known.leader, known.failing)
         return
-    trace = trace_of_failure(leader, failing, state.roles.verifier)
-    if not state.repair(ruling, board, trace, known.attempts()):
+    trace = trace_of_failure(known.leader, known.failing, state.roles.verifier)
+    if not repair(state, known, (trace,), known.attempts()):
         state.draft(1)
 
 

@@ -30,6 +30,8 @@ class Plan:
     """Property tests asked for."""
     killing_calls: int = 0
     """Tests added at the end, for mutants that no test notices; 0 without `--mutation`."""
+    several_repairs: bool = False
+    """Where the Critic is asked, two replacements and a draft are asked for at once."""
     debug: bool = False
     """The debugger is asked, once, where nothing else is left to do about a failure."""
 
@@ -46,6 +48,7 @@ _HIGH = Plan(
     max_rounds=6,
     properties=3,
     killing_calls=4,
+    several_repairs=True,
 )
 _BY_EFFORT: dict[Effort, Plan] = {"low": _LOW, "medium": _MEDIUM, "high": _HIGH}
 

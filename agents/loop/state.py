@@ -12,7 +12,7 @@ from ..errors import BudgetSpent, Interrupted, ModelError, ReplyError
 from ..events import BoardStarted, EventHandler, Note, Ruled
 from ..judge.argument_tests import argument_probes, argument_tests
 from ..judge.clause_checks import edge_probes, odd_probes, specified
-from ..judge.judge import Situation, failures, unconfirmed
+from ..judge.judge import Situation, unconfirmed
 from ..judge.leader_view import SUCCESSES
 from ..judge.probes import probes
 from ..records import (
@@ -84,7 +84,7 @@ class LoopState:
         self._branches = {branch.round: branch for branch in branches}
         self._archive = archive
         self.round = 0
-        self._repaired: set[str] = set()
+        self.repaired: set[str] = set()
         self.tests_written = False
         self._clauses_asked = False
         self.told: dict[str, Example] = {}
@@ -190,27 +190,6 @@ class LoopState:
         except ReplyError as reason:
             self.emit(Note(f"The tests can't be used: {reason}.", warning=True))
 
-    def repair(self, ruling: Ruling, board: Board, trace: str = "", attempts: Sequence[str] = ()) -> bool:
-        """Ask the Critic for a replacement of the leader, told what a `trace` of its failing call shows and what
-        other `attempts` failed with. Return True if there is a replacement that is new."""
-        leader = self.leader(ruling)
-        self._repaired.add(leader.id)
-        known = self.programs()
-        failing = failures(board, ruling)
-        while True:
-            note, self.approvals.note = self.approvals.note, ""
-            try:
-                replacement = self.roles.critic.replace(
-                    self.spec, leader, failing, self.round + 1, known, note, trace, attempts
-                )
-            except ReplyError as reason:
-                self.emit(Note(f"The Critic's replacement can't be used: {reason}."))
-                return False
-            self.propose(replacement, leader, failing)
-            if not self.approvals.note:
-                return True
-            known |= {program(replacement.code)}
-
     def propose(self, replacement: Candidate, leader: Candidate, failing: Sequence[tuple[Test, Outcome]]) -> None:
         """Take a replacement of `leader` into the pool, if it is approved."""
         approved = self.approvals.replacement(replacement, leader, failing)
@@ -281,7 +260,7 @@ class LoopState:
             may_compare=self.drafts_left(failed=False) > 0,
             tests_written=self.tests_written,
             may_repair=self.roles.repairs,
-            repaired=frozenset(self._repaired),
+            repaired=frozenset(self.repaired),
             may_debug=self.plan.debug and self.roles.debugger is not None and not self.debugged,
         )
 

@@ -10,6 +10,7 @@ from ..judge.ruling_by_tests import passes, passes_own_tests, ruling_by_tests
 from ..records import Candidate, RoundRecord, Ruling
 from ..settings import Strategy
 from .orchestrator import orchestrate
+from .repairs import known_failure, repair
 from .state import LoopState
 
 CRITIC_ROUNDS = 5
@@ -71,6 +72,9 @@ def classic(state: LoopState) -> Ruling:
         if passes_own_tests(board, ruling) or not ruling.failed or number > CRITIC_ROUNDS:
             break
         before = len(state.pool)
-        if not state.within_budget(partial(state.repair, ruling, board)) or len(state.pool) == before:
+        if (
+            not state.within_budget(partial(repair, state, known_failure(state, ruling, board)))
+            or len(state.pool) == before
+        ):
             break
     return ruling

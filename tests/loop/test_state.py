@@ -7,6 +7,7 @@ import pytest
 
 from agents.errors import BudgetSpent, ModelError, ReplyError
 from agents.events import Event, Note, ignore_event
+from agents.loop.repairs import known_failure, repair
 from agents.loop.roles import Branch
 from agents.loop.state import LoopState, renamed, surviving
 from agents.records import Example, LedgerEntry, Reply, Request, RoundRecord, Ruling, Spec, Test
@@ -18,6 +19,7 @@ from ..support.loop_parts import (
     SPEC,
     WITH_EXAMPLE,
     WRONG,
+    WRONG_BEYOND,
     WRONG_TOO,
     Archive,
     BoardsHere,
@@ -113,9 +115,9 @@ def test_a_replacement_that_repeats_any_candidate_is_not_taken() -> None:
     state.draft(2)
     board = state.run_board(1)
     ruling = Ruling("failed", state.pool[0].id, "repair", "", (LedgerEntry(state.suite[0], "counts"),))
-    state.repair(ruling, board)
+    repair(state, known_failure(state, ruling, board))
     assert len(state.pool) == 2, "both replies repeat a candidate"
-    state.repair(ruling, board)
+    repair(state, known_failure(state, ruling, board))
     assert (state.pool[-1].code, state.pool[-1].parent) == (RIGHT, state.pool[0].id)
 
 
@@ -181,3 +183,24 @@ def test_tests_that_answers_rule_out_are_not_run_and_stay_in_the_ledger() -> Non
         "test_1": "you answered that it is wrong",
         "test_2": "you answered that the spec says nothing about `double(2)`",
     }
+
+
+def test_replacements_asked_for_at_once_join_in_the_order_of_their_traces_after_the_draft() -> None:
+    model = Model(draft=[WRONG, WRONG_TOO], replacement=[WRONG_BEYOND, RIGHT])
+    state, _ = loop_state(model, spec=WITH_EXAMPLE)
+    state.draft(1)
+    board = state.run_board(1)
+    ruling = Ruling("failed", state.pool[0].id, "repair", "", (LedgerEntry(state.suite[0], "counts"),))
+    assert repair(state, known_failure(state, ruling, board), ("", "the trace"), drafts=1)
+    assert [candidate.code for candidate in state.pool] == [WRONG, WRONG_TOO, WRONG_BEYOND, RIGHT]
+    assert [candidate.origin for candidate in state.pool[1:]] == ["redraft", "repair", "repair"]
+
+
+def test_a_budget_spent_among_replacements_keeps_the_one_that_came() -> None:
+    state, _ = loop_state(Model(draft=[WRONG], replacement=[RIGHT]), spec=WITH_EXAMPLE)
+    state.draft(1)
+    ruling = Ruling("failed", state.pool[0].id, "repair", "", (LedgerEntry(state.suite[0], "counts"),))
+    known = known_failure(state, ruling, state.run_board(1))
+    with pytest.raises(BudgetSpent):
+        repair(state, known, ("", "the trace"))
+    assert state.pool[-1].code == RIGHT
