@@ -84,6 +84,15 @@ class Agreement:
         """The voters that behave as `candidate` does, itself included if it is one."""
         return tuple(voter for voter in self.voters if self.alike(candidate, voter))
 
+    def unnamed_on(self, candidate: Candidate, probe: Test) -> str:
+        """Return the exception by which `candidate` ends `probe`, where the spec names others and not this one;
+        an empty text without one."""
+        if self.probes is None or not self.named:
+            return ""
+        outcome = self.probes.verdict(candidate.id).outcome(probe.id)
+        raised = exception_of(outcome) if outcome.status == "error" else ""
+        return "" if raised in self.named else raised
+
     def alike(self, one: Candidate, other: Candidate) -> bool:
         """Return True if two candidates do the same on every test, and on every probe where both return a value:
         where one raises, the input may well lie outside the spec. Returning an argument or a copy is the same."""

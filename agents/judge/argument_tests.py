@@ -1,4 +1,5 @@
-"""Tests of arguments that can change: trusted ones of what the spec's words say, and probes of what drafts do."""
+"""Tests of what equality does not show: trusted ones of what the spec's words say of arguments and of the result's
+type, and probes of what drafts do to arguments."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from ..records import Clause, Test
 from ..syntax.source import indented
-from .claims import ValueClaim, source_of_claim
+from .claims import ValueClaim, claim_of, source_of_claim
 from .probes import UNKNOWN, literal_calls
 
 _GIVEN = (
@@ -27,7 +28,13 @@ _NEW = re.compile(
     re.IGNORECASE,
 )
 _IN_PLACE = re.compile(r"\bin[- ]place\b", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"\b(?:results?|returns?|returned|answer|it)\b(?:(?!given|passed|represented|written|stored|taken)[^.;,]){0,40}?"
+    r"\b(?:always|as)\s+an?\s+(?P<type>float|int|integer)\b",
+    re.IGNORECASE,
+)
 _MOST_CALLS = 2
+_MOST_RESULTS = 6
 SAID = "test_spec_says_"
 """The names of these tests begin so."""
 CHANGED = "test_argument_changed_"
@@ -43,12 +50,39 @@ def argument_tests(clauses: Sequence[Clause], tests: Sequence[Test]) -> tuple[Te
     in_place = any(_IN_PLACE.search(clause.text) for clause in clauses)
     return tuple(
         _test(
-            f"{SAID}{word}_{number}", call, argument, condition.format(argument=argument), preamble, said[0].text
+            f"{SAID}{word}_{number}",
+            f"result = {call}",
+            condition.format(argument=argument),
+            preamble,
+            said[0].text,
+            before=f"given = {argument}\n",
         )
         for word, pattern, condition in kinds
         if (said := [clause for clause in clauses if pattern.search(clause.text)]) and not in_place
         for number, (call, argument, preamble) in enumerate(calls, 1)
     )
+
+
+def result_tests(clauses: Sequence[Clause], tests: Sequence[Test]) -> tuple[Test, ...]:
+    """Return tests of the type of a result that is a number, where `clauses` say it and no trusted test of `tests`
+    has another: 2 equals 2.0, so that no test of values tells them apart."""
+    said = [(clause, match["type"].lower()) for clause in clauses if (match := _NUMBER.search(clause.text))]
+    numbers = [
+        (claim, test)
+        for test in tests
+        if (claim := claim_of(test)) is not None and not claim.fixtures
+        if re.fullmatch(r"-?[\d.]+", claim.expected)
+    ]
+    made: list[Test] = []
+    for clause, word in said[:1]:
+        kind = "float" if word == "float" else "int"
+        if any(test.trusted and ("." in claim.expected) is (kind == "int") for claim, test in numbers):
+            break
+        for number, (claim, test) in enumerate(numbers[:_MOST_RESULTS], 1):
+            condition = f"result is None or type(result) is {kind}"
+            lines = "\n".join([*claim.setup, f"result = {claim.call}"])
+            made.append(_test(f"{SAID}type_{number}", lines, condition, test.preamble, clause.text))
+    return tuple(made)
 
 
 def argument_probes(tests: Sequence[Test]) -> tuple[Test, ...]:
@@ -88,9 +122,7 @@ def _changeable(call: ast.Call) -> int | None:
     return next((index for index, node in enumerate(call.args) if isinstance(node, kinds)), None)
 
 
-def _test(name: str, call: str, argument: str, condition: str, preamble: str, about: str) -> Test:
-    """Return a test that lets the call raise: what it does with such an argument is for other tests."""
-    body = (
-        f"given = {argument}\ntry:\n    result = {call}\nexcept Exception:\n    result = None\nassert {condition}"
-    )
+def _test(name: str, steps: str, condition: str, preamble: str, about: str, *, before: str = "") -> Test:
+    """Return a test that lets `steps` raise: what they do with such an argument is for other tests."""
+    body = f"{before}try:\n{indented(steps)}\nexcept Exception:\n    result = None\nassert {condition}"
     return Test(name, f"def {name}():\n{indented(body)}\n", "spec", preamble, about)

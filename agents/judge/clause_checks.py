@@ -220,16 +220,28 @@ def _odd_arguments(values: Sequence[object]) -> Iterator[list[object]]:
 
 
 def _odd_texts(text: str) -> Iterator[str]:
-    """Yield texts that are nearly `text`: a zero less, a mark twice or left out, something before or after it."""
+    """Yield texts that are nearly `text`: none, a zero less, a mark twice or left out, more before or after it."""
     shorter = re.sub(r"\b0(?=\d)", "", text, count=1)
     doubled = re.sub(r"([^\w\s])", r"\1\1", text, count=1)
     without = re.sub(r"[^\w\s]", "", text, count=1)
+    yield ""
     yield from (each for each in (shorter, doubled, without) if each != text)
     yield from (f"{text}x", f"-{text}", f"{text}\n")
 
 
+def _of_one_kind(call: ast.Call) -> Iterator[str]:
+    """Yield `call` with a list of items of several types cut to the first item of each."""
+    values = [ast.literal_eval(node) for node in argument_nodes(call)]
+    for index, value in enumerate(values):
+        firsts = {type(item): item for item in reversed(value)} if isinstance(value, list) else {}
+        for item in firsts.values() if len(firsts) > 1 else ():
+            if source := with_arguments(call, [*values[:index], [item], *values[index + 1 :]]):
+                yield source
+
+
 def edge_probes(clauses: Sequence[Clause], tests: Sequence[Test], count: int) -> tuple[Test, ...]:
-    """Return at most `count` probes on inputs that a clause asks for and none of `tests` has."""
+    """Return at most `count` probes on inputs that a clause asks for and none of `tests` has, and on lists of one
+    kind of item alone where `tests` mix them."""
     used = [used_by(test) for test in tests]
     missing = [
         need
@@ -243,4 +255,5 @@ def edge_probes(clauses: Sequence[Clause], tests: Sequence[Test], count: int) ->
         for test in tests
         if (call := _made(need, test)) is not None
     ]
+    made += [(call, preamble) for found, preamble in literal_calls(tests) for call in _of_one_kind(found)]
     return probes_of(dict(islice(dict(made).items(), count)), EDGE)

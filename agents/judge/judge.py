@@ -22,9 +22,9 @@ from ..records import (
     Test,
     Verdict,
 )
-from .agreement import RUNNABLE, Agreement
+from .agreement import RUNNABLE, Agreement, exception_of
 from .argument_tests import SAID
-from .clause_checks import clause_checks
+from .clause_checks import clause_checks, used_by
 from .leader_view import LeaderView
 from .ledger import ledger
 from .lone_examples import lone_example
@@ -82,6 +82,8 @@ def judge(board: Board, situation: Situation, thresholds: Thresholds = MEASURED)
         return Decision(Ruling("contested", board.candidates[0].id, "done", why))
     needs = [need for clause in situation.clauses for need in clause.needs]
     named = frozenset(need.value for need in needs if need.kind == "exception")
+    if named:
+        named = named.union(*(used_by(test).raises for test in board.tests if test.trusted))
     agreement = Agreement(board, situation.probes, named)
     tallies = {test.id: tally(agreement, test, thresholds) for test in board.tests}
     settled = settlements(board.tests, tallies, thresholds)
@@ -146,11 +148,14 @@ def _leader(agreement: Agreement) -> Candidate | None:
 
 
 def _crashes(agreement: Agreement, candidate: Candidate) -> bool:
-    """Return True if `candidate` ends no test that could be run without an error."""
+    """Return True if `candidate` ends no test that could be run without an error other than those that the spec
+    names."""
     verdict = agreement.board.verdict(candidate.id)
     refused = {refusal.test_id for refusal in verdict.refused}
     outcomes = [verdict.outcome(test.id) for test in agreement.board.tests if test.id not in refused]
-    return bool(outcomes) and all(outcome.status in CRASHES for outcome in outcomes)
+    return bool(outcomes) and all(
+        outcome.status in CRASHES and exception_of(outcome) not in agreement.named for outcome in outcomes
+    )
 
 
 def _grade(view: LeaderView, situation: Situation, thresholds: Thresholds) -> tuple[Grade, str]:
@@ -177,6 +182,8 @@ def _grade(view: LeaderView, situation: Situation, thresholds: Thresholds) -> tu
     )
     if not enough:
         return "contested", _why(view, enough=False)
+    if view.unnamed:
+        return "contested", f"{view.unnamed} {_why(view, enough=True)}"
     if view.unchecked:
         return "contested", f"Nothing checks {_unchecked(view.unchecked)}. {_why(view, enough=True)}"
     if not view.own:

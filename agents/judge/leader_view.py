@@ -133,10 +133,22 @@ class LeaderView:
         return [entry for entry in self.passed if entry.test.origin == "generated"]
 
     @property
+    def unnamed(self) -> str:
+        """Return a sentence on a probe that the leader ends by an exception, where the spec names others; empty
+        without one."""
+        for probe in self._probes:
+            if raised := self.agreement.unnamed_on(self.leader, probe):
+                return f"It raises {raised} for {probed_call(probe)}, an exception that the spec does not name."
+        return ""
+
+    @property
+    def _probes(self) -> Sequence[Test]:
+        return self.agreement.probes.tests if self.agreement.probes is not None else ()
+
+    @property
     def arguments(self) -> str:
         """Return a sentence on an argument that the leader changes or returns itself; empty without one."""
-        probes = self.agreement.probes.tests if self.agreement.probes is not None else ()
-        for probe in (each for each in probes if each.id.startswith((CHANGED, ITSELF))):
+        for probe in (each for each in self._probes if each.id.startswith((CHANGED, ITSELF))):
             claim, found = claim_of(probe), self.agreement.returned(self.leader, probe)
             if claim is None or found is None:
                 continue
@@ -166,7 +178,7 @@ class LeaderView:
         mine = self.agreement.behaviour(self.leader)
         rivals = [c for c in self.agreement.voters if self.agreement.behaviour(c) == mine and c != self.leader]
         which, edges, right, rest = (list[tuple[float, int, Dispute]]() for _ in range(4))
-        for probe in self.agreement.probes.tests if self.agreement.probes is not None else ():
+        for probe in self._probes:
             call = probed_call(probe)
             if "\n" in call or probe.id.startswith(ITSELF):
                 continue
@@ -176,6 +188,8 @@ class LeaderView:
             asked = Dispute(probe.id, call, tuple(sorted(dict.fromkeys(answers), key=raises)))
             if len(set(returned)) > 1:
                 which.append((-_bits(returned), len(call), asked))
+            elif self.agreement.unnamed_on(self.leader, probe):
+                edges.append((-1.0, len(call), asked))
             elif probe.id.startswith(CHANGED):
                 continue  # where drafts are alike in this, nobody asks
             elif is_odd:

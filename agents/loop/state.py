@@ -10,7 +10,7 @@ from typing import Protocol
 
 from ..errors import BudgetSpent, Interrupted, ModelError, ReplyError
 from ..events import BoardStarted, EventHandler, Note, Ruled
-from ..judge.argument_tests import argument_probes, argument_tests
+from ..judge.argument_tests import argument_probes, argument_tests, result_tests
 from ..judge.clause_checks import edge_probes, odd_probes, specified
 from ..judge.judge import Situation, unconfirmed
 from ..judge.leader_view import SUCCESSES
@@ -161,7 +161,7 @@ class LoopState:
         """Ask for the blind tests, and for properties where the plan has any."""
         writer, plan = self.roles.test_writer, self.plan
         self.add_tests(lambda: writer.draft(self.spec, plan.tests))
-        self.suite += argument_tests(self.clauses, self.suite)
+        self.suite += (*argument_tests(self.clauses, self.suite), *result_tests(self.clauses, self.suite))
         if plan.properties and not self.spec.program:
             self.add_tests(lambda: writer.properties(self.spec, plan.properties))
         self.tests_written = True
@@ -229,7 +229,7 @@ class LoopState:
         if self._probes is None or (self.tests_written and not self._probes_know_tests):
             answers = {f"test_spec_example_{n}" for n, each in enumerate(self.spec.examples, 1) if each.answer}
             suite = [test for test in self.suite if test.id not in answers]  # answers change no other question
-            few = self.plan.probes // 4
+            few = self.plan.probes // 3
             edges = (*edge_probes(self.clauses, suite, few), *odd_probes(self.clauses, suite, few))
             drawn = (*probes(suite, self.plan.probes), *edges, *argument_probes(suite))
             self._probes = tuple(self._unanswered(drawn))
