@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.judge.argument_tests import argument_tests
+from agents.judge.argument_tests import argument_tests, result_tests
 from agents.records import Clause
 
 from ..support.boards import value_test
@@ -51,3 +51,27 @@ def test_what_a_call_raises_there_is_for_other_tests() -> None:
 
 def test_calls_without_anything_that_can_change_make_no_test() -> None:
     assert argument_tests([Clause("Do not modify the input.")], [value_test("test_1", "f('a', 3)", "1")]) == ()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected", "kinds"),
+    [
+        ("The result is always a float.", "2.0", ["float"]),
+        ("It returns the mean as a float.", "2", ["float"]),
+        ("It returns the seconds as an integer.", "2", ["int"]),
+        ("It returns the number given as an integer.", "2", []),
+        ("It returns a float.", "2.0", []),
+        ("The result is always a float.", "'a'", []),
+    ],
+)
+def test_the_type_of_a_number_is_tested_where_the_spec_says_it(
+    sentence: str, expected: str, kinds: list[str]
+) -> None:
+    tests = result_tests([Clause(sentence)], [value_test("test_1", "f(3)", expected)])
+    assert [test.source.rpartition(" is ")[2].strip() for test in tests] == kinds
+    assert all(test.trusted and "result = f(3)" in test.source for test in tests)
+
+
+def test_an_example_of_the_spec_with_another_type_speaks_against_it() -> None:
+    example = value_test("test_1", "f(3)", "2", "spec")
+    assert result_tests([Clause("The result is always a float.")], [example]) == ()

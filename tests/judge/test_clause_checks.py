@@ -6,9 +6,9 @@ import pytest
 
 from agents.judge.clause_checks import clause_checks, edge_probes, odd_probes
 from agents.judge.judge import Situation, judge
-from agents.judge.probes import probed_call
+from agents.judge.probes import probed_call, probes_of
 from agents.records import Board as RecordedBoard
-from agents.records import Clause, ClauseCheck, Need, Outcome, Test, Verdict
+from agents.records import Clause, ClauseCheck, Need, Outcome, Ruling, Test, Verdict
 
 from ..support.boards import board, candidate, value_test
 
@@ -88,11 +88,19 @@ def test_edges_are_made_from_the_calls_of_tests_where_no_test_has_them() -> None
     assert edge_probes([ROMAN], [UPPER, LOWER], 4) == ()
 
 
+def test_lists_of_several_types_are_tried_with_one_of_each_alone() -> None:
+    mixed = value_test("test_1", "f([4, 1, None, 2], 2)", "4")
+    assert [probed_call(each) for each in edge_probes([], [mixed], 4)] == ["f([4], 2)", "f([None], 2)"]
+    assert edge_probes([], [value_test("test_1", "f([4, 1], 2)", "4")], 4) == ()
+
+
 def test_texts_of_nearly_the_right_form_are_tried_where_the_spec_names_an_exception() -> None:
     raising = Clause("A text that is no date raises ValueError.", (Need("exception", "ValueError"),))
     dated = value_test("test_1", "f('2020-03-01', 2)", "3")
-    calls = [probed_call(probe) for probe in odd_probes([raising], [dated], 4)]
-    assert calls == ["f('2020-3-01', 2)", "f('2020--03-01', 2)", "f('202003-01', 2)", "f('2020-03-01x', 2)"]
+    calls = [probed_call(probe) for probe in odd_probes([raising], [dated], 5)]
+    assert calls == ["f('', 2)"] + [
+        f"f('{t}', 2)" for t in ("2020-3-01", "2020--03-01", "202003-01", "2020-03-01x")
+    ]
     assert odd_probes([Clause("It returns a number.")], [dated], 4) == ()
     assert odd_probes([raising], [value_test("test_1", "f(2)", "3")], 4) == ()
 
@@ -168,3 +176,48 @@ def test_a_test_of_a_named_exception_that_all_drafts_fail_is_told_to_the_next_on
         clauses=(RAISES,), entry="f", clauses_asked=True, may_draft=False, told=frozenset({"test_x"})
     )
     assert judge(by_status(*["error"] * 4), again).ruling.next_step == "done"
+
+
+def probed(probe: Test, raised: str) -> RecordedBoard:
+    verdict = Verdict("failed", (Outcome(probe.id, "error", raised),))
+    return RecordedBoard(FOUR, (probe,), (verdict,) * 4)
+
+
+def test_a_probe_that_ends_in_an_exception_that_the_spec_does_not_name_is_no_success_and_asked_first() -> None:
+    (probe,) = probes_of({"f([None])": "from user_code import f\n"})
+    judged = board({TRUSTED: "9", UPPER: "4", LOWER: "4"}, dict.fromkeys(FOUR, ("9", "4", "4")))
+    met = replace(RAISES, needs=RAISES.needs[:1])
+    held = [raising("test_x", "f('')")]
+    verdicts = tuple(
+        replace(each, outcomes=(*each.outcomes, Outcome("test_x", "passed"))) for each in judged.verdicts
+    )
+    judged = RecordedBoard(judged.candidates, (*judged.tests, *held), verdicts)
+
+    def ruled(raised: str, *clauses: Clause) -> Ruling:
+        return judge(judged, Situation(probed(probe, raised), clauses, "f", clauses_asked=True)).ruling
+
+    found = ruled("IndexError: list index out of range", met)
+    assert found.grade == "contested"
+    assert found.why.startswith("It raises IndexError for f([None]), an exception that the spec does not name.")
+    assert (found.disputes[0].question, found.disputes[0].answers) == ("f([None])", ("raises IndexError",))
+    assert ruled("ValueError: no number", met).grade == "verified"
+    assert ruled("IndexError: list index out of range").grade == "verified", "the spec names no exception at all"
+
+
+def test_an_exception_that_an_answer_names_is_named() -> None:
+    answer = replace(raising("test_spec_example_2", "f([])", "IndexError"), origin="spec")
+    (probe,) = probes_of({"f([None])": "from user_code import f\n"})
+    tests = (TRUSTED, UPPER, LOWER, raising("test_x", "f('')"), answer)
+    passed = Verdict("passed", tuple(Outcome(test.id, "passed") for test in tests))
+    judged = RecordedBoard(FOUR, tests, (passed,) * 4)
+    met = replace(RAISES, needs=RAISES.needs[:1])
+    ruling = judge(judged, Situation(probed(probe, "IndexError: no"), (met,), "f", clauses_asked=True)).ruling
+    assert ruling.grade == "verified"
+
+
+def test_code_that_ends_its_tests_by_what_the_spec_names_runs() -> None:
+    judged = RecordedBoard(
+        FOUR, (UPPER,), (Verdict("failed", (Outcome(UPPER.id, "error", "ValueError: x"),)),) * 4
+    )
+    assert judge(judged, Situation(clauses=(RAISES,), entry="f")).ruling.grade == "contested"
+    assert judge(judged, Situation(entry="f")).ruling.grade == "failed"
