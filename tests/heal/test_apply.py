@@ -91,6 +91,26 @@ def test_of_two_files_none_is_lost_wherever_it_is_killed(tmp_path: Path) -> None
     assert [True, False] in patched
 
 
+def apply_and_record_after(folder: Path) -> None:
+    """Write both files, and record them when that is done."""
+    written: list[WrittenFile] = []
+    write(open_targets(folder, list(NEW), force=True), NEW, written.extend)
+    rows = [[each.file, each.backup, each.digest, each.before] for each in written]
+    (folder / "record.json").write_text(json.dumps(rows))
+
+
+def test_a_record_written_after_the_files_would_lose_them(tmp_path: Path) -> None:
+    folder = two_files(tmp_path / "two")
+    _, (total, _) = killed(whole := copied(folder, 0), lambda: apply_and_record_after(whole))
+    lost = 0
+    for number in range(1, total + 1):
+        each = copied(folder, number)
+        killed(each, lambda each=each: apply_and_record_after(each), number)  # type: ignore[misc]
+        if not kept_in(each):
+            lost += any((each / name).read_text() == text for name, text in NEW.items())
+    assert lost > 0, "the control: without the record first there is nothing to undo by"
+
+
 def full(folder: Path) -> None:
     """Apply where the disk has no room for the second file."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
