@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from .errors import SandboxUnavailable as SandboxUnavailable
     from .errors import StorageFailed as StorageFailed
     from .errors import UsageError as UsageError
-    from .heal.repair import repair as repair
     from .records import RunResult as RunResult
     from .records import Spec as Spec
     from .records import Verdict as Verdict
     from .records.approvals import Decision as Decision
     from .records.approvals import Proposal as Proposal
+    from .repair.repair import repair as repair
     from .run.cancellation import Cancellation as Cancellation
     from .run.run import agenerate as agenerate
     from .run.run import generate as generate
@@ -60,7 +60,7 @@ _MODULES = {
     "averify": "verifier.verify",
     "generate": "run.run",
     "read_spec": "spec",
-    "repair": "heal.repair",
+    "repair": "repair.repair",
     "verify": "verifier.verify",
 }
 

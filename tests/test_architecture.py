@@ -26,6 +26,7 @@ FLOORS = (
     "bench",
     "integrations",
     "project",
+    "repair",
     "heal",
     "run",
     "telemetry",

@@ -16,7 +16,7 @@ from agents.roles.ask import LARGE_MODEL
 from agents.roles.healer import Healer
 from agents.sandbox import Sandbox
 
-from .conftest import Heals
+from ..support.heals import Heals
 
 REPORT = """\
 def total(amounts):

@@ -17,9 +17,9 @@ import pytest
 from agents.heal.expectations import FileCheck
 
 from ..support.commands import REPLAYS, ROOT, environment, greenloop
+from ..support.heals import Heals
 from ..support.interpreters import interpreters
 from ..support.provider import Streams
-from .conftest import Heals
 
 OFF_BY_ONE = """\
 import sys

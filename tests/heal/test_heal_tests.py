@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from ..support.commands import greenloop
+from ..support.heals import Heals
 from ..support.provider import Streams
-from .conftest import Heals
 
 PRICES = """\
 def cleaned(text):

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from ..support.commands import ROOT, environment
-from .conftest import Heals
+from ..support.heals import Heals
 
 ACTION = yaml.safe_load((ROOT / ".github/actions/heal/action.yml").read_text(encoding="utf-8"))
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))

@@ -27,9 +27,9 @@ from agents.storage.run_directory import RunDirectory
 from agents.ui.views import listing
 
 from ..support.commands import greenloop
+from ..support.heals import Heals
 from ..support.proposers import three
 from ..support.provider import Streams
-from .conftest import Heals
 
 HALVES = "def f(x):\n    return x / 0\n\n\nprint(f(4))\n"
 HALF = "def f(x):\n    return x / 2\n"

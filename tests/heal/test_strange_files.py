@@ -24,7 +24,7 @@ from agents.spec import read_modules
 from agents.storage.user_file import read_user_file
 
 from ..support.commands import greenloop
-from .conftest import Heals
+from ..support.heals import Heals
 
 KEY = "def f():\n    return 'private key'\n"
 TESTS = "from user_code import f\n\n\ndef test_f():\n    assert f()\n"

@@ -39,6 +39,5 @@ def test_the_board_chooses_among_replacements_made_side_by_side(tmp_path: Path, 
     assert [TRACED in each for each in sorted(critics, key=len)] == [False, True]
     assert all("# Attempts so far" in each and "(it returned 3)" in each for each in critics)
     shown = greenloop(tmp_path, "show", Path(str(result.run_dir)).name).stdout
-    print(shown)
     assert "Next: repair." in shown
     assert shown.count("repair") >= 3, "both replacements are listed with what they did"

@@ -15,10 +15,10 @@ from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from ..errors import UsageError
+from ..heal.captured_call import CapturedCall, capture, is_method
 from ..verifier.awaiting import in_thread
 from ..verifier.inside.proxy.plain import Unshareable
-from .captured_call import CapturedCall, capture, is_method
-from .repair_options import SWITCH, Proposer, RepairEvent, RepairOptions, RepairResult, Runs, Stop
+from .options import SWITCH, Proposer, RepairEvent, RepairOptions, RepairResult, Runs, Stop
 
 if TYPE_CHECKING:
     from .repairs import Repairs, SharedSandbox

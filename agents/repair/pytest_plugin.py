@@ -84,9 +84,9 @@ class _Heals:
         from dataclasses import replace
 
         from ..events import ignore_event
+        from ..heal.run import HealOptions, run_heal
         from ..records.heal import HealRequest
         from ..settings import Settings
-        from .run import HealOptions, run_heal
 
         root, options = self._config.rootpath, self._config.option
         settings = Settings.from_environment(dotenv=False)

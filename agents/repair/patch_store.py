@@ -10,8 +10,8 @@ from pathlib import Path
 
 from ..errors import UsageError
 from ..files import contained, read_record
+from ..heal.call_process import Callee
 from ..storage.atomic import PRIVATE, write_atomically
-from .call_process import Callee
 
 _FENCE = "`" * 40
 _MOST_KEPT = 3

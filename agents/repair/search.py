@@ -10,6 +10,8 @@ from tempfile import TemporaryDirectory
 
 from ..errors import Interrupted
 from ..events import Answered, Asked, Event, EventHandler, Streamed
+from ..heal.calls import CallCase
+from ..heal.heal import heal_case
 from ..llm_backends.background_stream import BackgroundStream
 from ..llm_backends.budget import Budget
 from ..llm_backends.selection import Choice, choose, probe_ollama
@@ -20,9 +22,7 @@ from ..roles.healer import Healer
 from ..roles.prompt import PYTHON
 from ..run.role_models import RoleModels, SharedModels
 from ..settings import Settings
-from .calls import CallCase
-from .heal import heal_case
-from .repair_options import Proposer, RepairEvent, RepairOptions, Stop
+from .options import Proposer, RepairEvent, RepairOptions, Stop
 
 Emit = Callable[[RepairEvent], None]
 

@@ -13,17 +13,17 @@ from dataclasses import dataclass, replace
 from types import FunctionType
 
 from ..errors import GreenloopError, SandboxBroken, UsageError
+from ..heal.call_process import CallStopped
+from ..heal.calls import CallCase
+from ..heal.captured_call import CapturedCall, NotRepeatable, located, project_files, unhealable
+from ..heal.request import call_tests
 from ..sandbox import Sandbox, SandboxLimits, open_sandbox
 from ..syntax.encoding import decoded
 from ..syntax.source import program
-from .call_process import CallStopped
-from .calls import CallCase
-from .captured_call import CapturedCall, NotRepeatable, located, project_files, unhealable
 from .install import install
+from .options import RepairEvent, RepairOptions, RepairResult, Runs, Stop
 from .patch_store import keep_patches, read_kept
-from .repair_options import RepairEvent, RepairOptions, RepairResult, Runs, Stop
-from .repair_search import find_patch
-from .request import call_tests
+from .search import find_patch
 
 _HOUR = 3600.0
 """Seconds."""

@@ -1,0 +1,77 @@
+"""`heal` from the command line, with a scripted provider as the model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from agents.sandbox import Sandbox, open_sandbox
+
+from .commands import ROOT, greenloop
+from .proposers import three
+from .provider import Answer, Provider, Streams, serving
+
+SCHEMA = json.loads((ROOT / "docs/schema/heal.json").read_text())
+
+
+@dataclass
+class Heals:
+    """Runs `heal` in `folder`; `requests` are what the provider was asked."""
+
+    folder: Path
+    provider: Provider
+    document: dict[str, Any] = field(default_factory=dict)
+    error: str = ""
+
+    @property
+    def requests(self) -> list[dict[str, Any]]:
+        return self.provider.requests
+
+    def script(self, text: str | bytes, name: str = "s.py") -> Path:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    def replies(self, *codes: str) -> None:
+        self.provider.script(*(Streams([f"```python\n{code}```\n"]) for code in codes))
+
+    def alike(self, code: str) -> None:
+        """Script three programs that do the same."""
+        self.replies(*three(code))
+
+    def answers(self, *answers: Answer) -> None:
+        self.provider.script(*answers)
+
+    def run(self, *arguments: str, extra: dict[str, str] | None = None) -> int:
+        """The exit code; the JSON document is kept."""
+        model = ("--model", "openai/tiny-1b", "--api-base", self.provider.api_base)
+        keyed = {"OPENAI_API_KEY": "k", **(extra or {})}
+        ended = greenloop(self.folder, "heal", "--json", *model, *arguments, extra=keyed)
+        self.error = ended.stderr
+        assert "Traceback (most recent" not in ended.stderr, ended.stderr
+        self.document = json.loads(ended.stdout)
+        Draft202012Validator(SCHEMA).validate(self.document)
+        assert self.document["exit_code"] == ended.returncode
+        return ended.returncode
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    opened = open_sandbox()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def heals(tmp_path: Path) -> Iterator[Heals]:
+    folder = tmp_path / "mit é leer"
+    folder.mkdir()
+    with serving() as provider:
+        yield Heals(folder, provider)
