@@ -26,7 +26,7 @@ _Flag = Annotated[bool, Parameter(negative="")]
 def heal(
     target: str | None = None,
     /,
-    *arguments: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    *arguments: str,
     test: _Names = (),
     tests: _Paths = (),
     stdin: Path | None = None,

@@ -256,12 +256,12 @@ def test_a_folders_python_is_run_by_no_command_and_the_json_document_stands_alon
     python.chmod(0o755)
     (tmp_path / "test_a.py").write_text("def test_a(): assert True\n")
     (tmp_path / ".env").write_text("GREENLOOP_PYTHON=./evilpy\nGREENLOOP_SANDBOX=none\n")
-    ended = greenloop(tmp_path, "verify", "--project", ".", "--json", "--seconds", "20")
+    ended = greenloop(tmp_path, "audit", "--json", "--seconds", "20")
     assert ended.stdout.startswith("{")
     assert "GREENLOOP_PYTHON, GREENLOOP_SANDBOX" in ended.stderr
     assert not (tmp_path / "evil-ran").exists()
     extra = {"GREENLOOP_PYTHON": "./evilpy"}  # the control: the user's own variable
-    greenloop(tmp_path, "verify", "--project", ".", "--seconds", "20", extra=extra)
+    greenloop(tmp_path, "audit", "--seconds", "20", extra=extra)
     assert (tmp_path / "evil-ran").exists()
 
 
