@@ -43,6 +43,7 @@ FLOORS = (
     "suite",
     "syntax",
     "settings",
+    "checked",
     "events",
     "records",
     "files",

@@ -1,4 +1,4 @@
-"""What the tests of a repository are worth."""
+"""Audits the tests of a repository: what they are worth."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated, TextIO
 from cyclopts import Parameter
 
 from ..errors import Interrupted, StorageFailed
-from ..settings import Positive, SandboxName
+from ..settings import Positive, SandboxSettings
 from ..terminal.console import Console
 from .ending import handled
 from .verify import warn_without_sandbox, with_verdict
@@ -21,13 +21,12 @@ def audit(
     /,
     *,
     base: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
-    tests: Annotated[tuple[Path, ...], Parameter(negative="")] = (),
+    tests: tuple[Path, ...] = (),
     junit: Path | None = None,
     summary: Path | None = None,
     seconds: Positive = 300.0,
-    sandbox: SandboxName = "auto",
-    python: Path | None = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    where: SandboxSettings = SandboxSettings(),
+    json: bool = False,
 ) -> int:
     """Say what a repository's own tests are worth: which can't fail, fail, are flaky, are gone or notice less.
 
@@ -48,10 +47,6 @@ def audit(
         A file for the report as Markdown.
     seconds
         Wall time for all runs of the tests.
-    sandbox
-        Where it runs.
-    python
-        The Python (3.9 to 3.14) that runs both; by default the one that runs greenloop.
     json
         Print one JSON document on standard output and nothing else.
     """
@@ -64,13 +59,13 @@ def audit(
     from ..storage.atomic import write_atomically
 
     def work(stream: TextIO) -> int:
-        warn_without_sandbox(sandbox)
+        warn_without_sandbox(where.sandbox)
         console = Console()
         cancelled = threading.Event()
         ends = {"SIGINT": cancelled.set, "SIGTERM": cancelled.set}
         with (
             handled(ends),
-            closing(open_sandbox(sandbox, open_interpreter(python))) as box,
+            closing(open_sandbox(where.sandbox, open_interpreter(where.python))) as box,
             console.counting(None, "steps") as count,
         ):
             try:

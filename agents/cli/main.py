@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import NoReturn
 
-from cyclopts import App, ArgumentCollection, CycloptsError, UnknownOptionError
+from cyclopts import App, ArgumentCollection, CycloptsError, Parameter, UnknownOptionError
 
 from .. import __version__
 from ..errors import GreenloopError, Interrupted, UsageError
@@ -40,11 +40,18 @@ RUN = "a run of a spec"
 _OWN_COMMANDS = {"--jsonl": "verify-pairs FILE", "--project": "audit DIR"}
 """What was an option of `verify` once."""
 
+
+def _default_shown(value: object) -> object:
+    """Return a default that the help shows; None for what is off or empty, as its text says."""
+    return None if isinstance(value, bool) or value in ("", ()) else value
+
+
 app = App(
     name="greenloop",
     help="Spec in, verified Python out: drafts a module and, blind to it, its tests; runs them in a sandbox; "
     "repairs until the judge is satisfied or says that it is not.",
     version=__version__,
+    default_parameter=Parameter(negative="", show_default=_default_shown),
     config=Variables(_READ_DOTENV.__contains__, lambda sentence: Console().error(sentence)),
     help_format="plaintext",
     version_flags=["--version"],

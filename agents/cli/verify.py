@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 from cyclopts import Parameter
 
 from ..errors import GreenloopError, Interrupted
-from ..settings import Positive, SandboxName
+from ..settings import Positive, SandboxName, SandboxSettings
 from ..terminal.console import Console
 from .ending import document_alone
 
@@ -22,21 +22,16 @@ if TYPE_CHECKING:
     from ..verifier import Verifier
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class VerifyOptions:
+class VerifyOptions(SandboxSettings):
     """The options of a verification of code against tests."""
 
-    sandbox: SandboxName = "auto"
-    """Where it runs."""
     seconds: Positive = 10.0
     """Wall time for the whole run of tests."""
-    python: Path | None = None
-    """The Python (3.9 to 3.14) that runs both; by default the one that runs greenloop."""
-    packages: Annotated[tuple[str, ...], Parameter(negative="")] = ()
-    """Packages that code and tests may import; by default the code all, the tests none."""
-    with_: Annotated[tuple[Path, ...], Parameter(name="--with", negative="")] = ()
-    """A module or package of yours that the code imports; once for each."""
+    packages: tuple[str, ...] = ()
+    """What both may import; by default the code all, the tests nothing."""
+    with_: Annotated[tuple[Path, ...], Parameter(name="--with")] = ()
+    """A module or package of yours that the code may import."""
 
     @cached_property
     def limits(self) -> SandboxLimits:
@@ -75,7 +70,7 @@ def verify(
     /,
     *,
     options: VerifyOptions = VerifyOptions(),
-    json: Annotated[bool, Parameter(negative="")] = False,
+    json: bool = False,
 ) -> int:
     """Run a pytest file against a module in the sandbox, and say what can be believed: exit 0 only on `passed`.
 
