@@ -195,7 +195,8 @@ class Jobs:
     def _settings_of(self, record: RunRecord) -> Settings:
         """The settings that a run goes on with. Raises UsageError for a sandbox, a model or an address that the
         server was not started with."""
-        check_server(self.settings, record.settings, record.id)
+        # A run asks no Healer, though the batch that it is of may have had a model for one.
+        check_server(self.settings, {**record.settings, "healer_model": None}, record.id)
         return replace(with_recorded(self.settings, record.settings), answers=None)
 
     def _ended(self, run: str) -> RunDirectory:

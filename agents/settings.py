@@ -1,10 +1,10 @@
-"""One Settings for a run: flag > environment (GREENLOOP_*) > `.env` of the working directory > default.
+"""Settings in records: flag > environment (GREENLOOP_*) > `.env` of the working directory > default.
 
-Each field says what may set it beside its flag (see `Use`). The command line (cyclopts) fills the fields; a
-program fills them by hand.
+A command takes the records that count for it, as one (`cli/`); a program takes all of them, `Settings`. Each field
+says what may set it beside its flag (see `Use`).
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations`: cyclopts evaluates texts of inherited fields in the subclass's module.
 
 import os
 import re
@@ -14,12 +14,12 @@ from enum import Flag, auto
 from functools import cache
 from io import StringIO
 from pathlib import Path
-from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Literal, Self, get_args
 
 from cyclopts import Parameter, Token
 from cyclopts.validators import Number
 
+from .checked import Record, hints_of
 from .errors import UsageError
 from .files import read_regular
 
@@ -35,7 +35,7 @@ STRATEGIES: tuple[Strategy, ...] = ("single", "best-of-n", "classic", "greenloop
 SandboxName = Literal["auto", "bubblewrap", "native", "container", "none"]
 RequiredGrade = Literal["verified", "consensus", "contested"]
 
-GRADES: tuple[Grade, ...] = ("verified", "consensus", "contested", "failed")
+GRADES: "tuple[Grade, ...]" = ("verified", "consensus", "contested", "failed")
 """Best first."""
 
 DOTENV = Path(".env")
@@ -67,39 +67,45 @@ class Use(Flag):
 
 _MODEL = Use.RECORD | Use.SERVER
 _LIMIT = Use.FILE | Use.RECORD | Use.DIGEST
+MORE = Parameter(group="More options")
+"""Marks what few people use: in the help it stands behind the rest."""
 
 
-@Parameter(name="*")
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """Everything a run can be told, apart from its spec. Raises UsageError for a value that doesn't fit."""
+@dataclass(frozen=True, kw_only=True)
+class ModelSettings(Record):
+    """The models, and what they are asked."""
 
     model: Annotated[str | None, _MODEL] = None
-    """Model for every role: a LiteLLM id (gpt-4o, anthropic/..., ollama/...), `embedded`, or `recorded:DIR`."""
-    code_writer_model: Annotated[str | None, _MODEL] = None
-    """Model for the CodeWriter alone."""
-    test_writer_model: Annotated[str | None, _MODEL] = None
-    """Model for the TestWriter alone."""
-    critic_model: Annotated[str | None, _MODEL] = None
-    """Model for the Critic alone."""
-    healer_model: Annotated[str | None, _MODEL] = None
-    """Model for the Healer of `heal` alone."""
-    api_base: Annotated[str | None, Use.AGAIN | Use.SERVER] = None
+    """A LiteLLM id (gpt-4o, ollama/...), `embedded`, or `recorded:DIR`."""
+    api_base: Annotated[str | None, MORE, Use.AGAIN | Use.SERVER] = None
     """Base URL of an OpenAI-compatible server."""
-    weights: Annotated[Path | None, Use.AGAIN | Use.SERVER | Use.DIGEST] = None
-    """A GGUF file for the embedded model, in place of the built-in choice."""
-    record: Annotated[Path | None, Use.NOTED | Use.SERVER] = None
-    """Write every reply into this directory, for `--model recorded:DIR`."""
-    cache: Annotated[Path | None, Use.NOTED | Use.SERVER] = None
-    """Keep replies in this directory by the content of their requests, and ask no model what it answers."""
-    frozen: Annotated[bool, Parameter(negative=""), Use.NONE] = False
-    """Call no model at all: a request that --cache has no reply to is an error."""
-    python: Annotated[Path | None, Use.AGAIN | Use.SERVER | Use.DIGEST] = None
-    """The Python (3.9 to 3.14) that runs the code and its tests; by default the one that runs greenloop."""
-    packages: Annotated[tuple[str, ...], Parameter(negative=""), Use.DIGEST] = ()
-    """Third-party packages that code and tests may import, installed there: `numpy`, `pandas>=2`."""
-    answers: Annotated[Path | None, Use.ACT | Use.DIGEST] = None
-    """A file of answers to open questions, `f(1) == 2` on a line: trusted tests; with --resume too."""
+    weights: Annotated[Path | None, MORE, Use.AGAIN | Use.SERVER | Use.DIGEST] = None
+    """A GGUF file for the embedded model, in place of its own."""
+    record: Annotated[Path | None, MORE, Use.NOTED | Use.SERVER] = None
+    """Write each reply into this directory, for `recorded:DIR`."""
+    cache: Annotated[Path | None, MORE, Use.NOTED | Use.SERVER] = None
+    """Keep replies by their requests, and ask no model for them again."""
+    frozen: Annotated[bool, MORE, Use.NONE] = False
+    """Call no model: a request without a reply in --cache is an error."""
+
+    def __post_init__(self) -> None:
+        Record.__post_init__(self)
+        if self.api_base is not None and not re.fullmatch(r"https?://[^\s/]\S*", self.api_base):
+            way = "give one such as http://127.0.0.1:8000/v1"
+            raise UsageError(f"{self.api_base!r} is no address of a server; {way}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class HealerSettings(ModelSettings):
+    """The models where something is healed."""
+
+    healer_model: Annotated[str | None, MORE, _MODEL] = None
+    """Model for the Healer alone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitSettings(Record):
+    """How long is tried, and what is enough."""
 
     max_rounds: Annotated[Count, _LIMIT] = 5
     """Rounds of testing and replacing at the most."""
@@ -108,49 +114,113 @@ class Settings:
     max_tokens: Annotated[Count | None, _LIMIT] = None
     """Stop calling models after so many generated tokens."""
     max_cost: Annotated[Positive | None, _LIMIT] = None
-    """Stop calling models at this cost in USD, by LiteLLM's price data."""
-    drafts: Annotated[Count | None, _LIMIT] = None
-    """Drafts asked for at once; by default what --effort says."""
-    effort: Annotated[Effort, _LIMIT] = "medium"
-    """How much is drafted and voted on before giving up."""
-    strategy: Annotated[Strategy, Use.RECORD | Use.DIGEST] = "greenloop"
-    """How the result is found; the others are what greenloop is measured against."""
-    temperature: Annotated[float, Parameter(validator=Number(gte=0, lte=2)), _LIMIT] = 0.8
-    """Sampling temperature of every draft but the first, which is taken at 0."""
-    seed: Annotated[int, _LIMIT] = 0
-    """Seed of the sampled drafts."""
-
-    approve: Annotated[ApprovePoints, Use.ACT | Use.RECORD] = "never"
-    """What is shown and waits for your answer: each replacement, each round too, or first drafts and tests too."""
-    approve_seconds: Annotated[Positive | None, Use.ACT | Use.RECORD] = None
-    """Interrupt the run, to be resumed, where nobody answers for so long."""
-
-    mutation: Annotated[bool, Use.RECORD | Use.DIGEST] = True
-    """Measure the surviving tests in the end: what of the code they run, and which changes of it they notice."""
-
+    """Stop calling models at this cost in USD, by LiteLLM's prices."""
+    seed: Annotated[int, MORE, _LIMIT] = 0
+    """Seed of what is sampled."""
     require: Annotated[RequiredGrade, Use.NOTED] = "consensus"
     """The lowest grade that ends in exit code 0."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoopSettings(Record):
+    """How a spec becomes a module."""
+
+    code_writer_model: Annotated[str | None, MORE, _MODEL] = None
+    """Model for the CodeWriter alone."""
+    test_writer_model: Annotated[str | None, MORE, _MODEL] = None
+    """Model for the TestWriter alone."""
+    critic_model: Annotated[str | None, MORE, _MODEL] = None
+    """Model for the Critic alone."""
+    effort: Annotated[Effort, _LIMIT] = "medium"
+    """How much is tried."""
+    drafts: Annotated[Count | None, MORE, _LIMIT] = None
+    """Drafts asked for at once; by default what --effort says."""
+    temperature: Annotated[float, Parameter(validator=Number(gte=0, lte=2)), MORE, _LIMIT] = 0.8
+    """Of each draft but the first, which is taken at 0."""
+    mutation: Annotated[bool, Parameter(negative="--no-mutation"), MORE, Use.RECORD | Use.DIGEST] = True
+    """Measure in the end what the tests run and notice."""
+    packages: Annotated[tuple[str, ...], Use.DIGEST] = ()
+    """Installed packages that code and tests may import: `pandas>=2`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StrategySettings(LoopSettings):
+    """How a spec becomes a module where nothing has begun yet."""
+
+    strategy: Annotated[Strategy, MORE, Use.RECORD | Use.DIGEST] = "greenloop"
+    """How; the others are what greenloop is measured against."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SandboxSettings(Record):
+    """The sandbox, and the Python in it."""
+
     sandbox: Annotated[SandboxName, Use.NOTED | Use.SERVER | Use.DIGEST] = "auto"
-    """Where untrusted code runs; `none` means no protection at all."""
-    work_dir: Annotated[Path, Use.NONE] = Path("work_dir")
+    """Where untrusted code runs; `none`: no protection at all."""
+    python: Annotated[Path | None, MORE, Use.AGAIN | Use.SERVER | Use.DIGEST] = None
+    """The Python (3.9 to 3.14) of the code; by default greenloop's own."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlaceSettings(Record):
     """Where runs are kept."""
-    json: Annotated[bool, Parameter(negative=""), Use.NONE] = False
+
+    work_dir: Annotated[Path, MORE, Use.NONE] = Path("work_dir")
+    """Where runs are kept."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerSettings(Record):
+    """Answers of a person: trusted."""
+
+    answers: Annotated[Path | None, Use.ACT | Use.DIGEST] = None
+    """Trusted answers to open questions: a file, `f(1) == 2` on a line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WaitSettings(Record):
+    """How long a person is waited for."""
+
+    approve_seconds: Annotated[Positive | None, MORE, Use.ACT | Use.RECORD] = None
+    """Interrupt the run where nobody approves for so long."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApproveSettings(WaitSettings):
+    """Approvals by a person."""
+
+    approve: Annotated[ApprovePoints, MORE, Use.ACT | Use.RECORD] = "never"
+    """What waits for your yes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output(Record):
+    """How a command prints."""
+
+    json: Annotated[bool, Use.NONE] = False
     """Print one JSON document on standard output and nothing else."""
-    quiet: Annotated[bool, Parameter(negative=""), Use.NONE] = False
+    quiet: Annotated[bool, MORE, Use.NONE] = False
     """Print no progress."""
-    color: Annotated[bool, Use.NONE] = True
+    color: Annotated[bool, Parameter(negative="--no-color"), MORE, Use.NONE] = True
     """Use colours on a terminal."""
 
-    def __post_init__(self) -> None:
-        for name, hint in _hints().items():
-            value = getattr(self, name)
-            if isinstance(value, str) and not _wanted(hint, Path()):
-                object.__setattr__(self, name, value := Path(value))
-            if wanted := _wanted(hint, value):
-                raise UsageError(f"{name} can't be {value!r}; give {wanted}.")
-        if self.api_base is not None and not re.fullmatch(r"https?://[^\s/]\S*", self.api_base):
-            way = "give one such as http://127.0.0.1:8000/v1"
-            raise UsageError(f"{self.api_base!r} is no address of a server; {way}.")
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(
+    ApproveSettings,
+    AnswerSettings,
+    PlaceSettings,
+    SandboxSettings,
+    StrategySettings,
+    LimitSettings,
+    HealerSettings,
+):
+    """Everything a run can be told, apart from its spec."""
+
+    @classmethod
+    def of(cls, record: Record) -> Self:
+        """Return all settings: those of `record`, and defaults."""
+        return cls(**vars(record))
 
     @classmethod
     def from_environment(cls, *, dotenv: bool = True) -> Self:
@@ -182,7 +252,7 @@ class Variables:
     reads: Callable[[tuple[str, ...]], bool]
     say: Callable[[str], None]
 
-    def __call__(self, app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
+    def __call__(self, app: "App", commands: tuple[str, ...], arguments: "ArgumentCollection") -> None:
         """Add a token to each argument without one whose variable is set."""
         values, sentence = read_dotenv(self.reads(commands))
         for name in {name for names in KEY_VARIABLES.values() for name in names} & values.keys():
@@ -190,10 +260,11 @@ class Variables:
         if sentence:
             self.say(sentence)
         values |= os.environ
+        known = {**uses(), **uses(Output)}
         for argument in arguments:
             field = argument.name.removeprefix("--").replace("-", "_")
             name = f"GREENLOOP_{field.upper()}"
-            if field in uses() and Use.ACT not in uses()[field] and name in values and not argument.has_tokens:
+            if Use.ACT not in known.get(field, Use.ACT) and name in values and not argument.has_tokens:
                 for index, value in enumerate(argument.env_var_split(values[name])):
                     argument.append(Token(keyword=name, value=value, source="environment", index=index))
 
@@ -228,53 +299,12 @@ def in_ci() -> bool:
 
 
 @cache
-def _hints() -> Mapping[str, Any]:
-    return get_type_hints(Settings, include_extras=True)
-
-
-@cache
-def uses() -> Mapping[str, Use]:
+def uses(kind: type = Settings) -> Mapping[str, Use]:
     """Return the `Use` of every setting, by its field's name."""
-    return {
-        name: next(each for each in get_args(hint) if isinstance(each, Use)) for name, hint in _hints().items()
-    }
+    hints = hints_of(kind).items()
+    return {name: next(each for each in get_args(hint) if isinstance(each, Use)) for name, hint in hints}
 
 
-_KINDS: Mapping[Any, tuple[tuple[type, ...], str]] = {
-    bool: ((bool,), "True or False"),
-    int: ((int,), "a whole number"),
-    float: ((int, float), "a number"),
-    str: ((str,), "a text"),
-    Path: ((Path,), "a path"),
-    type(None): ((type(None),), "None"),
-}
-
-
-def _wanted(hint: Any, value: Any) -> str:
-    """Return what fits the annotation `hint` where `value` doesn't; else an empty text."""
-    origin, parts = get_origin(hint), get_args(hint)
-    if origin is Annotated:
-        wanted = _wanted(parts[0], value)
-        parameters: list[Any] = [part for part in parts[1:] if isinstance(part, Parameter)]
-        for rule in (rule for parameter in parameters for rule in parameter.validator if not wanted):
-            try:
-                rule(parts[0], value)
-            except ValueError as error:
-                wanted = f"another number ({str(error).lower().rstrip('.')})"
-        return wanted
-    if origin in (Union, UnionType):
-        each = [_wanted(part, value) for part in parts]
-        return "" if "" in each else each[0]
-    if origin is Literal:
-        return "" if value in parts else f"one of {', '.join(parts)}"
-    if origin is tuple:
-        fits = isinstance(value, tuple) and all(isinstance(one, str) for one in value)
-        return "" if fits else "a tuple of texts"
-    kinds, name = _KINDS[hint]
-    fits = isinstance(value, kinds) and isinstance(value, bool) is (hint is bool) and value == value
-    return "" if fits else name
-
-
-def reaches(grade: Grade | None, required: RequiredGrade) -> bool:
+def reaches(grade: "Grade | None", required: RequiredGrade) -> bool:
     """Return True if `grade` is at least `required`."""
     return grade is not None and GRADES.index(grade) <= GRADES.index(required)

@@ -44,6 +44,7 @@ FLOORS = (
     "suite",
     "syntax",
     "settings",
+    "checked",
     "events",
     "records",
     "files",

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import inspect
 import re
-from dataclasses import fields
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from agents.batch.totals import Totals
-from agents.cli.batch import batch
-from agents.cli.heal import heal
-from agents.cli.verify import verify
+from agents.cli.main import app, options_of
 from agents.llm_backends.providers import PROVIDERS
-from agents.settings import Settings, Use, uses
+from agents.settings import Output, Use, uses
 
 ROOT = Path(__file__).parent.parent
 
@@ -54,12 +49,15 @@ def test_the_exact_interval_is_that_of_other_software(count: int, trials: int, l
     assert generator().clopper_pearson(count, trials) == pytest.approx((low, high), abs=1e-4)
 
 
-@pytest.mark.parametrize("field", [field.name for field in fields(Settings)])
+SETTINGS = {**uses(), **uses(Output)}
+
+
+@pytest.mark.parametrize("field", SETTINGS)
 def test_every_setting_is_in_the_example_environment_where_it_counts(field: str) -> None:
     """In the part for a file, in that for the environment alone, or, where it is no variable, in none."""
     example = (ROOT / ".env.example").read_text(encoding="utf-8")
     of_a_file, _, of_the_environment = example.partition("=====")
-    use, line = uses()[field], f"\n# GREENLOOP_{field.upper()}="
+    use, line = SETTINGS[field], f"\n# GREENLOOP_{field.upper()}="
     assert (line in of_a_file) == (Use.FILE in use)
     assert (line in of_the_environment) == (use & (Use.FILE | Use.ACT) == Use.NONE)
 
@@ -70,34 +68,11 @@ def test_every_providers_key_is_in_the_example_environment() -> None:
         assert f"{provider.key_variables[0]}=" in example
 
 
-def test_every_setting_is_an_option_that_the_readme_or_the_help_names() -> None:
+def test_every_option_that_the_readme_names_is_one() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    of_other_commands = {
-        *inspect.signature(heal).parameters,
-        *inspect.signature(batch).parameters,
-        *inspect.signature(verify).parameters,
-        *(field.name for field in fields(Totals)),
-    }
-    for option in re.findall(r"`(--[a-z-]+)", readme):
-        name = option.removeprefix("--").removeprefix("no-").replace("-", "_")
-        known = (
-            {field.name for field in fields(Settings)}
-            | {
-                "tests",
-                "file",
-                "with",
-                "resume",
-                "fork",
-                "round",
-                "code",
-                "into",
-                "questions",
-                "help",
-                "install_completion",
-            }
-            | of_other_commands
-        )
-        assert name in known, option
+    known = {name for _, arguments in options_of(app) for argument in arguments for name in argument.names}
+    known |= {"--help", "--install-completion"}
+    assert set(re.findall(r"`(--[a-z-]+)", readme)) <= known
 
 
 def test_links_in_the_documents_lead_somewhere() -> None:

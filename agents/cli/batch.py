@@ -10,16 +10,15 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, TextIO
 
 from ..batch.totals import UNLIMITED, Totals
 from ..errors import UsageError
 from ..run.recorded_settings import gone_on
-from ..settings import Count, RequiredGrade, Settings
+from ..settings import Count, Output, RequiredGrade, Settings
 from ..terminal.console import Console
 from .ending import conclude, document_alone, handled
+from .options import BatchSettings
 
 if TYPE_CHECKING:
     from ..batch.driver import BatchDisplay, Stop
@@ -35,10 +34,11 @@ def batch(
     shard: str | None = None,
     ray: str | None = None,
     package: Path | None = None,
-    redo: Annotated[bool, Parameter(negative="")] = False,
-    check: Annotated[bool, Parameter(negative="")] = False,
+    redo: bool = False,
+    check: bool = False,
     totals: Totals = UNLIMITED,
-    settings: Settings = Settings(),
+    own: BatchSettings = BatchSettings(),
+    output: Output = Output(),
 ) -> int:
     """Turn many specs into tested modules; stopped, it goes on where it was.
 
@@ -72,15 +72,15 @@ def batch(
     from ..batch.records import Batch
     from ..terminal.batch_console import print_batch
 
-    console = Console(quiet=settings.quiet, color=settings.color)
+    console = Console(quiet=output.quiet, color=output.color)
 
     def work(stream: TextIO) -> BatchResult | int:
         if check:
-            return _list(_read(specs, shard), console, stream if settings.json else None)
+            return _list(_read(specs, shard), console, stream if output.json else None)
         if resume is not None:
-            wanted = _stored(resume, settings, totals, jobs, (*specs, out, shard), console)
+            wanted = _stored(resume, own, totals, jobs, (*specs, out, shard), console)
         else:
-            wanted = _new(specs, out, shard, Batch(out or Path(), (), settings, os.environ, totals, jobs))
+            wanted = _new(specs, out, shard, Batch(out or Path(), (), Settings.of(own), os.environ, totals, jobs))
         wanted = replace(wanted, ray=ray, redo=redo)
         if package is not None:
             check_package(package)
@@ -88,7 +88,7 @@ def batch(
         return result if package is None else packaged(package, result, wanted.settings)
 
     interrupted = "Interrupted before the batch began, or while it was reported on."
-    return conclude(console, settings.json, work, failed_batch, partial(print_batch, console), interrupted)
+    return conclude(console, output.json, work, failed_batch, partial(print_batch, console), interrupted)
 
 
 def _read(specs: Sequence[str], shard: str | None) -> tuple[Entry, ...]:
@@ -112,16 +112,12 @@ def _read(specs: Sequence[str], shard: str | None) -> tuple[Entry, ...]:
 def _new(specs: Sequence[str], out: Path | None, shard: str | None, wanted: Batch) -> Batch:
     if out is None:
         raise UsageError("Say where results are kept, with --out DIR, or go on with a batch, with --resume DIR.")
-    if wanted.settings.approve != "never":
-        raise UsageError("A batch asks nobody; leave out --approve, or run the one spec by itself.")
-    if wanted.settings.answers is not None:
-        raise UsageError("Answers belong to one run; in a batch put them into the spec as examples.")
     return replace(wanted, entries=_read(specs, shard))
 
 
 def _stored(
     directory: Path,
-    settings: Settings,
+    own: BatchSettings,
     totals: Totals,
     jobs: int | None,
     given: Sequence[object],
@@ -136,7 +132,7 @@ def _stored(
     given_now = {name: value for name, value in asdict(totals).items() if value is not None}
     with Journal(directory, read_only=True) as journal:
         facts, entries = journal.facts, tuple(task.entry for task in journal.tasks())
-    settings = gone_on(settings, facts.settings, str(directory), console.emit)
+    settings = gone_on(own, facts.settings, str(directory), console.emit)
     totals = replace(facts.totals, **given_now)
     return Batch(directory, entries, settings, os.environ, totals, jobs or facts.jobs)
 
@@ -164,7 +160,7 @@ def _list(entries: Sequence[Entry], console: Console, stream: TextIO | None) -> 
     return UsageError.exit_code if any(entry.error is not None for entry in entries) else 0
 
 
-def status(directory: Path, /, *, json: Annotated[bool, Parameter(negative="")] = False) -> int:
+def status(directory: Path, /, *, json: bool = False) -> int:
     """Say how a batch stands, from any terminal, while it runs or afterwards.
 
     Parameters
@@ -191,7 +187,7 @@ def merge(
     *directories: Path,
     out: Path,
     require: RequiredGrade | None = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    json: bool = False,
 ) -> int:
     """Join the results of shards into one batch, with its reports; its exit code is that of the whole.
 

@@ -45,7 +45,7 @@ class MeasureOptions:
     """How often each task is done, with other seeds."""
     out: Path = Path("bench_dir")
     """Where results, tables, samples and recorded replies are kept."""
-    again: Annotated[bool, Parameter(negative="")] = False
+    again: bool = False
     """Do everything anew on the recorded replies: after a change of the judge."""
     jobs: Count | None = None
     """Tasks at once; by default as many as the model answers at once."""
@@ -91,9 +91,9 @@ def write_results(
 class Options(MeasureOptions):
     """The options of a benchmark of specs."""
 
-    strategy: Annotated[list[Strategy] | None, Parameter(negative="")] = None
+    strategy: list[Strategy] | None = None
     """The strategies to measure; may be given several times. All four by default."""
-    strip_examples: Annotated[bool, Parameter(negative="")] = False
+    strip_examples: bool = False
     """Take the examples out of the specs, so that own tests are all there is."""
     effort: Effort = "medium"
     """How much greenloop drafts and votes."""
@@ -113,7 +113,7 @@ def mbpp(*, options: Options) -> int:
 
 def everyday(
     *,
-    strategy: Annotated[list[Strategy] | None, Parameter(negative="")] = None,
+    strategy: list[Strategy] | None = None,
     answers_from_reference: Annotated[int, Parameter(validator=Number(gte=0))] = 0,
     options: MeasureOptions,
 ) -> int:
@@ -218,13 +218,13 @@ def measure(
 class RepairOptions(MeasureOptions):
     """The options of a benchmark of repairs."""
 
-    strategy: Annotated[list[Literal["greenloop", "single"]] | None, Parameter(negative="")] = None
+    strategy: list[Literal["greenloop", "single"]] | None = None
     """The strategies to measure, both by default: `single` asks for one patch."""
-    one_item: Annotated[bool, Parameter(negative="")] = False
+    one_item: bool = False
     """Show one failing item of each program, and hold none out: what people have."""
 
 
-def quixbugs(*, strip_docstring: Annotated[bool, Parameter(negative="")] = False, options: RepairOptions) -> int:
+def quixbugs(*, strip_docstring: bool = False, options: RepairOptions) -> int:
     """Measure repairs of QuixBugs' 40 programs: half of the items are shown, the others and the reference judge.
 
     Parameters

@@ -11,45 +11,43 @@ from cyclopts import Parameter
 
 from ..errors import GreenloopError, UsageError
 from ..run.recorded_settings import gone_on
-from ..settings import Positive, Settings
+from ..settings import Output, Positive, Settings
 from ..terminal.console import Console
 from .ending import conclude, handled, interrupt
+from .options import HealSettings
 
 if TYPE_CHECKING:
     from ..records.heal import HealResult
-
-_Names = Annotated[tuple[str, ...], Parameter(negative="")]
-_Paths = Annotated[tuple[Path, ...], Parameter(negative="")]
-_Flag = Annotated[bool, Parameter(negative="")]
 
 
 def heal(
     target: str | None = None,
     /,
-    *arguments: Annotated[str, Parameter(allow_leading_hyphen=True)],
-    test: _Names = (),
-    tests: _Paths = (),
+    *arguments: str,
+    test: tuple[str, ...] = (),
+    tests: tuple[Path, ...] = (),
     stdin: Path | None = None,
-    env: _Names = (),
-    data: _Paths = (),
-    may_change: _Names = (),
-    keep: Annotated[tuple[str, ...], Parameter(negative="", allow_leading_hyphen=True)] = (),
+    env: tuple[str, ...] = (),
+    data: tuple[Path, ...] = (),
+    may_change: tuple[str, ...] = (),
+    keep: Annotated[tuple[str, ...], Parameter(allow_leading_hyphen=True)] = (),
     expect: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
-    expect_output: _Flag = False,
+    expect_output: bool = False,
     expect_exit: int | None = None,
-    expect_file: _Names = (),
-    expect_call: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    expect_file: tuple[str, ...] = (),
+    expect_call: tuple[str, ...] = (),
     seconds: Positive = 10.0,
-    apply: _Flag = False,
-    apply_force: _Flag = False,
-    ask: _Flag = False,
+    apply: bool = False,
+    apply_force: bool = False,
+    ask: bool = False,
     undo: str | None = None,
     resume: str | None = None,
-    show_prompt: _Flag = False,
-    values: bool = True,
+    show_prompt: bool = False,
+    values: Annotated[bool, Parameter(negative="--no-values")] = True,
     prompt_extra: str = "",
-    anyway: _Flag = False,
-    settings: Settings = Settings(),
+    anyway: bool = False,
+    own: HealSettings = HealSettings(),
+    output: Output = Output(),
 ) -> int:
     """Mend a script, a function or a project: run it in the sandbox, ask for patches, say what they are worth.
 
@@ -107,28 +105,28 @@ def heal(
     anyway
         Ask for patches also where the surroundings seem to be at fault.
     """
-    console = Console(quiet=settings.quiet, color=settings.color)
+    console = Console(quiet=output.quiet, color=output.color)
 
     def work(_: TextIO) -> HealResult | int:
         if undo is not None:
-            return _undo(settings, undo, Path(target or "."), console)
+            return _undo(own.work_dir, undo, Path(target or "."), console)
         if resume is not None:
             from ..heal.request import check_recorded
             from ..storage import run_directory as runs
 
-            earlier = runs.find(settings.work_dir, resume)
+            earlier = runs.find(own.work_dir, resume)
             record = earlier.read_heal()
-            told = dict.fromkeys((*record.request.expect_call, *_calls(expect_call, settings)))
+            told = dict.fromkeys((*record.request.expect_call, *_calls(expect_call, own.answers)))
             request = replace(record.request, expect_call=tuple(told))
             check_recorded(request, (Path(target or "."), *data, *filter(None, [stdin])))
-            known = gone_on(settings, record.settings, earlier.path.name, console.emit)
+            known = gone_on(own, record.settings, earlier.path.name, console.emit)
         elif target is None:
             raise UsageError("Name the script to heal, or a heal to go on with by --resume. See heal --help.")
         else:
             from ..heal.request import read_target
             from ..records.heal import HealRequest
 
-            earlier, known = None, settings
+            earlier, known = None, Settings.of(own)
             path, name, refs = read_target(target, (*test, *map(str, tests)), may_change)
             request = HealRequest(
                 path=path,
@@ -144,7 +142,7 @@ def heal(
                 expect_output=expect_output,
                 expect_exit=expect_exit,
                 expect_file=expect_file,
-                expect_call=_calls(expect_call, settings),
+                expect_call=_calls(expect_call, own.answers),
                 seconds=seconds,
             )
         from ..heal import run as heals
@@ -157,7 +155,7 @@ def heal(
             anyway=anyway,
             values=values,
             prompt_extra=prompt_extra,
-            approve=approver(settings, console) if ask else None,
+            approve=approver(console, as_json=output.json) if ask else None,
         )
         if show_prompt:
             prompt = heals.show_prompt(request, known, options, os.environ, environment)
@@ -170,18 +168,18 @@ def heal(
 
     with handled(dict.fromkeys(("SIGTERM", "SIGHUP"), interrupt)):
         message = "Interrupted before the heal began."
-        return conclude(console, settings.json, work, _failed, console.healed, message)
+        return conclude(console, output.json, work, _failed, console.healed, message)
 
 
-def _calls(given: tuple[str, ...], settings: Settings) -> tuple[str, ...]:
+def _calls(given: tuple[str, ...], answers: Path | None) -> tuple[str, ...]:
     """The calls that are given, and those in the file of `--answers`. Raises UsageError."""
-    if settings.answers is None:
+    if answers is None:
         return given
     from ..spec.answers import LONGEST_ANSWERS, statements
     from ..spec.source_file import read_text
 
-    text = read_text(settings.answers, LONGEST_ANSWERS)
-    return (*given, *(line for line, _ in statements(text.replace("\r\n", "\n"), str(settings.answers))))
+    text = read_text(answers, LONGEST_ANSWERS)
+    return (*given, *(line for line, _ in statements(text.replace("\r\n", "\n"), str(answers))))
 
 
 def _environment(given: tuple[str, ...], names: tuple[str, ...]) -> dict[str, str]:
@@ -196,11 +194,11 @@ def _environment(given: tuple[str, ...], names: tuple[str, ...]) -> dict[str, st
     return values
 
 
-def _undo(settings: Settings, name: str, root: Path, console: Console) -> int:
+def _undo(work_dir: Path, name: str, root: Path, console: Console) -> int:
     from ..heal.apply import undo
     from ..storage import run_directory as runs
 
-    record = runs.find(settings.work_dir, name).read_heal()
+    record = runs.find(work_dir, name).read_heal()
     if record.result is None or not record.result.written:
         raise UsageError(f"The heal {name} wrote nothing: there is nothing to undo.")
     restored = undo(record.result.written, root, record.request.path)

@@ -7,15 +7,17 @@ import os
 import re
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import NoReturn
 
-from cyclopts import App
+from cyclopts import App, ArgumentCollection, CycloptsError, Parameter, UnknownOptionError
 
 from .. import __version__
 from ..errors import GreenloopError, Interrupted, UsageError
 from ..settings import Variables
 from ..terminal.console import Console
+from .audit import audit
 from .batch import batch, merge, status
 from .bench import everyday, humaneval, mbpp, quixbugs, seeded_bugs
 from .heal import heal
@@ -27,16 +29,29 @@ from .sandbox import build, check
 from .show import show
 from .ui import ui
 from .verify import verify
+from .verify_pairs import verify_pairs
 
 _READ_DOTENV = ((), ("batch",), ("debug",), ("models",))
 """Commands that take from `.env` what it may set. Others are started in folders of strangers: by an editor (mcp),
 in CI or before a push (verify, heal), or go on for others (ui)."""
+
+RUN = "a run of a spec"
+"""The command without a name."""
+_OWN_COMMANDS = {"--jsonl": "verify-pairs FILE", "--project": "audit DIR"}
+"""What was an option of `verify` once."""
+
+
+def _default_shown(value: object) -> object:
+    """Return a default that the help shows; None for what is off or empty, as its text says."""
+    return None if isinstance(value, bool) or value in ("", ()) else value
+
 
 app = App(
     name="greenloop",
     help="Spec in, verified Python out: drafts a module and, blind to it, its tests; runs them in a sandbox; "
     "repairs until the judge is satisfied or says that it is not.",
     version=__version__,
+    default_parameter=Parameter(negative="", show_default=_default_shown),
     config=Variables(_READ_DOTENV.__contains__, lambda sentence: Console().error(sentence)),
     help_format="plaintext",
     version_flags=["--version"],
@@ -46,6 +61,7 @@ sandbox_app = App(name="sandbox", help="What untrusted code runs in.")
 bench_app = App(name="bench", help="Measure greenloop itself.")
 batch_app = App(name="batch")
 app.default(run)
+app.command(audit)
 app.command(batch_app)
 batch_app.default(batch)
 batch_app.command(status)
@@ -56,6 +72,7 @@ app.command(mcp)
 app.command(show)
 app.command(ui)
 app.command(verify)
+app.command(verify_pairs)
 app.command(models_app)
 models_app.default(list_models)
 models_app.command(fetch)
@@ -89,8 +106,6 @@ def help_(*topic: str) -> int:
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command; returns its exit code. Never lets a traceback through for what a user did."""
-    from cyclopts import CycloptsError
-
     tokens = sys.argv[1:] if argv is None else argv
     try:
         code = app(
@@ -98,7 +113,7 @@ def main(argv: list[str] | None = None) -> int:
         )
     except CycloptsError as error:
         first = "" if app.parse_commands(tokens)[0] or tokens[0].startswith("-") else tokens[0]
-        Console().error(mistyped(first) or f"{error} See --help.")
+        Console().error(mistyped(first) or _elsewhere(error) or f"{error} See --help.")
         return UsageError.exit_code
     except GreenloopError as error:
         Console().error(str(error))
@@ -125,6 +140,30 @@ def _specs_last(tokens: list[str]) -> list[str]:
         is_spec = re.fullmatch(r"-(?!-[\w-]+=)(.*\s.*)?", word, re.DOTALL) and not is_value
         (specs if is_spec else kept).append(word)
     return [*kept, "--", *specs] if specs else tokens
+
+
+def options_of(app: App, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ArgumentCollection]]:
+    """Yield each command of `app`, whose own words are `words`, and its arguments."""
+    if app.default_command is not None:
+        yield " ".join(words) or RUN, app.assemble_argument_collection()
+    for name in app:
+        if not name.startswith("-"):
+            yield from options_of(app[name], (*words, name))
+
+
+def _elsewhere(error: CycloptsError) -> str:
+    """Return a sentence on the commands that have an option which this one lacks; an empty text where none has."""
+    if not isinstance(error, UnknownOptionError):
+        return ""
+    command, option = error.command_chain or (), (error.token.keyword or error.token.value).partition("=")[0]
+    if option in _OWN_COMMANDS and command == ("verify",):
+        return f"verify has no {option} any more; give {_OWN_COMMANDS[option]}."
+    having = [name for name, found in options_of(app) if option in {each for one in found for each in one.names}]
+    if not having:
+        return ""
+    *others, last = sorted(having)
+    told = f"{', '.join(others)} and {last} have" if others else f"{last} has"
+    return f"{' '.join(command) or RUN} has no {option}; {told} it."
 
 
 def _leave(code: int) -> NoReturn:

@@ -8,7 +8,10 @@ from pathlib import Path
 
 from ..errors import UsageError
 
-COMMANDS = ("batch", "bench", "debug", "heal", "help", "mcp", "models", "sandbox", "show", "ui", "verify")
+COMMANDS = (
+    "audit", "batch", "bench", "debug", "heal", "help", "mcp", "models", "sandbox", "show", "ui", "verify",
+    "verify-pairs",
+)  # fmt: skip
 
 
 def mistyped(text: str) -> str:

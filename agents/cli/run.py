@@ -14,10 +14,11 @@ from cyclopts.validators import Number
 
 from ..errors import GreenloopError, UsageError
 from ..run.recorded_settings import gone_on
-from ..settings import Settings
+from ..settings import Output, Settings
 from ..terminal.console import Console
 from .ending import conclude, document_alone, handled, interrupt
 from .mistyped import check_spec
+from .options import DebugSettings, RunSettings
 
 if TYPE_CHECKING:
     from ..records import RunResult, Spec
@@ -34,14 +35,15 @@ def run(
     *,
     file: Path | None = None,
     tests: Path | None = None,
-    with_: Annotated[tuple[Path, ...], Parameter(name="--with", negative="")] = (),
+    with_: Annotated[tuple[Path, ...], Parameter(name="--with")] = (),
     resume: str | None = None,
     fork: str | None = None,
     round_: Annotated[int | None, Parameter(name="--round", validator=Number(gte=0))] = None,
     code: Path | None = None,
     into: Path | None = None,
     questions: Annotated[int, Parameter(validator=Number(gte=0))] = 2,
-    settings: Settings = Settings(),
+    own: RunSettings = RunSettings(),
+    output: Output = Output(),
 ) -> int:
     """Turn a spec into a tested module.
 
@@ -81,26 +83,27 @@ def run(
         if fork is not None:
             if resume is not None or (spec, file, with_) != (None, None, ()):
                 raise UsageError("A fork has the spec of its run; give --fork RUN without a spec and --resume.")
-            return _prepare_fork(settings, fork, console, round_, code, tests)
+            return _prepare_fork(own, fork, console, round_, code, tests, own.answers)
         if round_ is not None or code is not None:
             raise UsageError("--round and --code belong to --fork RUN.")
         if resume is not None:
             from ..storage import run_directory as runs
 
-            earlier = runs.find(settings.work_dir, resume)
+            earlier = runs.find(own.work_dir, resume)
             record = earlier.read()
-            known = gone_on(settings, record.settings, record.id, console.emit)
+            known = gone_on(own, record.settings, record.id, console.emit)
             return RunRequest(record.spec, known, os.environ), earlier
-        if settings.model == "embedded":
+        if own.model == "embedded":
             from ..llm_backends.weights import locate
 
-            locate(settings.weights)
-        return RunRequest(_read_spec(spec, file, tests, with_, settings.packages), settings, os.environ), None
+            locate(own.weights)
+        read = _read_spec(spec, file, tests, with_, own.packages)
+        return RunRequest(read, Settings.of(own), os.environ), None
 
-    return _shown_run(settings, prepare, into, questions)
+    return _shown_run(output, prepare, into, questions)
 
 
-def debug(run: str, /, *, settings: Settings = Settings()) -> int:
+def debug(run: str, /, *, own: DebugSettings = DebugSettings(), output: Output = Output()) -> int:
     """Let a model with tools look for what is wrong in a run that failed: a fork at its last round.
 
     It may run snippets, trace a call, run a test and compare the attempts, six steps in all. What it ends with is
@@ -114,12 +117,12 @@ def debug(run: str, /, *, settings: Settings = Settings()) -> int:
     from ..run.recorder import read_result
     from ..storage import run_directory as runs
 
-    found = runs.find(settings.work_dir, run)
+    found = runs.find(own.work_dir, run)
     rounds = found.rounds() if found.kind != "heal" else []
     if not rounds or rounds[-1].ruling.grade == "failed":
-        return _shown_run(settings, lambda console: _prepare_fork(settings, run, console, debug=True))
-    ruling, console = rounds[-1].ruling, Console(quiet=settings.quiet, color=settings.color)
-    if settings.json:
+        return _shown_run(output, lambda console: _prepare_fork(own, run, console, debug=True))
+    ruling, console = rounds[-1].ruling, Console(quiet=output.quiet, color=output.color)
+    if output.json:
         with document_alone(True) as stream:
             console.document(read_result(found, found.read(), ruling), stream)
     else:
@@ -128,7 +131,7 @@ def debug(run: str, /, *, settings: Settings = Settings()) -> int:
 
 
 def _shown_run(
-    settings: Settings, prepare: Callable[[Console], _Prepared], into: Path | None = None, questions: int = 0
+    output: Output, prepare: Callable[[Console], _Prepared], into: Path | None = None, questions: int = 0
 ) -> int:
     """Do the run that `prepare` gives, on the console or as one JSON document; returns its exit code.
 
@@ -141,16 +144,16 @@ def _shown_run(
     from ..terminal.approving import approver
     from ..terminal.asking import Asking
 
-    console = Console(quiet=settings.quiet, color=settings.color)
+    console = Console(quiet=output.quiet, color=output.color)
     shown = False
 
     def work(_: TextIO) -> RunResult:
         nonlocal shown
         request, earlier = prepare(console)
         settings = request.settings
-        approve = approver(settings, console) if settings.approve != "never" else None
+        approve = approver(console, as_json=output.json) if settings.approve != "never" else None
         target = open_into(into, request.spec) if into is not None else None
-        asking = Asking(console, 0 if settings.json else questions)
+        asking = Asking(console, 0 if output.json else questions)
         while True:
             with console.progress():
                 result = run_spec(request, console.emit, earlier, approve=approve)
@@ -174,16 +177,17 @@ def _shown_run(
 
     # SIGTERM and a closed terminal are like Ctrl-C.
     with handled(dict.fromkeys(("SIGTERM", "SIGHUP"), interrupt)):
-        return conclude(console, settings.json, work, failed, show, "Interrupted before the run began.")
+        return conclude(console, output.json, work, failed, show, "Interrupted before the run began.")
 
 
 def _prepare_fork(
-    settings: Settings,
+    own: RunSettings | DebugSettings,
     name: str,
     console: Console,
     number: int | None = None,
     code: Path | None = None,
     tests: Path | None = None,
+    answers: Path | None = None,
     *,
     debug: bool = False,
 ) -> _Prepared:
@@ -194,13 +198,10 @@ def _prepare_fork(
     from ..spec.source_file import read_text
     from ..storage.user_file import LONGEST
 
-    own = read_text(code, LONGEST) if code is not None else None
+    text = read_text(code, LONGEST) if code is not None else None
     trusted = read_tests_file(tests) if tests is not None else None
-    answers = None if debug else settings.answers
-    fork, record = open_fork(
-        settings.work_dir, name, number, code=own, tests=trusted, answers=answers, debug=debug
-    )
-    settings = gone_on(settings, record.settings, record.id, console.emit)
+    fork, record = open_fork(own.work_dir, name, number, code=text, tests=trusted, answers=answers, debug=debug)
+    settings = gone_on(own, record.settings, record.id, console.emit)
     return RunRequest(fork.spec, replace(settings, answers=None), os.environ, fork=fork), None
 
 

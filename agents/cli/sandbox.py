@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from ..settings import SandboxName
+from ..settings import SandboxSettings
 from ..terminal.console import Console
 
 
-def check(*, sandbox: SandboxName = "auto", python: Path | None = None) -> int:
-    """Try every attack on the sandbox of this machine: exit 0 only if each is stopped.
-
-    Parameters
-    ----------
-    sandbox
-        Which one; by default the one that runs would use.
-    python
-        The interpreter whose programs try, as `verify` and `heal` take it; by default the one that runs this.
-    """
+def check(*, where: SandboxSettings = SandboxSettings()) -> int:
+    """Try every attack on the sandbox of this machine: exit 0 only if each is stopped."""
     from ..sandbox import open_sandbox
     from ..sandbox.check import checks
     from ..sandbox.packages import open_interpreter
 
-    box = open_sandbox(sandbox, open_interpreter(python))
+    box = open_sandbox(where.sandbox, open_interpreter(where.python))
     try:
         results = Console().attacks(box.name, checks(box))
     finally:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
 
 from ..errors import UsageError
 from ..syntax.clean_text import clean
@@ -17,7 +19,13 @@ LONGEST_TITLE = 80
 """Characters of a spec in the list."""
 
 
-def show(run: str | None = None, /, *, work_dir: Path = Path("work_dir"), color: bool = True) -> int:
+def show(
+    run: str | None = None,
+    /,
+    *,
+    work_dir: Path = Path("work_dir"),
+    color: Annotated[bool, Parameter(negative="--no-color")] = True,
+) -> int:
     """Print a run again, round by round; without a name list the runs.
 
     Parameters

@@ -15,13 +15,14 @@ from ..errors import UsageError
 from ..settings import Settings
 from ..terminal.console import Console
 from .ending import handled, interrupt
+from .options import UiSettings
 
 
 def ui(
     *,
     port: Annotated[int, Parameter(validator=Number(gte=0, lt=65536))] = 0,
-    browser: bool = True,
-    settings: Settings = Settings(),
+    browser: Annotated[bool, Parameter(negative="--no-browser")] = True,
+    own: UiSettings = UiSettings(),
 ) -> int:
     """Show the runs in a browser: start, watch, answer, approve, compare. It listens on 127.0.0.1 alone.
 
@@ -32,10 +33,9 @@ def ui(
     browser
         Open the page in the browser.
     """
+    settings = Settings.of(own)
     if settings.sandbox == "none":
         raise UsageError("The page runs nothing without a sandbox; leave out --sandbox none.")
-    if settings.approve != "never":
-        raise UsageError("On the page each run says whether it waits for approvals; leave out --approve.")
     try:
         from ..ui.server import serve
         from ..ui.session import Sessions, redirect_file
@@ -56,7 +56,7 @@ def ui(
             raise UsageError(f"Port {port} can't be had ({error.strerror}); give another with --port.") from error
         sessions = Sessions(f"http://127.0.0.1:{listening.getsockname()[1]}/")
         address = sessions.new_address()
-        console = Console(quiet=settings.quiet, color=settings.color)
+        console = Console()
         try:
             page = redirect_file(address, settings.work_dir) if browser else None
         except OSError as error:

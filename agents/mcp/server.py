@@ -6,7 +6,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import wait
 from contextlib import asynccontextmanager, contextmanager
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import anyio
 from mcp.server.mcpserver import Context, MCPServer
@@ -19,7 +19,7 @@ from .. import __version__
 from ..errors import GreenloopError
 from ..jobs import ENDING_SECONDS, Job, Jobs
 from ..sandbox import SandboxLimits
-from ..settings import Settings
+from ..settings import Effort, Settings
 from ..verifier.document import verdict_document
 from ..verifier.verify import averify
 
@@ -62,7 +62,7 @@ class Tools:
         context: Context[Any, Any],
         examples: str = "",
         tests: str = "",
-        effort: Literal["low", "medium", "high"] = "medium",
+        effort: Effort | None = None,
         wait_seconds: Wait = 45,
     ) -> dict[str, Any]:
         """Turn a spec ("Implement name(argument: type) -> type ...") into a tested Python module.
@@ -72,8 +72,9 @@ class Tools:
         Returns the result, or `state` running after `wait_seconds`: then call run_status.
         """
         _check_size(spec, examples, tests)
+        changes = {"effort": effort} if effort is not None else {}
         return await self._waited(
-            lambda: self._jobs.generate(spec, examples, tests, effort=effort), context, wait_seconds
+            lambda: self._jobs.generate(spec, examples, tests, **changes), context, wait_seconds
         )
 
     async def heal(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from ..checked import Record
 from ..errors import UsageError
 from ..events import EventHandler, Note
 from ..llm_backends.model_names import is_embedded
@@ -20,13 +21,15 @@ def with_recorded(settings: Settings, recorded: Mapping[str, Any]) -> Settings:
     return replace(settings, **taken)
 
 
-def gone_on(settings: Settings, recorded: Mapping[str, Any], begun: str, emit: EventHandler) -> Settings:
-    """Do as `with_recorded` for what is named `begun`, and say what is not taken over.
+def gone_on(own: Record, recorded: Mapping[str, Any], begun: str, emit: EventHandler) -> Settings:
+    """Do as `with_recorded` for what is named `begun` and a command's `own` settings, and say which of these are
+    not taken over.
 
     Raises UsageError where it was begun with a Python, weights, a server, or a model that is no name (a directory
     of replies, say), and this call gives none.
     """
-    left = list(_begun_with(settings, recorded))
+    settings = Settings.of(own)
+    left = [each for each in _begun_with(settings, recorded) if hasattr(own, each[0])]
     if again := _options(left, Use.AGAIN):
         raise UsageError(f"{begun} was begun with {again}, which no record decides: give that again, or another.")
     if noted := _options(left, Use.NOTED):

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from ..errors import UsageError
 from ..records.approvals import ANSWERS, Answer, Decision, Proposal
 from ..run.approvals import NOBODY_APPROVES
-from ..settings import Settings, in_ci
+from ..settings import in_ci
 from ..syntax.clean_text import visible
 from .asking import typed
 from .console import Console
@@ -26,9 +26,9 @@ _MEANINGS: dict[Answer, str] = {
 _KEYS = {meaning[0]: answer for answer, meaning in _MEANINGS.items()}
 
 
-def approver(settings: Settings, console: Console) -> TerminalApproval:
+def approver(console: Console, *, as_json: bool) -> TerminalApproval:
     """Return the person at the terminal. Raises UsageError where nobody can be asked."""
-    if settings.json or not (sys.stdin.isatty() and sys.stderr.isatty()) or in_ci():
+    if as_json or not (sys.stdin.isatty() and sys.stderr.isatty()) or in_ci():
         raise UsageError(NOBODY_APPROVES)
     return TerminalApproval(console)
 

@@ -42,9 +42,7 @@ def test_a_setting_with_an_effect_changes_the_digest(name: str) -> None:
 
 
 def test_other_settings_do_not() -> None:
-    settings = Settings(
-        json=True, quiet=True, color=False, work_dir=Path("w"), require="verified", record=Path("r")
-    )
+    settings = Settings(work_dir=Path("w"), require="verified", record=Path("r"))
     assert digest(settings=settings) == digest()
 
 

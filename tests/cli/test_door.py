@@ -143,7 +143,7 @@ def test_a_path_may_be_a_text(tmp_path: Path) -> None:
         (["--model", "- m n", "x y z"], ["--model", "- m n", "x y z"]),
         (["heal", "s.py", "--expect", "- total: 6"], ["heal", "s.py", "--expect", "- total: 6"]),
         (["heal", "s.py", "--keep", "- a", "--json"], ["heal", "s.py", "--keep", "- a", "--json"]),
-        (["verify", "--jsonl", "-"], ["verify", "--jsonl", "-"]),
+        (["verify-pairs", "-"], ["verify-pairs", "-"]),
     ],
 )
 def test_only_a_spec_is_put_behind_the_options(tokens: list[str], put: list[str]) -> None:

@@ -17,7 +17,7 @@ from dotenv import dotenv_values
 
 from agents.cli.heal import heal
 from agents.cli.main import app
-from agents.settings import KEY_VARIABLES, Settings, Use, in_ci, read_dotenv, uses
+from agents.settings import KEY_VARIABLES, Output, Settings, Use, in_ci, read_dotenv, uses
 
 from ..support.commands import ROOT, environment, greenloop
 from ..support.provider import Streams, serving
@@ -62,6 +62,7 @@ OTHERS = dict.fromkeys(  # what Python, git, pip, curl, TLS, the dynamic linker 
     "./evil",
 )
 REQUIRED: dict[str, tuple[str, ...]] = {
+    "verify": ("x", "x"), "verify-pairs": ("x",),
     "debug": ("x",), "batch status": ("x",), "batch merge": ("x", "--out", "x"),
     "bench humaneval+": ("--data", "x"),
     "bench mbpp+": ("--data", "x"),
@@ -110,7 +111,7 @@ def unchanged(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
 
 
 def test_the_file_here_names_every_setting() -> None:
-    fields = {f"GREENLOOP_{name.upper()}" for name in uses()}
+    fields = {f"GREENLOOP_{name.upper()}" for name in {**uses(), **uses(Output)}}
     assert fields <= {*LIMITS, *OURS}
     assert set(LIMITS) == {f"GREENLOOP_{name.upper()}" for name, use in uses().items() if Use.FILE in use}
 
@@ -125,8 +126,8 @@ def test_no_command_takes_more_of_a_dotenv_file_than_limits_and_keys(
     (folder / ".env").unlink()
     plain = parsed(words)
     if words in READING - {("models",)}:
-        assert found.pop("settings") == LIMITED
-        plain.pop("settings", None)
+        assert Settings.of(found.pop("own")) == LIMITED
+        plain.pop("own", None)
     assert found == plain
     assert added == (KEYS if words in READING else {})
     ignored = {**OURS, **OTHERS, **({} if words in READING else {**LIMITS, **KEYS})}
@@ -230,7 +231,7 @@ def test_only_settings_are_variables_and_no_act_is_one(
     monkeypatch.chdir(tmp_path)
     plain = parsed(words)
     _, apps, _ = app.parse_commands(words)
-    settings = {name for name, use in uses().items() if Use.ACT not in use}
+    settings = {name for name, use in {**uses(), **uses(Output)}.items() if Use.ACT not in use}
     for argument in apps[-1].assemble_argument_collection():
         name = argument.name.strip("-").replace("-", "_")
         if name not in settings:
@@ -256,12 +257,12 @@ def test_a_folders_python_is_run_by_no_command_and_the_json_document_stands_alon
     python.chmod(0o755)
     (tmp_path / "test_a.py").write_text("def test_a(): assert True\n")
     (tmp_path / ".env").write_text("GREENLOOP_PYTHON=./evilpy\nGREENLOOP_SANDBOX=none\n")
-    ended = greenloop(tmp_path, "verify", "--project", ".", "--json", "--seconds", "20")
+    ended = greenloop(tmp_path, "audit", "--json", "--seconds", "20")
     assert ended.stdout.startswith("{")
     assert "GREENLOOP_PYTHON, GREENLOOP_SANDBOX" in ended.stderr
     assert not (tmp_path / "evil-ran").exists()
     extra = {"GREENLOOP_PYTHON": "./evilpy"}  # the control: the user's own variable
-    greenloop(tmp_path, "verify", "--project", ".", "--seconds", "20", extra=extra)
+    greenloop(tmp_path, "audit", "--seconds", "20", extra=extra)
     assert (tmp_path / "evil-ran").exists()
 
 

@@ -1,4 +1,4 @@
-"""`verify --jsonl` as a process: its lines, what a second call does again, what is bad, an interruption."""
+"""`verify-pairs` as a process: its lines, what a second call does again, what is bad, an interruption."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def verdicts(text: str) -> list[tuple[str | int, str]]:
 
 def test_each_pair_gets_a_line_that_is_the_document_of_verify(tmp_path: Path) -> None:
     (tmp_path / "pairs.jsonl").write_text(line("a") + "\n" + line(7, WRONG))
-    ended = greenloop(tmp_path, "verify", "--jsonl", "pairs.jsonl")
+    ended = greenloop(tmp_path, "verify-pairs", "pairs.jsonl")
     assert ended.returncode == 1
     assert verdicts(ended.stdout) == [("a", "passed"), (7, "failed")]
     (tmp_path / "code.py").write_text(RIGHT)
@@ -41,13 +41,13 @@ def test_each_pair_gets_a_line_that_is_the_document_of_verify(tmp_path: Path) ->
 
 
 def test_pairs_come_from_standard_input_and_all_that_pass_are_exit_0(tmp_path: Path) -> None:
-    ended = greenloop(tmp_path, "verify", "--jsonl", "-", *NO_SANDBOX, stdin=line("a") + line("b"))
+    ended = greenloop(tmp_path, "verify-pairs", "-", *NO_SANDBOX, stdin=line("a") + line("b"))
     assert ended.returncode == 0, ended.stderr
     assert verdicts(ended.stdout) == [("a", "passed"), ("b", "passed")]
 
 
 def test_what_the_file_has_already_is_not_verified_again_unless_it_changed(tmp_path: Path) -> None:
-    arguments = ("verify", "--jsonl", "-", "--out", "verdicts.jsonl", *NO_SANDBOX)
+    arguments = ("verify-pairs", "-", "--out", "verdicts.jsonl", *NO_SANDBOX)
     out = tmp_path / "verdicts.jsonl"
     ended = greenloop(tmp_path, *arguments, stdin=line("a") + line("b", WRONG))
     assert (ended.returncode, ended.stdout) == (1, "")
@@ -73,7 +73,7 @@ def test_what_the_file_has_already_is_not_verified_again_unless_it_changed(tmp_p
     ],
 )
 def test_a_bad_line_is_named_passed_over_and_exit_2(tmp_path: Path, bad: str, said: str) -> None:
-    ended = greenloop(tmp_path, "verify", "--jsonl", "-", *NO_SANDBOX, stdin=f"{line('a')}\n{bad}\n{line('b')}")
+    ended = greenloop(tmp_path, "verify-pairs", "-", *NO_SANDBOX, stdin=f"{line('a')}\n{bad}\n{line('b')}")
     assert ended.returncode == 2
     assert verdicts(ended.stdout) == [("a", "passed"), ("b", "passed")]
     message = " ".join(ended.stderr.split())
@@ -85,18 +85,23 @@ def test_a_bad_line_is_named_passed_over_and_exit_2(tmp_path: Path, bad: str, sa
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--jsonl", "nowhere.jsonl"], "can't be read"),
-        (["--jsonl", "-"], "There is no pair in standard input"),
-        (["--jsonl", "-", "code.py", "tests.py"], "or pairs of them with --jsonl"),
-        (["--jsonl", "-", "--out", "mine.txt"], "holds other things than verdicts"),
-        ([], "or pairs of them with --jsonl"),
-        (["code.py"], "or pairs of them with --jsonl"),
-        (["code.py", "tests.py", "--out", "mine.txt"], "are for pairs"),
+        (["verify-pairs", "nowhere.jsonl"], "can't be read"),
+        (["verify-pairs", "-"], "There is no pair in standard input"),
+        (["verify-pairs", "-", "tests.py"], "tests.py"),
+        (["verify-pairs", "-", "--out", "mine.txt"], "holds other things than verdicts"),
+        (["verify-pairs"], "FILE"),
+        (["verify"], "CODE"),
+        (["verify", "code.py"], "TESTS"),
+        (["verify", "code.py", "tests.py", "--jobs", "2"], "verify has no --jobs; batch, "),
+        (["verify", "--jsonl", "-"], "verify has no --jsonl any more; give verify-pairs FILE."),
+        (["verify", "--jsonl=-", "--out", "mine.txt"], "verify has no --jsonl any more; give verify-pairs FILE."),
+        (["verify", "--project", "."], "verify has no --project any more; give audit DIR."),
+        (["verify", "--project=.", "--base", "main"], "verify has no --project any more; give audit DIR."),
     ],
 )
 def test_bad_usage_is_one_sentence_and_exit_2(tmp_path: Path, arguments: list[str], said: str) -> None:
     (tmp_path / "mine.txt").write_text("my notes")
-    ended = greenloop(tmp_path, "verify", *arguments, *NO_SANDBOX)
+    ended = greenloop(tmp_path, *arguments, *NO_SANDBOX)
     assert ended.returncode == 2
     assert said in " ".join(ended.stderr.split())
     assert (tmp_path / "mine.txt").read_text() == "my notes"
@@ -106,7 +111,7 @@ def test_bad_usage_is_one_sentence_and_exit_2(tmp_path: Path, arguments: list[st
 def test_interrupted_it_leaves_whole_lines_and_goes_on(tmp_path: Path) -> None:
     given = "".join(line(number, SLOW + RIGHT) for number in range(8))
     (tmp_path / "pairs.jsonl").write_text(given)
-    arguments = ("verify", "--jsonl", "pairs.jsonl", "--out", "verdicts.jsonl", "--jobs", "1", *NO_SANDBOX)
+    arguments = ("verify-pairs", "pairs.jsonl", "--out", "verdicts.jsonl", "--jobs", "1", *NO_SANDBOX)
     out = tmp_path / "verdicts.jsonl"
     with in_background(tmp_path, *arguments) as process:
         assert process.stderr is not None

@@ -112,12 +112,12 @@ def test_what_a_heal_of_a_batch_names_is_read_as_a_file_or_not_at_all(strange: P
 @pytest.mark.parametrize("name", ["link.py", "fifo.py", "zero.py"])
 def test_verify_reads_regular_files(strange: Path, name: str) -> None:
     (strange / "tests.py").write_text(TESTS)
-    for given in ((name, "tests.py"), ("s.py", name), ("--jsonl", name)):
-        done = greenloop(strange, "verify", *given, seconds=60)
+    for given in (("verify", name, "tests.py"), ("verify", "s.py", name), ("verify-pairs", name)):
+        done = greenloop(strange, *given, seconds=60)
         assert done.returncode == 2
         assert "link out of" in done.stderr or "no regular file" in done.stderr, done.stderr
     (strange / "pairs.jsonl").write_text("")
-    done = greenloop(strange, "verify", "--jsonl", "pairs.jsonl", "--out", name, seconds=60)
+    done = greenloop(strange, "verify-pairs", "pairs.jsonl", "--out", name, seconds=60)
     assert done.returncode == 2
     assert (strange.parent / "key.py").read_text() == KEY
     if name == "link.py":  # the control: a file that is opened by its name

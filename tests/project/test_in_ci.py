@@ -1,4 +1,4 @@
-"""The action, the hook and the GitLab job of `verify --project` as they are run: their commands, by bash."""
+"""The action, the hook and the GitLab job of `audit` as they are run: their commands, by bash."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_the_hook_and_the_gitlab_job_fail_weakened_tests(request_of: Path) -> No
     (request_of / "tests" / "test_shop.py").write_text(WEAK)
     git(request_of, "update-ref", "refs/remotes/origin/HEAD", "main")
     hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
-    hook = next(each for each in hooks if each["id"] == "greenloop-verify")
+    hook = next(each for each in hooks if each["id"] == "greenloop-audit")
     ended = run(request_of, shlex.join([*shlex.split(hook["entry"]), *hook["args"], "--seconds", "30"]), {})
     assert ended.returncode == 1, ended.stderr
     inputs, job = yaml.safe_load_all((ROOT / ".gitlab" / "verify.yml").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""`verify --project` on a repository with a test of each kind, and with tests that a commit has weakened."""
+"""`audit` on a repository with a test of each kind, and with tests that a commit has weakened."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def verified(project: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
-    done = greenloop(project, "verify", "--project", ".", "--json", *arguments)
+    done = greenloop(project, "audit", "--json", *arguments)
     assert done.stdout, done.stderr
     return done.returncode, json.loads(done.stdout)
 
@@ -206,17 +206,17 @@ def test_a_conftest_that_turns_failures_into_passes_makes_every_test_one_that_ca
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--project", "nowhere"), "nowhere is no folder"),
-        (("--project", ".", "--tests", "none.py"), "There is no none.py in ."),
-        (("--project", ".", "--base", "no-such"), "There is no commit 'no-such' here"),
-        (("--project", ".", "--base", "--output=x"), "There is no commit '--output=x' here"),
-        (("--project", ".", "--seconds", "0"), "0"),
-        (("--project", ".", "a.py", "b.py"), "--project takes no CODE"),
-        (("a.py", "b.py", "--base", "main"), "are for --project DIR"),
+        (("nowhere",), "nowhere is no folder"),
+        (("--tests", "none.py"), "There is no none.py in ."),
+        ((".", "--base", "no-such"), "There is no commit 'no-such' here"),
+        (("--base", "--output=x"), "There is no commit '--output=x' here"),
+        (("--seconds", "0"), "0"),
+        (("a.py", "b.py"), "b.py"),
+        (("--with", "a.py"), "audit has no --with; a run of a spec, verify and verify-pairs have it."),
     ],
 )
 def test_bad_input_gets_one_sentence(project: Path, arguments: tuple[str, ...], said: str) -> None:
-    done = greenloop(project, "verify", *arguments)
+    done = greenloop(project, "audit", *arguments)
     assert done.returncode == 2
     assert said in done.stderr
     assert done.stderr.count("\n") <= 3, done.stderr
@@ -226,7 +226,7 @@ def test_bad_input_gets_one_sentence(project: Path, arguments: tuple[str, ...], 
 @pytest.mark.thorough
 def test_a_project_without_tests_or_that_pytest_cannot_read_says_so(project: Path) -> None:
     (project / "tests" / "test_shop.py").unlink()
-    done = greenloop(project, "verify", "--project", ".")
+    done = greenloop(project, "audit")
     assert done.returncode == 2
     assert "could be run" in done.stderr
     (project / "tests" / "test_shop.py").write_text("def test_a(:\n")
@@ -253,7 +253,7 @@ def test_options_of_plugins_that_are_not_installed_are_left_out_with_a_note(proj
 
 def test_an_interrupted_verification_leaves_nothing_and_says_so(project: Path) -> None:
     (project / "tests" / "test_slow.py").write_text("import time\ndef test_a():\n    time.sleep(60)\n")
-    with in_background(project, "verify", "--project", ".") as process:
+    with in_background(project, "audit") as process:
         assert process.stderr is not None
         assert "the tests as they are" in process.stderr.readline()
         process.send_signal(signal.SIGINT)

@@ -1,4 +1,4 @@
-"""`verify --project` on packages from PyPI: what it says of outcomes is what plain pytest says."""
+"""`audit` on packages from PyPI: what it says of outcomes is what plain pytest says."""
 
 from __future__ import annotations
 

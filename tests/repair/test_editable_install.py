@@ -46,8 +46,8 @@ def test_its_plugin_is_left_out_and_its_names_are_known(tmp_path: Path, python: 
     (project / "m.py").write_text("def f():\n    return 1\n")
     (project / "test_m.py").write_text(TESTS)
     (project / "pyproject.toml").write_text(INI)
-    options = ("--project", str(project), "--python", str(python), "--seconds", "60", "--json")
-    ended = greenloop(tmp_path, "verify", *options)
+    options = (str(project), "--python", str(python), "--seconds", "60", "--json")
+    ended = greenloop(tmp_path, "audit", *options)
     report = json.loads(ended.stdout)
     assert ended.returncode == 0, ended.stdout
     assert [test["status"] for test in report["tests"]] == ["counts"]

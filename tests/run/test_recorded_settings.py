@@ -23,7 +23,6 @@ RECORDED: dict[str, Any] = {
     "answers": "a.txt", "max_rounds": 2, "max_seconds": 3.0, "max_tokens": 4, "max_cost": 5.0, "drafts": 6,
     "effort": "high", "strategy": "classic", "temperature": 0.1, "seed": 9, "approve": "all",
     "approve_seconds": 7.0, "mutation": False, "require": "contested", "sandbox": "none", "work_dir": "elsewhere",
-    "json": True, "quiet": True, "color": False,
 }  # fmt: skip
 MODELS = {name for name in RECORDED if name.endswith("model")}
 

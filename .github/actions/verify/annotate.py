@@ -1,4 +1,4 @@
-"""Turn a report of `greenloop verify --project --json` into annotations of a pull request: `annotate.py FILE`."""
+"""Turn a report of `greenloop audit --json` into annotations of a pull request: `annotate.py FILE`."""
 
 import json
 import sys

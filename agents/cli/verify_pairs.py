@@ -1,4 +1,4 @@
-"""Pairs of code and tests as JSON Lines, and the lines of their verdicts."""
+"""The verifier on a stream of pairs of code and tests: JSON Lines in, the lines of their verdicts out."""
 
 from __future__ import annotations
 
@@ -7,20 +7,84 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import Annotated, BinaryIO
 
-from ..errors import UsageError
+from cyclopts import Parameter
+
+from ..errors import Interrupted, StorageFailed, UsageError
 from ..files import open_regular
 from ..records import fingerprint
+from ..settings import Count
+from ..terminal.console import Console
+from .ending import document_alone
+from .verify import VerifyOptions
 
 FORM = '{"id": "a", "code": "...", "tests": "..."}'
 _BEGIN = b'{"id": '
 
 Key = tuple[str | int, str]
 """A pair's id, and the digest of its code, its tests and the terms."""
+
+
+def verify_pairs(
+    file: Annotated[Path, Parameter(allow_leading_hyphen=True)],
+    /,
+    *,
+    out: Path | None = None,
+    jobs: Count | None = None,
+    options: VerifyOptions = VerifyOptions(),
+) -> int:
+    """Verify a stream of pairs of code and tests: a JSON document a line comes out, as of `verify --json`.
+
+    Exit code 0 only if all passed, 1 if some did not, 2 if lines were no pairs.
+
+    Parameters
+    ----------
+    file
+        A file with `{"id": "a", "code": "...", "tests": "..."}` on a line, or `-` for standard input.
+    out
+        A file that verdicts are appended to; those that it has already are not made again.
+    jobs
+        Pairs at once; by default one for each core.
+    """
+    from ..verifier.document import verdict_document
+
+    console = Console()
+    kinds: set[str] = set()
+    try:
+        with ExitStack() as held:
+            to = held.enter_context(document_alone(True))
+            verifier = held.enter_context(options.verifier(jobs))
+            # A verdict in `out` counts for a pair under the same terms.
+            terms = [asdict(options.limits), str(options.python), options.named, [*map(asdict, options.modules)]]
+            known = known_verdicts(out) if out is not None else {}
+            pairs = Pairs(held.enter_context(opened(file)), json.dumps(terms), known, console.error)
+            if out is not None:
+                append = open_regular(out, flags=os.O_WRONLY | os.O_APPEND | os.O_CREAT, mode=0o666)
+                to = held.enter_context(os.fdopen(append, "a", encoding="utf-8"))
+            count = held.enter_context(console.counting(None, "pairs"))
+            for verdict in verifier.map(pairs):
+                name, digest = pairs.taken.popleft().key
+                line = {"id": name, "digest": digest, **verdict_document(verdict, options.limits)}
+                to.write(json.dumps(line) + "\n")
+                to.flush()
+                kinds.add(verdict.kind)
+                count(f"{name}: {verdict.kind}")
+    except KeyboardInterrupt as stop:
+        way = "run it again to go on" if out is not None else "with --out FILE it could be gone on with"
+        raise Interrupted(f"Interrupted; {way}.") from stop
+    except OSError as error:
+        raise StorageFailed(
+            f"The verdicts can't be written ({error.strerror}); mend that and run it again."
+        ) from error
+    kinds |= pairs.kinds
+    if not kinds and not pairs.refused:
+        where = "standard input" if str(file) == "-" else file
+        raise UsageError(f"There is no pair in {where}; write lines such as {FORM}.")
+    return UsageError.exit_code if pairs.refused else 0 if kinds == {"passed"} else 1
 
 
 @dataclass(frozen=True, slots=True)
