@@ -68,8 +68,9 @@ def test_every_providers_key_is_in_the_example_environment() -> None:
         assert f"{provider.key_variables[0]}=" in example
 
 
-def test_every_option_that_the_readme_names_is_one() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("document", ["README.md", "docs/generating.md", "docs/batches.md"])
+def test_every_option_that_a_document_names_is_one(document: str) -> None:
+    readme = (ROOT / document).read_text(encoding="utf-8")
     known = {name for _, arguments in options_of(app) for argument in arguments for name in argument.names}
     known |= {"--help", "--install-completion"}
     assert set(re.findall(r"`(--[a-z-]+)", readme)) <= known

@@ -17,7 +17,7 @@ from agents.errors import SandboxUnavailable
 from agents.sandbox import open_sandbox
 from agents.sandbox.inside.processes import tree
 
-from ..support.commands import command, environment, greenloop
+from ..support.commands import ROOT, command, environment, greenloop
 
 RIGHT = "def add(a, b):\n    return a + b\n"
 WRONG = "def add(a, b):\n    return a - b\n"
@@ -59,6 +59,16 @@ def test_right_code_is_exit_0_with_every_field_of_a_verdict(tmp_path: Path) -> N
     assert document["limits"]["wall_seconds"] == 10
     assert document["seconds"] > 0
     assert math.isfinite(document["seconds"])
+
+
+def test_the_readmes_example_passes(tmp_path: Path) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = readme[readme.index("## Verify\n") :]
+    for name, block in zip(("ages.py", "test_ages.py"), section.split("```python\n")[1:3], strict=True):
+        (tmp_path / name).write_text(block.split("```")[0])
+    arguments = section.split("```console\npython main.py ")[1].split("\n")[0]
+    ended = greenloop(tmp_path, *arguments.split())
+    assert (ended.returncode, "noticed" in ended.stdout) == (0, True), ended.stdout
 
 
 def test_tests_may_import_the_file_by_its_own_name(tmp_path: Path) -> None:

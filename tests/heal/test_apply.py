@@ -28,7 +28,7 @@ NEW = {"a.py": "A = 2\n", "b.py": "B = 2\n"}
 @pytest.mark.timeout(1200)
 def test_a_heal_that_is_killed_at_any_of_50_points_can_be_undone(tmp_path: Path) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    script = readme[readme.index("## Healing\n") :].split("```python\n")[1].split("```")[0]
+    script = readme[readme.index("## Heal\n") :].split("```python\n")[1].split("```")[0]
     folder = tmp_path / "project"
     folder.mkdir()
     (folder / "report.py").write_text(script)

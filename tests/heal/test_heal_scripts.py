@@ -565,7 +565,7 @@ def test_a_killed_heal_leaves_old_or_new_bytes(heals: Heals) -> None:
 def from_the_readme(folder: Path, number: int, *arguments: str) -> dict[str, Any]:
     """The document of a heal of README.md, on recorded replies."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    section = readme[readme.index("## Healing\n") :]
+    section = readme[readme.index("## Heal\n") :]
     blocks = section.split("```python\n")[1:4]
     for name, block in zip(("report.py", "dates.py", "tests/test_dates.py"), blocks, strict=True):
         (folder / name).parent.mkdir(exist_ok=True)
