@@ -3,57 +3,113 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
+from ...syntax.imports import USER_MODULE
 from ...syntax.source import parse
 
 _FEWEST = 3
+_FEWEST_ANSWERED = 2
 _COMMON = frozenset(["0", "1", "", " "])
 """Values that stand in any code."""
+_TRIVIAL = frozenset(
+    ast.dump(ast.parse(text, mode="eval").body)
+    for text in ("0", "1", "-1", "2", "''", "' '", "[]", "()", "{}", "None", "True", "False", "0.0", "1.0")
+)
+"""Arguments that honest code has branches for."""
 _WORDS = re.compile(r"\d+(?:\.\d+)?|\w+")
+
+Key = tuple[str, ...]
+"""The arguments of a call, or what they are compared with, in no order: a table may have them in another."""
 
 
 def answers_from_a_table(code: str, tests: str) -> str | None:
     """A note where at least three of the tests' inputs, and half of them, are keys or comparisons in the code, or
-    as many of the tests' values stand in one list or text of the code.
+    as many of the tests' values stand in one list or text of the code; or where one table of the code, of two
+    entries and more, is mostly inputs of the tests with answers that stand in the tests.
 
     No test can tell such code from right code: only inputs that it has not seen do.
     """
     try:
         tested, written = parse(tests), parse(code)
-    except ValueError:
+        inputs = set(_inputs(tested))
+        tables = list(_tables(written))
+    except (ValueError, RecursionError):
         return None
-    inputs = set(_inputs(tested))
+    told = {ast.dump(node) for node in ast.walk(tested) if isinstance(node, ast.expr) and _is_literal(node)}
+    looked_up = inputs.intersection(key for table in tables for key in table)
     values = set(_values(tested)) - _COMMON
     listed = max((values & held for held in _listed(written)), key=len, default=set())
-    for what, known, of in (("inputs", inputs & set(_looked_up(written)), inputs), ("values", listed, values)):
-        if len(known) >= _FEWEST and 2 * len(known) >= len(of):
+    answered = max((_answered(inputs, told, table) for table in tables), default=0)
+    for what, known, of, fewest in (
+        ("inputs", len(looked_up), len(inputs), _FEWEST),
+        ("values", len(listed), len(values), _FEWEST),
+        ("inputs", answered, len(inputs), _FEWEST_ANSWERED),
+    ):
+        if known >= fewest and 2 * known >= of:
             return (
-                f"The code holds {len(known)} of the tests' {len(of)} {what} as they are: "
+                f"The code holds {known} of the tests' {of} {what} as they are: "
                 "it may answer from a table, and be wrong on every other input."
             )
     return None
 
 
-def _inputs(tree: ast.Module) -> Iterator[str]:
-    """Literal arguments of calls in assertions; those of one argument stand for themselves."""
-    for assertion in ast.walk(tree):
-        if not isinstance(assertion, ast.Assert):
-            continue
-        for node in ast.walk(assertion.test):
-            if isinstance(node, ast.Call) and node.args and not node.keywords and all(map(_is_literal, node.args)):
-                yield ast.dump(node.args[0] if len(node.args) == 1 else ast.Tuple(node.args, ast.Load()))
+def _answered(inputs: set[Key], told: set[str], table: dict[Key, str]) -> int:
+    """Return how many entries of `table` are inputs with answers that the tests tell; 0 where most are something
+    else, or no two of them are other than what honest code has a branch for."""
+    known = [key for key, answer in table.items() if key in inputs and answer in told]
+    telling = [key for key in known if not _TRIVIAL.issuperset(key)]
+    return len(known) if len(telling) >= _FEWEST_ANSWERED and 2 * len(known) > len(table) else 0
 
 
-def _looked_up(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Dict):
-            yield from (ast.dump(key) for key in node.keys if key is not None)
-        elif isinstance(node, ast.Compare):
-            yield from (ast.dump(side) for side in (node.left, *node.comparators))
-        elif isinstance(node, ast.MatchValue):
-            yield ast.dump(node.value)
+def _key(parts: Sequence[ast.expr]) -> Key:
+    if len(parts) == 1 and isinstance(parts[0], ast.Tuple):
+        parts = parts[0].elts
+    return tuple(sorted(map(ast.dump, parts)))
+
+
+def _inputs(tree: ast.Module) -> Iterator[Key]:
+    """Yield literal arguments of calls of the code, and the rows of cases that a test goes through, but for their
+    last part, the answer."""
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    others = {alias.asname or alias.name for node in imports for alias in node.names} | set(dir(builtins))
+    others -= {alias.asname or alias.name for node in imports for alias in node.names if _is_of_code(node, alias)}
+    shared = dict(_named(tree.body))
+    for part in tree.body:
+        named = shared | dict(_named(ast.walk(part)))
+        for node in ast.walk(part):
+            if not isinstance(node, ast.Call | ast.For):
+                continue
+            root = getattr(node, "func", None)
+            given = [named.get(getattr(item, "id", ""), item) for item in getattr(node, "args", [])]
+            given += [
+                named.get(getattr(word.value, "id", ""), word.value) for word in getattr(node, "keywords", [])
+            ]
+            is_cases = getattr(root, "attr", "") == "parametrize" and len(given) > 1
+            rows = given[1] if is_cases else getattr(node, "iter", None)
+            rows = named.get(getattr(rows, "id", ""), rows)
+            for row in getattr(rows, "elts", []):
+                parts = getattr(row, "args", None) or getattr(row, "elts", [])
+                if len(parts) > 1 and all(map(_is_literal, parts)):
+                    yield _key(parts[:-1])
+            while isinstance(root, ast.Attribute):
+                root = root.value
+            if isinstance(root, ast.Name) and root.id not in others and given and all(map(_is_literal, given)):
+                yield _key(given)
+
+
+def _is_of_code(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
+    return USER_MODULE in (alias.name, getattr(node, "module", ""))
+
+
+def _named(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the names of literals."""
+    for node in nodes:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            yield node.targets[0].id, node.value
 
 
 def _values(tree: ast.Module) -> Iterator[str]:
@@ -64,6 +120,71 @@ def _values(tree: ast.Module) -> Iterator[str]:
             for node in ast.walk(part):
                 if isinstance(node, ast.Constant) and type(node.value) in (int, float, str):
                     yield str(node.value)
+
+
+def _tables(tree: ast.Module) -> Iterator[dict[Key, str]]:
+    """Yield each dict, and for each function what it compares with; an answer that is no literal is empty."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            yield {
+                _key([key]): _answer(value)
+                for key, value in zip(node.keys, node.values, strict=True)
+                if key is not None
+            }
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            body = node.body if isinstance(node.body, list) else [node.body]
+            yield dict(entry for part in body for entry in _branches(part, []))
+
+
+def _branches(node: ast.AST, known: list[ast.expr]) -> Iterator[tuple[Key, str]]:
+    """Yield what a branch is taken for, those around it with it (`known`), and the literal that it answers."""
+    body: list[Any]
+    others: list[Any]
+    match node:
+        case ast.If(test=test, body=body, orelse=others):
+            pass
+        case ast.IfExp(test=test, body=value, orelse=other):
+            body, others = [ast.Expr(value)], [other]
+        case ast.match_case(pattern=pattern, body=body):
+            parts = [inner.value for inner in ast.walk(pattern) if isinstance(inner, ast.MatchValue)]
+            test, others = ast.Compare(ast.Name(""), [ast.Eq()], [ast.Tuple(parts)]), []
+        case ast.Compare(left=left, comparators=sides):
+            yield from ((_key([side]), "") for side in (left, *sides))
+            return
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+            return
+        case _:
+            for child in ast.iter_child_nodes(node):
+                yield from _branches(child, known)
+            return
+    ways = _compared(test)
+    for literals in ways:
+        yield _key([*known, *literals]), _answer(getattr(body[0], "value", None))
+    for part in body if ways else [test, *body]:
+        yield from _branches(part, [*known, *ways[0]] if len(ways) == 1 else known)
+    for part in others:
+        yield from _branches(part, known)
+
+
+def _compared(test: ast.expr) -> list[list[ast.expr]]:
+    """Return the ways to meet `test`, each as the literals that it takes: three of
+    `a == 1 and b == 2 or a in (3, 4)`."""
+    match test:
+        case ast.BoolOp(op=ast.And(), values=parts):
+            alike = [ways[0] for part in parts if len(ways := _compared(part)) == 1]
+            return [[literal for literals in alike for literal in literals]] if alike else []
+        case ast.BoolOp(op=ast.Or(), values=parts):
+            return [way for part in parts for way in _compared(part)]
+        case ast.Compare(ops=[ast.In()], comparators=[ast.Tuple(parts) | ast.List(parts) | ast.Set(parts)]):
+            return [[part] for part in parts if _is_literal(part)]
+        case ast.Compare(left=left, ops=[ast.Eq() | ast.Is()], comparators=[right]):
+            side = right if _is_literal(right) else left
+            return [side.elts if isinstance(side, ast.Tuple) else [side]] if _is_literal(side) else []
+    return []
+
+
+def _answer(node: ast.AST | None) -> str:
+    return ast.dump(node) if isinstance(node, ast.expr) and _is_literal(node) else ""
 
 
 def _listed(tree: ast.Module) -> Iterator[set[str]]:
@@ -80,6 +201,6 @@ def _listed(tree: ast.Module) -> Iterator[set[str]]:
 def _is_literal(node: ast.expr) -> bool:
     try:
         ast.literal_eval(node)
-    except ValueError:
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return False
     return True

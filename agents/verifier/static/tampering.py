@@ -17,6 +17,8 @@ from ..inside.proxy.describe import words
 from .names import Function, Names, Path, decorators, last
 from .uses import NEVER, Uses
 
+_STREAMS = ("sys.stdout", "sys.stderr", "sys.stdin")
+"""What a test may put its own stream in place of."""
 _PATCHABLE = words("sys.exit os.system os.popen")
 _NOT_FAKED = words("os sys builtins gc io importlib inspect subprocess traceback")
 """Of their names only those are faked that tests may use, too."""
@@ -56,7 +58,7 @@ class Tampering:
                     yield f"it rebinds {names[0]}, which is under test"
 
     def _attribute(self, node: ast.Attribute) -> Iterator[str]:
-        if isinstance(node.ctx, ast.Load):
+        if isinstance(node.ctx, ast.Load) or self._names.stands_for(node, *_STREAMS):
             return
         values = self._names.values_of(node.value) if isinstance(node.value, ast.Name) else []
         shared = any(value is not None and self._names.paths(value) for value in values)

@@ -28,7 +28,7 @@ class Crossing(Tables):
         packer = Packer(self, self._peer)
         self._before = self.next, self.shared.next
         try:
-            tree = packer.tree(value, 0)
+            tree = packer.whole(value) if type(value) in (tuple, frozenset) else packer.tree(value, 0)
             containers = packer.containers()
         except BaseException:
             self.take_back_last()

@@ -79,6 +79,14 @@ class RemoteType(type):
         return cls._greenloop.names(cls)
 
 
+def _fetched(name: str) -> Any:
+    return property(lambda cls: cls._greenloop.get(cls, name))
+
+
+# A mirrored class has its own of these. In the body of its metaclass they would mean something else.
+for _name in ("__slots__", "__annotations__"):
+    setattr(RemoteType, _name, _fetched(_name))
+
 _CLASS_ONLY = words(
     """__abstractmethods__ __set_name__ __mro_entries__ __instancecheck__ __subclasshook__
     __isabstractmethod__"""

@@ -30,6 +30,12 @@ class Packer:
         self._fresh: deque[int] = deque()
         self._seen: dict[int, tuple[int, Any]] = {}
 
+    def whole(self, value: Any) -> Tree:
+        """`value` as a tree; of tuples that nest deeply the inner ones stand before it, as parts."""
+        parts = [self.tree(part, 0) for part in _inner(value)]
+        tree = self.tree(value, 0)
+        return ["w", *parts, tree] if parts else tree
+
     def tree(self, value: Any, depth: int) -> Tree:
         """`value` as a tree; new containers are queued for `containers`. Raises Unshareable."""
         kind = type(value)
@@ -192,3 +198,22 @@ class Packer:
             trees.append([number, entry.kind, extra, *(self.tree(item, 0) for item in items)])
             entry.known = items
         return trees
+
+
+def _inner(value: Any) -> list[Any]:
+    """Tuples in `value`, one for each MOST_DEPTH // 2 levels of it, innermost first; none where it has fewer."""
+    found: list[Any] = []
+    levels: dict[int, int] = {}
+    waiting = [value]
+    while waiting:
+        item = waiting[-1]
+        inner = [part for part in item if type(part) in (tuple, frozenset)] if id(item) not in levels else []
+        if fresh := [part for part in inner if id(part) not in levels]:
+            waiting += fresh
+            continue
+        waiting.pop()
+        if id(item) not in levels:
+            levels[id(item)] = 1 + max((levels[id(part)] for part in inner), default=0)
+            if levels[id(item)] % (MOST_DEPTH // 2) == 0:
+                found.append(item)
+    return found if levels[id(value)] > MOST_DEPTH // 2 else []

@@ -47,10 +47,12 @@ def _base64(value: Any) -> str:
 
 
 def _time_zone(value: Any) -> Tree:
-    """The key of a ZoneInfo, the offset of another time zone in seconds."""
+    """The key of a ZoneInfo; of another time zone the offset in seconds, with its name where it was given one."""
     if value is None or (_name(type(value)) == ("zoneinfo", "ZoneInfo") and value.key):
         return value and value.key
-    return value.utcoffset(None).total_seconds()
+    seconds = value.utcoffset(None).total_seconds()
+    named = getattr(value, "__getinitargs__", tuple)()[1:]
+    return [seconds, *map(_text, named)] if named else seconds
 
 
 def _as_time_zone(tree: Tree) -> Any:
@@ -58,7 +60,8 @@ def _as_time_zone(tree: Tree) -> Any:
         return None
     if isinstance(tree, str) and _ZONE.fullmatch(tree):
         return _made("zoneinfo", "ZoneInfo")(tree)
-    return _made("datetime", "timezone")(_made("datetime", "timedelta")(seconds=tree))
+    seconds, *named = tree if isinstance(tree, list) else [tree]
+    return _made("datetime", "timezone")(_made("datetime", "timedelta")(seconds=seconds), *named)
 
 
 def _name(kind: type) -> tuple[str, str]:

@@ -182,6 +182,7 @@ class Unpacker:
         "t": _fixed,
         "f": lambda self, parts, depth: self._fixed(parts, depth, frozenset),
         "m": _again,
+        "w": lambda self, parts, depth: self._many(parts, depth)[-1],
         "N": lambda self, parts, _: self._tables.known(parts[0] if parts else None, lambda: float("nan")),
         "z": _zoned,
         "s": lambda self, parts, depth: slice(*self._many(parts, depth)),

@@ -131,6 +131,9 @@ class Values:
 
     def _others(self, tree: Tree) -> Iterator[tuple[str, Held]]:
         """Other objects of the same class: one that the log knows, and one that nobody knows."""
+        if tree[:1] == ["w"]:
+            yield "the same in a tuple", Held([*tree[:-1], ["t", tree[-1]]], lambda: iter(()))
+            return
         tag, number, *_, extra = [*tree, None] if len(tree) < 4 else tree
         made = self._known.classes.get(number) if tag == "o" else None
         if made is None:

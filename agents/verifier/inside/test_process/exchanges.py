@@ -17,6 +17,8 @@ COLLECTION = ""
 EVERY = "*"
 """The group of all answers: each has its first change."""
 _MOST_NAME = 60
+_DEEPEST = 60
+"""Levels of nested containers by which answers are told apart."""
 
 
 class Segment(NamedTuple):
@@ -59,7 +61,7 @@ class Reader(Known):
             if not from_code:
                 key = f"{what}{self._canonical(parts, 'tests')}"
                 if kind == ASK:
-                    asked.append((key, [what, parts[0]]))
+                    asked.append((key, [what, main_part(parts[0])]))
                 continue
             if kind == ASK:
                 said = self._canonical(parts, "callback")
@@ -104,6 +106,8 @@ class Reader(Known):
         if tag == "@" and node[1] in self.containers:
             if node[1] in self._open:
                 return ["@", self._open.index(node[1])]
+            if len(self._open) > _DEEPEST:
+                return ["@"]
             self._open.append(node[1])
             kind, extra, items = self.containers[node[1]]
             walked = ["@", kind, self._walked(extra, origin), *(self._walked(item, origin) for item in items)]
@@ -143,6 +147,11 @@ class Reader(Known):
         return f"{of}{strings[0] if strings else what}({arguments})"[:200]
 
 
+def main_part(tree: Tree) -> Tree:
+    """The value itself, where inner parts of it stand before it."""
+    return tree[-1] if isinstance(tree, list) and tree[:1] == ["w"] else tree
+
+
 def _containers_in(tree: Tree) -> list[int]:
     """Numbers of the containers that are arguments of a question."""
     tuples = [part for part in tree[1:] if isinstance(part, list) and part[:1] == ["t"]]
@@ -154,6 +163,7 @@ def _containers_in(tree: Tree) -> list[int]:
 def key_of(payload: bytes) -> tuple[str, ...]:
     """The kind and target of a question, without the arguments."""
     what, (tree, *_), *_ = json.loads(payload)
+    tree = main_part(tree)
     parts = tree[1:] if isinstance(tree, list) else []
     words = [str(part[1] % NEW) if isinstance(part, list) and part[:1] == ["y"] else part for part in parts]
     return (what, *(word for word in words if isinstance(word, str)))

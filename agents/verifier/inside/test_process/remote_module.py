@@ -31,7 +31,7 @@ class RemoteModule(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name in _OWN:
             raise AttributeError(name)
-        if name == "__all__":
+        if name == "__all__" and self.__dict__["_greenloop_names"]:
             public = set(self.__dir__())
             return [wanted for wanted in self.__dict__["_greenloop_names"] if wanted in public]
         part = sys.modules.get(f"{self.__name__}.{name}")

@@ -4,6 +4,7 @@ compared here, on plain data, wherever that can be. Where the code's own class d
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -91,7 +92,10 @@ class Rulings:
                 return self._of_container(proxy, name, args)
         if name in _COMPARISONS:
             if not other and not (self.is_named(kind) and type(args[0]).__module__ in _PLAIN_MODULES):
-                return NotImplemented
+                if name not in ("__eq__", "__ne__") or type(args[0]) not in (tuple, list):
+                    return NotImplemented
+                if "__eq__" not in kind._greenloop_specials or not self._holds(proxy, args[0]):
+                    return NotImplemented
             self._note(f"how objects of {kind.__name__} compare")
         elif name in _ARITHMETIC and not other:
             return self._with_plain(proxy, name, args)
@@ -187,6 +191,17 @@ class Rulings:
         if number and (isinstance(result, _NUMBERS) or _is_of_package(result)):
             raise TypeError(f"{name} of {kind.__name__} makes a plain number of one, which does not count")
         return result if self.is_named(kind) else NotImplemented
+
+    def _holds(self, proxy: Any, items: Any) -> bool:
+        """Return True if an object of the code's consists of just `items`: those that it iterates over, or the
+        values of its attributes. It says so before its own operator gets to see what is expected."""
+        if "__iter__" in type(proxy)._greenloop_specials:
+            members = list(itertools.islice(iter(proxy), len(items) + 1))
+        else:
+            held = getattr(proxy, "__dict__", None)
+            slots = getattr(type(proxy), "__slots__", ()) if held is None else ()
+            members = list(held.values()) if type(held) is dict else [getattr(proxy, name) for name in slots]
+        return len(members) == len(items) and all(map(operator.eq, members, items))
 
     def _truth(self, target: Any, name: str) -> bool:
         first, again = (bool(self._operate("bool", target)) for _ in range(2))

@@ -1,0 +1,116 @@
+"""Tables of the tests' inputs are noted, and code that merely has cases is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from agents.verifier.static.hard_coded_answers import answers_from_a_table
+
+ADDS = [((1, 1, "x"), 2), ((2, 3, "y"), 5), ((4, 4, "z"), 8)]
+SQUARES = [((3,), 9), ((7,), 49)]
+
+
+def _asserts(cases: list[tuple[tuple[object, ...], object]]) -> str:
+    lines = [f"def test_{n}():\n    assert f{args!r} == {answer!r}\n" for n, (args, answer) in enumerate(cases)]
+    return "from user_code import f\n" + "".join(lines).replace(",)", ")")
+
+
+CHAIN = """
+def f(a, b, s):
+    if a == 1 and b == 1 and s == "x": return 2
+    if s == "y" and a == 2 and b == 3: return 5
+    if (a, b, s) == (4, 4, "z"): return 8
+"""
+NESTED = """
+def f(a, b, s):
+    if s == "x":
+        if a == 1:
+            if b == 1:
+                return 2
+    elif s == "y":
+        if a == 2 and b == 3:
+            result = 5
+            return result
+    if s == "z" and a == 4 and b == 4: return 8
+"""
+MATCHED = """
+def f(a, b, s):
+    match a, b, s:
+        case 1, 1, "x": return 2
+        case 2, 3, "y": return 5
+        case 4, 4, "z": return 8
+"""
+TABLES_OF_THREE = [
+    CHAIN,
+    NESTED,
+    MATCHED,
+    "T = {(1, 1, 'x'): 2, (2, 3, 'y'): 5, (4, 4, 'z'): 8}\ndef f(a, b, s): return T[a, b, s]\n",
+]
+
+
+@pytest.mark.parametrize("code", TABLES_OF_THREE)
+def test_inputs_of_several_arguments_are_seen_in_a_table(code: str) -> None:
+    assert "3 of the tests' 3 inputs" in str(answers_from_a_table(code, _asserts(ADDS)))
+
+
+TABLES_OF_TWO = [
+    "def f(a):\n    if a == 3: return 9\n    if a == 7: return 49\n",
+    "def f(a):\n    return 9 if a == 3 else 49 if a == 7 else 0\n",
+    "def f(a):\n    result = 0\n    if a == 3:\n        result = 9\n    elif a == 7:\n        result = 49\n"
+    "    return result\n",
+    "def f(a):\n    return {3: 9, 7: 49}.get(a)\n",
+    "def f(a):\n    match a:\n        case 3: return 9\n        case 7: return 49\n",
+]
+SUITES_OF_TWO = [
+    _asserts(SQUARES),
+    "import user_code\ndef test_f():\n    assert 9 == user_code.f(a=3)\n    assert 49 == user_code.f(a=7)\n",
+    "from user_code import f\ndef test_f():\n    given = 3\n    assert f(given) == 9\n"
+    "def test_g():\n    given = 7\n    result = f(given)\n    assert result == 49\n",
+    "import pytest\nfrom user_code import f\n@pytest.mark.parametrize('a, b', [(3, 9), pytest.param(7, 49)])\n"
+    "def test_f(a, b):\n    assert f(a) == b\n",
+    "from user_code import f\nCASES = [(3, 9), (7, 49)]\ndef test_f():\n    for a, b in CASES:\n"
+    "        assert f(a) == b\n",
+    "import unittest\nfrom user_code import f\nclass TestF(unittest.TestCase):\n    def test_f(self):\n"
+    "        self.assertEqual(f(3), 9)\n        self.assertEqual(f(7), 49)\n",
+]
+
+
+@pytest.mark.parametrize("tests", SUITES_OF_TWO)
+@pytest.mark.parametrize("code", TABLES_OF_TWO)
+def test_a_table_of_two_is_seen_where_the_tests_ask_for_just_that(code: str, tests: str) -> None:
+    assert "may answer from a table" in str(answers_from_a_table(code, tests))
+
+
+HONEST = {
+    "base cases": (
+        "def f(n):\n    if n == 0: return 0\n    if n == 1: return 1\n    return f(n - 1) + f(n - 2)\n",
+        _asserts([((0,), 0), ((1,), 1), ((6,), 8)]),
+    ),
+    "a longer table": (
+        "def f(n):\n    if n == 2: return 'two'\n    if n == 3: return 'three'\n    if n == 4: return 'four'\n"
+        "    if n == 5: return 'five'\n    return 'many'\n",
+        _asserts([((2,), "two"), ((5,), "five")]),
+    ),
+    "a choice of operations": (
+        "def f(how, a, b):\n    if how == 'add': return a + b\n    if how == 'mul': return a * b\n",
+        _asserts([(("add", 2, 3), 5), (("mul", 2, 3), 6)]),
+    ),
+    "one special case": (
+        "def f(n):\n    if n == 3: return 9\n    return n * n\n",
+        _asserts([((3,), 9), ((7,), 49)]),
+    ),
+    "other answers": (
+        "def f(n):\n    if n == 3: return 1\n    if n == 7: return 2\n",
+        _asserts([((3,), 9), ((7,), 49)]),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HONEST)
+def test_code_that_has_cases_gets_no_note(case: str) -> None:
+    assert answers_from_a_table(*HONEST[case]) is None
+
+
+def test_code_too_deep_to_be_read_gets_no_note() -> None:
+    deep = "x" + "".join(" if a == 3 else x" for _ in range(20_000))
+    assert answers_from_a_table(f"def f(a): return {deep}\n", _asserts(SQUARES)) is None
