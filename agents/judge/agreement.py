@@ -55,9 +55,12 @@ class Agreement:
         return tuple(c for c in independent(able) if self.by_the_spec(c) == most)
 
     def by_the_spec(self, candidate: Candidate) -> tuple[int, int]:
-        """How many trusted tests `candidate` passes, and minus how often it raises what the spec does not name."""
+        """How many trusted tests `candidate` passes, and minus how often it raises what the spec does not name, on
+        tests and probes."""
         passed = sum(self.passes(candidate, test) for test in self._compared if test.trusted)
-        return passed, -sum(self.raises_unnamed(candidate, test) for test in self.board.tests)
+        probes = self.probes.tests if self.probes is not None else ()
+        unnamed = sum(bool(self.unnamed_on(candidate, probe)) for probe in probes)
+        return passed, -unnamed - sum(self.raises_unnamed(candidate, test) for test in self.board.tests)
 
     def raises_unnamed(self, candidate: Candidate, test: Test) -> bool:
         """Return True if `candidate` ends `test` by an exception other than those that the spec names."""
