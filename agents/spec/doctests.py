@@ -107,10 +107,10 @@ def _check(node: ast.stmt, code: str, result: str, optional: bool, prints: bool)
         raised = _RAISED.match(result.split("\n")[-1])
         return f"with pytest.raises({raised['name']}):\n{indented(code)}" if raised else None
     if not isinstance(node, ast.Expr):
-        return None
+        calls = [inner for inner in ast.walk(node) if isinstance(inner, ast.Call)]
+        return _printed(code, result) if result and any(last_name(call) == "print" for call in calls) else None
     if result and isinstance(node.value, ast.Call) and (prints or last_name(node.value) == "print"):
-        printed = result.replace("<BLANKLINE>", "")
-        return f"{code}\nassert capsys.readouterr().out.strip() == {printed!r}" if "..." not in result else None
+        return _printed(code, result)
     if _is_comparison(node.value) and result in {"", "True"}:
         return f"assert {code}"
     if not result:
@@ -122,6 +122,11 @@ def _check(node: ast.stmt, code: str, result: str, optional: bool, prints: bool)
     plain = isinstance(node.value, ast.Call | ast.Name | ast.Subscript | ast.Attribute)
     operator = "is" if isinstance(expected, ast.Constant) and expected.value is None else "=="
     return f"assert {code if plain else f'({code})'} {operator} {stated}"
+
+
+def _printed(code: str, result: str) -> str | None:
+    printed = result.replace("<BLANKLINE>", "")
+    return f"{code}\nassert capsys.readouterr().out.strip() == {printed!r}" if "..." not in result else None
 
 
 def _is_comparison(node: ast.expr) -> bool:

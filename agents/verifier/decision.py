@@ -10,8 +10,6 @@ from .audit import Trouble
 from .prepared_suite import PreparedSuite, belonging
 from .sensitivity import Sensitivity, strength_of
 
-_FEW = 10
-"""Questions to the code; with fewer, a pass says so."""
 _UNTRIED = "hypothesis finds no example to try it on"
 
 
@@ -69,17 +67,15 @@ def decide(prepared: PreparedSuite, found: Findings) -> Verdict:
 
 
 def _residue(found: Findings, strengths: Sequence[TestStrength]) -> list[str]:
-    """Notes on a pass: tests that miss half of the changed answers or more, and code that is asked little."""
+    """Notes on a pass: tests that miss half of the changed answers or more, and code that is asked once."""
     notes = [
         f"{strength.test_id} notices {strength.noticed} of {strength.tried} changed answers: "
         f"{strength.missed} would pass it."
         for strength in strengths
         if strength.missed and 0 < 2 * strength.noticed <= strength.tried
     ]
-    asked = sum(item.asked for item in (found.noticed or {}).values())
-    if found.noticed is not None and asked < _FEW:
-        times = "once" if asked == 1 else f"{asked} times"
-        notes.append(f"The tests ask the code {times}: code that gets just that right would pass them.")
+    if found.noticed is not None and sum(item.asked for item in found.noticed.values()) == 1:
+        notes.append("The tests ask the code once: code that gets just that right would pass them.")
     return notes
 
 

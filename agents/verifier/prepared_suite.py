@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ..records import Refusal, Test, TestOrigin
+from ..spec.doctest_file import with_doctests
 from ..suite import render, split
 from ..syntax.imports import USER_MODULE
 from ..syntax.source import parse
@@ -127,8 +128,9 @@ def in_files(tests: Sequence[Test]) -> tuple[TestFile, ...]:
 
 
 def prepare_file(source: str, importable: frozenset[str] = frozenset([HYPOTHESIS])) -> PreparedSuite:
-    """A user's own file, run as it stands. Raises ValueError where it isn't Python."""
+    """A user's own file, run as it stands but for its doctests. Raises ValueError where it isn't Python."""
     check_encoding(source)
+    source = with_doctests(source)
     tests = split(source, "user")
     reasons = {test.id: examine(test, importable) for test in tests}
     reasons |= dict.fromkeys(_defined_twice(parse(source)), "a later test of the same name hides it")

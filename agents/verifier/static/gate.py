@@ -12,7 +12,7 @@ from itertools import chain
 from ...records import Test
 from ...syntax.collection import is_test
 from ...syntax.source import names_bound
-from .names import names_of
+from .names import Names, names_of
 from .tampering import Tampering
 from .uses import HYPOTHESIS, Uses
 
@@ -28,7 +28,7 @@ def _examined(preamble: str, source: str, importable: frozenset[str]) -> str | N
     try:
         names = names_of(preamble, source)
         uses = Uses(names, importable)
-        return next(chain(uses.found(), Tampering(names, uses).found(), _misread(names.tree)), None)
+        return next(chain(uses.found(), Tampering(names, uses).found(), _misread(names)), None)
     except ValueError as error:
         return f"it is not Python: {error}"
     except RecursionError:
@@ -47,19 +47,22 @@ def check_encoding(source: str) -> None:
         raise ValueError("line 1: it declares an encoding other than UTF-8")
 
 
-def _misread(tree: ast.Module) -> Iterator[str]:
+def _misread(names: Names) -> Iterator[str]:
     """Tests and assertions that Python reads otherwise than they look, which no run of them shows."""
-    for node in ast.walk(tree):
+    for node in ast.walk(names.tree):
         if isinstance(node, ast.Module | ast.ClassDef):
-            names = [name for item in node.body for name in names_bound(item)]
+            bound = [name for item in node.body for name in names_bound(item)]
             tests = [
                 item.name
                 for item in node.body
                 if is_test(item) and isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
             ]
             yield from (
-                f"it binds {name} twice, so that one hides the other" for name in tests if names.count(name) > 1
+                f"it binds {name} twice, so that one hides the other" for name in tests if bound.count(name) > 1
             )
+        for part in _joined(node) if _is_asserted(names, node) else ():
+            if _is_data(names, part):
+                yield f"line {part.lineno} asserts {ast.unparse(part)}, and does not compare with it"
         if isinstance(node, ast.Assert):
             if isinstance(node.test, ast.Tuple) and node.test.elts:
                 yield f"line {node.lineno} asserts a tuple, which is always true"
@@ -75,6 +78,31 @@ def _misread(tree: ast.Module) -> Iterator[str]:
                 if left and any(isinstance(inner, ast.Assert) for inner in ast.walk(statement)):
                     yield f"line {statement.lineno} asserts where no run arrives"
                 left = left or isinstance(statement, ast.Return | ast.Raise | ast.Continue | ast.Break)
+
+
+def _is_asserted(names: Names, node: ast.AST) -> bool:
+    """Return True if `node` is what an assertion asks for to be true."""
+    holder = names.parent(node)
+    call = holder.func if isinstance(holder, ast.Call) and node in holder.args[:1] else None
+    return (isinstance(holder, ast.Assert) and holder.test is node) or getattr(call, "attr", "") == "assertTrue"
+
+
+def _joined(node: ast.AST) -> list[ast.expr]:
+    """Return the parts of `f(x) and 3`."""
+    return (
+        [each for part in node.values for each in _joined(part) or [part]] if isinstance(node, ast.BoolOp) else []
+    )
+
+
+def _is_data(names: Names, node: ast.expr) -> bool:
+    """Return True if `node` is, or names, literals of which one is none of True, False and None: what stands there
+    decides nothing."""
+    values = names.values_of(node) if isinstance(node, ast.Name) else [node]
+    try:
+        found = [ast.literal_eval(value or "") for value in values]
+    except (ValueError, TypeError, SyntaxError, RecursionError):
+        return False
+    return any(value is not None and type(value) is not bool for value in found)
 
 
 def _is_value(node: ast.expr) -> bool:

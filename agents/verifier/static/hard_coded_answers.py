@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ...syntax.imports import USER_MODULE
-from ...syntax.source import parse
+from ...syntax.source import parse, parse_expression
 
 _FEWEST = 3
 _FEWEST_ANSWERED = 2
 _COMMON = frozenset(["0", "1", "", " "])
 """Values that stand in any code."""
 _TRIVIAL = frozenset(
-    ast.dump(ast.parse(text, mode="eval").body)
+    ast.dump(parse_expression(text))
     for text in ("0", "1", "-1", "2", "''", "' '", "[]", "()", "{}", "None", "True", "False", "0.0", "1.0")
 )
 """Arguments that honest code has branches for."""

@@ -51,8 +51,8 @@ def _time_zone(value: Any) -> Tree:
     if value is None or (_name(type(value)) == ("zoneinfo", "ZoneInfo") and value.key):
         return value and value.key
     seconds = value.utcoffset(None).total_seconds()
-    named = getattr(value, "__getinitargs__", tuple)()[1:]
-    return [seconds, *map(_text, named)] if named else seconds
+    named = [_text(part) for part in getattr(value, "__getinitargs__", list)()[1:]]
+    return [seconds, *named] if named else seconds
 
 
 def _as_time_zone(tree: Tree) -> Any:

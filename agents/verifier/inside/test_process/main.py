@@ -12,6 +12,7 @@ import re
 import sys
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -139,8 +140,9 @@ def _choose_modules(
         answers = CallAnswers()
         load(answers)
         divert(answers.recorded(run_program))
-    asserts = reporter.asserts = Asserts(Path(sys.path[0]) / task["tests_file"], answers.fail)
-    asserts.watch()
+    note = partial(reporter.emit, "note")
+    asserts = reporter.asserts = Asserts(Path(sys.path[0]) / task["tests_file"], answers.fail, note)
+    asserts.watch(unittest="unittest" in task["imports"])
     if task["measure"]:
         end = time.monotonic() + task["wall_seconds"] - _SPARE_SECONDS
         reporter.measuring = Measuring(answers, task["tests_file"], apart, known, end, task["common"])
