@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .records import Verdict as Verdict
     from .records.approvals import Decision as Decision
     from .records.approvals import Proposal as Proposal
-    from .repair.repair import repair as repair
+    from .repairing.repair import repair as repair
     from .run.cancellation import Cancellation as Cancellation
     from .run.run import agenerate as agenerate
     from .run.run import generate as generate
@@ -60,7 +60,7 @@ _MODULES = {
     "averify": "verifier.verify",
     "generate": "run.run",
     "read_spec": "spec",
-    "repair": "repair.repair",
+    "repair": "repairing.repair",
     "verify": "verifier.verify",
 }
 

@@ -26,7 +26,7 @@ FLOORS = (
     "bench",
     "integrations",
     "project",
-    "repair",
+    "repairing",
     "heal",
     "run",
     "telemetry",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import UsageError
-from ..repair.repair import repair
+from ..repairing.repair import repair
 
 
 def healing_tool(

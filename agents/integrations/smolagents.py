@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..repair.repair import repair
+from ..repairing.repair import repair
 
 
 def healing_tool(function: Callable[..., Any] | None = None, /, **repair_arguments: Any) -> Any:

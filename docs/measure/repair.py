@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from greenloop import repair
-from greenloop.repair.options import SWITCH
+from greenloop.repairing.options import SWITCH
 
 CALLS = 20_000
 ROUNDS = 9

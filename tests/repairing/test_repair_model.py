@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from agents import repair
-from agents.repair.options import RepairEvent, RepairOptions
-from agents.repair.search import chosen, model_settings
+from agents.repairing.options import RepairEvent, RepairOptions
+from agents.repairing.search import chosen, model_settings
 
 from ..support.modules_on_disk import imported
 from ..support.proposers import three

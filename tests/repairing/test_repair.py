@@ -21,9 +21,9 @@ import pytest
 
 import agents
 from agents import UsageError, repair
-from agents.repair.options import RepairEvent, RepairOptions
-from agents.repair.repair import repaired
-from agents.repair.repairs import SharedSandbox
+from agents.repairing.options import RepairEvent, RepairOptions
+from agents.repairing.repair import repaired
+from agents.repairing.repairs import SharedSandbox
 from agents.sandbox import open_sandbox
 
 from ..support import event_loops
@@ -576,10 +576,10 @@ def test_events_tell_of_a_heal(shop: ModuleType) -> None:
 
 
 def test_a_key_in_the_environment_is_no_consent(shop: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    from agents.repair.search import model_settings
+    from agents.repairing.search import model_settings
 
     monkeypatch.setenv("OPENAI_API_KEY", "sk-mine")
-    choice = model_settings(agents.repair.options.RepairOptions(), os.environ)  # type: ignore[attr-defined]
+    choice = model_settings(agents.repairing.options.RepairOptions(), os.environ)  # type: ignore[attr-defined]
     assert not (choice.model or "").startswith(("openai", "gpt"))
 
 
