@@ -7,8 +7,9 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from typing import NoReturn
 
 from cyclopts import App, ArgumentCollection, CycloptsError, Parameter, UnknownOptionError
@@ -113,7 +114,7 @@ def main(argv: list[str] | None = None) -> int:
         )
     except CycloptsError as error:
         first = "" if app.parse_commands(tokens)[0] or tokens[0].startswith("-") else tokens[0]
-        Console().error(mistyped(first) or _elsewhere(error) or f"{error} See --help.")
+        Console().error(mistyped(first) or elsewhere(error) or f"{error} See --help.")
         return UsageError.exit_code
     except GreenloopError as error:
         Console().error(str(error))
@@ -142,23 +143,28 @@ def _specs_last(tokens: list[str]) -> list[str]:
     return [*kept, "--", *specs] if specs else tokens
 
 
-def options_of(app: App, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ArgumentCollection]]:
-    """Yield each command of `app`, whose own words are `words`, and its arguments."""
-    if app.default_command is not None:
-        yield " ".join(words) or RUN, app.assemble_argument_collection()
-    for name in app:
-        if not name.startswith("-"):
-            yield from options_of(app[name], (*words, name))
+@cache
+def commands() -> Mapping[str, ArgumentCollection]:
+    """Return the arguments of every command, by its words."""
+
+    def below(at: App, words: tuple[str, ...]) -> Iterator[tuple[str, ArgumentCollection]]:
+        if at.default_command is not None:
+            yield " ".join(words) or RUN, at.assemble_argument_collection(default_parameter=app.default_parameter)
+        for name in at:
+            if not name.startswith("-"):
+                yield from below(at[name], (*words, name))
+
+    return dict(below(app, ()))
 
 
-def _elsewhere(error: CycloptsError) -> str:
+def elsewhere(error: CycloptsError) -> str:
     """Return a sentence on the commands that have an option which this one lacks; an empty text where none has."""
     if not isinstance(error, UnknownOptionError):
         return ""
     command, option = error.command_chain or (), (error.token.keyword or error.token.value).partition("=")[0]
     if option in _OWN_COMMANDS and command == ("verify",):
         return f"verify has no {option} any more; give {_OWN_COMMANDS[option]}."
-    having = [name for name, found in options_of(app) if option in {each for one in found for each in one.names}]
+    having = [name for name, found in commands().items() if any(option in each.names for each in found)]
     if not having:
         return ""
     *others, last = sorted(having)
