@@ -263,7 +263,8 @@ def test_a_strange_record_sends_no_file_of_the_users_to_a_model(heals: Heals) ->
 def test_what_the_command_does_not_take_makes_no_difference_to_a_heal(heals: Heals) -> None:
     others: dict[str, Any] = {
         "code_writer_model": "recorded:none", "test_writer_model": "recorded:none",
-        "critic_model": "recorded:none", "effort": "high", "drafts": 9, "temperature": 1.9, "mutation": False, "packages": ("no-such-package",),
+        "critic_model": "recorded:none", "effort": "high", "drafts": 9,
+        "temperature": 1.9, "mutation": False, "packages": ("no-such-package",),
         "strategy": "single", "approve": "all", "approve_seconds": 0.1,
     }  # fmt: skip
     assert set(others) == set(uses()) - set(uses(HealSettings))
