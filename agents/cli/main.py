@@ -130,16 +130,18 @@ def main(argv: list[str] | None = None) -> int:
 
 def _specs_last(tokens: list[str]) -> list[str]:
     """Put specs that begin with a hyphen (`-`, or a Markdown list) behind `--`: else they would be options."""
-    commands, apps, _ = app.parse_commands(tokens)
-    if commands not in ((), ("batch",)) or "--" in tokens:
+    spec = re.compile(r"-(?!-[\w-]+=)(.*\s.*)?", re.DOTALL)
+    if "--" in tokens or not any(spec.fullmatch(word) for word in tokens):
+        return tokens
+    words, apps, _ = app.parse_commands(tokens)
+    if words not in ((), ("batch",)):
         return tokens
     flags = {name for each in apps[-1].assemble_argument_collection() if each.hint is bool for name in each.names}
     kept: list[str] = []
     specs: list[str] = []
     for before, word in itertools.pairwise(["", *tokens]):
         is_value = before.startswith("--") and "=" not in before and before not in flags
-        is_spec = re.fullmatch(r"-(?!-[\w-]+=)(.*\s.*)?", word, re.DOTALL) and not is_value
-        (specs if is_spec else kept).append(word)
+        (specs if spec.fullmatch(word) and not is_value else kept).append(word)
     return [*kept, "--", *specs] if specs else tokens
 
 
