@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .errors import SandboxUnavailable as SandboxUnavailable
     from .errors import StorageFailed as StorageFailed
     from .errors import UsageError as UsageError
-    from .heal.repair import repair as repair
+    from .healing.repair import repair as repair
     from .records import RunResult as RunResult
     from .records import Spec as Spec
     from .records import Verdict as Verdict
@@ -60,7 +60,7 @@ _MODULES = {
     "averify": "verifier.verify",
     "generate": "run.run",
     "read_spec": "spec",
-    "repair": "heal.repair",
+    "repair": "healing.repair",
     "verify": "verifier.verify",
 }
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from ..errors import UsageError
 from ..files import read_regular
-from ..heal.request import read_target
-from ..heal.tree import MOST_BYTES, files_below
+from ..healing.request import read_target
+from ..healing.tree import MOST_BYTES, files_below
 from ..records import fingerprint
 from ..records.heal import HealRequest
 from ..spec.front_matter import Fields

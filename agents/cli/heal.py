@@ -109,7 +109,7 @@ def heal(
         if undo is not None:
             return _undo(own.work_dir, undo, Path(target or "."), console)
         if resume is not None:
-            from ..heal.request import check_recorded
+            from ..healing.request import check_recorded
             from ..run.recorded_settings import gone_on
             from ..storage import run_directory as runs
 
@@ -122,7 +122,7 @@ def heal(
         elif target is None:
             raise UsageError("Name the script to heal, or a heal to go on with by --resume. See heal --help.")
         else:
-            from ..heal.request import read_target
+            from ..healing.request import read_target
             from ..records.heal import HealRequest
 
             earlier, known = None, Settings.of(own)
@@ -144,7 +144,7 @@ def heal(
                 expect_call=_calls(expect_call, own.answers),
                 seconds=seconds,
             )
-        from ..heal import run as heals
+        from ..healing import run as heals
         from ..terminal.approving import approver
 
         environment = _environment(env, request.environment)
@@ -194,7 +194,7 @@ def _environment(given: tuple[str, ...], names: tuple[str, ...]) -> dict[str, st
 
 
 def _undo(work_dir: Path, name: str, root: Path, console: Console) -> int:
-    from ..heal.apply import undo
+    from ..healing.apply import undo
     from ..storage import run_directory as runs
 
     record = runs.find(work_dir, name).read_heal()

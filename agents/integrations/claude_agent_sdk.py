@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
-from ..heal.repair import repair
+from ..healing.repair import repair
 
 if TYPE_CHECKING:
     from claude_agent_sdk import SdkMcpTool

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import UsageError
-from ..heal.repair import repair
+from ..healing.repair import repair
 
 
 def healing_tool(

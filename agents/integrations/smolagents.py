@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..heal.repair import repair
+from ..healing.repair import repair
 
 
 def healing_tool(function: Callable[..., Any] | None = None, /, **repair_arguments: Any) -> Any:

@@ -33,7 +33,7 @@ def main(rounds: int) -> None:
         folder = Path(name)
         (folder / "test_empty.py").write_text("def test_it():\n    assert True\n", encoding="utf-8")
         seconds(folder)
-        pairs = [(seconds(folder), seconds(folder, "-p", "agents.heal.pytest_plugin")) for _ in range(rounds)]
+        pairs = [(seconds(folder), seconds(folder, "-p", "agents.healing.pytest_plugin")) for _ in range(rounds)]
     without, plugged = (statistics.median(times) * 1000 for times in zip(*pairs, strict=True))
     print(f"without {without:.0f} ms, with the plugin {plugged:.0f} ms, difference {plugged - without:.1f} ms")
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from greenloop import repair
-from greenloop.heal.repair_options import SWITCH
+from greenloop.healing.repair_options import SWITCH
 
 CALLS = 20_000
 ROUNDS = 9

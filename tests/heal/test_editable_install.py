@@ -36,7 +36,7 @@ def python(tmp_path: Path) -> Path:
     information = site / "greenloop-1.dist-info"
     information.mkdir()
     (information / "METADATA").write_text("Metadata-Version: 2.1\nName: greenloop\nVersion: 1\n")
-    (information / "entry_points.txt").write_text("[pytest11]\ngreenloop = greenloop.heal.pytest_plugin\n")
+    (information / "entry_points.txt").write_text("[pytest11]\ngreenloop = greenloop.healing.pytest_plugin\n")
     return place / "bin" / "python"
 
 

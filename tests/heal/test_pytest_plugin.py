@@ -36,7 +36,7 @@ def ran(project: Heals, *arguments: str, plugin: bool = True) -> subprocess.Comp
         "GREENLOOP_MODEL": "openai/tiny-1b",
         "GREENLOOP_API_BASE": project.provider.api_base,
     }
-    with_plugin = ["-p", "no:greenloop", "-p", "agents.heal.pytest_plugin"] if plugin else []
+    with_plugin = ["-p", "no:greenloop", "-p", "agents.healing.pytest_plugin"] if plugin else []
     command = [sys.executable, "-m", "pytest", *with_plugin, *arguments]
     ended = subprocess.run(
         command, cwd=project.folder, env=environment(project.folder, extra), capture_output=True, text=True
@@ -108,11 +108,11 @@ def test_a_marker_names_the_function(project: Heals) -> None:
 def test_without_an_option_nothing_of_greenloop_is_imported() -> None:
     code = (
         "import sys, pytest; sys.path.insert(0, sys.argv[1]); before = set(sys.modules); "
-        "import agents.heal.pytest_plugin; print(*sorted(set(sys.modules) - before))"
+        "import agents.healing.pytest_plugin; print(*sorted(set(sys.modules) - before))"
     )
     ended = subprocess.run([sys.executable, "-c", code, str(ROOT)], capture_output=True, text=True, check=True)
     assert {name for name in ended.stdout.split() if name.startswith("agents")} == {
         "agents",
-        "agents.heal",
-        "agents.heal.pytest_plugin",
+        "agents.healing",
+        "agents.healing.pytest_plugin",
     }

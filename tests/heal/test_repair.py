@@ -21,9 +21,9 @@ import pytest
 
 import agents
 from agents import UsageError, repair
-from agents.heal.repair import repaired
-from agents.heal.repair_options import RepairEvent, RepairOptions
-from agents.heal.repairs import SharedSandbox
+from agents.healing.repair import repaired
+from agents.healing.repair_options import RepairEvent, RepairOptions
+from agents.healing.repairs import SharedSandbox
 from agents.sandbox import open_sandbox
 
 from ..support import event_loops
@@ -576,10 +576,10 @@ def test_events_tell_of_a_heal(shop: ModuleType) -> None:
 
 
 def test_a_key_in_the_environment_is_no_consent(shop: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    from agents.heal.repair_search import model_settings
+    from agents.healing.repair_search import model_settings
 
     monkeypatch.setenv("OPENAI_API_KEY", "sk-mine")
-    choice = model_settings(agents.heal.repair_options.RepairOptions(), os.environ)  # type: ignore[attr-defined]
+    choice = model_settings(agents.healing.repair_options.RepairOptions(), os.environ)  # type: ignore[attr-defined]
     assert not (choice.model or "").startswith(("openai", "gpt"))
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from agents import repair
-from agents.heal.repair_options import RepairEvent, RepairOptions
-from agents.heal.repair_search import chosen, model_settings
+from agents.healing.repair_options import RepairEvent, RepairOptions
+from agents.healing.repair_search import chosen, model_settings
 
 from ..support.modules_on_disk import imported
 from ..support.proposers import three

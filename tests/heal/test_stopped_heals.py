@@ -14,10 +14,10 @@ import pytest
 from agents.cli.options import HealSettings
 from agents.errors import BudgetSpent, UsageError
 from agents.events import Asked, Event, Note, ignore_event
-from agents.heal.case import Case
-from agents.heal.heal import heal_case
-from agents.heal.request import check_recorded
-from agents.heal.run import HealOptions, run_heal
+from agents.healing.case import Case
+from agents.healing.heal import heal_case
+from agents.healing.request import check_recorded
+from agents.healing.run import HealOptions, run_heal
 from agents.jobs import Jobs
 from agents.records import Reply, Request
 from agents.records.heal import Answer, Call, HealRequest, HealResult, Observation, Symptom

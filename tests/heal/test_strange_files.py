@@ -15,9 +15,9 @@ import pytest
 from agents.batch.entries import read_entries
 from agents.batch.heals import heal_content
 from agents.errors import UsageError
-from agents.heal.request import read_target
-from agents.heal.request import tests_case as case_of_tests
-from agents.heal.tree import read_tree
+from agents.healing.request import read_target
+from agents.healing.request import tests_case as case_of_tests
+from agents.healing.tree import read_tree
 from agents.records.heal import HealRequest
 from agents.sandbox import open_sandbox
 from agents.spec import read_modules
