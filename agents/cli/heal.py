@@ -122,19 +122,17 @@ def heal(
         elif target is None:
             raise UsageError("Name the script to heal, or a heal to go on with by --resume. See heal --help.")
         else:
-            from ..healing.request import read_target
+            from ..healing.request import resolved
             from ..records.heal import HealRequest
 
             earlier, known = None, Settings.of(own)
-            path, name, refs = read_target(target, (*test, *map(str, tests)), may_change)
-            request = HealRequest(
-                path=path,
-                name=name,
-                tests=refs,
+            named = HealRequest(
+                path=target,
+                tests=(*test, *map(str, tests)),
                 arguments=arguments,
-                stdin=None if stdin is None else str(stdin.absolute()),
+                stdin=None if stdin is None else str(stdin),
                 environment=tuple(each.partition("=")[0] for each in env),
-                data=tuple(str(path.absolute()) for path in data),
+                data=tuple(map(str, data)),
                 may_change=may_change,
                 keep=keep,
                 expect=expect,
@@ -144,6 +142,7 @@ def heal(
                 expect_call=_calls(expect_call, own.answers),
                 seconds=seconds,
             )
+            request = resolved(named)
         from ..healing import run as heals
         from ..terminal.approving import approver
 

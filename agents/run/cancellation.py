@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from functools import partial
+from typing import TypeVar
 
 from ..errors import Interrupted
+from ..verifier.awaiting import in_thread
+
+T = TypeVar("T")
 
 
 class Cancellation:
@@ -43,3 +48,13 @@ class Cancellation:
         finally:
             with self._lock:
                 self._callbacks.remove(callback)
+
+
+async def awaited(work: Callable[[Cancellation], T], cancellation: Cancellation | None) -> T:
+    """Do `work` in a thread, under a cancellation of its own, which `cancellation` cancels too.
+
+    Cancelled, it cancels the work and waits until no process of it is left.
+    """
+    own = Cancellation()
+    with cancellation.on_cancel(own.cancel) if cancellation else nullcontext():
+        return await in_thread(partial(work, own), own.cancel)
