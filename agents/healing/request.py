@@ -42,7 +42,7 @@ def __getattr__(name: str) -> Any:
 
 
 def resolved(request: HealRequest, folder: Path = Path()) -> HealRequest:
-    """Return a request as it is kept: paths absolute, relative ones in `folder`, and FILE.py::NAME a file and a name.
+    """Return a request as it is kept: paths absolute, from `folder` on, and FILE.py::NAME as a file and a name.
 
     Raises UsageError where tests and files that may change don't fit the target.
     """
