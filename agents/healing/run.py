@@ -89,32 +89,7 @@ def heal(
     )
 
 
-async def aheal(
-    request: HealRequest | str,
-    *,
-    settings: Settings | None = None,
-    options: HealOptions | None = None,
-    variables: Mapping[str, str] | None = None,
-    environ: Mapping[str, str] | None = None,
-    on_event: EventHandler = ignore_event,
-    cancellation: Cancellation | None = None,
-    work_dir: Path | None = None,
-) -> HealResult:
-    """Do as `heal` in a thread. Cancelled, it cancels the heal and waits until no process of it is left."""
-
-    def work(own: Cancellation) -> HealResult:
-        return heal(
-            request,
-            settings=settings,
-            options=options,
-            variables=variables,
-            environ=environ,
-            on_event=on_event,
-            cancellation=own,
-            work_dir=work_dir,
-        )
-
-    return await awaited(work, cancellation)
+aheal = awaited(heal)
 
 
 def run_heal(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import partial
-from typing import TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from ..errors import Interrupted
 from ..verifier.awaiting import in_thread
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -50,11 +51,18 @@ class Cancellation:
                 self._callbacks.remove(callback)
 
 
-async def awaited(work: Callable[[Cancellation], T], cancellation: Cancellation | None) -> T:
-    """Do `work` in a thread, under a cancellation of its own, which `cancellation` cancels too.
+def awaited(function: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
+    """Return `function`, which takes a `cancellation`, as a coroutine function that does it in a thread."""
 
-    Cancelled, it cancels the work and waits until no process of it is left.
-    """
-    own = Cancellation()
-    with cancellation.on_cancel(own.cancel) if cancellation else nullcontext():
-        return await in_thread(partial(work, own), own.cancel)
+    @functools.wraps(function)
+    async def awaiting(*args: P.args, **kwargs: P.kwargs) -> T:
+        given, own = kwargs.get("cancellation"), Cancellation()
+        kwargs["cancellation"] = own
+        work = functools.partial(function, *args, **kwargs)
+        with given.on_cancel(own.cancel) if isinstance(given, Cancellation) else nullcontext():
+            return await in_thread(work, own.cancel)
+
+    name = function.__name__
+    awaiting.__name__ = awaiting.__qualname__ = f"a{name}"
+    awaiting.__doc__ = f"Do as `{name}` in a thread. Cancelled, cancel it and wait until no process of it is left."
+    return awaiting

@@ -100,32 +100,7 @@ def generate(
     return run_spec(request, on_event, cancellation=cancellation, raised=RAISED, approve=approve)
 
 
-async def agenerate(
-    spec: Spec | str,
-    *,
-    settings: Settings | None = None,
-    tests: str | None = None,
-    environ: Mapping[str, str] | None = None,
-    on_event: EventHandler = ignore_event,
-    cancellation: Cancellation | None = None,
-    work_dir: Path | None = None,
-    approve: Approve | None = None,
-) -> RunResult:
-    """Do as `generate` in a thread. Cancelled, it cancels the run and waits until no process of it is left."""
-
-    def work(own: Cancellation) -> RunResult:
-        return generate(
-            spec,
-            settings=settings,
-            tests=tests,
-            environ=environ,
-            on_event=on_event,
-            cancellation=own,
-            work_dir=work_dir,
-            approve=approve,
-        )
-
-    return await awaited(work, cancellation)
+agenerate = awaited(generate)
 
 
 def run_spec(
