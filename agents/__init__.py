@@ -1,9 +1,10 @@
 """greenloop: spec in, verified Python out.
 
-    from greenloop import Settings, generate, verify
+    from greenloop import Settings, generate, heal, verify
 
     result = generate("Implement add(a: int, b: int) -> int. add(1, 2) == 3", settings=Settings(model="embedded"))
     verdict = verify(result.code, tests)
+    patch = heal("script.py", settings=Settings(model="embedded")).diff
 
 A public name is imported when it is first used, so that `import greenloop` costs nothing.
 """
@@ -22,16 +23,25 @@ if TYPE_CHECKING:
     from .errors import SandboxUnavailable as SandboxUnavailable
     from .errors import StorageFailed as StorageFailed
     from .errors import UsageError as UsageError
+    from .events import Event as Event
+    from .healing.run import HealOptions as HealOptions
+    from .healing.run import aheal as aheal
+    from .healing.run import heal as heal
     from .records import RunResult as RunResult
     from .records import Spec as Spec
+    from .records import UserModule as UserModule
     from .records import Verdict as Verdict
     from .records.approvals import Decision as Decision
     from .records.approvals import Proposal as Proposal
+    from .records.heal import HealRequest as HealRequest
+    from .records.heal import HealResult as HealResult
     from .repairing.repair import repair as repair
     from .run.cancellation import Cancellation as Cancellation
     from .run.run import agenerate as agenerate
     from .run.run import generate as generate
+    from .sandbox import SandboxLimits as SandboxLimits
     from .settings import Settings as Settings
+    from .spec import read_modules as read_modules
     from .spec import read_spec as read_spec
     from .verifier.verifier import Verifier as Verifier
     from .verifier.verify import averify as averify
@@ -43,26 +53,36 @@ _MODULES = {
     "BudgetSpent": "errors",
     "Cancellation": "run.cancellation",
     "Decision": "records.approvals",
+    "Event": "events",
     "GreenloopError": "errors",
+    "HealOptions": "healing.run",
+    "HealRequest": "records.heal",
+    "HealResult": "records.heal",
     "Interrupted": "errors",
     "ModelError": "errors",
     "Proposal": "records.approvals",
     "RunResult": "records",
     "SandboxBroken": "errors",
+    "SandboxLimits": "sandbox",
     "SandboxUnavailable": "errors",
     "Settings": "settings",
     "Spec": "records",
     "StorageFailed": "errors",
     "UsageError": "errors",
+    "UserModule": "records",
     "Verdict": "records",
     "Verifier": "verifier.verifier",
     "agenerate": "run.run",
+    "aheal": "healing.run",
     "averify": "verifier.verify",
     "generate": "run.run",
+    "heal": "healing.run",
+    "read_modules": "spec",
     "read_spec": "spec",
     "repair": "repairing.repair",
     "verify": "verifier.verify",
 }
+__all__ = [*_MODULES]
 
 
 def __getattr__(name: str) -> object:

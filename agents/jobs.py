@@ -14,7 +14,7 @@ from typing import Any
 
 from .errors import GreenloopError, Interrupted, UsageError
 from .events import Answered, Asked, Event, Note, Ruled, RunStarted, ignore_event
-from .heal.run import HealOptions, run_heal
+from .healing.run import HealOptions, run_heal
 from .records import RunRecord, RunResult, Spec, SpecLimits
 from .records.approvals import Decision, Proposal
 from .records.heal import HealRequest, HealResult

@@ -114,7 +114,7 @@ class LimitSettings(Record):
     max_tokens: Annotated[Count | None, _LIMIT] = None
     """Stop calling models after so many generated tokens."""
     max_cost: Annotated[Positive | None, _LIMIT] = None
-    """Stop calling models at this cost in USD, by LiteLLM's prices."""
+    """Stop calling models at this cost in USD."""
     seed: Annotated[int, MORE, _LIMIT] = 0
     """Seed of what is sampled."""
     require: Annotated[RequiredGrade, Use.NOTED] = "consensus"
@@ -198,7 +198,7 @@ class Output(Record):
     """How a command prints."""
 
     json: Annotated[bool, Use.NONE] = False
-    """Print one JSON document on standard output and nothing else."""
+    """Print one JSON document and nothing else."""
     quiet: Annotated[bool, MORE, Use.NONE] = False
     """Print no progress."""
     color: Annotated[bool, Parameter(negative="--no-color"), MORE, Use.NONE] = True
@@ -240,6 +240,22 @@ class Settings(
         except CycloptsError as error:
             raise UsageError(str(error)) from error
         return settings
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Limits of a batch; None does not bind."""
+
+    total_cost: Positive | None = None
+    """Stop the batch at this cost in USD, earlier sittings included."""
+    total_tokens: Count | None = None
+    """Stop the batch after so many tokens, earlier sittings included."""
+    total_seconds: Positive | None = None
+    """Stop the batch after so many seconds of this sitting."""
+
+
+UNLIMITED = Totals()
 
 
 @dataclass(frozen=True, slots=True)

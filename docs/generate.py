@@ -161,8 +161,39 @@ def architecture() -> str:
     return "".join([before, begin, "```mermaid\ngraph TD\n", "\n".join(lines), "\n```\n", end])
 
 
+def options() -> str:
+    """Every option of every command: what it says, who has it, and where it may come from beside the flag."""
+    from agents.cli.main import RUN, app, commands
+    from agents.settings import Output, Use, uses
+
+    settings = {**uses(), **uses(Output)}
+    having: dict[tuple[str, str, str, str], list[str]] = {}
+    for command in sorted(commands()):
+        _, apps, _ = app.parse_commands(() if command == RUN else command.split())
+        defaults = app.default_parameter
+        for argument in apps[-1].assemble_argument_collection(default_parameter=defaults, parse_docstring=True):
+            if not argument.name.startswith("--"):
+                continue
+            use = settings.get(argument.name.strip("-").replace("-", "_"), Use.ACT)
+            variable = f"`GREENLOOP_{argument.name.strip('-').replace('-', '_').upper()}`"
+            sources = {variable: Use.ACT not in use, "`.env`": Use.FILE in use, "record": Use.RECORD in use}
+            shown = argument.show_default(argument.field_info.default) if callable(argument.show_default) else None
+            default = "" if shown is None else f"`{shown}`"
+            text = " ".join((argument.parameter.help or "").split()).replace("|", "\\|")
+            names = ", ".join(f"`{name}`" for name in argument.names)
+            told = ", ".join(source for source, counts in sources.items() if counts)
+            having.setdefault((names, text, default, told), []).append(command)
+    rows = [
+        f"| {names} | {text} | {default} | {', '.join(those)} | {told} |"
+        for (names, text, default, told), those in sorted(having.items())
+    ]
+    before, begin, _ = (DOCS / "options.md").read_text("utf-8").partition("|---|---|---|---|---|\n")
+    return "".join([before, begin, "\n".join(rows), "\n"])
+
+
 GENERATED = {
     "architecture.md": architecture,
+    "options.md": options,
     "schema/result.json": result_schema,
     "schema/heal.json": heal_schema,
     "schema/batch-result.json": batch_result_schema,

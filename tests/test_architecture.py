@@ -27,7 +27,7 @@ FLOORS = (
     "integrations",
     "project",
     "repairing",
-    "heal",
+    "healing",
     "run",
     "telemetry",
     "loop",
@@ -177,7 +177,7 @@ def test_python_is_parsed_in_one_place_which_threads_can_share() -> None:
 
 def test_only_the_sandbox_starts_processes_but_for_pip_and_git() -> None:
     in_a_sandbox_already = {
-        "heal/inside/script_process.py",
+        "healing/inside/script_process.py",
         "verifier/inside/proxy/program.py",
         "verifier/inside/test_process/programs.py",
     }
@@ -187,7 +187,7 @@ def test_only_the_sandbox_starts_processes_but_for_pip_and_git() -> None:
         if {m.split(".")[0] for m, _ in imports_of(file)} & PROCESSES
     }
     assert {user for user in users if not user.startswith("sandbox/")} <= {
-        "heal/git.py",
+        "healing/git.py",
         "llm_backends/weights.py",
     } | in_a_sandbox_already
 
@@ -201,12 +201,12 @@ READERS = {
     "cli/bench.py": "benchmarks' data, which the user names",
     "debugger/trace_job.py": "greenloop's own files",
     "batch/package.py": "files of greenloop's runs",
-    "heal/request.py": "greenloop's own files",
+    "healing/request.py": "greenloop's own files",
     "llm_backends/recorded.py": "files of greenloop's runs",
     "run/event_log.py": "files of greenloop's runs",
     "storage/run_directory.py": "files of greenloop's runs",
-    "heal/captured_call.py": "modules that this process has imported already",
-    "heal/script_run.py": "greenloop's own files",
+    "healing/captured_call.py": "modules that this process has imported already",
+    "healing/script_run.py": "greenloop's own files",
     "judge/track_record.py": "greenloop's own files",
     "llm_backends/weights.py": "the user's cache of weights",
     "project/project.py": "greenloop's own files",

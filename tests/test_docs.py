@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from agents.cli.main import app, options_of
+from agents.cli.main import commands
 from agents.llm_backends.providers import PROVIDERS
 from agents.settings import Output, Use, uses
 
@@ -71,7 +71,7 @@ def test_every_providers_key_is_in_the_example_environment() -> None:
 @pytest.mark.parametrize("document", ["README.md", "docs/generating.md", "docs/batches.md"])
 def test_every_option_that_a_document_names_is_one(document: str) -> None:
     readme = (ROOT / document).read_text(encoding="utf-8")
-    known = {name for _, arguments in options_of(app) for argument in arguments for name in argument.names}
+    known = {name for arguments in commands().values() for argument in arguments for name in argument.names}
     known |= {"--help", "--install-completion"}
     assert set(re.findall(r"`(--[a-z-]+)", readme)) <= known
 

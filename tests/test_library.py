@@ -14,13 +14,14 @@ import pytest
 
 from .support.commands import QUICKSORT, REPLAYS, ROOT
 from .support.installed import install
+from .support.proposers import three
 from .support.provider import Streams, serving
 
 EXAMPLES = re.findall(
     r"```python\n(.*?)```", (ROOT / "docs" / "library.md").read_text(encoding="utf-8"), re.DOTALL
 )
 HEAVY = {"smolagents", "litellm", "jinja2", "httpx", "pytest", "_pytest"}
-NAMES = "generate, agenerate, verify, averify, Verifier, Settings, RunResult, Verdict, Cancellation"
+NAMES = "generate, agenerate, heal, aheal, verify, averify, Verifier, Settings, HealRequest, RunResult, Verdict"
 
 
 @pytest.fixture(scope="module")
@@ -43,13 +44,30 @@ def run(python: Path, program: str, directory: Path, **variables: str) -> subpro
     )
 
 
+MENDED = """def total(amounts):
+    result = 0
+    for index in range(len(amounts)):
+        result += amounts[index]
+    return result
+"""
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.split("\n\n")[-1][:20])
 def test_the_examples_of_the_page_run_and_say_nothing_of_their_own(
     python: Path, example: str, tmp_path: Path
 ) -> None:
-    ended = run(python, example, tmp_path)
+    variables, healing = {}, "HealRequest" in example
+    with serving() as provider:
+        if healing:  # no recorded reply has its request
+            provider.script(*(Streams([f"```python\n{code}```\n"]) for code in three(MENDED)))
+            named = {"GREENLOOP_MODEL": "openai/m", "GREENLOOP_API_BASE": provider.api_base}
+            variables = {**named, "OPENAI_API_KEY": "k"}
+        ended = run(python, example, tmp_path, **variables)
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert {path.name for path in tmp_path.iterdir()} <= {"work_dir"}
+    assert {path.name for path in tmp_path.iterdir()} <= {"work_dir", *(["report.py"] if healing else [])}
+    if healing:
+        assert ended.stdout.startswith("healed ")
+        assert "+    for index in range(len(amounts)):\n" in ended.stdout
 
 
 @pytest.mark.thorough

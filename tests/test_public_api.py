@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,13 +16,18 @@ import pytest
 import agents
 from agents import (
     Cancellation,
+    HealOptions,
+    HealRequest,
+    HealResult,
     Interrupted,
     ModelError,
     RunResult,
     Settings,
     UsageError,
     agenerate,
+    aheal,
     generate,
+    heal,
     verify,
 )
 from agents.events import BoardStarted, Event
@@ -26,8 +35,9 @@ from agents.records import Failure
 from agents.storage.run_directory import find
 
 from .support import event_loops
-from .support.commands import QUICKSORT, REPLAYS, ROOT
-from .support.provider import Fails, serving
+from .support.commands import QUICKSORT, REPLAYS, ROOT, processes_with
+from .support.proposers import three
+from .support.provider import Fails, Streams, serving
 
 RIGHT = "def double(x: int) -> int:\n    return 2 * x\n"
 TESTS = "from user_code import double\n\ndef test_double() -> None:\n    assert double(2) == 4\n"
@@ -124,6 +134,85 @@ def test_a_module_is_verified_against_tests(code: str, kind: str) -> None:
     assert verify(code, TESTS).kind == kind
 
 
+SCRIPT = "def f(x):\n    return x / 0\n\n\nprint(f(4))\n"
+
+
+@contextmanager
+def models(*codes: str) -> Iterator[Settings]:
+    """Settings of a model that answers with `codes`."""
+    with serving() as provider:
+        provider.script(*(Streams([f"```python\n{code}```\n"]) for code in codes))
+        yield Settings(model="openai/m", api_base=provider.api_base)
+
+
+def test_a_failing_script_becomes_a_patch_and_is_not_written(tmp_path: Path) -> None:
+    (tmp_path / "s.py").write_text(SCRIPT)
+    events: list[object] = []
+    with models(*three("def f(x):\n    return x / 2\n")) as settings:
+        result = heal(
+            str(tmp_path / "s.py"), settings=settings, environ={"OPENAI_API_KEY": "k"},
+            work_dir=tmp_path / "kept", on_event=events.append,
+        )  # fmt: skip
+    assert isinstance(result, HealResult)
+    assert result.outcome == "healed"
+    assert "+    return x / 2\n" in result.diff
+    assert (tmp_path / "s.py").read_text() == SCRIPT
+    assert {type(event).__name__ for event in events} >= {"RunStarted", "Answered"}
+    assert find(tmp_path / "kept", "latest").read_heal().result == result
+
+
+def test_a_heal_writes_where_its_options_say_so_and_gives_variables(tmp_path: Path) -> None:
+    script = SCRIPT.replace("f(4)", "f(int(os.environ['NUMBER']))").replace("def f", "import os\n\n\ndef f", 1)
+    (tmp_path / "s.py").write_text(script)
+    with models(*three("def f(x):\n    return x / 2\n")) as settings:
+        result = heal(
+            HealRequest(path=str(tmp_path / "s.py"), expect="6.0", expect_call=("f(10) == 5",)),
+            settings=settings, options=HealOptions(apply=True), variables={"NUMBER": "12"},
+            environ={"OPENAI_API_KEY": "k"}, work_dir=tmp_path / "kept",
+        )  # fmt: skip
+    assert (result.grade, len(result.written)) == ("verified", 1)
+    assert "return x / 2\n" in (tmp_path / "s.py").read_text()
+
+
+def test_what_cannot_be_healed_is_raised(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="There is no script"):
+        heal(str(tmp_path / "none.py"), settings=SETTINGS, work_dir=tmp_path)
+    with pytest.raises(UsageError, match="Say which test"):
+        heal("s.py::f", settings=SETTINGS, work_dir=tmp_path)
+    (tmp_path / "s.py").write_text(SCRIPT)
+    with pytest.raises(ModelError) as raised:
+        heal(str(tmp_path / "s.py"), settings=SETTINGS, work_dir=tmp_path)
+    assert raised.value.kind == "not_recorded"
+
+
+def test_a_cancelled_heal_has_ended_when_its_task_has(tmp_path: Path) -> None:
+    (tmp_path / "s.py").write_text("import time\ntime.sleep(60)\n")
+
+    async def cancelled() -> tuple[bool, float]:
+        everything = Cancellation()
+        request = HealRequest(path=str(tmp_path / "s.py"), seconds=60.0)
+        one, other = (
+            asyncio.create_task(aheal(request, settings=SETTINGS, work_dir=tmp_path / name, cancellation=given))
+            for name, given in (("one", None), ("other", everything))
+        )
+        async with asyncio.timeout(60):
+            while len(list(tmp_path.glob("*/runs/*/run.json"))) < 2:
+                await asyncio.sleep(0.05)
+        began = time.monotonic()
+        one.cancel()
+        await asyncio.wait([one])
+        everything.cancel()
+        result = await other
+        assert result.error is not None
+        assert (result.exit_code, result.error.kind) == (130, "interrupted")
+        return one.cancelled(), time.monotonic() - began
+
+    was_cancelled, seconds = event_loops.run(cancelled())
+    assert was_cancelled
+    assert seconds < 20
+    assert not processes_with(str(tmp_path))
+
+
 def test_importing_the_package_imports_nothing_of_it() -> None:
     program = "import sys, agents; print(sorted(name for name in sys.modules if name.startswith('agents.')))"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=True)
@@ -135,3 +224,13 @@ def test_every_public_name_is_there_and_no_other() -> None:
         getattr(agents, name)
     with pytest.raises(AttributeError, match="no attribute 'generat'"):
         agents.generat  # noqa: B018 - reading it is the test
+    assert set(agents.__all__) <= set(dir(agents))
+    program = "from agents import *; print(sorted(name for name in dir() if name[:2] != '__'))"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert ended.stdout.strip() == str(sorted(agents.__all__))
+
+
+@pytest.mark.parametrize("name", agents.__all__)
+def test_no_part_of_the_package_has_the_name_of_a_public_one(name: str) -> None:
+    """An imported part is an attribute of the package, in place of what stood there."""
+    assert importlib.util.find_spec(f"agents.{name}") is None

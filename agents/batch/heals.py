@@ -10,8 +10,8 @@ from pathlib import Path
 
 from ..errors import UsageError
 from ..files import read_regular
-from ..heal.request import read_target
-from ..heal.tree import MOST_BYTES, files_below
+from ..healing.request import resolved
+from ..healing.tree import MOST_BYTES, files_below
 from ..records import fingerprint
 from ..records.heal import HealRequest
 from ..spec.front_matter import Fields
@@ -21,28 +21,19 @@ from .sources.item import Item
 def heal_request(item: Item) -> HealRequest:
     """Read what is to be healed. Raises UsageError that names the line."""
     assert item.heal is not None
-    read, folder = Fields(item.keys, item.lines, item.place), item.place.folder
-    tests, may_change = read.texts("tests"), read.texts("may_change")
+    read = Fields(item.keys, item.lines, item.place)
     item.place.file(item.heal.partition("::")[0], item.place.whole)
     for key in ("tests", "data", "stdin"):
         for file in read.texts(key):
             item.place.file(file.partition("::")[0], read.where(key))
-    try:
-        path, name, references = read_target(item.heal, tests, may_change, folder)
-    except UsageError as error:
-        raise UsageError(f"{item.place.whole}: {error}") from error
-    if not Path(path).exists():
-        raise UsageError(f"{item.place.whole}: there is no {path}; name a script, FILE.py::NAME or a folder.")
-    stdin = read.text("stdin")
-    return HealRequest(
-        path=path,
-        name=name,
-        tests=references,
+    named = HealRequest(
+        path=item.heal,
+        tests=read.texts("tests"),
         arguments=read.texts("arguments"),
-        stdin=None if stdin is None else str((folder / stdin).absolute()),
+        stdin=read.text("stdin"),
         environment=read.texts("env"),
-        data=tuple(str((folder / each).absolute()) for each in read.texts("data")),
-        may_change=may_change,
+        data=read.texts("data"),
+        may_change=read.texts("may_change"),
         keep=read.texts("keep"),
         expect=read.text("expect"),
         expect_output=_flag(read, "expect_output"),
@@ -50,6 +41,15 @@ def heal_request(item: Item) -> HealRequest:
         expect_file=read.texts("expect_file"),
         seconds=read.number("seconds") or HealRequest(path="").seconds,
     )
+    try:
+        request = resolved(named, item.place.folder)
+    except UsageError as error:
+        raise UsageError(f"{item.place.whole}: {error}") from error
+    if not Path(request.path).exists():
+        raise UsageError(
+            f"{item.place.whole}: there is no {request.path}; name a script, FILE.py::NAME or a folder."
+        )
+    return request
 
 
 def heal_content(request: HealRequest) -> str:

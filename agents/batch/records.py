@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from ..errors import UsageError
 from ..records import Dispute, Failure, Outcome, RunOutcome, Spec, Usage
 from ..records.heal import HealOutcome, HealRequest
-from ..settings import RequiredGrade
-from .totals import UNLIMITED, Totals
+from ..settings import UNLIMITED, RequiredGrade, Totals
 
 if TYPE_CHECKING:
     from ..settings import Settings

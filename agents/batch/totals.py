@@ -1,34 +1,15 @@
-"""The limits of a whole batch, which all of its runs share."""
+"""The budget of a whole batch, which all of its runs share."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-
-from cyclopts import Parameter
 
 from ..errors import TotalSpent
 from ..llm_backends.budget import Budget
 from ..records import Usage
-from ..settings import Count, Positive
-
-
-@Parameter(name="*")
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """Limits of a batch; None does not bind."""
-
-    total_cost: Positive | None = None
-    """Stop the whole batch at this cost in USD, earlier sittings included."""
-    total_tokens: Count | None = None
-    """Stop the whole batch after so many generated tokens, earlier sittings included."""
-    total_seconds: Positive | None = None
-    """Stop the whole batch after so many seconds of this sitting."""
-
-
-UNLIMITED = Totals()
+from ..settings import Totals
 
 
 class TotalBudget(Budget):

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..errors import GreenloopError, StorageFailed, UsageError
 from ..events import Event, Ruled
 from ..files import contained
-from ..heal.run import HealOptions, run_heal
+from ..healing.run import HealOptions, run_heal
 from ..judge.judge import failures
 from ..records import Failure, RunResult
 from ..records.heal import HealResult

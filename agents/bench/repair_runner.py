@@ -9,7 +9,7 @@ from functools import partial
 
 from ..errors import BudgetSpent, ModelError
 from ..events import ignore_event
-from ..heal.heal import heal_case
+from ..healing.heal import heal_case
 from ..judge.leader_view import SUCCESSES
 from ..llm_backends.budget import Budget
 from ..records import Grade

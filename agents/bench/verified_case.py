@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..heal.case import Case
+from ..healing.case import Case
 from ..judge.probes import literal_call, probe
 from ..records import Outcome, Verdict
 from ..records.heal import Answer, Call, Item, Observation, Symptom

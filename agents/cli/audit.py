@@ -38,9 +38,9 @@ def audit(
     root
         The folder of the repository; by default this one.
     base
-        A git reference to compare with: what differs from it is changed, and what the tests call of that.
+        A git reference to compare with.
     tests
-        Files or folders of tests; by default what pytest finds.
+        Pytest files of yours, or folders of them; by default what pytest finds.
     junit
         A file for the report as JUnit XML.
     summary
@@ -48,7 +48,7 @@ def audit(
     seconds
         Wall time for all runs of the tests.
     json
-        Print one JSON document on standard output and nothing else.
+        Print one JSON document and nothing else.
     """
     from ..project.documents import document, sentences, totals
     from ..project.documents import junit as as_junit

@@ -10,12 +10,10 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Annotated, TextIO
 
-from ..batch.totals import UNLIMITED, Totals
 from ..errors import UsageError
-from ..run.recorded_settings import gone_on
-from ..settings import Count, Output, RequiredGrade, Settings
+from ..settings import MORE, UNLIMITED, Count, Output, RequiredGrade, Settings, Totals
 from ..terminal.console import Console
 from .ending import conclude, document_alone, handled
 from .options import BatchSettings
@@ -31,12 +29,12 @@ def batch(
     out: Path | None = None,
     resume: Path | None = None,
     jobs: Count | None = None,
-    shard: str | None = None,
-    ray: str | None = None,
-    package: Path | None = None,
-    redo: bool = False,
-    check: bool = False,
     totals: Totals = UNLIMITED,
+    check: bool = False,
+    shard: Annotated[str | None, MORE] = None,
+    ray: Annotated[str | None, MORE] = None,
+    package: Annotated[Path | None, MORE] = None,
+    redo: Annotated[bool, MORE] = False,
     own: BatchSettings = BatchSettings(),
     output: Output = Output(),
 ) -> int:
@@ -50,21 +48,21 @@ def batch(
     specs
         Markdown specs, folders or globs of them, YAML, JSON Lines or CSV files, or `-`.
     out
-        Where journal, results and reports are kept. Given again, only what is missing or changed is done.
+        Where results are kept. Given again, only what is new is done.
     resume
-        Go on with the batch in this directory, with the specs and settings that it has.
+        Go on with the batch in this directory, as it was begun.
     jobs
-        Specs at once; by default as many as the model answers at once.
+        Specs at once; by default as many as the model answers.
+    check
+        Only read the specs, and list them.
     shard
         Only this share of the specs, `i/n`, for one of n machines.
     ray
-        Do the specs on a Ray cluster: `auto`, `HOST:PORT`, `ray://HOST:PORT`, or `local` for one started here.
+        A Ray cluster: `auto`, `HOST:PORT`, `ray://HOST:PORT` or `local`.
     package
-        Write the results into this folder too, as one importable package with its tests.
+        Write the results into this folder too, as a package with tests.
     redo
-        Do again what another model has finished; without it that stays.
-    check
-        Only read the specs, and list them.
+        Do again what another model has finished.
     """
     from ..batch.batch import run_batch
     from ..batch.outcome import failed_batch
@@ -126,6 +124,7 @@ def _stored(
     """Load the batch in `directory` as it was planned; a flag of this call goes before what is stored."""
     from ..batch.journal import Journal
     from ..batch.records import Batch
+    from ..run.recorded_settings import gone_on
 
     if any(value is not None for value in given):
         raise UsageError("A resumed batch has its specs; give --resume DIR alone, or specs with --out DIR.")
@@ -168,7 +167,7 @@ def status(directory: Path, /, *, json: bool = False) -> int:
     directory
         The batch's --out.
     json
-        Print one JSON document on standard output and nothing else.
+        Print one JSON document and nothing else.
     """
     from ..batch.outcome import batch_status
     from ..terminal.batch_console import status_lines
@@ -200,7 +199,7 @@ def merge(
     require
         The lowest grade that ends in exit code 0; by default what the first shard required.
     json
-        Print one JSON document on standard output and nothing else.
+        Print one JSON document and nothing else.
     """
     from ..batch import shards
     from ..batch.outcome import failed_batch

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 from cyclopts import Parameter
 
 from ..errors import GreenloopError, UsageError
-from ..run.recorded_settings import gone_on
-from ..settings import Output, Positive, Settings
+from ..settings import MORE, Output, Positive, Settings
 from ..terminal.console import Console
 from .ending import conclude, handled, interrupt
 from .options import HealSettings
@@ -26,80 +25,79 @@ def heal(
     *arguments: str,
     test: tuple[str, ...] = (),
     tests: tuple[Path, ...] = (),
-    stdin: Path | None = None,
-    env: tuple[str, ...] = (),
-    data: tuple[Path, ...] = (),
     may_change: tuple[str, ...] = (),
-    keep: Annotated[tuple[str, ...], Parameter(allow_leading_hyphen=True)] = (),
     expect: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
-    expect_output: bool = False,
-    expect_exit: int | None = None,
-    expect_file: tuple[str, ...] = (),
     expect_call: tuple[str, ...] = (),
-    seconds: Positive = 10.0,
     apply: bool = False,
-    apply_force: bool = False,
-    ask: bool = False,
     undo: str | None = None,
     resume: str | None = None,
-    show_prompt: bool = False,
-    values: Annotated[bool, Parameter(negative="--no-values")] = True,
-    prompt_extra: str = "",
-    anyway: bool = False,
+    stdin: Annotated[Path | None, MORE] = None,
+    env: Annotated[tuple[str, ...], MORE] = (),
+    data: Annotated[tuple[Path, ...], MORE] = (),
+    keep: Annotated[tuple[str, ...], Parameter(allow_leading_hyphen=True), MORE] = (),
+    expect_output: Annotated[bool, MORE] = False,
+    expect_exit: Annotated[int | None, MORE] = None,
+    expect_file: Annotated[tuple[str, ...], MORE] = (),
+    seconds: Annotated[Positive, MORE] = 10.0,
+    apply_force: Annotated[bool, MORE] = False,
+    ask: Annotated[bool, MORE] = False,
+    show_prompt: Annotated[bool, MORE] = False,
+    values: Annotated[bool, Parameter(negative="--no-values"), MORE] = True,
+    prompt_extra: Annotated[str, MORE] = "",
+    anyway: Annotated[bool, MORE] = False,
     own: HealSettings = HealSettings(),
     output: Output = Output(),
 ) -> int:
-    """Mend a script, a function or a project: run it in the sandbox, ask for patches, say what they are worth.
+    """Mend a script, a function or a project: ask for patches, and say what they are worth.
+
+    Code and patches run in the sandbox, on a copy; no file of yours is changed without --apply.
 
     Parameters
     ----------
     target
-        A script; a function, FILE.py::NAME, with --test; or a project's folder, with --tests. It runs on a copy,
-        as do patches; no file of yours is changed without --apply. With --undo and --resume the folder of what was
-        healed, where that is not below this one.
+        A script; FILE.py::NAME, with --test; or a folder, with --tests.
     arguments
         What the script is run with, behind `--`.
     test
-        A test that the function fails, by pytest's node id; once for each.
+        A test that the function fails, by pytest's node id.
     tests
-        Files or folders of tests that the project fails.
+        Pytest files of yours, or folders of them, that the project fails.
+    may_change
+        Other files that patches may change: `helpers.py`, `lib/*.py`.
+    expect
+        What the output has to hold: a text, or /a regular expression/.
+    expect_call
+        What a function has to return, `f(1) == 2`; --answers has more.
+    apply
+        Write a `verified` patch (or one that --require names) to your files.
+    undo
+        Take back what a heal wrote: its id or directory.
+    resume
+        Go on with one that was stopped: its id or directory.
     stdin
         A file that it gets as standard input.
     env
-        A variable that it gets, NAME=VALUE or NAME; its value is in no prompt and no record.
+        NAME=VALUE or NAME: a variable that it gets, and no prompt and record.
     data
-        A file or folder that goes along though git ignores it, or from elsewhere.
-    may_change
-        Other files below the script's folder that patches may change, `helpers.py` or `lib/*.py`.
+        What goes along though git ignores it, or from elsewhere.
     keep
         Arguments of a run that works and has to go on as it does.
-    expect
-        A text that the output has to hold, or a regular expression between slashes.
     expect_output
         It has to print something.
     expect_exit
         The exit code that it has to end with.
     expect_file
-        A file that it has to write: PATH, PATH:nonempty, PATH:json, PATH:rows>=N or PATH:columns=a,b.
-    expect_call
-        A call of a function that may change and the value that it has to return, NAME(...) == VALUE; with
-        --resume too, and from a file, one on a line, with --answers. No prompt has it where anything else fails.
+        PATH that it writes, PATH:nonempty, :json, :rows>=N or :columns=a,b.
     seconds
         Wall time of one run.
-    apply
-        Write a patch that is `verified` (or reaches the grade that --require names) into your files.
     apply_force
         As --apply, also into files with changes that are not committed.
     ask
         As --apply, and show the diff and ask before.
-    undo
-        Take back what a heal wrote: its id or directory.
-    resume
-        Go on with a heal that was stopped: its id or directory.
     show_prompt
         Print the first prompt, and ask no model.
     values
-        Show the model what arguments and variables held when it failed.
+        Show the model what variables held when it failed.
     prompt_extra
         Text that is added to each prompt.
     anyway
@@ -111,7 +109,8 @@ def heal(
         if undo is not None:
             return _undo(own.work_dir, undo, Path(target or "."), console)
         if resume is not None:
-            from ..heal.request import check_recorded
+            from ..healing.request import check_recorded
+            from ..run.recorded_settings import gone_on
             from ..storage import run_directory as runs
 
             earlier = runs.find(own.work_dir, resume)
@@ -123,19 +122,17 @@ def heal(
         elif target is None:
             raise UsageError("Name the script to heal, or a heal to go on with by --resume. See heal --help.")
         else:
-            from ..heal.request import read_target
+            from ..healing.request import resolved
             from ..records.heal import HealRequest
 
             earlier, known = None, Settings.of(own)
-            path, name, refs = read_target(target, (*test, *map(str, tests)), may_change)
-            request = HealRequest(
-                path=path,
-                name=name,
-                tests=refs,
+            named = HealRequest(
+                path=target,
+                tests=(*test, *map(str, tests)),
                 arguments=arguments,
-                stdin=None if stdin is None else str(stdin.absolute()),
+                stdin=None if stdin is None else str(stdin),
                 environment=tuple(each.partition("=")[0] for each in env),
-                data=tuple(str(path.absolute()) for path in data),
+                data=tuple(map(str, data)),
                 may_change=may_change,
                 keep=keep,
                 expect=expect,
@@ -145,7 +142,8 @@ def heal(
                 expect_call=_calls(expect_call, own.answers),
                 seconds=seconds,
             )
-        from ..heal import run as heals
+            request = resolved(named)
+        from ..healing import run as heals
         from ..terminal.approving import approver
 
         environment = _environment(env, request.environment)
@@ -195,7 +193,7 @@ def _environment(given: tuple[str, ...], names: tuple[str, ...]) -> dict[str, st
 
 
 def _undo(work_dir: Path, name: str, root: Path, console: Console) -> int:
-    from ..heal.apply import undo
+    from ..healing.apply import undo
     from ..storage import run_directory as runs
 
     record = runs.find(work_dir, name).read_heal()

@@ -7,8 +7,9 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from typing import NoReturn
 
 from cyclopts import App, ArgumentCollection, CycloptsError, Parameter, UnknownOptionError
@@ -113,7 +114,7 @@ def main(argv: list[str] | None = None) -> int:
         )
     except CycloptsError as error:
         first = "" if app.parse_commands(tokens)[0] or tokens[0].startswith("-") else tokens[0]
-        Console().error(mistyped(first) or _elsewhere(error) or f"{error} See --help.")
+        Console().error(mistyped(first) or elsewhere(error) or f"{error} See --help.")
         return UsageError.exit_code
     except GreenloopError as error:
         Console().error(str(error))
@@ -129,36 +130,43 @@ def main(argv: list[str] | None = None) -> int:
 
 def _specs_last(tokens: list[str]) -> list[str]:
     """Put specs that begin with a hyphen (`-`, or a Markdown list) behind `--`: else they would be options."""
-    commands, apps, _ = app.parse_commands(tokens)
-    if commands not in ((), ("batch",)) or "--" in tokens:
+    spec = re.compile(r"-(?!-[\w-]+=)(.*\s.*)?", re.DOTALL)
+    if "--" in tokens or not any(spec.fullmatch(word) for word in tokens):
+        return tokens
+    words, apps, _ = app.parse_commands(tokens)
+    if words not in ((), ("batch",)):
         return tokens
     flags = {name for each in apps[-1].assemble_argument_collection() if each.hint is bool for name in each.names}
     kept: list[str] = []
     specs: list[str] = []
     for before, word in itertools.pairwise(["", *tokens]):
         is_value = before.startswith("--") and "=" not in before and before not in flags
-        is_spec = re.fullmatch(r"-(?!-[\w-]+=)(.*\s.*)?", word, re.DOTALL) and not is_value
-        (specs if is_spec else kept).append(word)
+        (specs if spec.fullmatch(word) and not is_value else kept).append(word)
     return [*kept, "--", *specs] if specs else tokens
 
 
-def options_of(app: App, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ArgumentCollection]]:
-    """Yield each command of `app`, whose own words are `words`, and its arguments."""
-    if app.default_command is not None:
-        yield " ".join(words) or RUN, app.assemble_argument_collection()
-    for name in app:
-        if not name.startswith("-"):
-            yield from options_of(app[name], (*words, name))
+@cache
+def commands() -> Mapping[str, ArgumentCollection]:
+    """Return the arguments of every command, by its words."""
+
+    def below(at: App, words: tuple[str, ...]) -> Iterator[tuple[str, ArgumentCollection]]:
+        if at.default_command is not None:
+            yield " ".join(words) or RUN, at.assemble_argument_collection(default_parameter=app.default_parameter)
+        for name in at:
+            if not name.startswith("-"):
+                yield from below(at[name], (*words, name))
+
+    return dict(below(app, ()))
 
 
-def _elsewhere(error: CycloptsError) -> str:
+def elsewhere(error: CycloptsError) -> str:
     """Return a sentence on the commands that have an option which this one lacks; an empty text where none has."""
     if not isinstance(error, UnknownOptionError):
         return ""
     command, option = error.command_chain or (), (error.token.keyword or error.token.value).partition("=")[0]
     if option in _OWN_COMMANDS and command == ("verify",):
         return f"verify has no {option} any more; give {_OWN_COMMANDS[option]}."
-    having = [name for name, found in options_of(app) if option in {each for one in found for each in one.names}]
+    having = [name for name, found in commands().items() if any(option in each.names for each in found)]
     if not having:
         return ""
     *others, last = sorted(having)

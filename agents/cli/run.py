@@ -13,8 +13,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from ..errors import GreenloopError, UsageError
-from ..run.recorded_settings import gone_on
-from ..settings import Output, Settings
+from ..settings import MORE, Output, Settings
 from ..terminal.console import Console
 from .ending import conclude, document_alone, handled, interrupt
 from .mistyped import check_spec
@@ -35,13 +34,13 @@ def run(
     *,
     file: Path | None = None,
     tests: Path | None = None,
-    with_: Annotated[tuple[Path, ...], Parameter(name="--with")] = (),
     resume: str | None = None,
-    fork: str | None = None,
-    round_: Annotated[int | None, Parameter(name="--round", validator=Number(gte=0))] = None,
-    code: Path | None = None,
     into: Path | None = None,
-    questions: Annotated[int, Parameter(validator=Number(gte=0))] = 2,
+    with_: Annotated[tuple[Path, ...], Parameter(name="--with"), MORE] = (),
+    fork: Annotated[str | None, MORE] = None,
+    round_: Annotated[int | None, Parameter(name="--round", validator=Number(gte=0)), MORE] = None,
+    code: Annotated[Path | None, MORE] = None,
+    questions: Annotated[int, Parameter(validator=Number(gte=0)), MORE] = 2,
     own: RunSettings = RunSettings(),
     output: Output = Output(),
 ) -> int:
@@ -52,23 +51,23 @@ def run(
     spec
         The spec itself, or `-` to read it from standard input.
     file
-        A file that holds the spec: text, or Markdown with YAML front matter.
+        A file that holds the spec: text, or Markdown with front matter.
     tests
-        A pytest file of yours: its tests are trusted.
-    with_
-        A module or package of yours that the code may import; once for each.
+        A pytest file of yours: trusted.
     resume
-        Go on with a run that was stopped: its id or directory.
-    fork
-        Begin a new run from a round of this one, with other models, limits, --tests, --answers or --code.
-    round_
-        The last round that the fork shares with it; by default the last one that was not done. 0: none.
-    code
-        With --fork, a file with code of yours that joins after that round.
+        Go on with one that was stopped: its id or directory.
     into
-        Write the result into this Python file of yours: `FILE.py`, or `FILE.py::Class.method`.
+        Write the result into FILE.py of yours, or FILE.py::Class.method.
+    with_
+        A module or package of yours that the code may import.
+    fork
+        Begin a new run from a round of this one: its id or directory.
+    round_
+        The last round that the fork shares; by default the last open one.
+    code
+        With --fork, a file of code of yours that joins after that round.
     questions
-        Open questions that you are asked at the most, on a terminal; 0: none.
+        Open questions asked at the most, on a terminal.
     """
 
     def prepare(console: Console) -> _Prepared:
@@ -87,6 +86,7 @@ def run(
         if round_ is not None or code is not None:
             raise UsageError("--round and --code belong to --fork RUN.")
         if resume is not None:
+            from ..run.recorded_settings import gone_on
             from ..storage import run_directory as runs
 
             earlier = runs.find(own.work_dir, resume)
@@ -193,6 +193,7 @@ def _prepare_fork(
 ) -> _Prepared:
     """Prepare a fork of the run called `name` (see `open_fork`). Raises UsageError."""
     from ..run.fork import open_fork
+    from ..run.recorded_settings import gone_on
     from ..run.run import RunRequest
     from ..spec import read_tests_file
     from ..spec.source_file import read_text

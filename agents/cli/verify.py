@@ -81,7 +81,7 @@ def verify(
     tests
         The pytest file.
     json
-        Print one JSON document on standard output and nothing else.
+        Print one JSON document and nothing else.
     """
     from ..spec.source_file import read_text
     from ..storage.user_file import LONGEST

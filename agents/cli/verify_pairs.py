@@ -16,7 +16,6 @@ from cyclopts import Parameter
 
 from ..errors import Interrupted, StorageFailed, UsageError
 from ..files import open_regular
-from ..records import fingerprint
 from ..settings import Count
 from ..terminal.console import Console
 from .ending import document_alone
@@ -44,9 +43,9 @@ def verify_pairs(
     Parameters
     ----------
     file
-        A file with `{"id": "a", "code": "...", "tests": "..."}` on a line, or `-` for standard input.
+        Lines `{"id": "a", "code": "...", "tests": "..."}`; `-`: standard input.
     out
-        A file that verdicts are appended to; those that it has already are not made again.
+        Where verdicts are kept. Given again, only what is new is done.
     jobs
         Pairs at once; by default one for each core.
     """
@@ -188,6 +187,8 @@ def _pair(line: bytes, terms: str) -> Pair:
     for name in ("code", "tests"):
         if not isinstance(read.get(name), str):
             raise ValueError(f"`{name}` has to be a string, the source of a module")
+    from ..records import fingerprint
+
     code, tests = read["code"], read["tests"]
     digest = fingerprint(json.dumps([code, tests, terms]))
     return Pair((read["id"], digest), code, tests)

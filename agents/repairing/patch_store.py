@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..errors import UsageError
 from ..files import contained, read_record
-from ..heal.call_process import Callee
+from ..healing.call_process import Callee
 from ..storage.atomic import PRIVATE, write_atomically
 
 _FENCE = "`" * 40

@@ -84,7 +84,7 @@ class _Heals:
         from dataclasses import replace
 
         from ..events import ignore_event
-        from ..heal.run import HealOptions, run_heal
+        from ..healing.run import HealOptions, run_heal
         from ..records.heal import HealRequest
         from ..settings import Settings
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from types import FunctionType
 
 from ..errors import GreenloopError, SandboxBroken, UsageError
-from ..heal.call_process import CallStopped
-from ..heal.calls import CallCase
-from ..heal.captured_call import CapturedCall, NotRepeatable, located, project_files, unhealable
-from ..heal.request import call_tests
+from ..healing.call_process import CallStopped
+from ..healing.calls import CallCase
+from ..healing.captured_call import CapturedCall, NotRepeatable, located, project_files, unhealable
+from ..healing.request import call_tests
 from ..sandbox import Sandbox, SandboxLimits, open_sandbox
 from ..syntax.encoding import decoded
 from ..syntax.source import program

@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 
 from ..errors import Interrupted
 from ..events import Answered, Asked, Event, EventHandler, Streamed
-from ..heal.calls import CallCase
-from ..heal.heal import heal_case
+from ..healing.calls import CallCase
+from ..healing.heal import heal_case
 from ..llm_backends.background_stream import BackgroundStream
 from ..llm_backends.budget import Budget
 from ..llm_backends.selection import Choice, choose, probe_ollama

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any, ParamSpec, TypeVar
 
 from ..errors import Interrupted
+from ..verifier.awaiting import in_thread
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Cancellation:
@@ -43,3 +49,20 @@ class Cancellation:
         finally:
             with self._lock:
                 self._callbacks.remove(callback)
+
+
+def awaited(function: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
+    """Return `function`, which takes a `cancellation`, as a coroutine function that does it in a thread."""
+
+    @functools.wraps(function)
+    async def awaiting(*args: P.args, **kwargs: P.kwargs) -> T:
+        given, own = kwargs.get("cancellation"), Cancellation()
+        kwargs["cancellation"] = own
+        work = functools.partial(function, *args, **kwargs)
+        with given.on_cancel(own.cancel) if isinstance(given, Cancellation) else nullcontext():
+            return await in_thread(work, own.cancel)
+
+    name = function.__name__
+    awaiting.__name__ = awaiting.__qualname__ = f"a{name}"
+    awaiting.__doc__ = f"Do as `{name}` in a thread. Cancelled, cancel it and wait until no process of it is left."
+    return awaiting

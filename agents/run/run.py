@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack, closing, nullcontext
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -31,20 +31,19 @@ from ..storage.run_directory import RunDirectory
 from ..strength import MutantRunner, measure, without_coverage
 from ..suite import split
 from ..telemetry import spans
-from ..verifier.awaiting import in_thread
 from ..verifier.cached_verifier import CachedVerifier
 from ..verifier.importable import Importable
 from ..verifier.static.gate import examine
 from ..verifier.static.uses import HYPOTHESIS
 from .approvals import NOBODY_APPROVES, Approvals
-from .cancellation import Cancellation
+from .cancellation import Cancellation, awaited
 from .fork import Fork, branches, read_fork
 from .recorder import RunRecorder, read_result
 from .resources import Resources, open_resources
 from .session import budget_of, check_free
 
-_RAISED = (UsageError, SandboxBroken, ModelError, KeyboardInterrupt)
-"""Of what leaves a run without a grade, the part that `generate` raises."""
+RAISED = (UsageError, SandboxBroken, ModelError, KeyboardInterrupt)
+"""Of what leaves a run or a heal without a grade, the part that `generate` and `heal` raise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,35 +97,10 @@ def generate(
     if approve is not None and settings.approve == "never":
         settings = replace(settings, approve="replacement")
     request = RunRequest(spec, settings, os.environ if environ is None else environ)
-    return run_spec(request, on_event, cancellation=cancellation, raised=_RAISED, approve=approve)
+    return run_spec(request, on_event, cancellation=cancellation, raised=RAISED, approve=approve)
 
 
-async def agenerate(
-    spec: Spec | str,
-    *,
-    settings: Settings | None = None,
-    tests: str | None = None,
-    environ: Mapping[str, str] | None = None,
-    on_event: EventHandler = ignore_event,
-    cancellation: Cancellation | None = None,
-    work_dir: Path | None = None,
-    approve: Approve | None = None,
-) -> RunResult:
-    """Do as `generate` in a thread. Cancelled, it cancels the run and waits until no process of it is left."""
-    own = Cancellation()
-    work = partial(
-        generate,
-        spec,
-        settings=settings,
-        tests=tests,
-        environ=environ,
-        on_event=on_event,
-        cancellation=own,
-        work_dir=work_dir,
-        approve=approve,
-    )
-    with cancellation.on_cancel(own.cancel) if cancellation else nullcontext():
-        return await in_thread(work, own.cancel)
+agenerate = awaited(generate)
 
 
 def run_spec(

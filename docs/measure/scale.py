@@ -200,9 +200,9 @@ def driven(directory: Path, real: Path, count: int) -> dict[str, float]:
     from agents.batch.records import Task
     from agents.batch.reports import write_reports
     from agents.batch.supply import Supplier
-    from agents.batch.totals import UNLIMITED, TotalBudget
+    from agents.batch.totals import TotalBudget
     from agents.run.resources import models_by_role
-    from agents.settings import Settings
+    from agents.settings import UNLIMITED, Settings
 
     out = directory / "out"
     shutil.copytree(real / "out" / "specs", out / "specs")

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from agents.batch.totals import RunBudget, TotalBudget, Totals
+from agents.batch.totals import RunBudget, TotalBudget
 from agents.errors import BudgetSpent, TotalSpent
 from agents.llm_backends.budget import Budget
 from agents.records import Usage
+from agents.settings import Totals
 
 
 def usage(tokens: int, cost: float | None = None) -> Usage:

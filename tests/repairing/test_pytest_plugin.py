@@ -113,6 +113,6 @@ def test_without_an_option_nothing_of_greenloop_is_imported() -> None:
     ended = subprocess.run([sys.executable, "-c", code, str(ROOT)], capture_output=True, text=True, check=True)
     assert {name for name in ended.stdout.split() if name.startswith("agents")} == {
         "agents",
-        "agents.heal",
+        "agents.repairing",
         "agents.repairing.pytest_plugin",
     }

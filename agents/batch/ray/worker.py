@@ -18,9 +18,9 @@ from ...events import Event, Note, ignore_event
 from ...records import Failure, Usage
 from ...run.cancellation import Cancellation
 from ...run.resources import Resources, open_resources
-from ...settings import Settings
+from ...settings import Settings, Totals
 from ..records import EntryResult, Task
-from ..totals import TotalBudget, Totals
+from ..totals import TotalBudget
 from ..worker import Worker
 from .archive import ArchiveRefused, pack, unpack
 

@@ -11,18 +11,19 @@ from typing import Any
 
 import pytest
 
+from agents.cli.options import HealSettings
 from agents.errors import BudgetSpent, UsageError
 from agents.events import Asked, Event, Note, ignore_event
-from agents.heal.case import Case
-from agents.heal.heal import heal_case
-from agents.heal.request import check_recorded
-from agents.heal.run import HealOptions, run_heal
+from agents.healing.case import Case
+from agents.healing.heal import heal_case
+from agents.healing.request import check_recorded
+from agents.healing.run import HealOptions, run_heal
 from agents.jobs import Jobs
 from agents.records import Reply, Request
 from agents.records.heal import Answer, Call, HealRequest, HealResult, Observation, Symptom
 from agents.roles.ask import LARGE_MODEL
 from agents.roles.healer import Healer
-from agents.settings import Settings
+from agents.settings import Settings, uses
 from agents.storage.run_directory import RunDirectory
 from agents.ui.views import listing
 
@@ -257,3 +258,22 @@ def test_a_strange_record_sends_no_file_of_the_users_to_a_model(heals: Heals) ->
         heals.folder, "heal", str(secret.parent), "--resume", "x", "--show-prompt", "--model", "openai/x"
     )
     assert "sk-mine" in shown.stdout  # the control: named by the user, it is read
+
+
+def test_what_the_command_does_not_take_makes_no_difference_to_a_heal(heals: Heals) -> None:
+    others: dict[str, Any] = {
+        "code_writer_model": "recorded:none", "test_writer_model": "recorded:none",
+        "critic_model": "recorded:none", "effort": "high", "drafts": 9,
+        "temperature": 1.9, "mutation": False, "packages": ("no-such-package",),
+        "strategy": "single", "approve": "all", "approve_seconds": 0.1,
+    }  # fmt: skip
+    assert set(others) == set(uses()) - set(uses(HealSettings))
+    requests = []
+    for settings in ({}, others):
+        heals.script(HALVES)
+        heals.alike(HALF)
+        heals.provider.requests.clear()
+        result = healed(heals, **settings)
+        requests.append([result.outcome, result.grade, result.diff, heals.provider.requests[:]])
+    assert requests[0] == requests[1]
+    assert requests[0][0] == "healed"

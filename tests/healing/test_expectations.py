@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from agents.heal.expectations import read_expectations
+from agents.healing.expectations import read_expectations
 from agents.records.heal import HealRequest
 
 

@@ -15,9 +15,9 @@ import pytest
 from agents.batch.entries import read_entries
 from agents.batch.heals import heal_content
 from agents.errors import UsageError
-from agents.heal.request import read_target
-from agents.heal.request import tests_case as case_of_tests
-from agents.heal.tree import read_tree
+from agents.healing.request import resolved
+from agents.healing.request import tests_case as case_of_tests
+from agents.healing.tree import read_tree
 from agents.records.heal import HealRequest
 from agents.sandbox import open_sandbox
 from agents.spec import read_modules
@@ -93,8 +93,7 @@ def test_data_that_leads_out_of_the_folder_is_refused(heals: Heals, strange: Pat
 
 def test_a_function_of_a_file_that_is_a_link_out_of_its_project_is_refused(strange: Path) -> None:
     (strange / "test_s.py").write_text(TESTS)
-    path, name, tests = read_target("link.py::f", ["test_s.py"], [])
-    request = HealRequest(path=path, name=name, tests=tests)
+    request = resolved(HealRequest(path="link.py::f", tests=("test_s.py",)))
     with closing(open_sandbox("none")) as sandbox, pytest.raises(UsageError, match="link out of"):
         case_of_tests(request, sandbox, lambda: False)
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from agents.errors import UsageError
-from agents.heal.git import Repository, git_root, open_repository, uncommitted
-from agents.heal.tree import read_tree
+from agents.healing.git import Repository, git_root, open_repository, uncommitted
+from agents.healing.tree import read_tree
 from agents.project.base import read_base
 
 from ..support.commands import greenloop

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from agents.heal.evidence import Evidence, calls_near
-from agents.heal.ruling import rule
-from agents.heal.suspicions import suspicions
+from agents.healing.evidence import Evidence, calls_near
+from agents.healing.ruling import rule
+from agents.healing.suspicions import suspicions
 from agents.records.heal import Answer, Call, Item, Observation, Patch, Place, Suspicion, Symptom, Trial
 
 ITEM = Item("--expect", "", "total: 6", ("'total: 6'", "6"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
@@ -11,14 +12,14 @@ from typing import Any
 
 from .. import __version__
 from ..errors import GreenloopError, Interrupted, UsageError
-from ..events import EventHandler, Note
+from ..events import EventHandler, Note, ignore_event
 from ..llm_backends.budget import Budget, SharedBudget
 from ..records import Failure, Reply, Request, RunStatus, SpecLimits
 from ..records.approvals import Approve, Proposal
 from ..records.heal import HealRecord, HealRequest, HealResult
-from ..run.cancellation import Cancellation
+from ..run.cancellation import Cancellation, awaited
 from ..run.resources import HEAL_ROLES, Resources, open_resources
-from ..run.run import settings_as_json
+from ..run.run import RAISED, settings_as_json
 from ..run.session import Session, budget_of, check_free
 from ..sandbox import Sandbox
 from ..settings import Settings, reaches
@@ -28,7 +29,7 @@ from ..storage.user_file import UserFile
 from ..telemetry import spans
 from .apply import open_targets, patched, write
 from .heal import heal_case
-from .request import open_case
+from .request import open_case, resolved
 
 PATCH_FILE = "heal.patch"
 CASE_FILE = "case.json"
@@ -55,6 +56,42 @@ class HealOptions:
         return {"python": version, "prompt_extra": self.prompt_extra, "values": self.values}
 
 
+def heal(
+    request: HealRequest | str,
+    *,
+    settings: Settings | None = None,
+    options: HealOptions | None = None,
+    variables: Mapping[str, str] | None = None,
+    environ: Mapping[str, str] | None = None,
+    on_event: EventHandler = ignore_event,
+    cancellation: Cancellation | None = None,
+    work_dir: Path | None = None,
+) -> HealResult:
+    """Mend a script, a function or a project; the result's `diff` is the patch, its `grade` what that is worth.
+
+    `request` says what is to be mended and how that shows (a text: a script that fails); nothing is written into
+    its files unless `options` say so. A script gets `variables` as its own; their values are in no prompt and no
+    record. The rest is as for `generate`, and so is what is raised where there is no result.
+    """
+    request = resolved(HealRequest(path=request) if isinstance(request, str) else request)
+    settings = settings or Settings()
+    if work_dir is not None:
+        settings = replace(settings, work_dir=work_dir)
+    return run_heal(
+        replace(request, environment=tuple(variables or ())),
+        settings,
+        options or HealOptions(),
+        os.environ if environ is None else environ,
+        variables or {},
+        on_event,
+        cancellation=cancellation,
+        raised=RAISED,
+    )
+
+
+aheal = awaited(heal)
+
+
 def run_heal(
     request: HealRequest,
     settings: Settings,
@@ -68,10 +105,12 @@ def run_heal(
     resources: Resources | None = None,
     cancellation: Cancellation | None = None,
     shared_budget: SharedBudget | None = None,
+    raised: tuple[type[BaseException], ...] = (),
 ) -> HealResult:
     """Heal a script, a function or a project, or go on with a heal.
 
-    Once it has a directory its result tells of any error. `environ` has the providers'
+    Once it has a directory its result tells of any error but those of the types `raised` that leave no grade.
+    `environ` has the providers'
     keys, `environment` the values of the variables that the script gets. In a batch its directory has the name
     `run_id`, `resources` are shared, and what it spends is charged to `shared_budget` too. Raises
     UsageError, SandboxUnavailable and Interrupted before there is a directory.
@@ -86,27 +125,27 @@ def run_heal(
         record = _first_record(request, settings, resumed, run_id)
         run = resumed or run_directory.create(settings.work_dir, record)
         budget = budget_of(settings, SpecLimits(), shared_budget)
-        heal = _Heal(run, record, settings, budget, emit)
+        under_way = _Heal(run, record, settings, budget, emit)
         model = choice.model_id or f"the model at {choice.api_base}"
-        heal.facts = {"model": model, "model_reason": choice.reason, "sandbox": sandbox.name}
-        heal.begin(model, choice.reason, sandbox.name)
+        under_way.facts = {"model": model, "model_reason": choice.reason, "sandbox": sandbox.name}
+        under_way.begin(model, choice.reason, sandbox.name)
 
         def body() -> None:
-            with heal.models(resources, cancellation) as models:
+            with under_way.models(resources, cancellation) as models:
                 result = heal_case(
                     case,
                     models.healer(**options.of_prompts(sandbox)),
                     max_rounds=settings.max_rounds,
-                    emit=heal.emit,
+                    emit=under_way.emit,
                     require=settings.require,
                     anyway=options.anyway,
-                    found=heal.keep_so_far,
+                    found=under_way.keep_so_far,
                 )
-            heal.keep(result, "finished")
+            under_way.keep(result, "finished")
             if options.apply and result.files:
-                _apply(heal, options, targets)
+                _apply(under_way, options, targets)
 
-        return heal.finish(body)
+        return under_way.finish(body, raised)
 
 
 class _Heal(Session[HealResult]):

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from agents.heal.call_process import CallStopped
-from agents.heal.calls import CallCase
-from agents.heal.captured_call import capture, is_method, located, project_files, unhealable
+from agents.healing.call_process import CallStopped
+from agents.healing.calls import CallCase
+from agents.healing.captured_call import capture, is_method, located, project_files, unhealable
 from agents.sandbox import SandboxLimits, open_sandbox
 from agents.verifier.inside.proxy.plain import Unshareable
 

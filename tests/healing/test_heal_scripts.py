@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from agents.heal.expectations import FileCheck
+from agents.healing.expectations import FileCheck
 
 from ..support.commands import REPLAYS, ROOT, environment, greenloop
 from ..support.heals import Heals

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from agents.errors import StorageFailed, UsageError
-from agents.heal.apply import open_targets, undo, write
+from agents.healing.apply import open_targets, undo, write
 from agents.records.heal import WrittenFile
 
 from ..support.commands import REPLAYS, ROOT, environment

@@ -41,22 +41,28 @@ def __getattr__(name: str) -> Any:
 """
 
 
-def read_target(
-    target: str, tests: Sequence[str], may_change: Sequence[str], folder: Path = Path()
-) -> tuple[str, str | None, tuple[str, ...]]:
-    """Path, name and tests of what is to be healed; what is not absolute lies in `folder`.
+def resolved(request: HealRequest, folder: Path = Path()) -> HealRequest:
+    """Return a request as it is kept: paths absolute, from `folder` on, and FILE.py::NAME as a file and a name.
 
     Raises UsageError where tests and files that may change don't fit the target.
     """
-    path, colons, name = target.partition("::")
+    path, _, name = request.path.partition("::")
+    name = request.name or name
     whole = folder / path
-    if colons and not tests:
-        raise UsageError(f"Say which test {target} fails: --test tests/test_it.py::test_name")
-    if whole.is_dir() and not (tests and may_change):
+    if name and not request.tests:
+        raise UsageError(f"Say which test {path}::{name} fails: --test tests/test_it.py::test_name")
+    if whole.is_dir() and not (request.tests and request.may_change):
         raise UsageError(f"{path} is a folder; name what fails and what may change: --tests, --may-change.")
-    if tests and not colons and not whole.is_dir():
+    if request.tests and not name and not whole.is_dir():
         raise UsageError(f"Tests go with a function or a project; name it: {path}::NAME")
-    return str(whole.absolute()), name or None, tuple(_absolute(each, folder) for each in tests)
+    return replace(
+        request,
+        path=str(whole.absolute()),
+        name=name or None,
+        tests=tuple(_absolute(each, folder) for each in request.tests),
+        stdin=request.stdin and str((folder / request.stdin).absolute()),
+        data=tuple(str((folder / each).absolute()) for each in request.data),
+    )
 
 
 def _absolute(reference: str, folder: Path) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from agents.heal.heal import heal_case
-from agents.heal.request import open_case
+from agents.healing.heal import heal_case
+from agents.healing.request import open_case
 from agents.records import Reply, Request
 from agents.records.heal import HealRequest, HealResult
 from agents.roles.ask import LARGE_MODEL
