@@ -18,6 +18,7 @@ from ..proxy.frames import ANSWER, ASK, ChannelClosed, FrameSocket, FrameTooLong
 from ..proxy.mirror import BoundMethod, RemoteCoroutine
 from ..proxy.peer import Peer
 from ..proxy.plain import Malformed, Tree, Unshareable
+from .asked_again import PlainCalls
 from .capabilities import Capabilities
 from .rulings import Rulings
 
@@ -54,6 +55,7 @@ class Caller(Peer):
         self._expected = expected
         self._lock = threading.RLock()
         self._changing: set[str] = set()
+        self.calls = PlainCalls()
         self.crossing = Crossing(self, first=2)
         self.capabilities = Capabilities(self.crossing, test_modules)
         self.rulings = Rulings(self.crossing, self.forward, self.operate, lambda text: emit("note", text))
@@ -77,7 +79,16 @@ class Caller(Peer):
 
     def forward(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         """Apply an operator as the object's class defines it."""
-        result = self.ask("special", target, name, args, tuple(kwargs.items()))
+        number = self.crossing.remote_number(target)
+        call = self.calls.call(number, args, kwargs) if name == "__call__" else None
+        try:
+            result = self.ask("special", target, name, args, tuple(kwargs.items()))
+        except Exception as error:
+            if call is not None:
+                self.calls.answered(call, (type(error).__name__, "raised"))
+            raise
+        if call is not None:
+            self.calls.answered(call, result)
         if name == "__anext__" and isinstance(result, RemoteCoroutine):
             result.gives_item = True
         return result

@@ -10,6 +10,7 @@ from typing import Any
 from ..proxy.peer import MODULE_NUMBER
 from .caller import Caller
 
+USER_MODULE = "user_code"
 _OWN = frozenset(
     ["__path__", "__file__", "__spec__", "__loader__", "__package__", "__cached__", "__warningregistry__"]
 )
@@ -41,6 +42,8 @@ class RemoteModule(types.ModuleType):
         value = caller.get(self, name)
         if isinstance(value, type) and caller.crossing.remote_number(value) is not None:
             caller.rulings.name(value)
+        elif callable(value) and self.__name__ == USER_MODULE:
+            caller.calls.functions[caller.crossing.remote_number(value)] = name
         return value
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -60,6 +63,6 @@ def remote_modules(
     code process numbers them all. What is not used is not there: what looks through all would import it."""
     return {
         name: RemoteModule(name, MODULE_NUMBER + 2 * index, caller, names)
-        for index, name in enumerate(["user_code", *others])
+        for index, name in enumerate([USER_MODULE, *others])
         if index == 0 or name.partition(".")[0] in used
     }
