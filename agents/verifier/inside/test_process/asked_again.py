@@ -1,5 +1,5 @@
 """Asks calls of plain functions once more, in a process of the code's that nothing was asked before: where an
-answer depends on what was asked before it, a note says so."""
+answer is another than it was, a note says so."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class PlainCalls:
         except (ChannelClosed, Malformed):
             return
         for call in differing.values():
-            note(f"{call} is not always answered alike: its answer depends on what the code was asked before.")
+            note(f"{call} is not always answered alike: the answer depends on more than the arguments.")
 
 
 def _packed(value: object) -> str | None:
