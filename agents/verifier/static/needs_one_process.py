@@ -56,12 +56,13 @@ def _is_carried(names: Names, use: ast.expr) -> bool:
     call = names.call_of(method) if isinstance(method, ast.Attribute) else None
     if call is None or last(call.func) in _CARRIED or not call.args:
         return call is not None and last(call.func) in _CARRIED
-    paths = names.paths(call.args[0]) or [text_of(call.args[0]).split(".")]
-    ends = [text_of(part) for part in call.args[1:2] if text_of(part)]
+    owners = names.paths(call.args[0]) or [text_of(call.args[0]).split(".")[:-1]]
+    name = text_of(call.args[1]) if len(call.args) > 1 else ""
+    name = name or text_of(call.args[0]).rpartition(".")[2]
     return last(call.func) in ("setattr", "delattr") and all(
-        (path[0] == USER_MODULE and not any(name[:1].isupper() for name in path[:-1]))
-        or [*path, *ends] in (["sys", "stdout"], ["sys", "stderr"])
-        for path in paths
+        (owner[:1] == [USER_MODULE] and not any(part[:1].isupper() for part in owner))
+        or (owner == ["sys"] and name in ("stdout", "stderr"))
+        for owner in owners
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from agents.verifier.static.hard_coded_answers import answers_from_a_table
@@ -10,7 +12,7 @@ ADDS = [((1, 1, "x"), 2), ((2, 3, "y"), 5), ((4, 4, "z"), 8)]
 SQUARES = [((3,), 9), ((7,), 49)]
 
 
-def _asserts(cases: list[tuple[tuple[object, ...], object]]) -> str:
+def _asserts(cases: Sequence[tuple[tuple[object, ...], object]]) -> str:
     lines = [f"def test_{n}():\n    assert f{args!r} == {answer!r}\n" for n, (args, answer) in enumerate(cases)]
     return "from user_code import f\n" + "".join(lines).replace(",)", ")")
 
