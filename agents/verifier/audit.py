@@ -157,7 +157,7 @@ def _whole(
     finish = [record for record in records if record["is"] == "finish"]
     kinds = [record["is"] for record in records]
     after = kinds[kinds.index("finish") + 1 :] if finish else []
-    measured = [kind for kind in after if kind not in ("answers", "noticed")]
+    measured = [kind for kind in after if kind not in ("answers", "noticed", "note")]
     # Where the passes took too long, no end was waited for.
     ended = measured == ["end"] == kinds[-1:] or (not measured and after[:1] == ["answers"])
     exits = {record["exit"] for record in records if record["is"] in ("finish", "end")}

@@ -6,13 +6,17 @@ import ast
 from collections.abc import Iterator
 
 from ...records import Test
+from ...syntax.imports import USER_MODULE
+from ...syntax.source import text_of
 from ..inside.proxy.describe import words
 from .names import ROWS, Names, last, names_of, parted
 
 _FIXTURES = words(
-    """tmp_path tmp_path_factory tmpdir tmpdir_factory monkeypatch caplog recwarn capfd capfdbinary mocker
+    """tmp_path tmp_path_factory tmpdir tmpdir_factory caplog recwarn capfd capfdbinary mocker
     pytester testdir"""
 )
+_CARRIED = words("setenv delenv undo")
+"""Methods of `monkeypatch` whose effect the code's process gets to see."""
 _CALLS = words("open seed setrecursionlimit warns deprecated_call get_type_hints vars assertLogs assertWarns")
 
 
@@ -26,7 +30,10 @@ def shared_by(names: Names) -> Iterator[str]:
     """Yield what needs one process, as phrases."""
     kinds = {id(inner) for part in _kinds(names.tree) for inner in ast.walk(part)}
     for node in ast.walk(names.tree):
-        if isinstance(node, ast.arg) and node.arg in _FIXTURES:
+        if isinstance(node, ast.arg) and node.arg == "monkeypatch":
+            uses = (each for each in names.nodes if isinstance(each, ast.Name) and each.id == node.arg)
+            yield from (f"it uses {node.arg} on more than the code" for use in uses if not _is_carried(names, use))
+        elif isinstance(node, ast.arg) and node.arg in _FIXTURES:
             yield f"it uses the fixture {node.arg}"
         if isinstance(node, ast.Name | ast.Attribute) and id(node) not in kinds:
             for path in names.paths(node):
@@ -40,6 +47,23 @@ def shared_by(names: Names) -> Iterator[str]:
         if isinstance(node, ast.Call) and last(node.func) == "getfixturevalue":
             asked = {text for item in node.args for text in names.texts(item) or ()}
             yield from (f"it asks for the fixture {name}" for name in sorted(asked & _FIXTURES))
+
+
+def _is_carried(names: Names, use: ast.expr) -> bool:
+    """Return True if what `monkeypatch` is used for works across the processes: the environment, the code's own
+    names, and the streams that its output comes to."""
+    method = names.parent(use)
+    call = names.call_of(method) if isinstance(method, ast.Attribute) else None
+    if call is None or last(call.func) in _CARRIED or not call.args:
+        return call is not None and last(call.func) in _CARRIED
+    owners = names.paths(call.args[0]) or [text_of(call.args[0]).split(".")[:-1]]
+    name = text_of(call.args[1]) if len(call.args) > 1 else ""
+    name = name or text_of(call.args[0]).rpartition(".")[2]
+    return last(call.func) in ("setattr", "delattr") and all(
+        (owner[:1] == [USER_MODULE] and not any(part[:1].isupper() for part in owner))
+        or (owner == ["sys"] and name in ("stdout", "stderr"))
+        for owner in owners
+    )
 
 
 def _shared_class(node: ast.ClassDef, names: Names) -> Iterator[str]:

@@ -44,14 +44,38 @@ APART = {
         "import unittest\nclass TestA(unittest.IsolatedAsyncioTestCase):\n"
         "    async def test_a(self):\n        self.assertEqual(await f(1), 2)\n"
     ),
+    "the environment": "def test_a(monkeypatch):\n    monkeypatch.setenv('A', 'b')\n    assert f() == 'b'\n",
+    "an attribute of the code": (
+        "import user_code\ndef test_a(monkeypatch):\n    monkeypatch.setattr(user_code, 'LIMIT', 1)\n"
+        "    monkeypatch.setattr('user_code.SIZE', 1)\n    assert f() == 'b'\n"
+    ),
+    "a mock": (
+        "from unittest.mock import Mock\ndef test_a():\n    m = Mock()\n    f(m)\n    m.assert_called_once()\n"
+    ),
+    "a stream of the test": (
+        "import io, sys\ndef test_a():\n    sys.stdout = held = io.StringIO()\n    f()\n"
+        "    sys.stdout = sys.__stdout__\n    assert held.getvalue() == 'x'\n"
+    ),
     "an import that is not used": "import threading\ndef test_a():\n    assert f(1) == 2\n",
 }
 TOGETHER = {
     "tmp_path": "def test_a(tmp_path):\n    assert f(tmp_path) == 2\n",
-    "monkeypatch": "def test_a(monkeypatch):\n    monkeypatch.setenv('A', 'b')\n    assert f() == 'b'\n",
-    "mock": (
-        "from unittest.mock import Mock\ndef test_a():\n    m = Mock()\n    f(m)\n    m.assert_called_once()\n"
+    "monkeypatch of a module of all": (
+        "import time\ndef test_a(monkeypatch):\n    monkeypatch.setattr(time, 'time', lambda: 1)\n"
+        "    assert f() == 1\n"
     ),
+    "monkeypatch of a builtin": (
+        "def test_a(monkeypatch):\n    monkeypatch.setattr('builtins.input', lambda: '1')\n    assert f() == 1\n"
+    ),
+    "monkeypatch of a class": (
+        "import user_code\ndef test_a(monkeypatch):\n"
+        "    monkeypatch.setattr(user_code.Shop, 'tax', 1)\n    assert f()\n"
+    ),
+    "monkeypatch handed around": (
+        "def test_a(monkeypatch):\n    prepare(monkeypatch)\n    assert f() == 1\n"
+        "def prepare(given):\n    given.chdir('x')\n"
+    ),
+    "patch": "from unittest.mock import patch\ndef test_a():\n    with patch('time.time'):\n        assert f()\n",
     "caplog": "def test_a(caplog):\n    f()\n    assert 'x' in caplog.text\n",
     "threads": "import threading\ndef test_a():\n    threading.Thread(target=f).start()\n    assert f()\n",
     "seed": "import random\ndef test_a():\n    random.seed(1)\n    assert f() == 3\n",
@@ -71,7 +95,7 @@ TOGETHER = {
         "from concurrent.futures import ThreadPoolExecutor\ndef test_a():\n"
         "    with ThreadPoolExecutor() as pool:\n        assert list(pool.map(f, [1])) == [2]\n"
     ),
-    "a mock by its module": "from unittest import mock\ndef test_a():\n    assert f(mock.Mock()) == 1\n",
+    "a mock by its module": "from unittest import mock\ndef test_a():\n    assert f(mock.patch) == 1\n",
     "references": "import weakref\ndef test_a():\n    assert weakref.ref(f(1))() is None\n",
     "what an object holds": "def test_a():\n    assert vars(f(1)) == {}\n",
     "kinds of things": "import types\ndef test_a():\n    assert isinstance(f(), types.GeneratorType)\n",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import json
 import linecache
+import os
 import threading
 import traceback
 from collections.abc import Callable, Sequence
@@ -40,6 +41,9 @@ class _Module:
 
     def __setattr__(self, name: str, value: object) -> None:
         setattr(object.__getattribute__(self, "_load")(), name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(object.__getattribute__(self, "_load")(), name)
 
     def __dir__(self) -> list[str]:
         module = object.__getattribute__(self, "_load")()
@@ -128,6 +132,7 @@ class Responder(Peer):
         ),
         "operate": _operate,
         "subclass": _subclass,
+        "environment": lambda _, __, changes: _set_environment(changes),
         "program": lambda _, name, *how: run_program(*how),
     }
 
@@ -192,6 +197,11 @@ class Responder(Peer):
         """A value of the standard library, made as the tests made it."""
         function, *arguments = parts
         return function(*arguments)
+
+
+def _set_environment(changes: Any) -> None:
+    for name, value in changes.items():
+        os.environ.pop(name, None) if value is None else os.environ.update({name: value})
 
 
 def _held(value: Any, kind: type) -> Any:

@@ -213,7 +213,7 @@ def _inner(value: Any) -> list[Any]:
             continue
         waiting.pop()
         if id(item) not in levels:
-            levels[id(item)] = 1 + max((levels[id(part)] for part in inner), default=0)
+            levels[id(item)] = 1 + max([levels[id(part)] for part in inner] or [0])
             if levels[id(item)] % (MOST_DEPTH // 2) == 0:
                 found.append(item)
     return found if levels[id(value)] > MOST_DEPTH // 2 else []

@@ -86,13 +86,13 @@ class Asserts:
         return sorted(self._lines - self._reached)
 
     def _compared(self, equal: object, left: object, right: object, line: int) -> None:
-        found = _unlike(left, right) if equal is True else None
+        found = unlike(left, right) if equal is True else None
         if found is not None and (kinds := frozenset(map(type, found))) not in self._noted:
             self._noted.add(kinds)
             self._note(f"Line {line} of the tests takes {found[0]!r} for {found[1]!r}: equal, but of another type")
 
 
-def _unlike(left: object, right: object) -> tuple[object, object] | None:
+def unlike(left: object, right: object) -> tuple[object, object] | None:
     """The first two numbers that stand in the same place of equal plain data and are of two types."""
     waiting, seen = [(left, right)], 0
     while waiting and seen < _MOST_ITEMS:

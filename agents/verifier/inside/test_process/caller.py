@@ -8,6 +8,7 @@ a test passed to it, each in the ways that `capabilities` lists.
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -18,6 +19,7 @@ from ..proxy.frames import ANSWER, ASK, ChannelClosed, FrameSocket, FrameTooLong
 from ..proxy.mirror import BoundMethod, RemoteCoroutine
 from ..proxy.peer import Peer
 from ..proxy.plain import Malformed, Tree, Unshareable
+from .asked_again import PlainCalls
 from .capabilities import Capabilities
 from .rulings import Rulings
 
@@ -31,6 +33,24 @@ _ITERATING = frozenset(["__next__", "__anext__", "send", "throw", "asend", "athr
 
 class InterruptRaised(BaseException):
     """Stands for a KeyboardInterrupt that the code raised: the real one would end the run of the tests."""
+
+
+class _Environment:
+    """What a test changes in the environment, which the code's process is to have, too."""
+
+    def __init__(self) -> None:
+        self._before = dict(os.environ)
+        self.set: dict[str, str | None] = {}
+        """What differs from the beginning, as the code's process has it."""
+
+    def changes(self) -> dict[str, str | None]:
+        """Return what has changed since the last call, by name; None for what is no longer set."""
+        names = {name for name in os.environ.keys() | self._before.keys() if name.partition("_")[0] != "PYTEST"}
+        now = {name: os.environ.get(name) for name in names if os.environ.get(name) != self._before.get(name)}
+        back = {name: self._before.get(name) for name in self.set if name not in now}
+        changed = {name: value for name, value in now.items() if self.set.get(name, self) != value} | back
+        self.set = now
+        return changed
 
 
 class Caller(Peer):
@@ -54,6 +74,8 @@ class Caller(Peer):
         self._expected = expected
         self._lock = threading.RLock()
         self._changing: set[str] = set()
+        self.calls = PlainCalls()
+        self._environment = _Environment()
         self.crossing = Crossing(self, first=2)
         self.capabilities = Capabilities(self.crossing, test_modules)
         self.rulings = Rulings(self.crossing, self.forward, self.operate, lambda text: emit("note", text))
@@ -77,7 +99,18 @@ class Caller(Peer):
 
     def forward(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         """Apply an operator as the object's class defines it."""
-        result = self.ask("special", target, name, args, tuple(kwargs.items()))
+        number = self.crossing.remote_number(target)
+        self._carry_environment()
+        usual = name == "__call__" and not self._environment.set
+        call = self.calls.call(number, args, kwargs) if usual else None
+        try:
+            result = self.ask("special", target, name, args, tuple(kwargs.items()))
+        except Exception as error:
+            if call is not None:
+                self.calls.answered(call, (type(error).__name__, "raised"))
+            raise
+        if call is not None:
+            self.calls.answered(call, result)
         if name == "__anext__" and isinstance(result, RemoteCoroutine):
             result.gives_item = True
         return result
@@ -103,6 +136,8 @@ class Caller(Peer):
     def ask(self, what: str, *arguments: object) -> Any:
         """The answer, or what the code raised. Raises ChannelClosed when its process is gone, Unshareable."""
         with self._lock:
+            if what != "environment":
+                self._carry_environment()
             self.crossing.shared.trim()  # each frame looks through all that are left
             try:
                 body = self.crossing.pack(arguments)
@@ -122,6 +157,10 @@ class Caller(Peer):
         if how == "raise":
             raise self._let_out(what, arguments, value)
         return value
+
+    def _carry_environment(self) -> None:
+        if changes := self._environment.changes():
+            self.ask("environment", None, changes)
 
     def _let_out(self, what: str, arguments: tuple[Any, ...], error: object) -> BaseException:
         """The exception that a call raises here. One that would end a loop of the tests becomes a RuntimeError, as

@@ -79,6 +79,10 @@ class Capabilities:
         if isinstance(value, BaseException) and not self._is_of_tests(value):
             return "exception"
         kind = type(value)
+        if kind.__module__ == "unittest.mock" and isinstance(
+            value, vars(sys.modules[kind.__module__])["NonCallableMock"]
+        ):
+            return "mock"
         if self._is_of_tests(value) or kind.__name__ in _OBJECTS.get(kind.__module__, ()):
             return "object"
         if isinstance(value, _ITERATORS) or (
@@ -100,7 +104,7 @@ class Capabilities:
         return self.uses[what](self, kind, target, *arguments)
 
     def _call(self, kind: str, target: Any, args: Any = (), kwargs: Any = ()) -> Any:
-        if kind not in ("function", "class", "object") or not callable(target):
+        if kind not in ("function", "class", "object", "mock") or not callable(target):
             raise TypeError(f"a {type(target).__name__} of the tests cannot be called by the code")
         return target(*args, **dict(kwargs))
 
@@ -110,7 +114,7 @@ class Capabilities:
 
     def _set(self, kind: str, target: Any, name: Any, *value: Any) -> None:
         """Set an attribute to `value`; delete it without one."""
-        if kind != "object" or name == "__dict__":
+        if kind not in ("object", "mock") or name == "__dict__":
             raise AttributeError(name)
         self._check(kind, target, name)
         setattr(target, name, *value) if value else delattr(target, name)
@@ -119,7 +123,9 @@ class Capabilities:
         return self._get(kind, target, name)(*args, **dict(kwargs))
 
     def _special(self, kind: str, target: Any, name: Any, args: Any = (), kwargs: Any = ()) -> Any:
-        allowed = {"iterator": _OF_ITERATORS, "stream": _OF_STREAMS, "object": SPECIALS}.get(kind, ())
+        allowed = {"iterator": _OF_ITERATORS, "stream": _OF_STREAMS, "object": SPECIALS, "mock": SPECIALS}.get(
+            kind, ()
+        )
         if name not in allowed:
             raise AttributeError(name)
         return getattr(type(target), name)(target, *args, **dict(kwargs))
@@ -152,6 +158,9 @@ class Capabilities:
     def _is_open(self, kind: str, target: Any, name: str) -> bool:
         if kind == "object":
             return name == "__dict__" or (name.isidentifier() and not name.startswith(_HIDDEN))
+        if kind == "mock":  # not what a mock has of its own, by which it tells the test how it was called
+            own = {"method_calls", *(key for base in type(target).__mro__ for key in vars(base))}
+            return name.isidentifier() and name[:1] != "_" and not name.startswith("assert") and name not in own
         if kind == "class":
             own = {key for base in target.__mro__ if base.__module__ in self._test_modules for key in vars(base)}
             return name in own and not name.startswith("_")

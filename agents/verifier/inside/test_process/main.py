@@ -20,6 +20,7 @@ import pytest
 
 from ..proxy.frames import HELLO, RECORD, STORAGE, FrameSocket
 from ..proxy.import_rule import ImportRule
+from .asked_again import PlainCalls
 from .asserts import Asserts
 from .caller import Caller
 from .measuring import CrossingAnswers, Measuring
@@ -110,10 +111,16 @@ def _choose_modules(
         channel.close()
 
     def known(digest: str) -> bool:
-        records.emit({"is": "answers", "digest": digest, "never": asserts.never()})
+        records.emit({"is": "answers", "digest": digest, "never": asserts.never(), "again": bool(calls)})
         return channel.receive()[1] == b"known"
 
+    def malformed(kind: str, text: str) -> None:
+        if kind == "malformed":
+            reporter.emit(kind, text)
+
     answers: Any
+    calls = PlainCalls()
+    note = partial(reporter.emit, "note")
     if task["isolated"]:
         answers = CrossingAnswers(channel)
         caller = Caller(
@@ -131,6 +138,10 @@ def _choose_modules(
         reporter.after_collection = caller.capabilities.keep
         plugins.append(caller.capabilities)
         answers.crossing = caller.crossing
+        calls = caller.calls
+        reporter.ask_again = lambda seconds: calls.ask_again(
+            Caller(channel, frozenset(), malformed, lambda *_: None), seconds, note
+        )
     else:
         from ..proxy.program import run_program
         from .wrapping import CallAnswers, load  # what only tests in one process need
@@ -140,7 +151,6 @@ def _choose_modules(
         answers = CallAnswers()
         load(answers)
         divert(answers.recorded(run_program))
-    note = partial(reporter.emit, "note")
     asserts = reporter.asserts = Asserts(Path(sys.path[0]) / task["tests_file"], answers.fail, note)
     asserts.watch(unittest="unittest" in task["imports"])
     if task["measure"]:
@@ -156,8 +166,10 @@ def _measure(reporter: Reporter, records: Records, tests_file: str) -> None:
     ran = [item for item in reporter.seconds if item.startswith(f"{tests_file}::")]
     moved = {_test_of(item) for item in reporter.moved}
     items = {item: _test_of(item) for item in ran if _test_of(item) not in moved}
-    if items and not reporter.failed & set(items):
-        reporter.measuring.measure(reporter.seconds, items, ran, reporter.caught, records.emit)
+    measure = reporter.measuring.measure
+    passed = items and not reporter.failed & set(items)
+    if passed and measure(reporter.seconds, items, ran, reporter.caught, records.emit):
+        reporter.ask_again(sum(reporter.seconds.values()))
     reporter.measuring.close()
 
 

@@ -196,12 +196,12 @@ class Measuring:
         ran: Sequence[str],
         caught: Collection[str],
         emit: Callable[[Mapping[str, Any]], None],
-    ) -> None:
+    ) -> bool:
         """After the run: the passes, and a record of what each item that `ran` noticed; it is measured for those
-        of `tests`. In those `caught` an assertion failed."""
+        of `tests`. In those `caught` an assertion failed. Return False where the host knows it."""
         digest = self.answers.digest()
         if self.ask(digest or ""):
-            return
+            return False
         late = self._servers[-1]
         seconds = {item: seconds[item] for item in tests}
         given = self.answers.given(), seconds
@@ -217,6 +217,7 @@ class Measuring:
         for item in ran:
             tally = passes.tallies.get(item) or Tally("", unmeasured=True)
             emit({"is": "noticed", "id": item, "caught": item in caught, **tally.record()})
+        return True
 
     def close(self) -> None:
         """End the servers."""

@@ -10,6 +10,7 @@ from typing import Any
 from ..proxy.peer import MODULE_NUMBER
 from .caller import Caller
 
+USER_MODULE = "user_code"
 _OWN = frozenset(
     ["__path__", "__file__", "__spec__", "__loader__", "__package__", "__cached__", "__warningregistry__"]
 )
@@ -20,37 +21,46 @@ class RemoteModule(types.ModuleType):
 
     A star import gets `names`: those that the tests use and have from nowhere else."""
 
-    __doc__ = property(lambda module: module.__dict__["_greenloop_caller"].get(module, "__doc__"))
+    __slots__ = ("_greenloop_caller", "_greenloop_names")
+    # No mapping: monkeypatch would look there for what an attribute was before.
+    __dict__ = types.SimpleNamespace(get=lambda *_: None)  # type: ignore[assignment]
+    __doc__ = property(lambda module: module._greenloop_caller.get(module, "__doc__"))
 
     def __init__(self, name: str, number: int, caller: Caller, names: list[str]) -> None:
         super().__init__(name)
-        self.__dict__["_greenloop_names"] = names
-        self.__dict__["_greenloop_caller"] = caller
+        self._greenloop_names = names
+        self._greenloop_caller = caller
         caller.crossing.adopt(number, self)
 
     def __getattr__(self, name: str) -> Any:
         if name in _OWN:
             raise AttributeError(name)
-        if name == "__all__" and self.__dict__["_greenloop_names"]:
+        if name == "__all__" and self._greenloop_names:
             public = set(self.__dir__())
-            return [wanted for wanted in self.__dict__["_greenloop_names"] if wanted in public]
+            return [wanted for wanted in self._greenloop_names if wanted in public]
         part = sys.modules.get(f"{self.__name__}.{name}")
         if isinstance(part, RemoteModule):
             return part
-        caller = self.__dict__["_greenloop_caller"]
+        caller = self._greenloop_caller
         value = caller.get(self, name)
         if isinstance(value, type) and caller.crossing.remote_number(value) is not None:
             caller.rulings.name(value)
+        elif callable(value) and self.__name__ == USER_MODULE:
+            caller.calls.functions[caller.crossing.remote_number(value) or 0] = name
         return value
 
     def __setattr__(self, name: str, value: object) -> None:
-        if name.startswith("__"):
+        if name.startswith(("__", "_greenloop")):
             super().__setattr__(name, value)
         else:
-            self.__dict__["_greenloop_caller"].ask("set", self, name, value)
+            self._greenloop_caller.calls.functions.clear()  # what they answer depends on the tests from here on
+            self._greenloop_caller.ask("set", self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        self._greenloop_caller.ask("delete", self, name)
 
     def __dir__(self) -> list[str]:
-        return list(self.__dict__["_greenloop_caller"].names(self))
+        return list(self._greenloop_caller.names(self))
 
 
 def remote_modules(
@@ -60,6 +70,6 @@ def remote_modules(
     code process numbers them all. What is not used is not there: what looks through all would import it."""
     return {
         name: RemoteModule(name, MODULE_NUMBER + 2 * index, caller, names)
-        for index, name in enumerate(["user_code", *others])
+        for index, name in enumerate([USER_MODULE, *others])
         if index == 0 or name.partition(".")[0] in used
     }

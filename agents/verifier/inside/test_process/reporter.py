@@ -37,6 +37,7 @@ class Reporter:
         self.between_tests: Callable[[], None] = lambda: None
         self.after_collection: Callable[[], None] = lambda: None
         self.measuring: Measuring | None = None
+        self.ask_again: Callable[[float], None] = lambda _: None
         self.seconds: dict[str, float] = {}
         self.failed: set[str] = set()
         self.moved: set[str] = set()

@@ -1,0 +1,279 @@
+"""Honest tests that work across the processes, each with a bug or a forgery that it must not pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from agents.verifier import Verifier
+
+POINT = """
+class P:
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+    def __eq__(self, other):
+        return (self.x, self.y) == other
+def make(x, y):
+    return P(x, y)
+"""
+TUPLE = """
+from user_code import make
+def test_a():
+    assert make(1, 2) == (1, 2)
+    assert (3, 4) == make(3, 4)
+    assert make(1, 2) != (1, 3)
+"""
+EQUAL_TO_ALL = """
+class P:
+    def __eq__(self, other):
+        self.other = other
+        return True
+    def __ne__(self, other):
+        return True
+    def __iter__(self):
+        return iter(getattr(self, "other", ()))
+def make(x, y):
+    return P()
+"""
+ZONE = """
+from datetime import datetime, timedelta, timezone
+def make(hours, name):
+    return datetime(2020, 1, 1, tzinfo=timezone(timedelta(hours=hours), name))
+def name_of(moment):
+    return moment.tzname()
+"""
+ZONE_TESTS = """
+from datetime import datetime, timedelta, timezone
+from user_code import make, name_of
+def test_a():
+    assert make(2, "CEST").tzname() == "CEST"
+    assert name_of(datetime(2020, 1, 1, tzinfo=timezone(timedelta(hours=1), "CET"))) == "CET"
+    assert name_of(datetime(2020, 1, 1, tzinfo=timezone(timedelta(hours=1)))) == "UTC+01:00"
+"""
+DEEP = """
+def nest(count):
+    result = ()
+    for _ in range(count):
+        result = (result,)
+    return result
+def depth(value):
+    return 1 + depth(value[0]) if value else 0
+"""
+DEEP_TESTS = """
+from user_code import depth, nest
+def test_a():
+    value, levels = nest(700), 0
+    while value:
+        value, levels = value[0], levels + 1
+    assert levels == 700
+def test_b():
+    value = ()
+    for _ in range(450):
+        value = (value,)
+    assert depth((value, 1)) == 451
+"""
+ADD = "def add(a, b):\n    return a + b\ndef show(a):\n    for each in a:\n        print('got', each)\n"
+DOCTESTS = '''"""Tests of add.
+
+>>> from user_code import add, show
+>>> total = add(1, 2)
+>>> total
+3
+>>> add("a", 1)
+Traceback (most recent call last):
+    ...
+TypeError: can only concatenate str (not "int") to str
+>>> for each in (1, 2):
+...     print(add(each, each))
+2
+4
+"""
+'''
+DOCTEST_FUNCTION = '''from user_code import add
+def test_add():
+    """
+    >>> add(2, 2)
+    4
+    """
+def test_more():
+    assert add(1, 1) == 2
+'''
+HELD = """
+import io, sys, unittest
+from user_code import show
+class TestShow(unittest.TestCase):
+    def setUp(self):
+        self.held = io.StringIO()
+        sys.stdout = self.held
+    def tearDown(self):
+        sys.stdout = sys.__stdout__
+    def test_show(self):
+        show([1])
+        self.assertEqual(self.held.getvalue(), "got 1\\n")
+def test_plain():
+    before, sys.stdout = sys.stdout, io.StringIO()
+    show([2])
+    told = sys.stdout.getvalue()
+    sys.stdout = before
+    assert told == "got 2\\n"
+"""
+SILENT_STREAM = """
+import sys
+class Stream:
+    def getvalue(self): return "got 1\\n"
+    def write(self, text): return len(text)
+    def flush(self): pass
+sys.stdout = Stream()
+def show(a):
+    sys.stdout = Stream()
+"""
+NAMED = """
+__all__ = ["add", "P"]
+def add(a):
+    "Add one."
+    return a + 1
+class P:
+    "A point."
+    __slots__ = ("x",)
+    y: int
+"""
+NAMES = """
+import user_code
+from user_code import P, add
+def test_a():
+    assert add.__doc__ == "Add one." and add.__name__ == "add"
+    assert P.__doc__ == "A point." and P.__qualname__ == "P"
+    assert P.__slots__ == ("x",) and P.__annotations__ == {"y": int}
+    assert user_code.__all__ == ["add", "P"]
+    assert add(1) == 2
+"""
+SETTINGS = """
+import os, time
+DEBUG = False
+def level(): return os.environ.get("LEVEL", "info")
+def mode(): return "debug" if DEBUG else "plain"
+def stamp(): return round(time.time())
+"""
+PATCHED = """
+import user_code
+from user_code import level, mode, stamp
+def test_environment(monkeypatch):
+    assert level() == "info"
+    monkeypatch.setenv("LEVEL", "warn")
+    assert level() == "warn"
+    monkeypatch.delenv("LEVEL")
+    assert level() == "info"
+def test_attribute(monkeypatch):
+    monkeypatch.setattr(user_code, "DEBUG", True)
+    monkeypatch.setattr("user_code.EXTRA", 1, raising=False)
+    assert mode() == "debug"
+def test_clock(monkeypatch):
+    monkeypatch.setattr(user_code.time, "time", lambda: 42.4)
+    assert stamp() == 42
+def test_afterwards():
+    assert (level(), mode()) == ("info", "plain")
+    assert not hasattr(user_code, "EXTRA")
+"""
+NOTIFY = (
+    "def notify(sender, names):\n    for name in names:\n        sender.send(name)\n    return sender.count()\n"
+)
+MOCKED = """
+from unittest.mock import ANY, MagicMock, Mock, call
+from user_code import notify
+def test_a():
+    sender = Mock()
+    sender.count.return_value = 2
+    assert notify(sender, ["a", "b"]) == 2
+    assert sender.send.call_args_list == [call("a"), call("b")]
+    sender.send.assert_called_with("b")
+def test_b():
+    sender = MagicMock()
+    notify(sender, ["a"])
+    sender.send.assert_called_once_with(ANY)
+"""
+ANY_NAME = (
+    "class Any:\n    def __eq__(self, other): return True\n    def __ne__(self, other): return False\n"
+    "    def __hash__(self): return 1\n"
+)
+
+CASES = {
+    "an object compared with a tuple": (POINT, TUPLE, "passed"),
+    "an object that holds another": (POINT.replace("P(x, y)", "P(y, x)"), TUPLE, "failed"),
+    "an object that equals everything": (EQUAL_TO_ALL, TUPLE, "failed"),
+    "a named time zone": (ZONE, ZONE_TESTS, "passed"),
+    "a time zone of another name": (ZONE.replace(", name)", ", 'X')"), ZONE_TESTS, "failed"),
+    "a deep tuple": (DEEP, DEEP_TESTS, "passed"),
+    "a deep tuple with a level more": (DEEP.replace("result = ()", "result = ((),)"), DEEP_TESTS, "failed"),
+    "doctests of a file": (ADD, DOCTESTS, "passed"),
+    "doctests of wrong code": (ADD.replace("a + b", "b + a if a == b else a - b"), DOCTESTS, "failed"),
+    "a doctest as a test": (ADD, DOCTEST_FUNCTION, "passed"),
+    "a doctest of wrong code": (ADD.replace("a + b", "a * b"), DOCTEST_FUNCTION, "failed"),
+    "a doctest that says nothing": (ADD, '"""\n>>> add\n<function add at ...>\n"""\n', "refused"),
+    "a stream of the test": (ADD, HELD, "passed"),
+    "another output": (ADD.replace("'got'", "'gut'"), HELD, "failed"),
+    "a stream of the code": (SILENT_STREAM, HELD, "failed"),
+    "names and docstrings": (NAMED, NAMES, "passed"),
+    "another docstring": (NAMED.replace("A point", "A pint"), NAMES, "failed"),
+    "monkeypatch": (SETTINGS, PATCHED, "passed"),
+    "another variable": (SETTINGS.replace('"LEVEL"', '"LVL"'), PATCHED, "failed"),
+    "an attribute that counts for nothing": (SETTINGS.replace("if DEBUG", "if None"), PATCHED, "failed"),
+    "a mock": (NOTIFY, MOCKED, "passed"),
+    "a mock that is called wrongly": (NOTIFY.replace("send(name)", "send(names)"), MOCKED, "failed"),
+    "an argument that equals everything": (
+        ANY_NAME + NOTIFY.replace("send(name)", "send(Any())"),
+        MOCKED,
+        "failed",
+    ),
+}
+REACHES = [
+    "sender.send.assert_called_with = print",
+    "sender.send.call_args_list = []",
+    "sender.send.return_value = 2",
+    "sender.send.side_effect = print",
+    "sender.reset_mock()",
+    "sender.configure_mock(count=print)",
+    "sender.send.assert_called_with('b')",
+    "sender.send._mock_call('b')",
+    "sender.send.mock_calls.append(1)",
+    "sender.method_calls.append(1)",
+    "sender.__dict__.clear()",
+    "sender.send.__class__ = int",
+]
+
+
+@pytest.fixture(scope="module")
+def verifier() -> Iterator[Verifier]:
+    with Verifier("auto") as verifier:
+        yield verifier
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_case_gets_its_verdict(case: str, verifier: Verifier) -> None:
+    code, tests, kind = CASES[case]
+    verdict = verifier.verify(code, tests)
+    assert (verdict.kind, verdict.isolation) == (kind, "isolated"), (verdict.reason, verdict.outcomes)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("reach", REACHES)
+def test_the_code_reaches_nothing_of_a_mock_but_its_calls(reach: str, verifier: Verifier) -> None:
+    code = (
+        f"def notify(sender, names):\n    try:\n        {reach}\n    except AttributeError:\n"
+        "        return 'kept out'\n"
+    )
+    tests = (
+        "from unittest.mock import Mock\nfrom user_code import notify\n"
+        "def test_a():\n    sender = Mock()\n    sender.send('c')\n    assert notify(sender, []) == 'kept out'\n"
+    )
+    verdict = verifier.verify(code, tests)
+    assert verdict.kind == "passed", verdict.outcomes
+
+
+def test_the_code_changes_no_variable_of_the_tests(verifier: Verifier) -> None:
+    code = "import os\ndef level():\n    os.environ.clear()\n    os.environ['LEVEL'] = 'x'\n    return 'x'\n"
+    tests = (
+        "from user_code import level\ndef test_a(monkeypatch):\n    monkeypatch.setenv('LEVEL', 'warn')\n"
+        "    assert level() == 'warn'\n"
+    )
+    assert verifier.verify(code, tests).kind == "failed"

@@ -1,0 +1,156 @@
+"""Notes on a pass: answers that depend on more than the arguments, and numbers of another type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from agents.records import Verdict
+from agents.verifier import Verifier
+
+DEPENDS = "depends on more than the arguments"
+TESTS = "from user_code import f\ndef test_a():\n    assert f(0) == 0\ndef test_b():\n    assert f(3) == 6\n"
+COUNTED = "count = 0\ndef f(x):\n    global count\n    count += 1\n    return x * 2 if {} else x\n"
+
+BY_ORDER = {
+    "wrong at first": (COUNTED.format("count > 1"), TESTS),
+    "wrong later": (COUNTED.format("count <= 3"), TESTS),
+    "a counter": (
+        "count = 0\ndef f():\n    global count\n    count += 1\n    return count\n",
+        "from user_code import f\ndef test_a():\n    assert f() == 1\n    assert f() == 2\n",
+    ),
+    "a hang at first": (
+        "ready = []\ndef f(x):\n    while x and not ready: pass\n    ready.append(x)\n    return 2 * x\n",
+        TESTS,
+    ),
+    "an end at first": (
+        "import os\nready = []\ndef f(x):\n    if x and not ready: os._exit(0)\n"
+        "    ready.append(x)\n    return 2 * x\n",
+        TESTS,
+    ),
+}
+ALIKE = {
+    "a plain function": ("def f(x):\n    return x * 2\n", TESTS),
+    "a cache": ("from functools import cache\n@cache\ndef f(x):\n    return x * 2\n", TESTS),
+    "a set": (
+        "def f(x):\n    return {'a', 'b', str(x)}\n",
+        "from user_code import f\ndef test_a():\n    assert f(1) == {'1', 'b', 'a'}\n",
+    ),
+    "an argument that is changed": (
+        "def f(x):\n    x.append(1)\n    return x\n",
+        "from user_code import f\ndef test_a():\n    x = [3]\n    f(x)\n    assert f(x) == [3, 1, 1]\n",
+    ),
+    "an exception": (
+        "def f(x):\n    if x:\n        raise ValueError(x)\n    return float('nan')\n",
+        "import pytest\nfrom user_code import f\ndef test_a():\n"
+        "    with pytest.raises(ValueError):\n        f(1)\n"
+        "    assert f(0) != f(0)\n",
+    ),
+    "the environment": (
+        "import os\ndef f():\n    return os.environ.get('A')\n",
+        "from user_code import f\ndef test_a(monkeypatch):\n    monkeypatch.setenv('A', 'b')\n"
+        "    assert f() == 'b'\n",
+    ),
+    "an attribute that a test sets": (
+        "SIZE = 1\ndef f():\n    return SIZE\n",
+        "import user_code\nfrom user_code import f\ndef test_a(monkeypatch):\n"
+        "    monkeypatch.setattr(user_code, 'SIZE', 2)\n    assert f() == 2\n",
+    ),
+}
+UNLIKE = [
+    ("float(x)", "assert f(1) == 1"),
+    ("x == 1", "assert f(1) == 1"),
+    ("x", "assert f(1) == True"),
+    ("[{'a': (x / 1,)}]", "result = f(1)\n    assert result == [{'a': (1,)}]"),
+    ("float(x)", "for given, expected in [(1, 1), (2, 2)]:\n        assert f(given) == expected"),
+]
+LIKE = [
+    ("[x, 2.0, True, {1: (x,)}]", "assert f(1) == [1, 2.0, True, {1: (1,)}]"),
+    ("x / 3", "import pytest\n    assert f(3) == pytest.approx(1)"),
+    ("x + 0.5", "assert f(1) != 1\n    assert 1 < f(1) < 2"),
+]
+
+
+@pytest.fixture(scope="module")
+def verifier() -> Iterator[Verifier]:
+    with Verifier("auto") as verifier:
+        yield verifier
+
+
+def passed(verifier: Verifier, code: str, tests: str) -> Verdict:
+    verdict = verifier.verify(code, tests)
+    assert verdict.kind == "passed", (verdict.reason, verdict.outcomes)
+    return verdict
+
+
+@pytest.mark.parametrize("case", BY_ORDER)
+def test_an_answer_that_depends_on_the_order_of_calls_is_noted(case: str) -> None:
+    with Verifier("auto") as fresh:
+        assert DEPENDS in " ".join(passed(fresh, *BY_ORDER[case]).notes)
+
+
+@pytest.mark.parametrize("case", ALIKE)
+def test_an_answer_that_is_always_the_same_is_not(case: str) -> None:
+    with Verifier("auto") as fresh:
+        assert DEPENDS not in " ".join(passed(fresh, *ALIKE[case]).notes)
+
+
+def test_what_the_code_writes_when_it_is_asked_again_is_not_trusted() -> None:
+    code = (
+        "import os, socket\nready = []\ndef f(x):\n    if x and not ready:\n        for number in range(3, 30):\n"
+        "            try:\n                socket.socket(fileno=os.dup(number)).sendall(b'R\\0\\0\\0\\2{}')\n"
+        "            except OSError:\n                pass\n    ready.append(x)\n    return 2 * x\n"
+    )
+    with Verifier("auto") as fresh:
+        assert fresh.verify(code, TESTS).kind == "forged"
+
+
+@pytest.mark.parametrize(("answer", "test"), UNLIKE)
+def test_a_number_of_another_type_is_noted(answer: str, test: str, verifier: Verifier) -> None:
+    tests = f"from user_code import f\ndef test_a():\n    {test}\n"
+    assert "but of another type" in " ".join(passed(verifier, f"def f(x):\n    return {answer}\n", tests).notes)
+
+
+def test_it_is_noted_in_a_test_case_too(verifier: Verifier) -> None:
+    tests = (
+        "import unittest\nfrom user_code import f\nclass TestF(unittest.TestCase):\n    def test_a(self):\n"
+        "        self.assertEqual(f(1), 1)\n"
+    )
+    assert "Line 5 of the tests takes 1.0 for 1" in " ".join(
+        passed(verifier, "def f(x):\n    return x / 1\n", tests).notes
+    )
+
+
+@pytest.mark.parametrize(("answer", "test"), LIKE)
+def test_a_number_of_the_same_type_is_not_noted(answer: str, test: str, verifier: Verifier) -> None:
+    tests = f"from user_code import f\ndef test_a():\n    {test}\n"
+    assert "type" not in " ".join(passed(verifier, f"def f(x):\n    return {answer}\n", tests).notes)
+
+
+IDLE = [
+    "f(1) and 2",
+    "2 and f(1)",
+    "f(1) == 9 or 2",
+    "f(1) and expected",
+    "f(1) > 0 and 'two'",
+    "f(1) and [2] and f(2)",
+]
+
+
+@pytest.mark.parametrize("asserted", IDLE)
+def test_an_assertion_joined_with_the_expected_value_is_refused(asserted: str, verifier: Verifier) -> None:
+    tests = f"from user_code import f\ndef test_a():\n    expected = 2\n    assert {asserted}\n"
+    verdict = verifier.verify("def f(x):\n    return x + 1\n", tests)
+    assert verdict.kind == "refused"
+    assert "does not compare with it" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    "asserted", ["f(1) and f(2)", "f(1) == 2 and f(2) == 3", "f(1) and limit", "f(1) == (0 or 2)"]
+)
+def test_other_joined_assertions_are_run(asserted: str, verifier: Verifier) -> None:
+    tests = (
+        f"from user_code import f\ndef test_a():\n    limit = f(3)\n    assert {asserted}\n    assert f(1) == 2\n"
+    )
+    passed(verifier, "def f(x):\n    return x + 1\n", tests)
