@@ -27,6 +27,7 @@ FLOORS = (
     "integrations",
     "project",
     "heal",
+    "repository",
     "run",
     "telemetry",
     "loop",
@@ -45,6 +46,7 @@ FLOORS = (
     "settings",
     "events",
     "records",
+    "git",
     "files",
     "errors",
 )
@@ -185,7 +187,7 @@ def test_only_the_sandbox_starts_processes_but_for_pip_and_git() -> None:
         if {m.split(".")[0] for m, _ in imports_of(file)} & PROCESSES
     }
     assert {user for user in users if not user.startswith("sandbox/")} <= {
-        "heal/git.py",
+        "git.py",
         "llm_backends/weights.py",
     } | in_a_sandbox_already
 

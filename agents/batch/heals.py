@@ -11,9 +11,9 @@ from pathlib import Path
 from ..errors import UsageError
 from ..files import read_regular
 from ..heal.request import read_target
-from ..heal.tree import MOST_BYTES, files_below
 from ..records import fingerprint
 from ..records.heal import HealRequest
+from ..repository.tree import MOST_BYTES, files_below
 from ..spec.front_matter import Fields
 from .sources.item import Item
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..errors import Interrupted
 from ..records.heal import Answer, Call, Frame, Item, Observation, Symptom
+from ..repository.suite import cleaned
 from ..sandbox import Sandbox, SandboxLimits
 from ..storage.json_form import checked
 from ..syntax.clean_text import clean
@@ -27,7 +28,6 @@ from .call_process import Callee, CallProcess, CallStopped
 from .captured_call import CapturedCall, capture, is_method, read_call
 from .case import Case
 from .inside.calls import NotPlain
-from .script_run import cleaned
 from .tests_case import TestsCase
 
 Test = Callable[[Callable[..., Any]], object]

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..records.heal import Answer, Call, Observation
+from ..repository.tree import Tree
 from ..sandbox import Sandbox, SandboxLimits
 from ..syntax.encoding import encoded
 from .expectations import ExpectedCall
 from .script_run import Invocation, ScriptRun, run_script
-from .tree import Tree
 
 
 class Case(ABC):

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..repository.tree import Tree
 from ..sandbox.interpreter import Interpreter
 from .script_run import RaisedError
-from .tree import Tree
 
 _NETWORK_KINDS = frozenset({"gaierror", "herror", "URLError", "ConnectionError", "ConnectTimeout", "ConnectError",
                             "NewConnectionError", "MaxRetryError", "NameResolutionError"})  # fmt: skip

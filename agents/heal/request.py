@@ -12,6 +12,7 @@ from pathlib import Path
 from ..errors import UsageError
 from ..files import contained, read_regular
 from ..records.heal import HealRequest
+from ..repository.tree import Tree, files_below, never_changes, read_tree
 from ..sandbox import Sandbox, SandboxLimits
 from ..syntax.encoding import decoded
 from ..syntax.units import unit_named
@@ -21,7 +22,6 @@ from .expectations import read_calls, read_expectations
 from .script_run import Invocation
 from .scripts import ScriptCase
 from .tests_case import TestsCase
-from .tree import Tree, files_below, never_changes, read_tree
 
 _REFUSED = ("PATH", "HOME")
 _REFUSED_PREFIXES = ("LD_", "PYTHON", "DYLD_")

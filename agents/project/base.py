@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from ..errors import UsageError
-from ..heal.git import open_repository
+from ..git import open_repository
 from ..heal.script_run import ScriptRun
-from ..heal.tree import Tree, never_changes
+from ..repository.tree import Tree, never_changes
 from ..syntax.collection import is_test
 from ..syntax.encoding import decoded
 from ..syntax.source import parse

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ..errors import Interrupted, UsageError
 from ..heal.script_run import Invocation, ScriptRun, TestRun, run_script
-from ..heal.tree import Tree, never_changes, read_tree
+from ..repository.tree import Tree, never_changes, read_tree
 from ..sandbox import Sandbox, SandboxLimits
 from ..strength.mutants import mutants
 from ..syntax.clean_text import clean
