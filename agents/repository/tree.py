@@ -24,9 +24,9 @@ _NEVER_CHANGED = ("conftest.py", "test_*.py", "*_test.py", "setup.py")
 _NO_PACKAGES = ("docs", "doc", "examples", "benchmarks", "scripts", "tools", "src")
 _SECRETS = (".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "id_rsa*", "id_ed25519*", ".netrc", ".pypirc")
 """Files that are taken only when they are named."""
-_READ = tuple(
-    ".py .so .pyd .json .csv .tsv .txt .dat .bin .toml .yaml .yml .ini .cfg .xml .html .css .js .mo .npy .npz .gz .zip"
-    " .db .sqlite".split()
+_READ = (
+    *(".py", ".so", ".pyd", ".json", ".csv", ".tsv", ".txt", ".dat", ".bin", ".toml", ".yaml", ".yml", ".ini"),
+    *(".cfg", ".xml", ".html", ".css", ".js", ".mo", ".npy", ".npz", ".gz", ".zip", ".db", ".sqlite"),
 )
 """Of files that git ignores, those in a package that Python could import or read."""
 _MADE = re.compile(r"\..*|__pycache__|node_modules|build|dist|htmlcov|e?venv|work_dir")
