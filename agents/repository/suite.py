@@ -73,25 +73,21 @@ class SuiteJob:
 
 
 @dataclass(frozen=True, slots=True)
-class Crossing:
-    """An answer that crossed to a test: its number, the function, and the texts and ranks of other ones."""
-
-    number: int
-    function: str
-    others: tuple[tuple[str, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class TestRun:
     """How one test ended: passed, failed, skipped or missing. `asserted`: an assertion failed; `called` are the
-    functions that it called, as `path::line`; `lacks` is a module that could not be found."""
+    functions that it called, as `path::line`; `lacks` is a module that could not be found.
+
+    `crossed` answers went to the test, the last of the functions `crossings`; `given` is the text of the other
+    answer that it got."""
 
     outcome: str
     text: str = ""
     seconds: float = 0.0
     asserted: bool = False
     called: tuple[str, ...] = ()
-    crossings: tuple[Crossing, ...] = ()
+    crossings: tuple[str, ...] = ()
+    crossed: int = 0
+    given: str = ""
     lacks: str | None = None
 
 

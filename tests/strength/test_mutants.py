@@ -140,7 +140,8 @@ def test_what_decides_or_is_returned_is_changed_though_a_text_or_raised(body: st
 
 
 def test_a_change_within_a_function_is_that_function_within_its_classes() -> None:
-    code = "X = 3\nclass A:\n    @d\n    def f(self, n=1):\n        def g():\n            return n < 2\n        return g\n"
+    method = "    @d\n    def f(self, n=1):\n        def g():\n            return n < 2\n        return g\n"
+    code = f"X = 3\nclass A:\n{method}"
     inside = [mutant for mutant in mutants(code, 100) if mutant.names]
     assert {(mutant.names, mutant.first) for mutant in inside} == {(("A", "f"), 3)}
     assert (

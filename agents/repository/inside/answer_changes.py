@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
+    Other = tuple[str, Callable[[], Any]]
+
 other_answers: Any = importlib.import_module(f"{__package__}.test_process.other_answers")
 """The verifier's, which lie beside this in the sandbox."""
-VALUE, ASIDE, TYPE = other_answers.VALUE, other_answers.ASIDE, other_answers.TYPE
 _LEFT_ALONE = ("__new__", "__hash__", "__class_getitem__", "__init_subclass__", "__set_name__", "__del__")
 """Methods that fail by any other value, whatever the test asserts."""
-_MOST_OTHERS = 5
-_MOST_KEPT = 400
+MOST_KEPT = 100
+"""Of the functions that answered last, those whose names are told."""
 _MOST_FRAMES = 60
 
 
@@ -34,18 +35,18 @@ class Answers:
         self._below = place + os.sep
         self._tests = frozenset(self._below + path for path in test_files)
         self._wanted = wanted
-        self._count = 0
-        self._found: list[tuple[int, str, list[tuple[str, int]]]] = []
         self._busy = False
+        self._names: list[str] = []
+        self._given = ""
 
     def begin(self) -> None:
         """Start counting for a test."""
-        self._count = 0
-        self._found = []
+        self._names = []
+        self._given = ""
 
-    def end(self) -> list[tuple[int, str, list[tuple[str, int]]]]:
-        """Return the answers of the test: number, name of the function, texts and ranks of the others."""
-        return self._found
+    def end(self) -> dict[str, Any]:
+        """Return the functions that answered the test, in turn, and the text of the answer that it was given."""
+        return {"crossings": self._names[-MOST_KEPT:], "crossed": len(self._names), "given": self._given}
 
     def install(self, functions: Functions, wanted: Sequence[str]) -> None:
         """Have the functions that are `wanted`, as path::line, answer by way of this."""
@@ -57,56 +58,46 @@ class Answers:
                         code, function.__globals__, function.__name__, function.__defaults__, function.__closure__
                     )
                     original.__kwdefaults__ = function.__kwdefaults__
+                    original.__qualname__ = function.__qualname__
                     function.__code__ = _through(self._answer, original, code)
 
     def _answer(self, original: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self._busy or not self._crosses(sys._getframe(2)):
             return original(*args, **kwargs)
-        number, self._count = self._count, self._count + 1
-        changed = self._wanted is not None and self._wanted[0] == number
-        if self._wanted is not None and not changed:
+        self._names.append(original.__qualname__)
+        if self._wanted is None or self._wanted[0] != len(self._names) - 1:
             return original(*args, **kwargs)
-        others: list[tuple[str, int, Callable[[], Any]]] = []
         try:
             value = original(*args, **kwargs)
         except (StopIteration, StopAsyncIteration):
             raise
         except Exception as error:
-            others = list(_of_error(error))
-            if not changed:
-                self._keep(number, original, others)
+            found, other = self._chosen(_of_error(error))
+            if not found:
                 raise
-            return self._other(others)
+            return other()
         if inspect.iscoroutine(value):
-            return self._awaited(number, original, value, changed)
+            return self._awaited(original, value)
+        found, other = self._chosen(self._of_value(original, args, value))
+        return other() if found else value
+
+    async def _awaited(self, original: types.FunctionType, value: Any) -> Any:
+        result = await value
+        found, other = self._chosen(self._of_value(original, (), result))
+        return other() if found else result
+
+    def _chosen(self, others: Iterator[Other]) -> tuple[bool, Callable[[], Any]]:
+        """Return the other answer that is wanted, if there are as many."""
+        assert self._wanted is not None
         self._busy = True
         try:
-            others = list(self._of_value(original, args, value))
-        except Exception:
-            others = []
+            text, made = next(itertools.islice(others, self._wanted[1], None))
+        except Exception:  # of the project's own classes, or because there is no such answer
+            return False, object
         finally:
             self._busy = False
-        if not changed:
-            self._keep(number, original, others)
-            return value
-        return self._other(others)
-
-    async def _awaited(self, number: int, original: types.FunctionType, value: Any, changed: bool) -> Any:
-        result = await value
-        others = list(self._of_value(original, (), result))
-        if changed:
-            return self._other(others)
-        self._keep(number, original, others)
-        return result
-
-    def _keep(self, number: int, original: types.FunctionType, others: list[tuple[str, int, Any]]) -> None:
-        if len(self._found) < _MOST_KEPT:
-            told = [(text, rank) for text, rank, _ in others]
-            self._found.append((number, getattr(original, "__qualname__", original.__name__), told))
-
-    def _other(self, others: list[tuple[str, int, Callable[[], Any]]]) -> Any:
-        assert self._wanted is not None
-        return others[self._wanted[1]][2]()
+        self._given = f"{self._names[-1]} {text}"
+        return True, made
 
     def _crosses(self, frame: types.FrameType | None) -> bool:
         """Return True if the nearest frame of the project's files is one of its tests'."""
@@ -121,32 +112,30 @@ class Answers:
             frame = frame.f_back
         return False
 
-    def _of_value(
-        self, original: types.FunctionType, args: tuple[Any, ...], value: Any
-    ) -> Iterator[tuple[str, int, Callable[[], Any]]]:
-        """Yield other answers in place of a returned value: texts, ranks, and what makes each."""
+    def _of_value(self, original: types.FunctionType, args: tuple[Any, ...], value: Any) -> Iterator[Other]:
+        """Yield other answers in place of a returned value: texts, and what makes each. Those of another type show
+        nothing: a test that never looks at them may stumble over them."""
         if original.__name__ == "__init__":
-            if args:
-                yield from itertools.islice(self._of_object(args[0]), _MOST_OTHERS)
+            yield from self._of_object(args[0]) if args else ()
             return
         own = self._is_own(type(value)) and not isinstance(value, BaseException)
         made = other_answers.of_attributes(value) if own else other_answers.others_of(value)
-        rank = ASIDE if value is None else VALUE
-        others = list(itertools.islice(made, _MOST_OTHERS))
-        yield from ((f"returning {text}", rank, make) for text, make in others)
-        if value is not None:
-            yield "returning None", TYPE if others or own else VALUE, lambda: None
-        yield "raising an exception", TYPE, lambda: _raise(RuntimeError)
+        opaque = not own
+        for text, make in made:
+            opaque = False
+            yield f"returning {text}", make
+        if opaque:
+            yield "returning None", lambda: None
 
-    def _of_object(self, made: Any) -> Iterator[tuple[str, int, Callable[[], Any]]]:
+    def _of_object(self, made: Any) -> Iterator[Other]:
         """Yield other states of an object that was made: of each attribute another value."""
-        for name in getattr(made, "__dict__", ()):
+        for name in list(getattr(made, "__dict__", ())):
             for text, make in itertools.islice(other_answers.others_of(getattr(made, name)), 1):
 
                 def put(name: str = name, make: Callable[[], Any] = make) -> None:
                     object.__setattr__(made, name, make())
 
-                yield f"making an object whose {name} is {text}", VALUE, put
+                yield f"making an object whose {name} is {text}", put
 
     def _is_own(self, kind: type) -> bool:
         module = sys.modules.get(kind.__module__)
@@ -154,10 +143,10 @@ class Answers:
         return isinstance(path, str) and path.startswith(self._below)
 
 
-def _of_error(error: Exception) -> Iterator[tuple[str, int, Callable[[], Any]]]:
-    yield "returning None", VALUE, lambda: None
+def _of_error(error: Exception) -> Iterator[Other]:
+    yield "returning None", lambda: None
     other = LookupError if isinstance(error, RuntimeError) else RuntimeError
-    yield "raising another exception", VALUE, lambda: _raise(other)
+    yield "raising another exception", lambda: _raise(other)
 
 
 def _raise(kind: type[Exception]) -> None:

@@ -138,7 +138,7 @@ class SuiteSession:
                 self._test.update(outcome="failed", text=repr(error)[-_MOST_TEXT:])
             self._test.update(seconds=time.monotonic() - began, called=take())
             if self._answers is not None:
-                self._test["crossings"] = self._answers.end()
+                self._test.update(self._answers.end())
             emit(self._test)
             if job["first"] and self._test["outcome"] != "passed":
                 return
