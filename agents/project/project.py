@@ -91,7 +91,7 @@ class Project:
             runs, cold = self._runs(collected, faulty)
             first = runs[0]
             called = {name: frozenset(_functions(test.called)) for name, test in first.tests.items()}
-            passing = [name for name in first.tests if all(run.outcome(name) == "passed" for run in runs)]
+            passing = [name for name in first.tests if set(_outcomes(name, runs)) == {"passed"}]
             trial = Trial(suites, self._tree, first, collected, cold, self._end, self._say)
             self._say("the tests on changed answers")
             asked = [name for name in passing if called[name]]
@@ -159,14 +159,14 @@ class Project:
             if seed == 0:
                 return run_whole(self._suite, names, SuiteJob(limit, record=True), cold=cold)
             with closing(replace(self._suite, seed=seed)) as suite:
-                return run_whole(suite, names, SuiteJob(limit), cold=True)
+                return run_whole(suite, (), SuiteJob(limit), cold=True)
 
         with ThreadPoolExecutor(len(SEEDS) - 1) as pool:
             first, *others = pool.map(run, SEEDS)
-        unlike = [name for name in names if {each.outcome(name) for each in others} != {first.outcome(name)}]
+        unlike = [name for name in names if set(_outcomes(name, others)) - {first.outcome(name)}]
         if unlike and not cold:
             again = run_whole(self._suite, names, SuiteJob(limit, record=True), cold=True)
-            if cold := any({each.outcome(name) for each in others} == {again.outcome(name)} for name in unlike):
+            if cold := any(set(_outcomes(name, [again, *others])) == {again.outcome(name)} for name in unlike):
                 self._notes.append(
                     f"Each run is a process of its own: {len(unlike)} tests end otherwise in a fork, such as "
                     f"{clean(unlike[0])}."
@@ -191,7 +191,7 @@ class Project:
     ) -> TestFinding:
         path = name.partition("::")[0]
         line, text = test_places(path, self._tree.files.get(path, b"")).get(name.partition("[")[0], (1, None))
-        outcomes = [run.outcome(name) for run in runs]
+        outcomes = _outcomes(name, runs)
 
         def found(status: str, why: str) -> TestFinding:
             return TestFinding(clean(name), status, why, clean(path), line)  # type: ignore[arg-type]
@@ -255,6 +255,17 @@ def _has_plain_src(tree: Tree) -> bool:
 def _functions(called: Sequence[str]) -> list[str]:
     """Those of the project's code among the functions that a test called, as path::line."""
     return [each for each in called if not never_changes(each.partition("::")[0])]
+
+
+def _outcomes(name: str, runs: Sequence[SuiteRun]) -> list[str]:
+    """Return how a test ended in each run, but for those in which others of its function are: parameters that come
+    from a set are named otherwise under another hash seed."""
+    alike = name.partition("[")[0] + "["
+    return [
+        run.outcome(name)
+        for run in runs
+        if name in run.tests or not any(other.startswith(alike) for other in run.tests)
+    ]
 
 
 def _asserts(dump: str) -> bool:

@@ -96,13 +96,15 @@ class SuiteRun:
     """The tests of a job in the order of their ends, by pytest's ids (`clean` them before showing).
 
     `ended` is how it came to its end: `ended`, `died`, `late`, `too much` (records), or what brought the server
-    down; `unchangeable` says why the change could not be made."""
+    down; `unchangeable` says why the change could not be made, `planned` are the tests of a job that names none.
+    """
 
     tests: Mapping[str, TestRun]
     ended: str
     exit_code: int | None = None
     output: str = ""
     unchangeable: str = ""
+    planned: tuple[str, ...] = ()
     seconds: float = 0.0
 
     def outcome(self, name: str) -> str:
@@ -283,6 +285,8 @@ def _as_run(records: Sequence[Mapping[str, Any]], ended: str) -> SuiteRun:
         elif "exit" in record:
             last |= {"exit_code": record["exit"] if type(record["exit"]) is int else None}
             last["output"] = clean(str(record.get("output", "")))
+        elif "planned" in record and isinstance(record["planned"], list):
+            last["planned"] = tuple(each for each in record["planned"] if isinstance(each, str))
         elif "unchangeable" in record:
             last["unchangeable"] = clean(str(record["unchangeable"]))
     return SuiteRun(tests, ended, **last)

@@ -55,8 +55,8 @@ def alike(suite: Suite) -> Suites:
 
 
 def run_whole(suite: Suite, names: Sequence[str], job: SuiteJob, *, cold: bool = False) -> SuiteRun:
-    """Run all of `names` as `job` says. A test that ends the process, or does not end, has failed; those after it
-    run in another fork."""
+    """Run all of `names` (none: every test) as `job` says. A test that ends the process, or does not end, has
+    failed; those after it run in another fork."""
     end = time.monotonic() + job.seconds
     found: dict[str, TestRun] = {}
     left = list(names)
@@ -65,7 +65,8 @@ def run_whole(suite: Suite, names: Sequence[str], job: SuiteJob, *, cold: bool =
         seconds = max(_LEAST_SECONDS, (end - time.monotonic()) / 2)
         run = suite.run(replace(job, tests=tuple(left), seconds=seconds), cold=cold)
         found |= run.tests
-        left = [name for name in left if name not in found]
+        names = names or run.planned
+        left = [name for name in names if name not in found]
         if not left or time.monotonic() > end or run.ended == "ended":
             break
         why = f"it did not end within {seconds:.0f} s" if run.ended == "late" else "it ended the process"

@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 import time
+from contextlib import ExitStack
 
 from .answer_changes import Answers
 from .function_changes import Functions, Unchangeable
@@ -34,7 +35,8 @@ class SuiteSession:
         self._emit = emit
         self.serve: Callable[..., None] | None = None
         self._test: dict[str, Any] = {}
-        self._at_import: list[str] = []
+        self._collecting = ExitStack()
+        self._take: Callable[[], list[str]] = list
         self._functions: Functions | None = None
         self._answers: Answers | None = None
 
@@ -45,11 +47,9 @@ class SuiteSession:
         chosen = self._job["paths"] or self._task["paths"]
         arguments = [*options, *self._task["options"], *chosen]
         sys.argv = ["pytest", *arguments]
-        if self.serve is None:
-            return int(pytest.main(arguments, plugins=[plugin]))
-        with reached_by(self._place) as take:
-            self._take = take
-            return int(pytest.main(arguments, plugins=[plugin]))
+        if self.serve is not None:
+            self._take = self._collecting.enter_context(reached_by(self._place))
+        return int(pytest.main(arguments, plugins=[plugin]))
 
     def tell_collection_error(self, node: str, error: BaseException | None, text: str) -> None:
         """Tell of a file that can't be collected."""
@@ -63,6 +63,7 @@ class SuiteSession:
             self._run(session, self._job, self._emit)
             return
         called = self._take()
+        self._collecting.close()
         self._functions = Functions(self._place)
         gc.freeze()
         self._emit(
@@ -100,7 +101,12 @@ class SuiteSession:
         named: dict[str, list[Any]] = {}
         for item in session.items:
             named.setdefault(item.nodeid, []).append(item)
-        items = [item for name in job["tests"] for item in named.get(name, ())] if job["tests"] else session.items
+        items = [item for name in job["tests"] for item in named.get(name, ())]
+        if not job["tests"]:
+            items = session.items
+            emit({"planned": [item.nodeid for item in items]})
+        if job["change"] is not None or job["functions"]:
+            self._functions = self._functions or Functions(self._place)
         if job["change"] is not None and self._functions is not None:
             try:
                 self._functions.change(job["change"])
@@ -108,9 +114,9 @@ class SuiteSession:
                 emit({"unchangeable": str(reason)})
                 return
         if job["crossings"] or job["answer"] is not None:
-            assert self._functions is not None
             self._answers = Answers(self._place, self._task["test_files"], job["answer"])
-            self._answers.install(self._functions, job["functions"])
+            if self._functions is not None:
+                self._answers.install(self._functions, job["functions"])
         following = [*items[1:], None]
         if not job["record"]:
             self._each(items, following, job, emit, list)
