@@ -13,8 +13,8 @@ from ..files import read_regular
 from ..heal.request import read_target
 from ..records import fingerprint
 from ..records.heal import HealRequest
-from ..repository.tree import MOST_BYTES, files_below
 from ..spec.front_matter import Fields
+from ..worktree.tree import MOST_BYTES, files_below
 from .sources.item import Item
 
 

@@ -16,6 +16,8 @@ from ..storage.atomic import write_atomically
 from ..terminal.console import Console
 from .ending import handled
 
+_PROGRESS_SECONDS = 5.0
+
 
 def verify_project(
     root: Path,
@@ -39,7 +41,7 @@ def verify_project(
     with (
         handled(ends),
         closing(open_sandbox(sandbox, open_interpreter(python))) as box,
-        console.counting(None, "steps") as count,
+        console.counting(None, "steps", every=_PROGRESS_SECONDS) as count,
     ):
         try:
             report = Project(root, paths, box, seconds, cancelled.is_set, count).report(base)

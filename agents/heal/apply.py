@@ -10,10 +10,10 @@ from pathlib import Path
 
 from ..errors import StorageFailed, UsageError
 from ..files import contained, read_regular
-from ..git import git_root, uncommitted
 from ..records.heal import WrittenFile
 from ..storage.atomic import make_names_last, replace_atomically
 from ..storage.user_file import UserFile, read_user_file
+from ..worktree.git import git_root, uncommitted
 
 BACKUP = ".heal-backup"
 _BACKUP = re.compile(r"\.heal-backup(\.\d+)?$")

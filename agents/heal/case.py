@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..records.heal import Answer, Call, Observation
-from ..repository.tree import Tree
 from ..sandbox import Sandbox, SandboxLimits
 from ..syntax.encoding import encoded
+from ..worktree.tree import Tree
 from .expectations import ExpectedCall
 from .script_run import Invocation, ScriptRun, run_script
 

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..repository.tree import Tree
 from ..sandbox.interpreter import Interpreter
+from ..worktree.tree import Tree
 from .script_run import RaisedError
 
 _NETWORK_KINDS = frozenset({"gaierror", "herror", "URLError", "ConnectionError", "ConnectTimeout", "ConnectError",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..records.heal import Place, Symptom
-from ..repository.tree import never_changes
 from ..syntax.units import unit_at, unit_named, whole_file
+from ..worktree.tree import never_changes
 
 MOST_PLACES = 3
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from ..errors import UsageError
 from ..files import contained, read_regular
 from ..records.heal import HealRequest
-from ..repository.tree import Tree, files_below, never_changes, read_tree
 from ..sandbox import Sandbox, SandboxLimits
 from ..syntax.encoding import decoded
 from ..syntax.units import unit_named
 from ..verifier import inside_bytecode
+from ..worktree.tree import Tree, files_below, never_changes, read_tree
 from .call_process import STAND_INS
 from .expectations import read_calls, read_expectations
 from .script_run import Invocation

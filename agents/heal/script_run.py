@@ -18,11 +18,11 @@ from ..errors import Interrupted
 from ..records import Stopped
 from ..records.heal import Answer, Call, Frame
 from ..repository.suite import cleaned
-from ..repository.tree import Tree
 from ..sandbox import Ended, Job, Sandbox, SandboxLimits
 from ..sandbox.interpreter import LENDING
 from ..storage.json_form import checked
 from ..syntax.clean_text import clean
+from ..worktree.tree import Tree
 
 _PROGRAMS = ("__init__", "script_process", "script_main", "tests_main", "report", "calls", "answers")
 _INSIDE = Path(__file__).with_name("inside")

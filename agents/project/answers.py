@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ..repository.suite import Suite, SuiteJob, SuiteRun, TestRun
 from ..repository.suites import run_whole
@@ -14,15 +14,20 @@ from .trial import MOST_MUTANTS, Trial, notices
 _MOST_ANSWERS = 8
 _MOST_OTHERS = 3
 """Of the last answers to a test so many are changed, each so often, until it notices one."""
+_OTHER_ERROR = "raising another exception"
+"""Ends the text of an answer in place of an error."""
 _MOST_CHANGES = 12
 """Changes of the code for a test that notices no other answer."""
 
 
-def blind_tests(trial: Trial, called: Mapping[str, frozenset[str]]) -> tuple[dict[str, str], int]:
+def blind_tests(
+    trial: Trial, called: Mapping[str, frozenset[str]], expects_errors: Callable[[str], bool]
+) -> tuple[dict[str, str], int]:
     """Return why each of the tests in `called` that can't fail can't, and how many there was no time for.
 
     A test counts if it fails on one other answer to it, or if an assertion of it fails on a change of the code
-    that it calls: it may look at what the code leaves behind, not at what it returns.
+    that it calls: it may look at what the code leaves behind, not at what it returns. Nothing is said of one that
+    expects an error which no answer to it is: Python raises it, where the code lacks an operation.
     """
     if trial.left <= 0:
         return {}, len(called)
@@ -36,7 +41,7 @@ def blind_tests(trial: Trial, called: Mapping[str, frozenset[str]]) -> tuple[dic
 
     def tried(suite: Suite, name: str) -> str | None:
         """Why a test can't fail; empty where it can, None where no time is left."""
-        missed = ""
+        missed, raised = "", False
         own, limit = tuple(called[name]), trial.limit([name], recorded)
         for answer in _answers(recorded.tests[name]):
             done = trial.timed(suite, SuiteJob(limit, (name,), functions=own, answer=answer))
@@ -45,8 +50,8 @@ def blind_tests(trial: Trial, called: Mapping[str, frozenset[str]]) -> tuple[dic
             given = done.tests[name].given if name in done.tests else "an answer"
             if given and notices(done, [name]):
                 return ""
-            missed = missed or given
-        if not missed:
+            missed, raised = missed or given, raised or given.endswith(_OTHER_ERROR)
+        if not missed or (expects_errors(name) and not raised):
             return ""
         crossing = {*recorded.tests[name].crossings}
         for done in changes.runs(suite, name, called[name], crossing):

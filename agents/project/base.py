@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from ..errors import UsageError
-from ..git import open_repository
 from ..repository.suite import SuiteRun
-from ..repository.tree import Tree, never_changes
 from ..syntax.collection import is_test
 from ..syntax.encoding import decoded
 from ..syntax.source import parse
+from ..worktree.git import open_repository
+from ..worktree.tree import Tree, never_changes
 
 _MOST_COMPARED = 25_000_000
 """Pairs of lines; where there are more, all between the first and the last change count as new."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from ..repository.suite import Suite, SuiteJob, SuiteRun
-from ..repository.tree import never_changes
 from ..strength.mutants import Mutant, mutants
 from ..syntax.clean_text import clean
 from ..syntax.encoding import decoded
+from ..worktree.tree import never_changes
 from .base import Base, function_starts, texts_of
 from .records import Change, Mutation
 from .trial import MOST_MUTANTS, Trial, notices

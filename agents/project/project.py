@@ -17,9 +17,9 @@ from pathlib import Path
 from ..errors import UsageError
 from ..repository.suite import Collected, Suite, SuiteJob, SuiteRun
 from ..repository.suites import alike, run_whole
-from ..repository.tree import Tree, never_changes, packages_of, read_tree
 from ..sandbox import Sandbox
 from ..syntax.clean_text import clean
+from ..worktree.tree import Tree, never_changes, packages_of, read_tree
 from .answers import blind_tests
 from .base import gone, read_base, test_places, uncalled
 from .mutation import measured
@@ -67,6 +67,7 @@ class Project:
         self._end = self._began + seconds
         self._say = say
         self._notes: list[str] = []
+        self._places: dict[str, Mapping[str, tuple[int, str]]] = {}
         options = ["-o", "pythonpath=src ."] if _has_plain_src(self._tree) else []
         told = _settings(self._tree)
         for module, used, switch in _SWITCHED_OFF:
@@ -95,7 +96,9 @@ class Project:
             trial = Trial(suites, self._tree, first, collected, cold, self._end, self._say)
             self._say("the tests on changed answers")
             asked = [name for name in passing if called[name]]
-            blind, untried = blind_tests(trial.sooner(_SHARE), {name: called[name] for name in asked})
+            blind, untried = blind_tests(
+                trial.sooner(_SHARE), {name: called[name] for name in asked}, self._expects_errors
+            )
             findings = tuple(self._finding(name, runs, called, blind) for name in first.tests)
             before = None
             if base is not None and base.tests:
@@ -190,7 +193,7 @@ class Project:
         blind: Mapping[str, str],
     ) -> TestFinding:
         path = name.partition("::")[0]
-        line, text = test_places(path, self._tree.files.get(path, b"")).get(name.partition("[")[0], (1, None))
+        line, text = self._place(name)
         outcomes = _outcomes(name, runs)
 
         def found(status: str, why: str) -> TestFinding:
@@ -210,6 +213,16 @@ class Project:
         if not called[name]:
             return found("calls no code", "it calls no function of the project")
         return found("counts", "")
+
+    def _place(self, name: str) -> tuple[int, str | None]:
+        """Return the line of a test and its text, a dump of its tree; None where it is no function of a file."""
+        path = name.partition("::")[0]
+        if path not in self._places:
+            self._places[path] = test_places(path, self._tree.files.get(path, b""))
+        return self._places[path].get(name.partition("[")[0], (1, None))
+
+    def _expects_errors(self, name: str) -> bool:
+        return "raises" in (self._place(name)[1] or "").lower()
 
     def _left(self) -> float:
         return max(_LEAST_SECONDS, self._end - time.monotonic())

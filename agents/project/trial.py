@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 from ..repository.suite import Collected, FunctionChange, Suite, SuiteJob, SuiteRun
 from ..repository.suites import Suites
-from ..repository.tree import Tree
 from ..strength.mutants import Mutant
 from ..syntax.encoding import encoded
+from ..worktree.tree import Tree
 
 MOST_MUTANTS = 1000
 """Changes of one file."""

@@ -21,7 +21,7 @@ from ..sandbox import Job, Running, Sandbox, SandboxLimits
 from ..storage.json_form import checked
 from ..syntax.clean_text import clean
 from ..verifier.inside_bytecode import programs
-from .tree import Tree, never_changes, packages_of
+from ..worktree.tree import Tree, never_changes, packages_of
 
 _INSIDE = Path(__file__).with_name("inside")
 _OF_SANDBOX = Path(__file__).parents[1] / "sandbox" / "inside"

@@ -18,10 +18,10 @@ from agents.errors import UsageError
 from agents.heal.request import read_target
 from agents.heal.request import tests_case as case_of_tests
 from agents.records.heal import HealRequest
-from agents.repository.tree import read_tree
 from agents.sandbox import open_sandbox
 from agents.spec import read_modules
 from agents.storage.user_file import read_user_file
+from agents.worktree.tree import read_tree
 
 from ..support.commands import greenloop
 from .conftest import Heals

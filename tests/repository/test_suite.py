@@ -10,8 +10,8 @@ import pytest
 
 from agents.repository.suite import FunctionChange, Suite, SuiteJob
 from agents.repository.suites import run_whole
-from agents.repository.tree import read_tree
 from agents.sandbox import Sandbox, open_sandbox
+from agents.worktree.tree import read_tree
 
 pytestmark = pytest.mark.thorough
 

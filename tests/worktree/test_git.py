@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from agents.errors import UsageError
-from agents.git import Repository, git_root, open_repository, uncommitted
 from agents.project.base import read_base
-from agents.repository.tree import read_tree
+from agents.worktree.git import Repository, git_root, open_repository, uncommitted
+from agents.worktree.tree import read_tree
 
-from .support.commands import greenloop
+from ..support.commands import greenloop
 
 CODE = "def f():\n    return 1\n"
 TESTS = "from s import f\n\n\ndef test_f():\n    assert f() == 1\n"

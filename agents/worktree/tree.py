@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..errors import UsageError
 from ..files import read_regular
-from ..git import git_root, open_repository
+from .git import git_root, open_repository
 
 MOST_FILES = 2000
 MOST_BYTES = 32 << 20

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from .errors import UsageError
-from .files import contained, read_regular
+from ..errors import UsageError
+from ..files import contained, read_regular
 
 _SECONDS = 20
 _MOST_OUTPUT = 256 << 20
