@@ -16,9 +16,8 @@ from typing import Any
 
 from ..errors import Interrupted
 from ..records.heal import Answer, Call, Frame, Item, Observation, Symptom
-from ..repository.suite import cleaned
 from ..sandbox import Sandbox, SandboxLimits
-from ..storage.json_form import checked
+from ..storage.json_form import checked, cleaned
 from ..syntax.clean_text import clean
 from ..syntax.encoding import decoded, encoded
 from ..syntax.source import parse

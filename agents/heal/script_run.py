@@ -17,10 +17,9 @@ from typing import Any, Literal
 from ..errors import Interrupted
 from ..records import Stopped
 from ..records.heal import Answer, Call, Frame
-from ..repository.suite import cleaned
 from ..sandbox import Ended, Job, Sandbox, SandboxLimits
 from ..sandbox.interpreter import LENDING
-from ..storage.json_form import checked
+from ..storage.json_form import checked, cleaned
 from ..syntax.clean_text import clean
 from ..worktree.tree import Tree
 

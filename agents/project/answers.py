@@ -9,6 +9,7 @@ from ..repository.suites import run_whole
 from ..strength.mutants import Mutant, mutants
 from ..syntax.clean_text import clean
 from ..syntax.encoding import decoded
+from ..verifier.inside.suite_process.answers import SILENT
 from .trial import MOST_MUTANTS, Trial, notices
 
 _MOST_ANSWERS = 8
@@ -71,8 +72,11 @@ def blind_tests(
 
 
 def _answers(test: TestRun) -> Iterator[tuple[int, int]]:
-    """Yield the number of an answer, and of another one in its place: of the last answers first."""
-    for other in range(_MOST_OTHERS):
+    """Yield the number of an answer, and of another one in its place: of the last answers first.
+
+    What the code says beside its answers is tried last.
+    """
+    for other in (*range(_MOST_OTHERS), SILENT):
         for number in reversed(range(max(0, test.crossed - _MOST_ANSWERS), test.crossed)):
             yield number, other
 

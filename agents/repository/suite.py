@@ -18,14 +18,14 @@ from typing import Any
 
 from ..errors import Interrupted
 from ..sandbox import Job, Running, Sandbox, SandboxLimits
-from ..storage.json_form import checked
+from ..storage.json_form import checked, cleaned
 from ..syntax.clean_text import clean
 from ..verifier.inside_bytecode import programs
 from ..worktree.tree import Tree, never_changes, packages_of
 
 _INSIDE = Path(__file__).with_name("inside")
 _OF_SANDBOX = Path(__file__).parents[1] / "sandbox" / "inside"
-_OWN = ("suite_start", "suite_server", "suite_session", "function_changes", "answer_changes", "reached")
+_OWN = ("suite_start", "suite_server", "suite_session", "function_changes", "reached")
 _LENT = ("kernel", "processes")
 _MOST_LINE = 48 << 20
 _LATE_SECONDS = 8.0
@@ -105,7 +105,6 @@ class SuiteRun:
     output: str = ""
     unchangeable: str = ""
     planned: tuple[str, ...] = ()
-    seconds: float = 0.0
 
     def outcome(self, name: str) -> str:
         """Return how a test ended."""
@@ -193,7 +192,7 @@ class _Server:
             "packages": sorted(packages_of(suite.tree)),
             "test_files": [path for path in suite.tree.files if never_changes(path)],
         }
-        files = programs("test_process", interpreter)
+        files = programs("test_process", interpreter) | programs("suite_process", interpreter)
         files |= {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _OWN}
         files |= {
             f"inside/{name}.py": (_OF_SANDBOX / f"{name}.py").read_bytes() for name in ("kernel", "processes")
@@ -290,15 +289,3 @@ def _as_run(records: Sequence[Mapping[str, Any]], ended: str) -> SuiteRun:
         elif "unchangeable" in record:
             last["unchangeable"] = clean(str(record["unchangeable"]))
     return SuiteRun(tests, ended, **last)
-
-
-def cleaned(told: Any) -> Any:
-    """Return JSON values with every text in them cleaned."""
-    match told:
-        case str():
-            return clean(told)
-        case list():
-            return list(map(cleaned, told))
-        case dict():
-            return {clean(key): cleaned(each) for key, each in told.items()}
-    return told

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
+import io
 import itertools
+import logging
 import os
 import sys
 import types
+import warnings
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 
-from .function_changes import Functions
+from ..test_process.other_answers import of_attributes, others_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     Other = tuple[str, Callable[[], Any]]
 
-other_answers: Any = importlib.import_module(f"{__package__}.test_process.other_answers")
-"""The verifier's, which lie beside this in the sandbox."""
+SILENT = -1
+"""In place of the number of another answer: the same one, and nothing printed, warned of or logged."""
 _LEFT_ALONE = ("__new__", "__hash__", "__class_getitem__", "__init_subclass__", "__set_name__", "__del__")
 """Methods that fail by any other value, whatever the test asserts."""
 MOST_KEPT = 100
@@ -48,10 +51,10 @@ class Answers:
         """Return the functions that answered the test, in turn, and the text of the answer that it was given."""
         return {"crossings": self._names[-MOST_KEPT:], "crossed": len(self._names), "given": self._given}
 
-    def install(self, functions: Functions, wanted: Sequence[str]) -> None:
-        """Have the functions that are `wanted`, as path::line, answer by way of this."""
+    def install(self, functions: Mapping[str, Sequence[types.FunctionType]], wanted: Sequence[str]) -> None:
+        """Have those of `functions`, by path::line, that are `wanted` answer by way of this."""
         for name in wanted:
-            for function in functions.at.get(name, ()):
+            for function in functions.get(name, ()):
                 if function.__name__ not in _LEFT_ALONE and function.__code__.co_filename not in self._tests:
                     code = function.__code__
                     original = types.FunctionType(
@@ -67,6 +70,10 @@ class Answers:
         self._names.append(original.__qualname__)
         if self._wanted is None or self._wanted[0] != len(self._names) - 1:
             return original(*args, **kwargs)
+        if self._wanted[1] == SILENT:
+            self._given = f"{self._names[-1]} saying nothing"
+            with _silence():
+                return original(*args, **kwargs)
         try:
             value = original(*args, **kwargs)
         except (StopIteration, StopAsyncIteration):
@@ -119,7 +126,7 @@ class Answers:
             yield from self._of_object(args[0]) if args else ()
             return
         own = self._is_own(type(value)) and not isinstance(value, BaseException)
-        made = other_answers.of_attributes(value) if own else other_answers.others_of(value)
+        made = of_attributes(value) if own else others_of(value)
         opaque = not own
         for text, make in made:
             opaque = False
@@ -130,7 +137,7 @@ class Answers:
     def _of_object(self, made: Any) -> Iterator[Other]:
         """Yield other states of an object that was made: of each attribute another value."""
         for name in list(getattr(made, "__dict__", ())):
-            for text, make in itertools.islice(other_answers.others_of(getattr(made, name)), 1):
+            for text, make in itertools.islice(others_of(getattr(made, name)), 1):
 
                 def put(name: str = name, make: Callable[[], Any] = make) -> None:
                     object.__setattr__(made, name, make())
@@ -147,6 +154,19 @@ def _of_error(error: Exception) -> Iterator[Other]:
     yield "returning None", lambda: None
     other = LookupError if isinstance(error, RuntimeError) else RuntimeError
     yield "raising another exception", lambda: _raise(other)
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Keep what is printed, warned of and logged from the tests."""
+    sink, disabled = io.StringIO(), logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with redirect_stdout(sink), redirect_stderr(sink), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(disabled)
 
 
 def _raise(kind: type[Exception]) -> None:
