@@ -28,6 +28,7 @@ FLOORS = (
     "project",
     "repairing",
     "healing",
+    "repository",
     "run",
     "telemetry",
     "loop",
@@ -47,6 +48,7 @@ FLOORS = (
     "checked",
     "events",
     "records",
+    "worktree",
     "files",
     "errors",
 )
@@ -187,7 +189,7 @@ def test_only_the_sandbox_starts_processes_but_for_pip_and_git() -> None:
         if {m.split(".")[0] for m, _ in imports_of(file)} & PROCESSES
     }
     assert {user for user in users if not user.startswith("sandbox/")} <= {
-        "healing/git.py",
+        "worktree/git.py",
         "llm_backends/weights.py",
     } | in_a_sandbox_already
 
@@ -209,7 +211,7 @@ READERS = {
     "healing/script_run.py": "greenloop's own files",
     "judge/track_record.py": "greenloop's own files",
     "llm_backends/weights.py": "the user's cache of weights",
-    "project/project.py": "greenloop's own files",
+    "repository/suite.py": "greenloop's own files",
     "roles/prompt.py": "greenloop's own files",
     "strength/coverage_job.py": "greenloop's own files",
     "ui/server.py": "greenloop's own files",

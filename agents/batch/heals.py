@@ -11,10 +11,10 @@ from pathlib import Path
 from ..errors import UsageError
 from ..files import read_regular
 from ..healing.request import resolved
-from ..healing.tree import MOST_BYTES, files_below
 from ..records import fingerprint
 from ..records.heal import HealRequest
 from ..spec.front_matter import Fields
+from ..worktree.tree import MOST_BYTES, files_below
 from .sources.item import Item
 
 

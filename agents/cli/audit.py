@@ -15,6 +15,8 @@ from ..terminal.console import Console
 from .ending import handled
 from .verify import warn_without_sandbox, with_verdict
 
+_PROGRESS_SECONDS = 5.0
+
 
 def audit(
     root: Annotated[Path, Parameter(name="DIR")] = Path(),
@@ -66,7 +68,7 @@ def audit(
         with (
             handled(ends),
             closing(open_sandbox(where.sandbox, open_interpreter(where.python))) as box,
-            console.counting(None, "steps") as count,
+            console.counting(None, "steps", every=_PROGRESS_SECONDS) as count,
         ):
             try:
                 report = Project(root, tests, box, seconds, cancelled.is_set, count).report(base)

@@ -13,7 +13,7 @@ from ..files import contained, read_regular
 from ..records.heal import WrittenFile
 from ..storage.atomic import make_names_last, replace_atomically
 from ..storage.user_file import UserFile, read_user_file
-from .git import git_root, uncommitted
+from ..worktree.git import git_root, uncommitted
 
 BACKUP = ".heal-backup"
 _BACKUP = re.compile(r"\.heal-backup(\.\d+)?$")

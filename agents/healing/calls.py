@@ -17,7 +17,7 @@ from typing import Any
 from ..errors import Interrupted
 from ..records.heal import Answer, Call, Frame, Item, Observation, Symptom
 from ..sandbox import Sandbox, SandboxLimits
-from ..storage.json_form import checked
+from ..storage.json_form import checked, cleaned
 from ..syntax.clean_text import clean
 from ..syntax.encoding import decoded, encoded
 from ..syntax.source import parse
@@ -27,7 +27,6 @@ from .call_process import Callee, CallProcess, CallStopped
 from .captured_call import CapturedCall, capture, is_method, read_call
 from .case import Case
 from .inside.calls import NotPlain
-from .script_run import cleaned
 from .tests_case import TestsCase
 
 Test = Callable[[Callable[..., Any]], object]

@@ -10,9 +10,9 @@ from functools import cached_property
 from ..records.heal import Answer, Call, Observation
 from ..sandbox import Sandbox, SandboxLimits
 from ..syntax.encoding import encoded
+from ..worktree.tree import Tree
 from .expectations import ExpectedCall
 from .script_run import Invocation, ScriptRun, run_script
-from .tree import Tree
 
 
 class Case(ABC):

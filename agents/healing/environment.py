@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..sandbox.interpreter import Interpreter
+from ..worktree.tree import Tree
 from .script_run import RaisedError
-from .tree import Tree
 
 _NETWORK_KINDS = frozenset({"gaierror", "herror", "URLError", "ConnectionError", "ConnectTimeout", "ConnectError",
                             "NewConnectionError", "MaxRetryError", "NameResolutionError"})  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ..records.heal import Place, Symptom
 from ..syntax.units import unit_at, unit_named, whole_file
-from .tree import never_changes
+from ..worktree.tree import never_changes
 
 MOST_PLACES = 3
 

@@ -16,12 +16,12 @@ from ..sandbox import Sandbox, SandboxLimits
 from ..syntax.encoding import decoded
 from ..syntax.units import unit_named
 from ..verifier import inside_bytecode
+from ..worktree.tree import Tree, files_below, never_changes, read_tree
 from .call_process import STAND_INS
 from .expectations import read_calls, read_expectations
 from .script_run import Invocation
 from .scripts import ScriptCase
 from .tests_case import TestsCase
-from .tree import Tree, files_below, never_changes, read_tree
 
 _REFUSED = ("PATH", "HOME")
 _REFUSED_PREFIXES = ("LD_", "PYTHON", "DYLD_")

@@ -19,9 +19,9 @@ from ..records import Stopped
 from ..records.heal import Answer, Call, Frame
 from ..sandbox import Ended, Job, Sandbox, SandboxLimits
 from ..sandbox.interpreter import LENDING
-from ..storage.json_form import checked
+from ..storage.json_form import checked, cleaned
 from ..syntax.clean_text import clean
-from .tree import Tree
+from ..worktree.tree import Tree
 
 _PROGRAMS = ("__init__", "script_process", "script_main", "tests_main", "report", "calls", "answers")
 _INSIDE = Path(__file__).with_name("inside")
@@ -176,18 +176,6 @@ def _as_run(ended: Ended, told: bytes, before: Mapping[str, bytes]) -> ScriptRun
         )
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return ScriptRun(**head)
-
-
-def cleaned(told: Any) -> Any:
-    """Return JSON values with every text in them cleaned."""
-    match told:
-        case str():
-            return clean(told)
-        case list():
-            return list(map(cleaned, told))
-        case dict():
-            return {clean(key): cleaned(each) for key, each in told.items()}
-    return told
 
 
 def _changed(files: Mapping[str, Any], before: Mapping[str, bytes]) -> dict[str, str]:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from ..errors import UsageError
-from ..healing.git import open_repository
-from ..healing.script_run import ScriptRun
-from ..healing.tree import Tree, never_changes
+from ..repository.suite import SuiteRun
 from ..syntax.collection import is_test
 from ..syntax.encoding import decoded
 from ..syntax.source import parse
+from ..worktree.git import open_repository
+from ..worktree.tree import Tree, never_changes
 
 _MOST_COMPARED = 25_000_000
 """Pairs of lines; where there are more, all between the first and the last change count as new."""
@@ -119,7 +119,7 @@ def function_starts(text: str) -> dict[int, int]:
     return found
 
 
-def uncalled(tree: Tree, base: Base, run: ScriptRun) -> list[str]:
+def uncalled(tree: Tree, base: Base, run: SuiteRun) -> list[str]:
     """Functions with new or changed lines that no test calls, as path:line."""
     called = {function for test in run.tests.values() for function in test.called}
     found: dict[str, None] = {}
@@ -134,7 +134,7 @@ def uncalled(tree: Tree, base: Base, run: ScriptRun) -> list[str]:
     return list(found)
 
 
-def gone(tree: Tree, base: Base, before: ScriptRun, now: ScriptRun) -> tuple[str, ...]:
+def gone(tree: Tree, base: Base, before: SuiteRun, now: SuiteRun) -> tuple[str, ...]:
     """Tests that pass at the base, on the code of now, and are not there any more or skipped; a test that was only
     renamed or moved is still there."""
     there = {name.partition("[")[0] for name in now.tests}

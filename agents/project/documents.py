@@ -12,6 +12,7 @@ from ..syntax.clean_text import clean, for_markdown, for_xml
 from .records import BAD, Change, ProjectReport
 
 _MOST_ROWS = 50
+_MOST_SURVIVORS = 10
 
 
 def document(report: ProjectReport) -> dict[str, Any]:
@@ -29,9 +30,12 @@ def sentences(report: ProjectReport) -> Iterator[str]:
         yield f"{name}: it passes at {report.base} and is gone or skipped now"
     for change in report.weakened:
         yield f"{shown(change)}: {change.noticed_before} noticed it at {report.base}, and no test does now"
-    for change in report.mutation.survivors:
-        if change.noticed_before is None:
-            yield f"{shown(change)}: no test notices it"
+    others = [change for change in report.mutation.survivors if change.noticed_before is None]
+    for change in others[:_MOST_SURVIVORS]:
+        run = f"of {len(change.tests)} tests that run it none" if change.tests else "no test runs it, and none"
+        yield f"{shown(change)}: {run} notices it"
+    if len(others) > _MOST_SURVIVORS:
+        yield f"{len(others) - _MOST_SURVIVORS} more changes that no test notices: --json has them all"
     yield from report.notes
 
 

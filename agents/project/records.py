@@ -22,24 +22,29 @@ class TestFinding:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A small change of the code, at `path` and `line`, that no test noticed. `noticed_before` names the test that
-    noticed it at the base."""
+    """A small change of the code, at `path` and `line`, that no test noticed; `tests` are those that run the line.
+    `noticed_before` names the test that noticed it at the base."""
 
     path: str
     line: int
     before: str
     after: str
     noticed_before: str | None = None
+    tests: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """How many changes there are, how many were tried, and how many of those a test noticed."""
+    """How many changes there are, how many were tried, and how many of those a test noticed.
+
+    Survivors are those that no test did, on the lines that most tests run first; `not_compared` of them were not
+    tried on the tests of the base."""
 
     made: int = 0
     tried: int = 0
     noticed: int = 0
     survivors: tuple[Change, ...] = ()
+    not_compared: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,8 @@ class SandboxLimits:
 class Job:
     """One Python program to run: `argv` follows the interpreter (`["-I", "/src/main.py"]`); `files` (relative
     path -> content) appear read-only under /src; the working directory is an empty writable /box.
-    `channels` are file descriptors of this process that the program inherits under the same numbers.
+    `channels` are file descriptors of this process that the program inherits under the same numbers. At `place`,
+    an absolute path, one more writable file system is there where the backend has a mount namespace.
 
     A backend without a mount namespace keeps /src and /box elsewhere and rewrites elements of `argv` that are
     or begin with `/src/` or `/box/`; a program finds its files by its own `__file__` and the working directory.
@@ -52,6 +53,7 @@ class Job:
     limits: SandboxLimits = SandboxLimits()
     channels: Sequence[int] = ()
     stdin: bytes = b""
+    place: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

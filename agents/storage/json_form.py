@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..syntax.clean_text import clean
+
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
@@ -22,6 +24,18 @@ def dumped(record: object, *, indent: int | None = None) -> str:
     """The JSON text of a dataclass."""
     text: str = _adapter(type(record)).dump_json(record, indent=indent).decode("utf-8")
     return text
+
+
+def cleaned(told: Any) -> Any:
+    """Return JSON values with every text in them cleaned."""
+    match told:
+        case str():
+            return clean(told)
+        case list():
+            return list(map(cleaned, told))
+        case dict():
+            return {clean(key): cleaned(each) for key, each in told.items()}
+    return told
 
 
 _ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}

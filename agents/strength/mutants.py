@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import copy
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice, zip_longest
 from types import CodeType
 
 from ..records import Survivor
+from ..syntax.definitions import Function, first_line
 from ..syntax.source import compiled, parse, unparse
 from .operators import replacements
 from .sites import Site, sites
@@ -17,11 +21,27 @@ MOST = 30
 LONGEST_SHOWN = 110
 
 
+_one_at_a_time = threading.Lock()
+"""A change is written out by way of the tree that all changes of a module share."""
+
+
 @dataclass(frozen=True, slots=True)
 class Mutant(Survivor):
-    """A change, and `code`, the whole module with it, in the layout of `plain_layout`."""
+    """A change of a module; `write` makes the text of the whole with it.
 
-    code: str
+    Of a change within a function that is within no other, `function` is the text of that within its classes and
+    without decorators, `names` are theirs and its own, `first` its first line. Else `names` is empty.
+    """
+
+    write: Callable[[], str] = field(repr=False, compare=False)
+    function: str = field(default="", repr=False)
+    names: tuple[str, ...] = ()
+    first: int = 0
+
+    @property
+    def code(self) -> str:
+        """The whole module with the change, in the layout of `plain_layout`."""
+        return self.write()
 
     @property
     def survivor(self) -> Survivor:
@@ -31,7 +51,11 @@ class Mutant(Survivor):
 
 def plain_layout(code: str) -> str:
     """The module in the layout of its mutants, without comments. Raises ValueError where it isn't Python."""
-    return unparse(parse(code)) + "\n"
+    return _written(parse(code))
+
+
+def _written(node: ast.AST) -> str:
+    return unparse(node) + "\n"
 
 
 def mutants(code: str, most: int = MOST) -> tuple[Mutant, ...]:
@@ -57,17 +81,59 @@ def mutants_of(code: str, survivors: Sequence[Survivor]) -> tuple[Mutant, ...]:
 
 
 def _made(code: str) -> Iterator[Mutant]:
+    """A change is written and compiled with the function or statement that it is in: all else stays as it is."""
     tree = parse(code)
-    known = [_substance(compiled(unparse(tree)))]
-    for change in _changes(tree):
-        mutant = _mutant(tree, *change)
+    units = _units(tree)
+    known: set[tuple[int, object]] = set()
+    for site, node in _changes(tree):
+        unit = units[id(site.scope.function or site.statement)]
+        number = id(unit.node)
+        if (number, None) not in known:
+            known |= {(number, None), (number, _substance(compiled(unit.text())))}
+        mutant = _mutant(tree, unit, site, node)
         try:
-            substance = _substance(compiled(mutant.code))
+            substance = (number, _substance(compiled(mutant.function)))
         except ValueError:
             continue
         if substance not in known:
-            known.append(substance)
+            known.add(substance)
             yield mutant
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """A function within no other, in the classes called `names`; or an outermost statement."""
+
+    node: ast.stmt
+    names: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        """Write it out, a function within its classes and without decorators."""
+        if not isinstance(self.node, Function):
+            return _written(self.node)
+        node: ast.stmt = copy.copy(self.node)
+        node.decorator_list = []  # type: ignore[attr-defined]
+        for name in reversed(self.names):
+            node = ast.ClassDef(name, [], [], [node], [])
+        return _written(node)
+
+
+def _units(tree: ast.Module) -> dict[int, _Unit]:
+    """Return the unit of each outermost function, and of each statement outside of them, by its `id`."""
+    found: dict[int, _Unit] = {}
+
+    def collect(node: ast.AST, top: ast.stmt, names: tuple[str, ...]) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.stmt):
+                found[id(child)] = _Unit(top)
+            if isinstance(child, Function):
+                found[id(child)] = _Unit(child, names)
+            else:
+                collect(child, top, (*names, child.name) if isinstance(child, ast.ClassDef) else names)
+
+    for statement in tree.body:
+        collect(ast.Module([statement], []), statement, ())
+    return found
 
 
 def _changes(tree: ast.Module) -> Iterator[tuple[Site, ast.AST]]:
@@ -86,20 +152,28 @@ def _spread(count: int) -> list[int]:
     return sorted(range(count), key=lambda index: int(f"{index:0{width}b}"[::-1], 2))
 
 
-def _mutant(tree: ast.Module, site: Site, node: ast.AST) -> Mutant:
+def _mutant(tree: ast.Module, unit: _Unit, site: Site, node: ast.AST) -> Mutant:
     own = site.node
     before = _shown(site.statement)
     removed = isinstance(node, ast.Pass)
-    site.put(node)
-    try:
-        code = unparse(tree) + "\n"
-        after = "" if removed else _shown(node if own is site.statement else site.statement)
-    finally:
-        site.put(own)
+
+    def changed(write: Callable[[], str]) -> str:
+        with _one_at_a_time:
+            site.put(node)
+            try:
+                return write()
+            finally:
+                site.put(own)
+
+    text = changed(unit.text)
+    after = "" if removed else changed(lambda: _shown(node if own is site.statement else site.statement))
     if max(len(before), len(after)) > LONGEST_SHOWN and not removed:
         before, after = _shown(own), _shown(node)
     line = getattr(own, "lineno", site.statement.lineno)
-    return Mutant(line, _cut(before), _cut(after), code)
+    whole = partial(changed, lambda: _written(tree))
+    function = site.scope.function
+    names = () if function is None else (*unit.names, function.name)
+    return Mutant(line, _cut(before), _cut(after), whole, text, names, first_line(unit.node))
 
 
 def _shown(node: ast.AST) -> str:

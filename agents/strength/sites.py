@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..syntax.collection import is_main_guard, last_name
+from ..syntax.definitions import Function
 
 LONGEST_TABLE = 6
 """Constants in a row of which each is a place of its own; of a longer table only the first and the last are."""
@@ -24,7 +25,9 @@ _LEFT_ALONE: dict[type[ast.AST], frozenset[str]] = {
 }
 """Fields that hold types, messages and patterns."""
 _OF_TYPES = frozenset({"TypeVar", "ParamSpec", "TypeVarTuple", "NewType", "NamedTuple", "namedtuple", "TypedDict"})
-_OF_MESSAGES = frozenset({"print", "debug", "info", "warning", "warn", "error", "exception", "critical", "log"})
+_OF_MESSAGES = frozenset({"debug", "info", "warning", "warn", "error", "exception", "critical", "log"})
+_FOR_PEOPLE = frozenset({"help", "description", "epilog", "usage", "metavar", "doc", "reason", "msg", "message"})
+"""Keyword arguments that hold text for people: of parsers of arguments, fields, marks and errors."""
 _LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 
 
@@ -36,6 +39,10 @@ class Scope:
     name: str
     first_bound: dict[str, int]
     integers: frozenset[str]
+    messages: frozenset[str]
+    """Names that only exceptions and logs use."""
+    function: Function | None = None
+    """The outermost function that it is within, or is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +71,12 @@ class Site:
 
 
 def sites(tree: ast.Module) -> Iterator[Site]:
-    """Every site of a module, in source order; none in docstrings, annotations, code for type checkers, messages
-    of exceptions and logs, `__main__` blocks, and statements that can't be reached."""
-    yield from _block(tree, "body", _scope("", tree))
+    """Every site of a module, in source order; none in docstrings, annotations, code for type checkers, texts
+    that only people read (help, messages of exceptions and logs), `__main__` blocks, and what can't be reached."""
+    yield from _block(tree, "body", _scope("", tree, None))
 
 
-def _scope(name: str, node: ast.AST) -> Scope:
+def _scope(name: str, node: ast.AST, function: Function | None) -> Scope:
     first_bound: dict[str, int] = {}
     integers: set[str] = set()
     for inner in ast.walk(node):
@@ -78,7 +85,39 @@ def _scope(name: str, node: ast.AST) -> Scope:
         elif isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
             first_bound[inner.id] = min(inner.lineno, first_bound.get(inner.id, inner.lineno))
         integers.update(_counted(inner))
-    return Scope(name, first_bound, frozenset(integers))
+    return Scope(name, first_bound, frozenset(integers), _messages(node), function)
+
+
+def _messages(node: ast.AST) -> frozenset[str]:
+    """Return the names that are read in `raise` and in calls for messages, and nowhere else."""
+    told: set[int] = set()
+    reads: list[ast.Name] = []
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Raise) or _is_message(inner):
+            told.update(map(id, ast.walk(inner)))
+        elif isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
+            reads.append(inner)
+    elsewhere = {read.id for read in reads if id(read) not in told}
+    return frozenset(read.id for read in reads) - elsewhere
+
+
+def _is_message(node: ast.AST) -> bool:
+    """Return True for a statement that only tells people something."""
+    match node:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="write", value=stream))):
+            return last_name(stream) == "stderr"
+        case ast.Expr(value=ast.Call(func=function)):
+            return last_name(function) in _OF_MESSAGES
+    return False
+
+
+def _is_text(value: ast.expr) -> bool:
+    match value:
+        case ast.Call(func=ast.Attribute(value=inner)) | ast.BinOp(left=inner):
+            return _is_text(inner)
+        case ast.Constant(value=text):
+            return isinstance(text, str)
+    return isinstance(value, ast.JoinedStr)
 
 
 def _counted(node: ast.AST) -> Iterator[str]:
@@ -103,38 +142,47 @@ def _is_integer(value: ast.expr) -> bool:
 
 def _block(parent: ast.AST, field: str, scope: Scope) -> Iterator[Site]:
     for index, statement in enumerate(getattr(parent, field)):
-        if not _passed_over(statement):
+        if not _passed_over(statement, scope):
             yield Site(parent, field, index, statement, scope)
             yield from _below(statement, statement, scope)
         if isinstance(statement, _LEAVES):
             return
 
 
-def _passed_over(statement: ast.stmt) -> bool:
+def _passed_over(statement: ast.stmt, scope: Scope) -> bool:
+    if _is_message(statement):
+        return True
     match statement:
-        case ast.Expr(value=ast.Constant()):
+        case ast.Expr(value=ast.Constant() | ast.Call(func=ast.Name(id="print"))):
             return True
-        case ast.Expr(value=ast.Call(func=function)):
-            return last_name(function) in _OF_MESSAGES
         case ast.If():
             return is_main_guard(statement) or last_name(statement.test) == "TYPE_CHECKING"
         case ast.Assign(targets=[ast.Name(id=name)], value=value):
             of_types = isinstance(value, ast.Call) and last_name(value.func) in _OF_TYPES
-            return of_types or (name.startswith("__") and name.endswith("__"))
+            return (
+                of_types
+                or (name in scope.messages and _is_text(value))
+                or (name.startswith("__") and name.endswith("__"))
+            )
         case ast.AnnAssign(annotation=annotation):
             return last_name(annotation) == "TypeAlias"
     return type(statement).__name__ == "TypeAlias"
 
 
 def _below(node: ast.AST, statement: ast.stmt, scope: Scope) -> Iterator[Site]:
+    body = scope
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        scope = _scope(f"{scope.name}.{node.name}".lstrip("."), node)
+        function = scope.function or (None if isinstance(node, ast.ClassDef) else node)
+        body = _scope(f"{scope.name}.{node.name}".lstrip("."), node, function)
+        scope = replace(body, function=scope.function)  # defaults are no part of the function's code
+    if isinstance(node, ast.keyword) and node.arg in _FOR_PEOPLE:
+        return
     for field, value in ast.iter_fields(node):
         if field in _LEFT_ALONE.get(type(node), ()):
             continue
         if isinstance(value, list):
             if value and isinstance(value[0], ast.stmt):
-                yield from _block(node, field, scope)
+                yield from _block(node, field, body)
             else:
                 yield from _items(node, field, statement, scope)
         elif isinstance(value, ast.AST):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -250,16 +252,25 @@ class Console:
         return tried
 
     @contextmanager
-    def counting(self, total: int | None, what: str) -> Iterator[Callable[[str], None]]:
-        """Count to `total` (None: it isn't known) while the body runs: a bar on a terminal, a line for each
-        elsewhere.
+    def counting(self, total: int | None, what: str, *, every: float = 0.0) -> Iterator[Callable[[str], None]]:
+        """Count to `total` (None: it isn't known) while the body runs: a bar on a terminal, elsewhere a line for
+        each but for those that come within `every` seconds of the last.
 
         The body calls the function it gets with a line on each finished thing; from any thread.
         """
         if not self.err.is_terminal or in_ci():
             done = itertools.count(1)
             of = what if total is None else f"of {total} {what}"
-            yield lambda line: self.err.print(f"{next(done)} {of}: {line}")
+            last = -math.inf
+
+            def tell(line: str) -> None:
+                nonlocal last
+                count, now = next(done), time.monotonic()
+                if now - last >= every:
+                    last = now
+                    self.err.print(f"{count} {of}: {line}")
+
+            yield tell
             return
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 

@@ -20,7 +20,7 @@ Side = Literal["test_process", "code_process"]
 _FOLDER = Path(__file__).with_name("inside")
 
 
-def programs(side: Side | Literal["call_process"], interpreter: Interpreter) -> dict[str, bytes]:
+def programs(side: Side | Literal["call_process", "suite_process"], interpreter: Interpreter) -> dict[str, bytes]:
     """The modules that one process needs and the file that starts them, under a job's paths."""
     files = {"inside/start.py": (_FOLDER / "start.py").read_bytes(), "inside/lending.py": LENDING.read_bytes()}
     as_bytecode = bytes.fromhex(interpreter.magic) == importlib.util.MAGIC_NUMBER

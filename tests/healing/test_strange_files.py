@@ -17,11 +17,11 @@ from agents.batch.heals import heal_content
 from agents.errors import UsageError
 from agents.healing.request import resolved
 from agents.healing.request import tests_case as case_of_tests
-from agents.healing.tree import read_tree
 from agents.records.heal import HealRequest
 from agents.sandbox import open_sandbox
 from agents.spec import read_modules
 from agents.storage.user_file import read_user_file
+from agents.worktree.tree import read_tree
 
 from ..support.commands import greenloop
 from ..support.heals import Heals

@@ -13,6 +13,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from agents.project.documents import sentences
+from agents.project.records import Change, Mutation, ProjectReport
+
 from ..support.commands import greenloop, in_background
 
 CODE = """
@@ -260,3 +263,84 @@ def test_an_interrupted_verification_leaves_nothing_and_says_so(project: Path) -
         _, err = process.communicate(timeout=20)
     assert (process.returncode, "Traceback" in err) == (130, False)
     assert "Interrupted" in err
+
+
+ERRORS = """
+import pytest
+from shop import Cart, old, pick, shout
+
+def test_error_of_the_code():
+    with pytest.raises(TypeError):
+        pick([1, 2])[1.0]
+
+def test_error_of_python():
+    with pytest.raises(TypeError):
+        Cart() < Cart()
+
+def test_left_behind():
+    cart = Cart()
+    cart.add(1)
+    assert len(cart.items) == 1
+
+def test_warning():
+    with pytest.deprecated_call():
+        old(1)
+
+def test_printed(capsys):
+    shout("a")
+    assert capsys.readouterr().out == "A\\n"
+"""
+PICK = """
+import warnings
+
+class pick:
+    def __init__(self, items):
+        self.items = items
+
+    def __getitem__(self, index):
+        return self.items[index]
+
+
+def old(number):
+    warnings.warn("old is old", DeprecationWarning)
+    return number
+
+
+def shout(text):
+    print(text.upper())
+"""
+
+
+@pytest.mark.thorough
+def test_tests_that_expect_an_error_or_look_at_what_is_said_or_left_behind_count(project: Path) -> None:
+    (project / "src" / "shop" / "__init__.py").write_text(CODE + PICK)
+    (project / "tests" / "test_shop.py").write_text(ERRORS)
+    _, document = verified(project)
+    found = statuses(document)
+    assert found == dict.fromkeys(found, "counts")
+    assert len(found) == 5
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("test", "said"),
+    [
+        ("import shop.made_by_the_build", "-m pip install -e"),
+        ("import no_such_package", "is not installed for"),
+        ("import shop, sys, json; sys.modules['shop'] = json; import shop\ndef test_a(): pass", "and not from"),
+    ],
+)
+def test_what_can_not_be_imported_is_one_sentence_with_the_way_out(project: Path, test: str, said: str) -> None:
+    (project / "tests" / "test_shop.py").write_text(f"{test}\n")
+    done = greenloop(project, "audit")
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert said in " ".join(done.stderr.split())
+
+
+def test_ten_survivors_are_shown_those_first_whose_lines_most_tests_run() -> None:
+    changes = [Change("a.py", line, "x", "y", tests=("t",) * (20 - line)) for line in range(12)]
+    report = ProjectReport("p", None, (), mutation=Mutation(12, 12, 0, tuple(changes)))
+    lines = list(sentences(report))
+    assert len(lines) == 11
+    assert lines[0] == "a.py:0: `x` -> `y`: of 20 tests that run it none notices it"
+    assert lines[-1] == "2 more changes that no test notices: --json has them all"

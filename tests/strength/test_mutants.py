@@ -120,6 +120,39 @@ def test_nothing_is_changed_in_docstrings_types_messages_main_blocks_and_dead_co
     assert touched == {11, 12, 13, 14, 15, 16, 17, 19, 21, 26}
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "text = 'no ' + 'such thing'\n    raise ValueError(text)",
+        "text = f'{a} is wrong: %s' % b\n    log.warning(text)",
+        "p.add_argument(a, help='show it', metavar='N')",
+        "sys.stderr.write('gone')",
+        "return Option(a, help=f'one of {b}')",
+    ],
+)
+def test_texts_that_only_people_read_are_left_alone(body: str) -> None:
+    assert {after for _, after in of_body(body)} <= {"", "return None"}
+
+
+@pytest.mark.parametrize("body", ["code = a + 1\n    raise Exit(code)", "text = 'yes'\n    return text"])
+def test_what_decides_or_is_returned_is_changed_though_a_text_or_raised(body: str) -> None:
+    assert {after for _, after in of_body(body)} - {"", "return None"}
+
+
+def test_a_change_within_a_function_is_that_function_within_its_classes() -> None:
+    method = "    @d\n    def f(self, n=1):\n        def g():\n            return n < 2\n        return g\n"
+    code = f"X = 3\nclass A:\n{method}"
+    inside = [mutant for mutant in mutants(code, 100) if mutant.names]
+    assert {(mutant.names, mutant.first) for mutant in inside} == {(("A", "f"), 3)}
+    assert (
+        "class A:\n\n    def f(self, n=1):\n\n        def g():\n            return n <= 2\n        return g\n"
+        in {mutant.function for mutant in inside}
+    )
+    assert {mutant.after for mutant in mutants(code, 100) if not mutant.names} == {
+        "X = 4", "X = 2", "def f(self, n=2):", "def f(self, n=0):",
+    }  # fmt: skip
+
+
 def test_code_that_compiles_to_the_same_is_no_mutant() -> None:
     assert ("while 1:", "while 2:") not in changes("def f():\n    while 1:\n        g()\n")
 

@@ -12,7 +12,16 @@ from ...errors import SandboxUnavailable
 from ..host.command import Command
 from ..host.descriptors import readable
 from ..host.disk import ScratchMeter
-from ..host.limits import BOOTSTRAP, CORE_BYTES, environment, resource_limits, scratch, worker_argv, worker_files
+from ..host.limits import (
+    BOOTSTRAP,
+    CORE_BYTES,
+    depth,
+    environment,
+    resource_limits,
+    scratch,
+    worker_argv,
+    worker_files,
+)
 from ..host.supervision import Supervised
 from ..host.watchdog import Watchdog
 from ..interface import Job, Sandbox, SandboxLimits
@@ -51,7 +60,7 @@ class Bubblewrap(Sandbox):
         interpreter = self.interpreter
         contents = {name: readable(content) for name, content in job.files.items()}
         filter_input = readable(seccomp.program())
-        options = self._options(job.limits, contents)
+        options = self._options(job.limits, contents, place=job.place)
         uid = str(spare_uid()) if self._as_root else "-"
 
         def argv(report: int) -> list[str]:
@@ -60,7 +69,7 @@ class Bubblewrap(Sandbox):
             return [self._program, *options, "--seccomp", str(filter_input), "--", *inside]
 
         command = Command(argv, inherited=job.channels, own=(filter_input, *contents.values()))
-        watchdog = Watchdog(job.limits, ScratchMeter(dict(scratch(job.limits))), network_buffers)
+        watchdog = Watchdog(job.limits, ScratchMeter(dict(scratch(job.limits, job.place))), network_buffers)
         return Supervised(command, job.limits, job.stdin, watchdog)
 
     def launch_worker(self, modules: Sequence[str], programs: Mapping[str, bytes], control: int) -> Supervised:
@@ -75,7 +84,9 @@ class Bubblewrap(Sandbox):
         command = Command(argv, inherited=(control,), own=tuple(contents.values()))
         return Supervised(command, SandboxLimits(), b"", None)
 
-    def _options(self, limits: SandboxLimits, contents: dict[str, int], *, worker: bool = False) -> list[str]:
+    def _options(
+        self, limits: SandboxLimits, contents: dict[str, int], *, worker: bool = False, place: str | None = None
+    ) -> list[str]:
         options = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
         options += ["--hostname", "sandbox", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
         if self._as_root:
@@ -92,20 +103,21 @@ class Bubblewrap(Sandbox):
         if not worker:
             # bwrap's own init is the same user with as few privileges, and so its memory would lie open here.
             options += ["--perms", "0555", "--size", "4096", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1"]
-        for path, size in scratch(limits):  # before the trees: an interpreter may live below one of them
-            options += ["--perms", "1777", "--size", str(size), "--tmpfs", path]
-        options += _mounts(self.interpreter)
+        options += _mounts(self.interpreter, scratch(limits, place))
         options += _files(contents)
         return [*options, "--chdir", "/box", "--remount-ro", "/dev", "--remount-ro", "/"]
 
 
-def _mounts(interpreter: Interpreter) -> list[str]:
-    """Options for the read-only trees; a missing parent would become 0700, so each is made before."""
+def _mounts(interpreter: Interpreter, writable: Sequence[tuple[str, int]]) -> list[str]:
+    """Options for the writable file systems and the read-only trees; a missing parent would become 0700, so each
+    is made before."""
     options: list[str] = []
     made: set[str] = set()
-    for tree in interpreter.trees:
-        options += _parents(tree, made)
-        options += ["--ro-bind", tree, tree]
+    mounts = [(path, ["--perms", "1777", "--size", str(size), "--tmpfs", path]) for path, size in writable]
+    mounts += [(tree, ["--ro-bind", tree, tree]) for tree in interpreter.trees]
+    # An interpreter may live below a writable one, and a project below a tree.
+    for path, mount in sorted(mounts, key=lambda mount: depth(mount[0])):
+        options += _parents(path, made) + mount
     for path, target in interpreter.links:
         options += ["--symlink", target, path]
     return options

@@ -50,7 +50,7 @@ def job_order(
         "landlock": landlock,
         "own_pid": OWN_PID,
         "filter": program,
-        "writable": scratch(job.limits),
+        "writable": scratch(job.limits, job.place),
         "box": "/box",
     }
 

@@ -154,6 +154,7 @@ class Connection:
             "files": dict(job.files),
             "limits": asdict(job.limits),
             "stdin": job.stdin,
+            "place": job.place,
             "channels": channels,
         }
         with self._lock:

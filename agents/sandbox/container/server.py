@@ -136,7 +136,8 @@ class _Server:
         return ends
 
     def _run(self, number: int, order: dict[str, Any], ends: dict[int, socket.socket]) -> Ended:
-        job = Job(order["argv"], order["files"], SandboxLimits(**order["limits"]), list(ends), order["stdin"])
+        limits = SandboxLimits(**order["limits"])
+        job = Job(order["argv"], order["files"], limits, list(ends), order["stdin"], order["place"])
         with self._launching:  # one at a time may take the numbers that the host's channels have
             for descriptor, end in ends.items():
                 os.dup2(end.fileno(), descriptor, inheritable=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from ..interface import SandboxLimits
 from ..interpreter import Interpreter
@@ -41,9 +41,15 @@ def environment(home: str = "/box", temporary: str = "/tmp") -> dict[str, str]:
     return {**own, **dict.fromkeys(_ONE_THREAD, "1")}
 
 
-def scratch(limits: SandboxLimits) -> list[tuple[str, int]]:
+def scratch(limits: SandboxLimits, place: str | None = None) -> list[tuple[str, int]]:
     """Return the writable file systems of a job that has its own: path and size in bytes."""
-    return [("/dev/shm", _SHARED_MEMORY_BYTES), ("/tmp", limits.disk_bytes), ("/box", limits.disk_bytes)]
+    paths = ["/tmp", "/box", *([place] if place is not None else [])]
+    return [("/dev/shm", _SHARED_MEMORY_BYTES), *((path, limits.disk_bytes) for path in paths)]
+
+
+def depth(path: str) -> int:
+    """Return how deep a path lies: what is mounted at a deeper one comes later, or it would be hidden."""
+    return len(PurePosixPath(path).parts)
 
 
 def worker_files(programs: Mapping[str, bytes]) -> dict[str, bytes]:

@@ -67,11 +67,14 @@ def enter_new_root(order: Mapping[str, Any], *, hide_init: bool) -> None:
     size = 1 << 20 | sum(len(content) + 8192 for content in order["files"].values())
     kernel.mount("tmpfs", "/new", "tmpfs", _PLAIN, f"mode=0755,size={size}")
     os.umask(0o022)
-    for path, size in order["writable"]:  # first: an interpreter may live below one of them
-        mount_scratch("/new" + path, size)
-    for tree in order["trees"]:
-        _bind("/old" + tree, "/new" + tree)
-        kernel.forbid_writing("/new" + tree, below=True)
+    sizes = dict(order["writable"])
+    # An interpreter may live below a writable one, and a project below a tree.
+    for path in sorted([*sizes, *order["trees"]], key=lambda path: path.count("/")):
+        if path in sizes:
+            mount_scratch("/new" + path, sizes[path])
+        else:
+            _bind("/old" + path, "/new" + path)
+            kernel.forbid_writing("/new" + path, below=True)
     for path, target in order["links"]:
         os.symlink(target, "/new" + path)
     _make_devices()

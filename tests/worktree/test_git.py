@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from agents.errors import UsageError
-from agents.healing.git import Repository, git_root, open_repository, uncommitted
-from agents.healing.tree import read_tree
 from agents.project.base import read_base
+from agents.worktree.git import Repository, git_root, open_repository, uncommitted
+from agents.worktree.tree import read_tree
 
 from ..support.commands import greenloop
 

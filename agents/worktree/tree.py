@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import tarfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -20,8 +21,19 @@ MOST_BYTES = 32 << 20
 _NEVER = (".git", ".hg", ".svn", "__pycache__", "node_modules", ".venv", "work_dir")
 """Folders that no case needs: history, what is made anew, and other programs' packages."""
 _NEVER_CHANGED = ("conftest.py", "test_*.py", "*_test.py", "setup.py")
+_NO_PACKAGES = ("docs", "doc", "examples", "benchmarks", "scripts", "tools", "src")
 _SECRETS = (".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "id_rsa*", "id_ed25519*", ".netrc", ".pypirc")
 """Files that are taken only when they are named."""
+_READ = (
+    *(".py", ".so", ".pyd", ".json", ".csv", ".tsv", ".txt", ".dat", ".bin", ".toml", ".yaml", ".yml", ".ini"),
+    *(".cfg", ".xml", ".html", ".css", ".js", ".mo", ".npy", ".npz", ".gz", ".zip", ".db", ".sqlite"),
+)
+"""Of files that git ignores, those in a package that Python could import or read."""
+_MADE = re.compile(r"\..*|__pycache__|node_modules|build|dist|htmlcov|e?venv|work_dir")
+"""Folders in a package of which git ignores everything for a reason."""
+_PRIVATE = re.compile(r"secret|credential|passw|private|(^|[._-])(local|token)([._-]|$)")
+_METADATA = ("PKG-INFO", "entry_points.txt", "top_level.txt", "requires.txt", "SOURCES.txt")
+"""Of an `.egg-info` folder, which an editable install may be told by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +58,8 @@ class Tree:
 
 
 def read_tree(root: Path, named: Sequence[str], extra: Mapping[str, Path]) -> Tree:
-    """Read the files of the folder `root`: what git tracks or does not ignore, or else everything but what no
-    program needs; at most 2,000 files and 32 MiB.
+    """Read the files of the folder `root`: what git tracks or does not ignore, with what it ignores in packages
+    and Python could import or read, or else everything but what no program needs; at most 2,000 files and 32 MiB.
 
     `named` are always taken; so is `extra`, files from elsewhere by their path in the tree. Raises UsageError
     where those alone are too much, or can't be read.
@@ -90,9 +102,42 @@ def _candidates(root: Path) -> list[str]:
                     return nested | repository.ignored(asked)
 
                 paths = [*repository.index, *files_below(root, ignored)]
+                paths += _made_in_packages(root, paths)
     real = root.resolve()
     found = dict.fromkeys(path for path in paths or files_below(root) if _is_taken(real, path))
     return sorted(found, key=lambda path: (path.count("/"), path))
+
+
+def _made_in_packages(root: Path, known: Sequence[str]) -> Iterator[str]:
+    """Yield the files in the packages among `known` that are not known, and that Python could import or read."""
+
+    def unwanted(asked: list[str]) -> set[str]:
+        return {path for path in asked if path[-1] == "/" and _MADE.fullmatch(Path(path).name)}
+
+    packages = {Path(path).parent.as_posix() for path in known if path.endswith("/__init__.py")}
+    metadata = {
+        each.relative_to(root).as_posix() for top in (root, root / "src") for each in top.glob("*.egg-info")
+    }
+    taken = {*known}
+    for folder in sorted(packages | metadata):
+        if str(Path(folder).parent) in packages:
+            continue
+        for below in files_below(root / folder, unwanted):
+            path = f"{folder}/{below}"
+            name = Path(below).name
+            wanted = name in _METADATA if folder in metadata else name.endswith(_READ)
+            if wanted and path not in taken and not _PRIVATE.search(below.lower()):
+                yield path
+
+
+def packages_of(tree: Tree) -> set[str]:
+    """Return the names by which the modules and packages of a project are imported, from its folder or `src`."""
+    found = set()
+    for path in tree.files:
+        head, _, rest = path.removeprefix("src/").partition("/")
+        if path.endswith(".py") and not never_changes(path):
+            found.add(head if rest else head.removesuffix(".py"))
+    return {name for name in found if name.isidentifier() and name not in _NO_PACKAGES}
 
 
 def files_below(root: Path, ignored: Callable[[list[str]], set[str]] = lambda paths: set()) -> Iterator[str]:

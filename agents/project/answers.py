@@ -1,0 +1,110 @@
+"""Finds the tests that pass whatever the code answers them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from ..repository.suite import Suite, SuiteJob, SuiteRun, TestRun
+from ..repository.suites import run_whole
+from ..strength.mutants import Mutant, mutants
+from ..syntax.clean_text import clean
+from ..syntax.encoding import decoded
+from ..verifier.inside.suite_process.answers import SILENT
+from .trial import MOST_MUTANTS, Trial, notices
+
+_MOST_ANSWERS = 8
+_MOST_OTHERS = 3
+"""Of the last answers to a test so many are changed, each so often, until it notices one."""
+_OTHER_ERROR = "raising another exception"
+"""Ends the text of an answer in place of an error."""
+_MOST_CHANGES = 12
+"""Changes of the code for a test that notices no other answer."""
+
+
+def blind_tests(
+    trial: Trial, called: Mapping[str, frozenset[str]], expects_errors: Callable[[str], bool]
+) -> tuple[dict[str, str], int]:
+    """Return why each of the tests in `called` that can't fail can't, and how many there was no time for.
+
+    A test counts if it fails on one other answer to it, or if an assertion of it fails on a change of the code
+    that it calls: it may look at what the code leaves behind, not at what it returns. Nothing is said of one that
+    expects an error which no answer to it is: Python raises it, where the code lacks an operation.
+    """
+    if trial.left <= 0:
+        return {}, len(called)
+    functions = tuple(sorted({each for functions in called.values() for each in functions}))
+    job = SuiteJob(trial.limit(tuple(called), trial.first), functions=functions, crossings=True)
+    recorded = run_whole(trial.suites.all[0], tuple(called), job, cold=trial.cold)
+    asked = [name for name, test in recorded.tests.items() if test.outcome == "passed" and test.crossings]
+    untried = 0
+    blind: dict[str, str] = {}
+    changes = _Changes(trial)
+
+    def tried(suite: Suite, name: str) -> str | None:
+        """Why a test can't fail; empty where it can, None where no time is left."""
+        missed, raised = "", False
+        own, limit = tuple(called[name]), trial.limit([name], recorded)
+        for answer in _answers(recorded.tests[name]):
+            done = trial.timed(suite, SuiteJob(limit, (name,), functions=own, answer=answer))
+            if done is None:
+                return None
+            given = done.tests[name].given if name in done.tests else "an answer"
+            if given and notices(done, [name]):
+                return ""
+            missed, raised = missed or given, raised or given.endswith(_OTHER_ERROR)
+        if not missed or (expects_errors(name) and not raised):
+            return ""
+        crossing = {*recorded.tests[name].crossings}
+        for done in changes.runs(suite, name, called[name], crossing):
+            if done is None:
+                return None
+            if done.outcome(name) == "failed" and done.tests[name].asserted:
+                return ""
+        return f"it notices no wrong answer: {clean(missed)} would pass it"
+
+    for name, why in zip(asked, trial.suites.map(tried, asked), strict=True):
+        if why is None:
+            untried += 1
+        elif why:
+            blind[name] = why
+        trial.say(f"changed answers: {name}")
+    return blind, untried
+
+
+def _answers(test: TestRun) -> Iterator[tuple[int, int]]:
+    """Yield the number of an answer, and of another one in its place: of the last answers first.
+
+    What the code says beside its answers is tried last.
+    """
+    for other in (*range(_MOST_OTHERS), SILENT):
+        for number in reversed(range(max(0, test.crossed - _MOST_ANSWERS), test.crossed)):
+            yield number, other
+
+
+class _Changes:
+    """Changes of the functions that a test calls, made once for each file."""
+
+    def __init__(self, trial: Trial) -> None:
+        self._trial = trial
+        self._made: dict[str, Sequence[Mutant]] = {}
+
+    def _of(self, path: str) -> Sequence[Mutant]:
+        if path not in self._made:
+            try:
+                self._made[path] = mutants(decoded(self._trial.tree.files[path]), MOST_MUTANTS)
+            except (KeyError, ValueError):
+                self._made[path] = ()
+        return self._made[path]
+
+    def runs(
+        self, suite: Suite, name: str, called: frozenset[str], crossing: set[str]
+    ) -> Iterator[SuiteRun | None]:
+        """Run a test on changes of functions that it calls, those that answer it first; but for changes that only
+        make an answer None."""
+        found = []
+        for path in sorted({function.partition("::")[0] for function in called}):
+            for mutant in self._of(path):
+                if f"{path}::{mutant.first}" in called and mutant.names and mutant.after != "return None":
+                    found.append((".".join(mutant.names) not in crossing, path, mutant))
+        for _, path, mutant in sorted(found, key=lambda each: each[0])[:_MOST_CHANGES]:
+            yield self._trial.run(suite, path, mutant, [name], self._trial.first)

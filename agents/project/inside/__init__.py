@@ -1,1 +1,0 @@
-"""A pytest plugin that runs inside the sandbox, beside the project's own tests."""

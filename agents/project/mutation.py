@@ -1,0 +1,155 @@
+"""Tries small changes of a project's code on its tests, for as long as there is time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+
+from ..repository.suite import Suite, SuiteJob, SuiteRun
+from ..strength.mutants import Mutant, mutants
+from ..syntax.clean_text import clean
+from ..syntax.encoding import decoded
+from ..worktree.tree import never_changes
+from .base import Base, function_starts, texts_of
+from .records import Change, Mutation
+from .trial import MOST_MUTANTS, Trial, notices
+
+_LEAST_SECONDS = 5.0
+_SHARE = 0.6
+"""Of the time that is left, for the tests of now where those of a base are tried after."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A change of the file at `path`, in `function` (as path::line), and the tests that reach it."""
+
+    path: str
+    function: str
+    mutant: Mutant
+    tests: tuple[str, ...]
+
+    @property
+    def change(self) -> Change:
+        return Change(self.path, self.mutant.line, self.mutant.before, self.mutant.after)
+
+
+def measured(trial: Trial, base: Base | None, called: Mapping[str, frozenset[str]]) -> Mutation:
+    """Try changes that tests reach: `called` has the functions that each test calls, as path::line.
+
+    With a base, changes on the lines that differ and in what the tests call that differ; those that no test
+    notices are tried on the tests of the base, too, for which a part of the time is kept.
+    """
+    trial.say("changes of the code")
+    made = _in_turn(_made(trial, base, called))
+    survivors: list[_Made] = []
+    tried = noticed = 0
+    sooner = trial if trial.before is None else trial.sooner(_SHARE)
+
+    def noticing(suite: Suite, each: _Made) -> bool | None:
+        if not each.tests:
+            return False if sooner.left > 0 else None
+        run = sooner.run(suite, each.path, each.mutant, each.tests, trial.first)
+        return None if run is None else notices(run, each.tests)
+
+    for each, found in zip(made, trial.suites.map(noticing, made), strict=True):
+        if found is None:
+            continue
+        tried += 1
+        noticed += found
+        if not found:
+            survivors.append(each)
+        trial.say(f"change {tried} of {len(made)}: {'noticed' if found else 'no test noticed it'}")
+    changes = []
+    left_out = 0
+    for each, change in _ranked(trial, survivors):
+        compared: Change | None = change
+        if trial.before is not None and trial.old is not None:
+            compared = _at_base(trial, trial.old, trial.before, each, change)
+            left_out += compared is None
+        changes.append(compared or change)
+    return Mutation(len(made), tried, noticed, tuple(changes), left_out)
+
+
+def _made(trial: Trial, base: Base | None, called: Mapping[str, frozenset[str]]) -> dict[str, list[_Made]]:
+    """Make the changes of each file."""
+    of_changed = _of_changed(trial, base, called) if base is not None else frozenset()
+    callers: dict[str, list[str]] = {}
+    of_file: dict[str, dict[str, None]] = {}
+    for name, functions in called.items():
+        for function in functions:
+            callers.setdefault(function, []).append(name)
+            of_file.setdefault(function.partition("::")[0], {})[name] = None
+    found: dict[str, list[_Made]] = {}
+    for path in sorted({function.partition("::")[0] for function in {*callers, *of_changed}}):
+        try:
+            text = decoded(trial.tree.files[path])
+            starts = function_starts(text)
+            made = mutants(text, MOST_MUTANTS)
+        except (KeyError, ValueError, SyntaxError):
+            continue
+        for mutant in made:
+            function = f"{path}::{starts.get(mutant.line, 0) if mutant.names else 0}"
+            tests = callers.get(function, ()) if mutant.names else list(of_file.get(path, ()))
+            wanted = base is None or mutant.line in base.lines.get(path, ()) or function in of_changed
+            if wanted and (tests or function in of_changed):
+                ordered = trial.fastest_first(tests, trial.first)
+                found.setdefault(path, []).append(_Made(path, function, mutant, ordered))
+    return found
+
+
+def _in_turn(made: Mapping[str, Sequence[_Made]]) -> list[_Made]:
+    """Return the changes of each file in turn: those within functions first, as they take less time."""
+    turns = [each for turn in zip_longest(*made.values()) for each in turn if each is not None]
+    return sorted(turns, key=lambda each: not each.mutant.names)
+
+
+def _of_changed(trial: Trial, base: Base, called: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """Return the functions that tests call which differ from the base's."""
+    old = texts_of(base.tests)
+    new = texts_of({path: trial.tree.files.get(path, b"") for path in base.tests})
+    touched = {name for name in {*old, *new} if old.get(name) != new.get(name)}
+    before = {name: frozenset(test.called) for name, test in trial.before.tests.items()} if trial.before else {}
+    functions = {
+        function
+        for run in (called, before)
+        for name, functions in run.items()
+        if name.partition("[")[0] in touched
+        for function in functions
+    }
+    return frozenset(each for each in functions if not never_changes(each.partition("::")[0]))
+
+
+def _ranked(trial: Trial, survivors: Sequence[_Made]) -> list[tuple[_Made, Change]]:
+    """Return the changes with the tests that run their lines, those on lines that most tests run first."""
+    lines: dict[str, set[int]] = {}
+    for each in survivors:
+        if each.mutant.names:
+            lines.setdefault(each.path, set()).add(each.mutant.line)
+    names = tuple(dict.fromkeys(name for each in survivors for name in each.tests))
+    running: dict[str, list[str]] = {}
+    if lines and names:
+        told = {path: tuple(sorted(numbers)) for path, numbers in lines.items()}
+        seconds = max(_LEAST_SECONDS, trial.left)
+        job = SuiteJob(seconds, names, record=True, lines=told)
+        for name, test in trial.suites.all[0].run(job, cold=trial.cold).tests.items():
+            for line in test.called:
+                running.setdefault(line, []).append(name)
+
+    def with_tests(each: _Made) -> Change:
+        run = running.get(f"{each.path}::{each.mutant.line}", ()) if each.mutant.names else each.tests
+        return replace(each.change, tests=tuple(map(clean, run)))
+
+    found = [(each, with_tests(each)) for each in survivors]
+    return sorted(found, key=lambda pair: -len(pair[1].tests))
+
+
+def _at_base(trial: Trial, old: Suite, before: SuiteRun, each: _Made, change: Change) -> Change | None:
+    """Return a change with the test that noticed it at the base, if one did; None where no time is left."""
+    passing = [name for name, test in before.tests.items() if test.outcome == "passed"]
+    tests = trial.fastest_first([name for name in passing if each.function in before.tests[name].called], before)
+    if not tests:
+        return change
+    run = trial.run(old, each.path, each.mutant, tests, before)
+    failing = [] if run is None else [name for name in tests if run.outcome(name) == "failed"]
+    return None if run is None else replace(change, noticed_before=clean(failing[0])) if failing else change

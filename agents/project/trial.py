@@ -1,0 +1,86 @@
+"""Tries changes on the tests of a project: of its code, and of what that answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from ..repository.suite import Collected, FunctionChange, Suite, SuiteJob, SuiteRun
+from ..repository.suites import Suites
+from ..strength.mutants import Mutant
+from ..syntax.encoding import encoded
+from ..worktree.tree import Tree
+
+MOST_MUTANTS = 1000
+"""Changes of one file."""
+_SLOWER = 3
+_LEAST_SECONDS = 1.0
+_COLD_SECONDS = 5.0
+"""Seconds that a job has beyond three times those that its tests took: to start, and to collect them anew."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The suites of a project's tests, and their `first` run as they are; jobs are `cold` where forks of the
+    collected tests do something else. Nothing is tried after `end`.
+
+    `before` is the run of the tests of the base, which `old` has.
+    """
+
+    suites: Suites
+    tree: Tree
+    first: SuiteRun
+    collected: Collected
+    cold: bool
+    end: float
+    say: Callable[[str], None]
+    before: SuiteRun | None = None
+    old: Suite | None = None
+
+    @property
+    def left(self) -> float:
+        """Return the seconds that are left."""
+        return self.end - time.monotonic()
+
+    def sooner(self, share: float) -> Trial:
+        """Return the same with a share of the time that is left."""
+        return replace(self, end=time.monotonic() + share * max(0.0, self.left))
+
+    def fastest_first(self, names: Sequence[str], run: SuiteRun) -> tuple[str, ...]:
+        """Return tests by the seconds that they took."""
+        return tuple(sorted(names, key=lambda name: run.tests[name].seconds))
+
+    def limit(self, names: Sequence[str], run: SuiteRun) -> float:
+        """Return the seconds that these tests may take on a change, which may make them hang."""
+        return _LEAST_SECONDS + _SLOWER * sum(run.tests[name].seconds for name in names)
+
+    def run(self, suite: Suite, path: str, mutant: Mutant, names: Sequence[str], run: SuiteRun) -> SuiteRun | None:
+        """Run tests, up to the first that fails, on a change of the file at `path`. None where no time is left.
+
+        A function is changed where it stands; what the tests' import has already used, or else, by the file.
+        """
+        limit = self.limit(names, run)
+        if mutant.names and not self.cold:
+            change = FunctionChange(path, mutant.first, mutant.names, mutant.function)
+            done = self.timed(suite, SuiteJob(limit, tuple(names), first=True, change=change))
+            at_import = f"{path}::{mutant.first}" in self.collected.called
+            if done is None or notices(done, names) or not (done.unchangeable or at_import):
+                return done
+        files = {path: encoded(mutant.code, self.tree.files[path])}
+        paths = tuple(sorted({name.partition("::")[0] for name in names}))
+        job = SuiteJob(limit + _COLD_SECONDS, tuple(names), paths, first=True, files=files)
+        return self.timed(suite, job, cold=True)
+
+    def timed(self, suite: Suite, job: SuiteJob, *, cold: bool = False) -> SuiteRun | None:
+        """Run a job. None where no time is left for it, or it was ended for that."""
+        left = self.left
+        if left <= 0:
+            return None
+        done = suite.run(replace(job, seconds=min(job.seconds, left)), cold=cold or self.cold)
+        return None if done.ended == "late" and left < job.seconds else done
+
+
+def notices(run: SuiteRun, names: Sequence[str]) -> bool:
+    """Return True if a test does not pass in a run that could be made."""
+    return not run.unchangeable and (run.ended != "ended" or any(run.outcome(name) != "passed" for name in names))

@@ -1,0 +1,107 @@
+"""Notes the functions of the project that are called, or which of some lines are run."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from contextlib import contextmanager
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from types import CodeType, FrameType
+    from typing import Any
+
+_TOOL = 4
+"""Of the numbers for tools of `sys.monitoring`: no debugger's, profiler's or measure of coverage."""
+
+
+@contextmanager
+def reached_by(place: str, lines: Mapping[str, Sequence[int]] | None = None) -> Iterator[Callable[[], list[str]]]:
+    """Note `path::line` of each function of a file below `place` that is called in the body, by its first line; or
+    of each of `lines`, by path, that is run. What the body gets returns those noted since the last time."""
+    noted: dict[str, None] = {}
+
+    def take() -> list[str]:
+        found = list(noted)
+        noted.clear()
+        if lines is None and hasattr(sys, "monitoring"):
+            sys.monitoring.restart_events()
+        return found
+
+    if lines is not None:
+        trace = _tracing(place + os.sep, lines, noted)
+        threading.settrace(trace)
+        sys.settrace(trace)
+        try:
+            yield take
+        finally:
+            sys.settrace(None)
+    elif hasattr(sys, "monitoring"):
+        with _monitored(place + os.sep, noted):
+            yield take
+    else:
+        profile = _profiling(place + os.sep, noted)
+        threading.setprofile(profile)
+        sys.setprofile(profile)
+        try:
+            yield take
+        finally:
+            sys.setprofile(None)
+            threading.setprofile(None)
+
+
+def _named(code: CodeType, below: str) -> str:
+    path = code.co_filename
+    return f"{path[len(below) :]}::{code.co_firstlineno}" if path.startswith(below) else ""
+
+
+def _profiling(below: str, noted: dict[str, None]) -> Callable[..., None]:
+    names: dict[CodeType, str] = {}
+
+    def profile(frame: FrameType, event: str, argument: object) -> None:
+        if event == "call":
+            code = frame.f_code
+            name = names.get(code)
+            if name is None:
+                name = names[code] = _named(code, below)
+            if name:
+                noted[name] = None
+
+    return profile
+
+
+@contextmanager
+def _monitored(below: str, noted: dict[str, None]) -> Iterator[None]:
+    monitoring = sys.monitoring  # type: ignore[attr-defined]
+
+    def started(code: CodeType, offset: int) -> Any:
+        name = _named(code, below)
+        if name:
+            noted[name] = None
+        return monitoring.DISABLE
+
+    monitoring.use_tool_id(_TOOL, "greenloop")
+    monitoring.register_callback(_TOOL, monitoring.events.PY_START, started)
+    monitoring.set_events(_TOOL, monitoring.events.PY_START)
+    try:
+        yield
+    finally:
+        monitoring.set_events(_TOOL, 0)
+        monitoring.free_tool_id(_TOOL)
+
+
+def _tracing(below: str, lines: Mapping[str, Sequence[int]], noted: dict[str, None]) -> Callable[..., Any]:
+    wanted = {below + path: frozenset(numbers) for path, numbers in lines.items()}
+
+    def trace(frame: FrameType, event: str, argument: object) -> Any:
+        code = frame.f_code
+        numbers = wanted.get(code.co_filename)
+        if numbers is None:
+            return None
+        if frame.f_lineno in numbers:
+            noted[f"{code.co_filename[len(below) :]}::{frame.f_lineno}"] = None
+        return trace
+
+    return trace

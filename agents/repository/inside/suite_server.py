@@ -1,0 +1,214 @@
+"""Run jobs, one at a time, each in a fork: before the project's tests are collected (cold), or after (warm).
+
+A server reads jobs from its channel, a line of JSON each, and writes the records that the fork makes, a line each,
+and a last one when it is over. Whatever a fork starts or writes into the copy is gone before the next one begins.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import sys
+import tarfile
+import time
+from contextlib import suppress
+from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Job = dict[str, Any]
+    Emit = Callable[[dict[str, Any]], None]
+    State = dict[str, tuple[int, int, int]]
+
+adopt_orphans: Callable[[], None] = importlib.import_module(f"{__package__}.kernel").adopt_orphans
+tree: Callable[[int], list[int]] = importlib.import_module(f"{__package__}.processes").tree
+"""The sandbox's own, which lie beside this in it."""
+_MOST_RECORDS = 48 << 20
+_SWEEP_SECONDS = 5.0
+_TICK = 0.05
+
+
+def main() -> None:
+    """Import pytest and serve cold jobs; the first of them, `collect`, starts the server of warm ones."""
+    here, _, cold, warm, place = sys.argv[1:]
+    channels = [socket.socket(fileno=int(each)) for each in (cold, warm)]
+    for channel in channels:
+        channel.set_inheritable(False)
+    output = os.open(str(Path.home() / "output"), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    nowhere = os.open(os.devnull, os.O_RDONLY)
+    for source, target in ((nowhere, 0), (output, 1), (output, 2)):
+        os.dup2(source, target)
+    task = json.loads(Path(here, "task.json").read_text(encoding="utf-8"))
+    sys.path[0] = place
+    import pytest
+    from _pytest.config import default_plugins
+
+    for name in default_plugins:
+        importlib.import_module(f"_pytest.{name}")
+    from .suite_session import SuiteSession
+
+    def run(job: Job, emit: Emit) -> None:
+        for path, text in job["files"].items():
+            Path(place, path).write_bytes(text.encode("latin-1"))
+        session = SuiteSession(place, task, job, emit)
+        if job["collect"]:
+            channels[0].close()
+            session.serve = Server(channels[1], place, here, output).serve
+        code = session.main(pytest)
+        os.lseek(output, 0, os.SEEK_SET)
+        emit({"exit": code, "output": os.read(output, 1 << 16).decode("utf-8", "replace")[-4000:]})
+
+    Server(channels[0], place, here, output).serve(run)
+
+
+class Server:
+    """Serves one channel."""
+
+    def __init__(self, channel: socket.socket, place: str, here: str, output: int) -> None:
+        self._channel = channel
+        self._place = place
+        self._here = here
+        self._output = output
+        self._kept: set[int] = set()
+        """The server of warm jobs, which outlives the job that started it."""
+
+    def serve(self, run: Callable[[Job, Emit], None]) -> None:
+        """Run a fork for each job until the channel is closed; never returns."""
+        adopt_orphans()
+        with self._channel.makefile("rb") as lines:
+            for line in lines:
+                job = json.loads(line)
+                before = self._state()
+                with suppress(OSError):
+                    os.ftruncate(self._output, 0)
+                reading, writing = os.pipe()
+                began = time.monotonic()
+                pid = os.fork()
+                if pid == 0:
+                    os.close(reading)
+                    self._run(run, job, writing)
+                os.close(writing)
+                ended = self._relay(pid, reading, began + job["seconds"], job["collect"])
+                os.close(reading)
+                if job["collect"] and ended == "ready":
+                    self._kept.add(pid)
+                else:
+                    self._sweep()
+                    self._restore(before)
+                self._tell({"done": ended, "seconds": time.monotonic() - began})
+        os._exit(0)
+
+    def _run(self, run: Callable[[Job, Emit], None], job: Job, writing: int) -> None:
+        """Be the fork."""
+        try:
+            os.setpgid(0, 0)
+            if not job["collect"]:
+                self._channel.close()
+
+            def emit(record: dict[str, Any]) -> None:
+                data = json.dumps(record).encode() + b"\n"
+                while data:
+                    data = data[os.write(writing, data) :]
+
+            run(job, emit)
+            emit({"end": True})
+        finally:
+            os._exit(0)
+
+    def _relay(self, pid: int, reading: int, deadline: float, collect: bool) -> str:
+        """Hand on what the fork writes until it says that it is done, ends, or is late. Return how it ended."""
+        left = _MOST_RECORDS
+        begun = b""
+        gone = False
+        while time.monotonic() < deadline and left > 0:
+            if not select.select([reading], [], [], 0 if gone else _TICK)[0]:
+                if gone:
+                    return "died"
+                gone = os.waitpid(pid, os.WNOHANG)[0] == pid
+                continue
+            data = os.read(reading, 1 << 16)
+            if not data:
+                return "died"
+            left -= len(data)
+            *whole, begun = (begun + data).split(b"\n")
+            for line in whole:
+                if line == b'{"end": true}':
+                    return "ended"
+                self._channel.sendall(line + b"\n")
+                if collect and line.startswith(b'{"ready"'):
+                    return "ready"
+        return "late" if left > 0 else "too much"
+
+    def _tell(self, record: dict[str, Any]) -> None:
+        self._channel.sendall(json.dumps(record).encode() + b"\n")
+
+    # --- after a job ---------------------------------------------------------------------------------------
+
+    def _sweep(self) -> None:
+        """Kill and reap every descendant but the server of warm jobs."""
+        own = os.getpid()
+        deadline = time.monotonic() + _SWEEP_SECONDS
+        while time.monotonic() < deadline:
+            kept = {each for server in self._kept for each in tree(server)}
+            for pid in tree(own)[1:]:
+                if pid not in kept:
+                    with suppress(OSError):
+                        os.kill(pid, signal.SIGKILL)
+            try:
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    continue
+            except ChildProcessError:
+                return
+            if not {*tree(own)[1:]} - kept:
+                return
+            time.sleep(0.001)
+
+    def _state(self) -> State:
+        """Return inode, size and time of the last change, which nobody can set back, of each file that a job could
+        write: the project's, and those in the folders for temporary ones."""
+        found: State = {}
+        pending = [self._place, os.environ.get("TMPDIR", "/tmp"), "/dev/shm", os.environ["HOME"]]
+        devices = {path: os.lstat(path).st_dev for path in pending if Path(path).is_dir()}
+        for top, device in devices.items():
+            below = [top]
+            while below:
+                folder = below.pop()
+                with suppress(OSError), os.scandir(folder) as entries:
+                    for entry in entries:
+                        seen = entry.stat(follow_symlinks=False)
+                        # Another file system below, such as a virtual environment, can't be written.
+                        if seen.st_dev != device or entry.path in devices:
+                            continue
+                        is_folder = entry.is_dir(follow_symlinks=False)
+                        found[entry.path] = (seen.st_ino, 0, 0) if is_folder else (
+                            seen.st_ino, seen.st_size, seen.st_ctime_ns
+                        )  # fmt: skip
+                        if is_folder:
+                            below.append(entry.path)
+        return found
+
+    def _restore(self, before: State) -> None:
+        """Take away what is new, and put back what the archive has of what is changed or gone."""
+        after = self._state()
+        new = [path for path, seen in after.items() if before.get(path) != seen]
+        for path in sorted(new, key=len, reverse=True):
+            with suppress(OSError):
+                if not Path(path).is_dir() or Path(path).is_symlink():
+                    Path(path).unlink()
+                elif path not in before:
+                    shutil.rmtree(path)
+        lost = {path for path, seen in before.items() if after.get(path) != seen}
+        if lost:
+            with tarfile.open(f"{self._here}/tree.tar") as archive:
+                for member in archive:
+                    if f"{self._place}/{member.name}" in lost:
+                        with suppress(OSError):
+                            archive.extract(member, self._place)

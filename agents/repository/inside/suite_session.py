@@ -1,0 +1,217 @@
+"""pytest as the project configures it, and a plugin that runs the tests of a job and tells how each ended."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import sys
+import threading
+import time
+from contextlib import ExitStack
+
+from .function_changes import Functions, Unchangeable
+from .reached import reached_by
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from typing import Any
+
+Answers: Any = importlib.import_module(f"{__package__}.suite_process.answers").Answers
+"""The verifier's, which lies beside this in the sandbox."""
+_MOST_TEXT = 4000
+
+
+class SuiteSession:
+    """A session of pytest: with `serve` it is handed to jobs once it is collected, else it runs a `job`.
+    The records go to `emit`."""
+
+    def __init__(
+        self, place: str, task: dict[str, Any], job: dict[str, Any], emit: Callable[[dict[str, Any]], None]
+    ) -> None:
+        self._place = place
+        self._task = task
+        self._job = job
+        self._emit = emit
+        self.serve: Callable[..., None] | None = None
+        self._test: dict[str, Any] = {}
+        self._collecting = ExitStack()
+        self._take: Callable[[], list[str]] = list
+        self._functions: Functions | None = None
+        self._answers: Any = None
+
+    def main(self, pytest: Any) -> int:
+        """Run pytest as `python -m pytest` does."""
+        plugin = _plugin(pytest, self)
+        options = ["-p", "no:cacheprovider", "-p", "no:greenloop", "-q", "--continue-on-collection-errors"]
+        chosen = self._job["paths"] or self._task["paths"]
+        arguments = [*options, *self._task["options"], *chosen]
+        sys.argv = ["pytest", *arguments]
+        if self.serve is not None:
+            self._take = self._collecting.enter_context(reached_by(self._place))
+        return int(pytest.main(arguments, plugins=[plugin]))
+
+    def tell_collection_error(self, node: str, error: BaseException | None, text: str) -> None:
+        """Tell of a file that can't be collected."""
+        name = getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None
+        outcome = {"outcome": "failed", "text": text[-_MOST_TEXT:]}
+        self._emit({"test": node or "collection", **outcome, "lacks": name if isinstance(name, str) else None})
+
+    def loop(self, session: Any) -> None:
+        """Run the tests of the job, or serve jobs."""
+        if self.serve is None:
+            self._run(session, self._job, self._emit)
+            return
+        called = self._take()
+        self._collecting.close()
+        self._functions = Functions(self._place)
+        gc.freeze()
+        self._emit(
+            {
+                "ready": True,
+                "tests": [item.nodeid for item in session.items],
+                "called": called,
+                "elsewhere": self._elsewhere(),
+                "threads": _threads(),
+            }
+        )
+
+        def run(job: dict[str, Any], emit: Callable[[dict[str, Any]], None]) -> None:
+            self._emit = emit
+            capture = session.config.pluginmanager.getplugin("capturemanager")
+            if capture is not None and capture._global_capturing is not None:
+                # Its files are the server's: what a job writes there would be the next one's.
+                capture.stop_global_capturing()
+                capture.start_global_capturing()
+            self._run(session, job, emit)
+
+        self.serve(run)
+
+    def _elsewhere(self) -> list[tuple[str, str]]:
+        """Return the modules of the project's own packages that were imported from elsewhere, with their files."""
+        below = os.path.realpath(self._place) + os.sep
+        found = []
+        for name, module in list(sys.modules.items()):
+            path = getattr(module, "__file__", None)
+            if name.partition(".")[0] in self._task["packages"] and isinstance(path, str):
+                found.append((name, os.path.realpath(path)))
+        return [(name, path) for name, path in found if not path.startswith(below)]
+
+    def _run(self, session: Any, job: dict[str, Any], emit: Callable[[dict[str, Any]], None]) -> None:
+        named: dict[str, list[Any]] = {}
+        for item in session.items:
+            named.setdefault(item.nodeid, []).append(item)
+        items = [item for name in job["tests"] for item in named.get(name, ())]
+        if not job["tests"]:
+            items = session.items
+            emit({"planned": [item.nodeid for item in items]})
+        if job["change"] is not None or job["functions"]:
+            self._functions = self._functions or Functions(self._place)
+        if job["change"] is not None and self._functions is not None:
+            try:
+                self._functions.change(job["change"])
+            except Unchangeable as reason:
+                emit({"unchangeable": str(reason)})
+                return
+        if job["crossings"] or job["answer"] is not None:
+            self._answers = Answers(self._place, self._task["test_files"], job["answer"])
+            if self._functions is not None:
+                self._answers.install(self._functions.at, job["functions"])
+        following = [*items[1:], None]
+        if not job["record"]:
+            self._each(items, following, job, emit, list)
+            return
+        with reached_by(self._place, job["lines"]) as take:
+            self._each(items, following, job, emit, take)
+
+    def _each(
+        self,
+        items: list[Any],
+        following: list[Any],
+        job: dict[str, Any],
+        emit: Callable[[dict[str, Any]], None],
+        take: Callable[[], list[str]],
+    ) -> None:
+        take()
+        for item, after in zip(items, following):  # noqa: B905 - Python 3.9
+            self._test = {"test": item.nodeid, "outcome": "missing", "text": "", "asserted": False}
+            began = time.monotonic()
+            if self._answers is not None:
+                self._answers.begin()
+            try:
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+            except BaseException as error:  # pytest.exit, or what sets out to end the session
+                self._test.update(outcome="failed", text=repr(error)[-_MOST_TEXT:])
+            self._test.update(seconds=time.monotonic() - began, called=take())
+            if self._answers is not None:
+                self._test.update(self._answers.end())
+            emit(self._test)
+            if job["first"] and self._test["outcome"] != "passed":
+                return
+
+    def note(self, report: Any) -> None:
+        """Note how a phase of the test ended."""
+        told = self._test
+        if report.when == "call" and report.passed and told["outcome"] == "missing":
+            told["outcome"] = "passed"
+        elif report.failed:
+            told.update(outcome="failed", text=report.longreprtext[-_MOST_TEXT:])
+        elif report.skipped and told["outcome"] != "failed":
+            told["outcome"] = "skipped"
+
+    def note_error(self, error: BaseException | None) -> None:
+        """Note an error of the test: whether an assertion raised it."""
+        kinds = {base.__name__ for base in type(error).__mro__}
+        self._test["asserted"] = bool(kinds & {"AssertionError", "Failed"})
+
+
+def _threads() -> int:
+    """Return how many threads run beside the first."""
+    try:
+        return len(os.listdir("/proc/self/task")) - 1  # noqa: PTH208 - no list of paths
+    except OSError:
+        return threading.active_count() - 1
+
+
+def _plugin(pytest: Any, own: SuiteSession) -> Any:
+    class Plugin:
+        """Stands in for greenloop's own plugin too, whose options it knows."""
+
+        def pytest_addoption(self, parser: Any) -> None:
+            for name in ("--heal", "--heal-apply", "--heal-apply-force"):
+                parser.addoption(name, action="store_true")
+            parser.addoption("--heal-most")
+            parser.addini("heal_may_change", "Files that patches may change", "args")
+
+        def pytest_configure(self, config: Any) -> None:
+            config.addinivalue_line("markers", "heal(target): the function that this test tests.")
+
+        @pytest.hookimpl(hookwrapper=True)  # type: ignore[untyped-decorator]
+        def pytest_make_collect_report(self, collector: Any) -> Generator[None, Any, None]:
+            report = (yield).get_result()
+            if report.failed:
+                call = getattr(report, "call", None)
+                error = _cause(call.excinfo.value) if call is not None and call.excinfo is not None else None
+                own.tell_collection_error(report.nodeid, error, report.longreprtext)
+
+        @pytest.hookimpl(tryfirst=True)  # type: ignore[untyped-decorator]
+        def pytest_runtestloop(self, session: Any) -> bool:
+            own.loop(session)
+            return True
+
+        def pytest_runtest_logreport(self, report: Any) -> None:
+            own.note(report)
+
+        def pytest_exception_interact(self, node: Any, call: Any) -> None:
+            if call.excinfo is not None:
+                own.note_error(call.excinfo.value)
+
+    return Plugin()
+
+
+def _cause(error: BaseException) -> BaseException:
+    """Return the error that an error of collection came from."""
+    while error.__cause__ is not None or (error.__context__ is not None and not error.__suppress_context__):
+        error = error.__cause__ or error.__context__  # type: ignore[assignment]
+    return error

@@ -1,0 +1,44 @@
+"""Lay out a project at its place and become its suite server:
+`python -I suite_start.py COLD WARM PLACE BOX`, where COLD and WARM are descriptors.
+
+`task.json` and `tree.tar` lie in the folder above. BOX is `/box/case`; a backend without a mount namespace
+rewrites it, and then the project lies there, not at PLACE.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tarfile
+from pathlib import Path
+
+_START = (
+    "import sys; sys.path[0] = sys.argv[1]; from inside.lending import lend; lend(sys.argv[2]); "
+    "from inside.suite_server import main; main()"
+)
+
+
+def main() -> None:
+    """Unpack the files and start the server by the hash seed of the task; never returns."""
+    here = Path(__file__).resolve().parents[1]
+    cold, warm, place, box = sys.argv[1:]
+    task = json.loads((here / "task.json").read_text(encoding="utf-8"))
+    if box != "/box/case":
+        place = box
+    home = Path.cwd() / "home"
+    home.mkdir()
+    Path(place).mkdir(parents=True, exist_ok=True)
+    with tarfile.open(str(here / "tree.tar")) as archive:
+        archive.extractall(place)
+    os.chdir(place)
+    environment = {**os.environ, "HOME": str(home), "PYTHONHASHSEED": str(task["seed"])}
+    environment.pop("PWD", None)
+    for descriptor in (cold, warm):
+        os.set_inheritable(int(descriptor), True)
+    start = [sys.executable, "-B", "-c", _START, str(here), task["lent"], cold, warm, place]
+    os.execve(sys.executable, start, environment)
+
+
+if __name__ == "__main__":
+    main()

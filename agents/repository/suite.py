@@ -1,0 +1,291 @@
+"""A project's tests in a sandbox: collected once by the project's own pytest, then run in jobs, each in a fork.
+
+What comes out of the sandbox may be anything, as the tests and the code run there in one process: types are
+checked, texts cleaned, and the most that a suite can do is to lie about its own outcomes.
+"""
+
+from __future__ import annotations
+
+import json
+import select
+import socket
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import Interrupted
+from ..sandbox import Job, Running, Sandbox, SandboxLimits
+from ..storage.json_form import checked, cleaned
+from ..syntax.clean_text import clean
+from ..verifier.inside_bytecode import programs
+from ..worktree.tree import Tree, never_changes, packages_of
+
+_INSIDE = Path(__file__).with_name("inside")
+_OF_SANDBOX = Path(__file__).parents[1] / "sandbox" / "inside"
+_OWN = ("suite_start", "suite_server", "suite_session", "function_changes", "reached")
+_LENT = ("kernel", "processes")
+_MOST_LINE = 48 << 20
+_LATE_SECONDS = 8.0
+"""Beyond its time a job is ended by the server within this; else the server is ended."""
+_START_SECONDS = 20.0
+_LIMITS = SandboxLimits(
+    memory_bytes=2 << 30, processes=128, file_bytes=256 << 20, disk_bytes=512 << 20, output_bytes=64 << 20
+)
+_ABOVE_A_PROJECT = ("/", "/src", "/proc", "/dev")
+"""Folders that a sandbox has for itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionChange:
+    """Other code for a function that is not within another one: `text` has it within its classes, `names` theirs
+    and its own, `line` is its first in the file at `path`."""
+
+    path: str
+    line: int
+    names: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteJob:
+    """One fork: runs `tests` by their ids (none: all), up to the first that does not pass if `first`, for at most
+    `seconds`.
+
+    `change` is of a function, `files` are other contents of files (a cold job's), `answer` the number of an answer
+    to the tests and that of another in its place; `functions` are those whose answers count. `record` tells of the
+    functions that each test calls or, of `lines` by path, those that it runs; `crossings` of the answers.
+    """
+
+    seconds: float
+    tests: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    first: bool = False
+    change: FunctionChange | None = None
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    answer: tuple[int, int] | None = None
+    functions: tuple[str, ...] = ()
+    record: bool = False
+    lines: Mapping[str, tuple[int, ...]] | None = None
+    crossings: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TestRun:
+    """How one test ended: passed, failed, skipped or missing. `asserted`: an assertion failed; `called` are the
+    functions that it called, as `path::line`; `lacks` is a module that could not be found.
+
+    `crossed` answers went to the test, the last of the functions `crossings`; `given` is the text of the other
+    answer that it got."""
+
+    outcome: str
+    text: str = ""
+    seconds: float = 0.0
+    asserted: bool = False
+    called: tuple[str, ...] = ()
+    crossings: tuple[str, ...] = ()
+    crossed: int = 0
+    given: str = ""
+    lacks: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteRun:
+    """The tests of a job in the order of their ends, by pytest's ids (`clean` them before showing).
+
+    `ended` is how it came to its end: `ended`, `died`, `late`, `too much` (records), or what brought the server
+    down; `unchangeable` says why the change could not be made, `planned` are the tests of a job that names none.
+    """
+
+    tests: Mapping[str, TestRun]
+    ended: str
+    exit_code: int | None = None
+    output: str = ""
+    unchangeable: str = ""
+    planned: tuple[str, ...] = ()
+
+    def outcome(self, name: str) -> str:
+        """Return how a test ended."""
+        return self.tests[name].outcome if name in self.tests else "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """The findings of a collection: the ids of the `tests`, functions `called` then, modules from `elsewhere` with
+    their files, and how many `threads` were left."""
+
+    tests: tuple[str, ...] = ()
+    called: tuple[str, ...] = ()
+    elsewhere: tuple[tuple[str, str], ...] = ()
+    threads: int = 0
+
+
+@dataclass(frozen=True)
+class Suite:
+    """The tests of `tree` with `changed` files; `paths` are those to collect, `options` pytest's. A server that a
+    job brings down is started again for the next one."""
+
+    sandbox: Sandbox
+    tree: Tree
+    paths: Sequence[str]
+    options: Sequence[str]
+    cancelled: Callable[[], bool]
+    seed: int = 0
+    changed: Mapping[str, bytes] = field(default_factory=dict)
+    end: float = field(default_factory=lambda: time.monotonic() + 3600)
+    _server: list[_Server] = field(default_factory=list, init=False)
+
+    def collect(self, seconds: float) -> tuple[Collected | None, SuiteRun]:
+        """Collect the tests for warm jobs: what was found, if that was possible, and the files that can't be."""
+        asked = _document(SuiteJob(seconds)) | {"collect": True}
+        records, ended = self._ask(asked, warm=False)
+        ready = next((each for each in records if each.get("ready") is True), None)
+        found = None if ready is None or ended != "ready" else _checked(Collected, ready)
+        if self._server:
+            self._server[0].collected = found is not None
+        return found, _as_run(records, ended)
+
+    def run(self, job: SuiteJob, *, cold: bool = False) -> SuiteRun:
+        """Run a job; raises SandboxBroken and Interrupted. Whatever the tests do is in the result."""
+        if not cold and not (self._server and self._server[0].collected):
+            found, run = self.collect(max(_START_SECONDS, self.end - time.monotonic()))
+            if found is None:
+                return run
+        return _as_run(*self._ask(_document(job) | {"collect": False}, warm=not cold))
+
+    def close(self) -> None:
+        """End the server."""
+        while self._server:
+            self._server.pop().close()
+
+    def _ask(self, asked: dict[str, Any], *, warm: bool) -> tuple[list[dict[str, Any]], str]:
+        if not self._server:
+            self._server.append(_Server(self))
+        records: list[dict[str, Any]] = []
+        try:
+            for record in self._server[0].ask(asked, warm):
+                if "done" in record:
+                    return records, str(record["done"])
+                records.append(record)
+        except BaseException:
+            self.close()
+            raise
+        stopped = self._server[0].stopped()
+        self.close()
+        return records, stopped
+
+
+class _Server:
+    """The server of a suite, and its channels: for cold jobs, and for warm ones."""
+
+    def __init__(self, suite: Suite) -> None:
+        self._cancelled = suite.cancelled
+        self.collected = False
+        interpreter = suite.sandbox.interpreter
+        task = {
+            "seed": suite.seed,
+            "lent": ":".join(interpreter.lent),
+            "paths": list(suite.paths),
+            "options": list(suite.options),
+            "packages": sorted(packages_of(suite.tree)),
+            "test_files": [path for path in suite.tree.files if never_changes(path)],
+        }
+        files = programs("test_process", interpreter) | programs("suite_process", interpreter)
+        files |= {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _OWN}
+        files |= {
+            f"inside/{name}.py": (_OF_SANDBOX / f"{name}.py").read_bytes() for name in ("kernel", "processes")
+        }
+        files |= {"task.json": json.dumps(task).encode(), "tree.tar": suite.tree.archive(suite.changed)}
+        root = str(suite.tree.root.resolve())
+        place = "/box/case" if root in _ABOVE_A_PROJECT else root
+        seconds = max(1.0, suite.end - time.monotonic()) + _LATE_SECONDS + _START_SECONDS
+        limits = SandboxLimits(**{**asdict(_LIMITS), "wall_seconds": seconds, "cpu_seconds": round(2 * seconds)})
+        with ExitStack() as stack:
+            pairs = [socket.socketpair() for _ in range(2)]
+            for ours, theirs in pairs:
+                stack.callback(ours.close)
+                stack.enter_context(theirs)
+            numbers = [theirs.fileno() for _, theirs in pairs]
+            argv = ["-I", "-B", "/src/inside/suite_start.py", *map(str, numbers), place, "/box/case"]
+            job = Job(argv, files, limits, channels=numbers, place=None if place == "/box/case" else place)
+            self._running: Running = stack.enter_context(suite.sandbox.launch(job))
+            for _, theirs in pairs:
+                theirs.close()
+            self._channels = [ours for ours, _ in pairs]
+            self._rest = [b"", b""]
+            self._held = stack.pop_all()
+
+    def ask(self, asked: Mapping[str, Any], warm: bool) -> Iterator[dict[str, Any]]:
+        """Have a job run, and yield its records; ends early where the server is gone, or late."""
+        channel = self._channels[warm]
+        deadline = time.monotonic() + asked["seconds"] + _LATE_SECONDS + (0 if warm else _START_SECONDS)
+        with suppress(OSError):
+            channel.sendall(json.dumps(asked).encode() + b"\n")
+        while time.monotonic() < deadline:
+            if self._cancelled():
+                raise Interrupted("Interrupted; run it again.")
+            if not select.select([channel], [], [], 0.2)[0]:
+                continue
+            try:
+                data = channel.recv(1 << 18)
+            except OSError:
+                return
+            *lines, self._rest[warm] = (self._rest[warm] + data).split(b"\n")
+            if not data or len(self._rest[warm]) > _MOST_LINE:
+                return
+            for line in lines:
+                try:
+                    record = json.loads(line)
+                except (ValueError, RecursionError):
+                    return
+                if not isinstance(record, dict):
+                    return
+                yield record
+                if "done" in record:
+                    return
+
+    def stopped(self) -> str:
+        """End it, and say what brought it down."""
+        with suppress(TimeoutError):
+            ended = self._running.wait(0.5)
+            if ended.stopped is not None:
+                return f"the {ended.stopped.limit} limit was reached"
+            said = clean(ended.stderr[-1000:]).strip().split("\n")[-1]
+            return f"the process that runs the tests ended{': ' + said if said else ''}"
+        return "the process that runs the tests does not answer"
+
+    def close(self) -> None:
+        """End it."""
+        self._held.close()
+
+
+def _document(job: SuiteJob) -> dict[str, Any]:
+    return {**asdict(job), "files": {path: data.decode("latin-1") for path, data in job.files.items()}}
+
+
+def _checked(kind: type, record: Mapping[str, Any]) -> Any:
+    """Read a record as the dataclass `kind`, with its texts cleaned; None where it is none."""
+    try:
+        return checked(kind, cleaned(dict(record)))
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
+
+
+def _as_run(records: Sequence[Mapping[str, Any]], ended: str) -> SuiteRun:
+    tests: dict[str, TestRun] = {}
+    last: dict[str, Any] = {}
+    for record in records:
+        if isinstance(record.get("test"), str):
+            run = _checked(TestRun, record)
+            if run is not None:
+                tests[record["test"]] = run
+        elif "exit" in record:
+            last |= {"exit_code": record["exit"] if type(record["exit"]) is int else None}
+            last["output"] = clean(str(record.get("output", "")))
+        elif "planned" in record and isinstance(record["planned"], list):
+            last["planned"] = tuple(each for each in record["planned"] if isinstance(each, str))
+        elif "unchangeable" in record:
+            last["unchangeable"] = clean(str(record["unchangeable"]))
+    return SuiteRun(tests, ended, **last)

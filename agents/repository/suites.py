@@ -1,0 +1,76 @@
+"""Several suites of one project side by side, and runs of the whole that one bad test does not end."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from queue import SimpleQueue
+from typing import TypeVar
+
+from .suite import Suite, SuiteJob, SuiteRun, TestRun
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+_MOST_RESTARTS = 50
+_LEAST_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Suites:
+    """Suites that are alike; each runs one job at a time, as jobs of one suite share its copy of the files."""
+
+    all: Sequence[Suite]
+
+    def map(self, do: Callable[[Suite, Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+        """Yield the result of `do` for each item, in their order, each with a suite that nobody else has then."""
+        idle: SimpleQueue[Suite] = SimpleQueue()
+        for suite in self.all:
+            idle.put(suite)
+
+        def done(item: Item) -> Result:
+            suite = idle.get()
+            try:
+                return do(suite, item)
+            finally:
+                idle.put(suite)
+
+        pool = ThreadPoolExecutor(len(self.all))
+        try:
+            yield from pool.map(done, items)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def close(self) -> None:
+        """End them."""
+        for suite in self.all:
+            suite.close()
+
+
+def alike(suite: Suite) -> Suites:
+    """Return as many suites like `suite` as there are processors, itself the first."""
+    return Suites([suite, *(replace(suite) for _ in range((os.cpu_count() or 1) - 1))])
+
+
+def run_whole(suite: Suite, names: Sequence[str], job: SuiteJob, *, cold: bool = False) -> SuiteRun:
+    """Run all of `names` (none: every test) as `job` says. A test that ends the process, or does not end, has
+    failed; those after it run in another fork."""
+    end = time.monotonic() + job.seconds
+    found: dict[str, TestRun] = {}
+    left = list(names)
+    run = SuiteRun({}, "ended")
+    for _ in range(_MOST_RESTARTS):
+        seconds = max(_LEAST_SECONDS, (end - time.monotonic()) / 2)
+        run = suite.run(replace(job, tests=tuple(left), seconds=seconds), cold=cold)
+        found |= run.tests
+        names = names or run.planned
+        left = [name for name in names if name not in found]
+        if not left or time.monotonic() > end or run.ended == "ended":
+            break
+        why = f"it did not end within {seconds:.0f} s" if run.ended == "late" else "it ended the process"
+        found[left.pop(0)] = TestRun("failed", why if run.ended in ("late", "died") else run.ended)
+        if not left:
+            break
+    return replace(run, tests={name: found[name] for name in names if name in found})

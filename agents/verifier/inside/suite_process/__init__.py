@@ -1,0 +1,1 @@
+"""Runs beside a project's own tests, in one process with its code."""

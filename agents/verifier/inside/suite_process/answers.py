@@ -1,0 +1,190 @@
+"""Changes one answer of the project's code: what a function returns or raises to a file of tests."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import itertools
+import logging
+import os
+import sys
+import types
+import warnings
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+
+from ..test_process.other_answers import of_attributes, others_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    Other = tuple[str, Callable[[], Any]]
+
+SILENT = -1
+"""In place of the number of another answer: the same one, and nothing printed, warned of or logged."""
+_LEFT_ALONE = ("__new__", "__hash__", "__class_getitem__", "__init_subclass__", "__set_name__", "__del__")
+"""Methods that fail by any other value, whatever the test asserts."""
+MOST_KEPT = 100
+"""Of the functions that answered last, those whose names are told."""
+_MOST_FRAMES = 60
+
+
+class Answers:
+    """Counts the answers that cross from the project to its tests; with `wanted`, the number of an answer and that
+    of another one, the test is given that."""
+
+    def __init__(self, place: str, test_files: Sequence[str], wanted: Sequence[int] | None) -> None:
+        self._below = place + os.sep
+        self._tests = frozenset(self._below + path for path in test_files)
+        self._wanted = wanted
+        self._busy = False
+        self._names: list[str] = []
+        self._given = ""
+
+    def begin(self) -> None:
+        """Start counting for a test."""
+        self._names = []
+        self._given = ""
+
+    def end(self) -> dict[str, Any]:
+        """Return the functions that answered the test, in turn, and the text of the answer that it was given."""
+        return {"crossings": self._names[-MOST_KEPT:], "crossed": len(self._names), "given": self._given}
+
+    def install(self, functions: Mapping[str, Sequence[types.FunctionType]], wanted: Sequence[str]) -> None:
+        """Have those of `functions`, by path::line, that are `wanted` answer by way of this."""
+        for name in wanted:
+            for function in functions.get(name, ()):
+                if function.__name__ not in _LEFT_ALONE and function.__code__.co_filename not in self._tests:
+                    code = function.__code__
+                    original = types.FunctionType(
+                        code, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+                    )
+                    original.__kwdefaults__ = function.__kwdefaults__
+                    original.__qualname__ = function.__qualname__
+                    function.__code__ = _through(self._answer, original, code)
+
+    def _answer(self, original: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if self._busy or not self._crosses(sys._getframe(2)):
+            return original(*args, **kwargs)
+        self._names.append(original.__qualname__)
+        if self._wanted is None or self._wanted[0] != len(self._names) - 1:
+            return original(*args, **kwargs)
+        if self._wanted[1] == SILENT:
+            self._given = f"{self._names[-1]} saying nothing"
+            with _silence():
+                return original(*args, **kwargs)
+        try:
+            value = original(*args, **kwargs)
+        except (StopIteration, StopAsyncIteration):
+            raise
+        except Exception as error:
+            found, other = self._chosen(_of_error(error))
+            if not found:
+                raise
+            return other()
+        if inspect.iscoroutine(value):
+            return self._awaited(original, value)
+        found, other = self._chosen(self._of_value(original, args, value))
+        return other() if found else value
+
+    async def _awaited(self, original: types.FunctionType, value: Any) -> Any:
+        result = await value
+        found, other = self._chosen(self._of_value(original, (), result))
+        return other() if found else result
+
+    def _chosen(self, others: Iterator[Other]) -> tuple[bool, Callable[[], Any]]:
+        """Return the other answer that is wanted, if there are as many."""
+        assert self._wanted is not None
+        self._busy = True
+        try:
+            text, made = next(itertools.islice(others, self._wanted[1], None))
+        except Exception:  # of the project's own classes, or because there is no such answer
+            return False, object
+        finally:
+            self._busy = False
+        self._given = f"{self._names[-1]} {text}"
+        return True, made
+
+    def _crosses(self, frame: types.FrameType | None) -> bool:
+        """Return True if the nearest frame of the project's files is one of its tests'."""
+        for _ in range(_MOST_FRAMES):
+            if frame is None:
+                return False
+            path = frame.f_code.co_filename
+            if path in self._tests:
+                return True
+            if path.startswith(self._below) or path.endswith("contextlib.py"):
+                return False
+            frame = frame.f_back
+        return False
+
+    def _of_value(self, original: types.FunctionType, args: tuple[Any, ...], value: Any) -> Iterator[Other]:
+        """Yield other answers in place of a returned value: texts, and what makes each. Those of another type show
+        nothing: a test that never looks at them may stumble over them."""
+        if original.__name__ == "__init__":
+            yield from self._of_object(args[0]) if args else ()
+            return
+        own = self._is_own(type(value)) and not isinstance(value, BaseException)
+        made = of_attributes(value) if own else others_of(value)
+        opaque = not own
+        for text, make in made:
+            opaque = False
+            yield f"returning {text}", make
+        if opaque:
+            yield "returning None", lambda: None
+
+    def _of_object(self, made: Any) -> Iterator[Other]:
+        """Yield other states of an object that was made: of each attribute another value."""
+        for name in list(getattr(made, "__dict__", ())):
+            for text, make in itertools.islice(others_of(getattr(made, name)), 1):
+
+                def put(name: str = name, make: Callable[[], Any] = make) -> None:
+                    object.__setattr__(made, name, make())
+
+                yield f"making an object whose {name} is {text}", put
+
+    def _is_own(self, kind: type) -> bool:
+        module = sys.modules.get(kind.__module__)
+        path = getattr(module, "__file__", None)
+        return isinstance(path, str) and path.startswith(self._below)
+
+
+def _of_error(error: Exception) -> Iterator[Other]:
+    yield "returning None", lambda: None
+    other = LookupError if isinstance(error, RuntimeError) else RuntimeError
+    yield "raising another exception", lambda: _raise(other)
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Keep what is printed, warned of and logged from the tests."""
+    sink, disabled = io.StringIO(), logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with redirect_stdout(sink), redirect_stderr(sink), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(disabled)
+
+
+def _raise(kind: type[Exception]) -> None:
+    raise kind("another answer")
+
+
+def _through(answer: Callable[..., Any], original: types.FunctionType, like: types.CodeType) -> types.CodeType:
+    """The code of a function that takes anything and calls `answer` with `original`; it has free variables as
+    `like` does."""
+    names = like.co_freevars
+    bound = "".join(f"    {name} = None\n" for name in names if name != "__class__")
+    used = f"        ({', '.join(names)},)\n" if names else ""
+    body = "        answer = 'answer'\n        return answer('original', args, kwargs)\n"
+    inner = f"    def through(*args, **kwargs):\n{used}{body}"
+    opened = "    __class__ = None\n" if "__class__" in names else ""
+    space: dict[str, Any] = {}
+    exec(f"def outer():\n{opened}{bound}{inner}    return through\n", space)  # noqa: S102 - text of this module
+    code: types.CodeType = space["outer"]().__code__
+    values = {"answer": answer, "original": original}
+    constants = tuple(values.get(each, each) if type(each) is str else each for each in code.co_consts)
+    return code.replace(co_consts=constants, co_name=like.co_name)

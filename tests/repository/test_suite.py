@@ -1,0 +1,200 @@
+"""A suite in the sandbox: what its jobs do, and what a hostile one costs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from agents.repository.suite import FunctionChange, Suite, SuiteJob
+from agents.repository.suites import run_whole
+from agents.sandbox import Sandbox, open_sandbox
+from agents.worktree.tree import read_tree
+
+pytestmark = pytest.mark.thorough
+
+CODE = """
+import functools
+
+def decorated(function):
+    @functools.wraps(function)
+    def wrapper(*arguments):
+        return function(*arguments)
+    return wrapper
+
+@decorated
+def twice(number):
+    return 2 * number
+
+class Cart:
+    def __init__(self, *prices):
+        self.prices = prices
+
+    @property
+    def total(self):
+        return sum(self.prices)
+
+    def first(self):
+        return min(self.prices, key=lambda price: price + 1)
+
+SIZE = twice(3)
+"""
+TESTS = """
+import pathlib
+import pytest
+from shop import SIZE, Cart, twice
+
+def test_twice():
+    assert twice(2) == 4
+
+def test_total():
+    assert Cart(1, 2).total == 3
+
+def test_first():
+    assert Cart(2, 1).first() == 1
+
+def test_size():
+    assert SIZE == 6
+
+def test_place():
+    assert pathlib.Path(__file__).parent == pathlib.Path(PLACE)
+"""
+
+Made = Callable[..., Suite]
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Sandbox:
+    return open_sandbox("auto")
+
+
+@pytest.fixture
+def made(tmp_path: Path, sandbox: Sandbox) -> Iterator[Made]:
+    """Make a suite of a project in a folder of its own."""
+    suites: list[Suite] = []
+
+    def make(tests: str = TESTS, code: str = CODE, **files: str) -> Suite:
+        root = tmp_path / "project"
+        root.mkdir(exist_ok=True)
+        (root / "shop.py").write_text(code)
+        (root / "test_shop.py").write_text(tests.replace("PLACE", repr(str(root))))
+        suites.append(Suite(sandbox, read_tree(root, [], {}), [], ["-p", "no:xdist"], lambda: False))
+        return suites[-1]
+
+    yield make
+    for suite in suites:
+        suite.close()
+
+
+def changed(suite: Suite, old: str, new: str, *names: str) -> set[str]:
+    """The tests that fail when the function `names` has `new` in place of `old`, in a fork after collection."""
+    text = CODE.replace(old, new)
+    assert text != CODE
+    lines = text.split("\n")
+    start = next(number for number, line in enumerate(lines) if f"def {names[-1]}" in line)
+    end = next(
+        (number for number, line in enumerate(lines[start + 1 :], start + 1) if not line.strip()), len(lines)
+    )
+    body = "\n".join(lines[start:end])
+    first = start if lines[start - 1].strip().startswith("@") else start + 1
+    wrapped = body if len(names) == 1 else f"class {names[0]}:\n{body}\n"
+    run = suite.run(SuiteJob(60, change=FunctionChange("shop.py", first, names, wrapped)))
+    assert not run.unchangeable, run.unchangeable
+    assert run.ended == "ended"
+    return {name.rpartition("::")[2] for name, test in run.tests.items() if test.outcome != "passed"}
+
+
+def test_forks_of_the_collected_tests_see_a_changed_function_wherever_it_is_held(made: Made) -> None:
+    suite = made()
+    assert {test.outcome for test in suite.run(SuiteJob(60)).tests.values()} == {"passed"}
+    assert changed(suite, "return 2 * number", "return 3 * number", "twice") == {"test_twice"}
+    assert changed(suite, "sum(self", "max(self", "Cart", "total") == {"test_total"}
+    assert changed(suite, "price + 1", "-price", "Cart", "first") == {"test_first"}
+    # `wrapper` was made when the module was imported: it is changed through the function that it stands in.
+    assert changed(suite, "(*arguments)\n    return", "(*arguments) + 1\n    return", "decorated") == {
+        "test_twice"
+    }
+    assert {test.outcome for test in suite.run(SuiteJob(60)).tests.values()} == {"passed"}
+
+
+def test_a_cold_job_imports_the_changed_file(made: Made) -> None:
+    suite = made()
+    files = {"shop.py": CODE.replace("twice(3)", "twice(4)").encode()}
+    run = suite.run(SuiteJob(60, files=files), cold=True)
+    assert [name for name, test in run.tests.items() if test.outcome != "passed"] == ["test_shop.py::test_size"]
+    assert {test.outcome for test in suite.run(SuiteJob(60)).tests.values()} == {"passed"}
+
+
+def test_functions_that_tests_and_the_import_call_are_told(made: Made) -> None:
+    suite = made()
+    collected, _ = suite.collect(60)
+    assert collected is not None
+    line = CODE.split("\n").index("@decorated") + 1
+    assert f"shop.py::{line}" in collected.called
+    run = suite.run(SuiteJob(60, record=True))
+    assert f"shop.py::{line}" in run.tests["test_shop.py::test_twice"].called
+    assert f"shop.py::{line}" not in run.tests["test_shop.py::test_total"].called
+    wanted = {"shop.py": (line + 2,)}
+    run = suite.run(SuiteJob(60, record=True, lines=wanted))
+    assert [name for name, test in run.tests.items() if test.called] == ["test_shop.py::test_twice"]
+
+
+def test_one_answer_to_a_test_is_changed(made: Made) -> None:
+    suite = made()
+    functions = tuple(run.called for run in suite.run(SuiteJob(60, record=True)).tests.values())
+    named = tuple(sorted({each for called in functions for each in called if each.startswith("shop.py")}))
+    recorded = suite.run(SuiteJob(60, functions=named, crossings=True))
+    total = recorded.tests["test_shop.py::test_total"]
+    assert (total.outcome, total.crossings) == ("passed", ("Cart.__init__", "Cart.total"))
+    job = SuiteJob(60, ("test_shop.py::test_total",), functions=named, answer=(1, 0))
+    changed_run = suite.run(job).tests["test_shop.py::test_total"]
+    assert (changed_run.outcome, changed_run.given) == ("failed", "Cart.total returning 4")
+
+
+HOSTILE = {
+    "a hang": "import time\n    time.sleep(1000)",
+    "an exit": "import os\n    os._exit(0)",
+    "the parent's end": "import os, signal, time\n    os.kill(os.getppid(), signal.SIGKILL)\n    time.sleep(5)",
+    "a closed channel": "import os\n    os.closerange(3, 200)",
+    "output": "print('x' * (100 << 20))\n    assert False",
+    "forks": "import os\n    while True:\n        os.fork()",
+    "a written copy": "open('shop.py', 'w').write('twice = None')\n    open('new', 'w').close()\n    assert False",
+    "a daemon": "import os, time\n    if os.fork() == 0:\n        os.setsid() or time.sleep(999)\n    assert 0",
+}
+
+
+@pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_test_costs_its_own_job_only(made: Made, body: str) -> None:
+    suite = made(f"{TESTS}\ndef test_hostile():\n    {body}\n\ndef test_after():\n    assert True\n")
+    began = time.monotonic()
+    hostile = suite.run(SuiteJob(5, ("test_shop.py::test_hostile",)))
+    assert hostile.outcome("test_shop.py::test_hostile") != "passed"
+    assert time.monotonic() - began < 60
+    after = suite.run(SuiteJob(60, ("test_shop.py::test_twice", "test_shop.py::test_after")))
+    assert [test.outcome for test in after.tests.values()] == ["passed", "passed"]
+    cold = suite.run(SuiteJob(60, ("test_shop.py::test_twice",)), cold=True)
+    assert cold.outcome("test_shop.py::test_twice") == "passed"
+
+
+def test_tests_after_one_that_ends_the_process_are_run(made: Made) -> None:
+    suite = made(f"import os\ndef test_bad():\n    os._exit(0)\n{TESTS}")
+    run = run_whole(suite, (), SuiteJob(60))
+    assert [test.outcome for test in run.tests.values()] == ["failed", *["passed"] * 5]
+
+
+def test_an_exit_at_import_is_told_and_not_waited_for(made: Made) -> None:
+    collected, run = made("import os\nos._exit(3)\n").collect(60)
+    assert (collected, run.ended) == (None, "died")
+
+
+def test_modules_from_elsewhere_and_modules_that_lack_are_named(made: Made, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "project").mkdir()
+    suite = made("import sys\nimport json as shop\nsys.modules['shop'] = shop\ndef test_a(): pass\n")
+    collected, _ = suite.collect(60)
+    assert collected is not None
+    assert [name for name, _ in collected.elsewhere] == ["shop"]
+    _, run = made("import no_such_module\n").collect(60)
+    assert [test.lacks for test in run.tests.values()] == ["no_such_module"]

@@ -1,0 +1,53 @@
+"""A tree: what of a folder goes along into the sandbox."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from agents.worktree.tree import packages_of, read_tree
+
+IGNORED = {
+    "src/pkg/version.py": True,
+    "src/pkg/_speed.cpython-311-x86_64-linux-gnu.so": True,
+    "src/pkg/data/table.csv": True,
+    "src/pkg/data/deep/model.json": True,
+    "src/pkg.egg-info/entry_points.txt": True,
+    "src/pkg/.env": False,
+    "src/pkg/client_secret.json": False,
+    "src/pkg/local.toml": False,
+    "src/pkg/key.pem": False,
+    "src/pkg/notes.log": False,
+    "src/pkg/__pycache__/version.cpython-311.pyc": False,
+    "src/pkg/build/lib/pkg/version.py": False,
+    "src/pkg/.cache/table.json": False,
+    "src/pkg/venv/pyvenv.cfg": False,
+    "src/pkg/venv/lib/x.py": False,
+    "build/lib/pkg/version.py": False,
+    "credentials.json": False,
+    "settings.py": False,
+}
+"""Files that git ignores, and whether they are the project's as it runs."""
+
+
+def test_of_ignored_files_those_in_packages_that_python_could_import_or_read_go_along(tmp_path: Path) -> None:
+    for path in (*IGNORED, "src/pkg/__init__.py", "src/pkg/data/__init__.py", "tests/test_a.py"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("x = 1\n")
+    (tmp_path / ".gitignore").write_text("\n".join(f"/{path}" for path in IGNORED))
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    found = read_tree(tmp_path, [], {})
+    assert {path: path in found.files for path in IGNORED} == IGNORED
+    assert {"src/pkg/__init__.py", "tests/test_a.py"} <= {*found.files}
+    assert packages_of(found) == {"pkg"}
+
+
+def test_a_link_in_a_package_to_a_file_outside_does_not_go_along(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    (root / "pkg").mkdir(parents=True)
+    (root / "pkg" / "__init__.py").write_text("")
+    (tmp_path / "outside.json").write_text("{}")
+    (root / "pkg" / "made.json").symlink_to(tmp_path / "outside.json")
+    (root / ".gitignore").write_text("*.json\n")
+    subprocess.run(["git", "init", "--quiet"], cwd=root, check=True)
+    assert "pkg/made.json" not in read_tree(root, [], {}).files
