@@ -39,8 +39,8 @@ def show(
     """
     from ..run.recorder import read_result
     from ..storage import run_directory as runs
-    from ..terminal.console import clause_lines, question_lines, summary_lines
-    from ..terminal.next_steps import next_steps
+    from ..terminal.console import clause_lines, question_lines
+    from ..terminal.next_steps import next_steps, summary_lines
     from ..terminal.transcript import transcript
 
     console = Console(color=color)

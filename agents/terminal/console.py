@@ -160,7 +160,7 @@ class Console:
         """Print the end of a run, for a person."""
         from rich.text import Text
 
-        from .next_steps import next_steps
+        from .next_steps import next_steps, summary_lines
         from .safe_console import source_text
 
         out = self.out
@@ -335,22 +335,3 @@ def heal_lines(result: HealResult) -> list[str]:
         f"{usage.completion_tokens} generated",
         f"Files: {result.run_dir}/ ({kept})",
     ]
-
-
-def summary_lines(result: RunResult) -> list[str]:
-    """Return strength of the suite, time, tokens and files of a run; nothing for one that never began."""
-    if result.run_dir is None:
-        return []
-    usage = result.usage
-    cost = f", {usage.cost_usd:.4f} USD" if usage.cost_usd else ""
-    speed = f" at {result.tokens_per_second:.1f} tokens/s" if result.tokens_per_second else ""
-    replayed = f" ({usage.replayed} of them replayed)" if usage.replayed else ""
-    lines = [
-        f"{result.seconds:.0f} s, {usage.calls} calls{replayed}, {usage.prompt_tokens} prompt tokens "
-        f"({usage.cached_prompt_tokens} cached), {usage.completion_tokens} generated{speed}{cost}"
-    ]
-    if result.strength is not None:
-        lines.insert(0, str(result.strength))
-    kept = {"user_code.py": result.code, "test_user_code.py": result.tests}
-    files = ", ".join([name for name, text in kept.items() if text is not None] or ["run.json"])
-    return [*lines, f"Files: {result.run_dir}/ ({files})"]

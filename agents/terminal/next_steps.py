@@ -1,4 +1,5 @@
-"""Names ways to a better grade: an answer, an example, more drafts, a larger model; each a command."""
+"""Ends what is shown of a run: ways to a better grade (an answer, an example, more drafts, a larger model), and what
+it took."""
 
 from __future__ import annotations
 
@@ -28,3 +29,22 @@ def next_steps(result: RunResult) -> list[str]:
         steps.append(f"Next: --drafts {MORE_DRAFTS} for more of them, about {seconds:.0f} s at this run's rate.")
     steps.append("Next: a larger model, --model NAME (`models` lists what is there).")
     return steps
+
+
+def summary_lines(result: RunResult) -> list[str]:
+    """Return strength of the suite, time, tokens and files of a run; nothing for one that never began."""
+    if result.run_dir is None:
+        return []
+    usage = result.usage
+    cost = f", {usage.cost_usd:.4f} USD" if usage.cost_usd else ""
+    speed = f" at {result.tokens_per_second:.1f} tokens/s" if result.tokens_per_second else ""
+    replayed = f" ({usage.replayed} of them replayed)" if usage.replayed else ""
+    lines = [
+        f"{result.seconds:.0f} s, {usage.calls} calls{replayed}, {usage.prompt_tokens} prompt tokens "
+        f"({usage.cached_prompt_tokens} cached), {usage.completion_tokens} generated{speed}{cost}"
+    ]
+    if result.strength is not None:
+        lines.insert(0, str(result.strength))
+    kept = {"user_code.py": result.code, "test_user_code.py": result.tests}
+    files = ", ".join([name for name, text in kept.items() if text is not None] or ["run.json"])
+    return [*lines, f"Files: {result.run_dir}/ ({files})"]

@@ -36,7 +36,7 @@ class InterruptRaised(BaseException):
 
 
 class _Environment:
-    """What a test changes in the environment, which the code's process is to have, too."""
+    """Finds what a test has changed in the environment, for the code's process to have it too."""
 
     def __init__(self) -> None:
         self._before = dict(os.environ)
