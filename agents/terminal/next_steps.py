@@ -1,5 +1,4 @@
-"""Ends what is shown of a run: ways to a better grade (an answer, an example, more drafts, a larger model), and what
-it took."""
+"""Ends what is shown of a run: ways to a better grade (an answer, an example, drafts, a model), and what it took."""
 
 from __future__ import annotations
 
