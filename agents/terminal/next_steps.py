@@ -1,4 +1,4 @@
-"""Ends what is shown of a run: ways to a better grade (an answer, an example, drafts, a model), and what it took."""
+"""Ends what is shown of a run: ways to a better grade (answers, an example, drafts, a model), and what it took."""
 
 from __future__ import annotations
 
