@@ -48,9 +48,10 @@ real = double
 globals()["double"] = lambda x: 2 * real(x)
 """,
     "the proxy of the code": """
-import sys
+import sys, types
 real = double
-sys.modules["user_code"].__dict__["double"] = globals()["double"] = lambda x: real(x) + real(x)
+module = types.SimpleNamespace(double=lambda x: real(x) + real(x))
+sys.modules["user_code"], globals()["double"] = module, module.double
 """,
     "a builtin": """
 import builtins
