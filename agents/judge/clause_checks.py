@@ -41,7 +41,8 @@ class Used:
                 wanted = str(ast.literal_eval(need.value))
                 return any(wanted in text for text in self.texts)
             case "test":
-                return need.value == self.about
+                gives = not need.giving or ast.literal_eval(need.giving) in self.expected
+                return need.value == self.about and gives
             case "input":
                 return any(map(BY_NAME[need.value].has, self.values))
             case "value":
@@ -159,7 +160,7 @@ def line_for(need: Need, tests: Sequence[Test], entry: str) -> str:
     """Return a line of an answers file that would test `need`, as far as it can be written without its answer."""
     call = next((made for test in tests if (made := _made(need, test))), None)
     if need.kind == "test":
-        return f"{entry}(...) == ..., on an input that shows it"
+        return f"{entry}(...) == {need.giving or '...'}, on an input that shows it"
     if need.kind == "exception" or need.raising:
         return f"{call or f'{entry}(...)'} raises {need.raising or need.value}"
     if need.kind == "text":

@@ -13,12 +13,14 @@ class Need:
     """One thing that a test of a clause has to use: an exception, a name, a quoted text, a kind of input,
     a kind of value that goes in or comes out, or a test that was written for it.
 
-    An input needed together with an exception (`raise ValueError for an empty string`) has it in `raising`.
+    An input needed together with an exception (`raise ValueError for an empty string`) has it in `raising`; the
+    literal that a clause ends in (`if there is none, return -1`) is in `giving`: its test has to expect that.
     """
 
     kind: NeedKind
     value: str
     raising: str = ""
+    giving: str = ""
 
     def __str__(self) -> str:
         if self.raising:

@@ -53,6 +53,10 @@ _RULE = re.compile(
     re.IGNORECASE,
 )
 """Words of a clause that says more than what the code is for: a test has to be written for it."""
+_GIVING = re.compile(
+    r"\b(?:is|are|becomes?|returns?|gives?|written|counts? as)\s+"
+    r"(-?\d+(?:\.\d+)?|None|\"[^\"\n]{1,40}\"|'[^'\n]{1,40}')(?: then| instead| too| as well)?[ .]*$"
+)
 _OF_THE_CODE = re.compile(
     r"\b(?:do not|don't|must not|without|never|only|should|may|can) (?:use|using|import)\b|\bO\("
     r"|\b(?:time|space) complexity|\btype hints?\b|\bdocstrings?\b|\brecursi\w+|\bin the range\b|\bis called\b"
@@ -82,7 +86,8 @@ def clauses(spec: Spec) -> tuple[Clause, ...]:
             needs = tuple(dict.fromkeys(_needs(text, said, spec)))
             own = bool(found) and _RULE.search(_QUOTED.sub(" ", said)) and not _untestable(said)
             if own and all(need.kind == "name" for need in needs):
-                needs = (*needs, Need("test", text.strip(" ,")))
+                giving = _GIVING.search(said)
+                needs = (*needs, Need("test", text.strip(" ,"), giving=giving[1] if giving else ""))
             found.append(Clause(text.strip(" ,"), needs))
     return tuple(found)
 

@@ -9,6 +9,8 @@ from agents.judge.judge import Situation, judge
 from agents.judge.probes import probed_call, probes_of
 from agents.records import Board as RecordedBoard
 from agents.records import Clause, ClauseCheck, Need, Outcome, Ruling, Test, Verdict
+from agents.spec import read_spec
+from agents.spec.clauses import clauses
 
 from ..support.boards import board, candidate, value_test
 
@@ -111,6 +113,15 @@ TIES = Clause("ties keep their order", (Need("test", "ties keep their order"),))
 def test_a_rule_without_a_word_to_look_for_is_held_by_a_test_that_was_asked_for_it() -> None:
     assert checked(TIES, UPPER).standing == "nothing checks this"
     assert checked(TIES, replace(UPPER, about=TIES.text)).standing == "held by 1 test"
+
+
+def test_a_rule_that_ends_in_a_value_is_held_by_a_test_that_expects_it() -> None:
+    (clause,) = clauses(read_spec("f(x) doubles x.\n\nIf the result would be odd, it is 7.", origin="argument"))[
+        1:
+    ]
+    other, shown = (replace(value_test("test_9", "f(1)", value), about=clause.text) for value in ("2", "7"))
+    assert checked(clause, UPPER, other).would_test == "f(...) == 7, on an input that shows it"
+    assert checked(clause, UPPER, shown).standing == "held by 1 test"
 
 
 def test_two_clauses_that_name_one_exception_need_a_test_each() -> None:
