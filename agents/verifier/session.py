@@ -35,10 +35,6 @@ _MOST_SIZE = 64 << 20
 _MEASURING_SECONDS = 6.0
 _MEASURING_SHARE = 4.0
 """Time for the passes beyond the test process's own limit: seconds, and a multiple of the tests' own time."""
-_AGAIN_SECONDS = 1.0
-"""What a call that is asked again may take."""
-_LOST = b'["raise", [["x", ["T", "builtins", "RuntimeError"], [[], {}, "", null, null, false, []]], [], []], []]'
-"""The answer in place of one that a process asked again does not give."""
 
 
 class Cancelled(Exception):
@@ -109,7 +105,6 @@ class Session:
         self._running: dict[Side, Running] = {}
         self._asked: list[Side] = []
         self._nested = self._size = 0
-        self._again = self._lost = False
         self._call_began = 0.0
         self._test_began = 0.0
         self._current: str | None = None
@@ -118,11 +113,13 @@ class Session:
 
     def run(self) -> Transcript:
         """Run to the end or to a break; raises SandboxBroken, Cancelled."""
-        with ExitStack() as stack, selectors.DefaultSelector() as selector:
-            self._stack, self._selector = stack, selector
+        with ExitStack() as stack:
             if self._task.code_files is not None:
-                self._launch("code_process", self._task.code_files)
-            self._launch("test_process", self._task.test_files)
+                self._launch("code_process", self._task.code_files, stack)
+            self._launch("test_process", self._task.test_files, stack)
+            selector = stack.enter_context(selectors.DefaultSelector())
+            for side, wire in self._wires.items():
+                selector.register(wire.socket, selectors.EVENT_READ, side)
             self._wires["test_process"].send(
                 HELLO, json.dumps({"nonce": self._task.nonce, **self._task.task}).encode()
             )
@@ -131,28 +128,14 @@ class Session:
                 self._step(selector)
         return self._transcript
 
-    def _launch(self, side: Side, files: Mapping[str, bytes]) -> None:
+    def _launch(self, side: Side, files: Mapping[str, bytes], stack: ExitStack) -> None:
         wire = self._wires[side] = Wire()
         self._starting.add(side)
-        self._stack.callback(wire.close)
-        self._selector.register(wire.socket, selectors.EVENT_READ, side)
+        stack.callback(wire.close)
         lent = ":".join(self._terms.sandbox.interpreter.lent)
         argv = ["-I", "-B", "/src/inside/start.py", side, str(wire.descriptor), lent]
         job = Job(argv, files, self._terms.limits, channels=[wire.descriptor])
-        self._running[side] = self._stack.enter_context(self._terms.sandbox.launch(job))
-
-    def _afresh(self, files: Mapping[str, bytes]) -> None:
-        """Put a process of the code's that nothing was asked in place of the one that the tests asked."""
-        self._drop(self._wires["code_process"])
-        self._launch("code_process", files)
-        self._again = True
-
-    def _drop(self, wire: Wire) -> None:
-        """Hear no more of a process."""
-        if not wire.ended:
-            self._selector.unregister(wire.socket)
-        wire.ended = True
-        wire.close()
+        self._running[side] = stack.enter_context(self._terms.sandbox.launch(job))
 
     @property
     def _going(self) -> bool:
@@ -171,7 +154,7 @@ class Session:
                 selector.modify(key.fileobj, selectors.EVENT_READ, key.data)
             if events & selectors.EVENT_READ and self._transcript.broke is None:
                 self._read(key.data, selector)
-        for side in list(self._starting):
+        for side in self._starting:
             if self._transcript.broke is None and self._ended(side, 0.0) is not None:
                 self._gone(side)
         if self._going and time.monotonic() >= self._deadline():
@@ -198,7 +181,7 @@ class Session:
             self._wires[side].handed_over()
         elif side == "test_process" and kind == RECORD:
             self._note(payload)
-        elif kind not in (ASK, ANSWER) or "code_process" not in self._wires or self._is_measuring:
+        elif kind not in (ASK, ANSWER) or "code_process" not in self._wires:
             raise Violation(f"a frame of unknown kind {kind!r}")
         elif self._turn() != side:
             raise Violation("it spoke out of turn")
@@ -215,9 +198,7 @@ class Session:
             self._call_began = time.monotonic()
         self._asked.append(side)
         other: Side = "test_process" if side == "code_process" else "code_process"
-        if self._lost:
-            self._give_up()
-        elif self._wires[other].ended:
+        if self._wires[other].ended:
             self._gone(other)
         else:
             self._wires[other].send(ASK, payload)
@@ -249,8 +230,6 @@ class Session:
             now = time.monotonic()
             self._measure_until = now + _MEASURING_SECONDS + _MEASURING_SHARE * (now - self._tests_began)
             found = self._terms.sensitivities.of(self._task.source, str(record.get("digest")))
-            if found is None and record.get("again") is True and self._task.code_files is not None:
-                self._afresh(self._task.code_files)
             self._wires["test_process"].send(HELLO, b"unknown" if found is None else b"known")
         if record.get("is") == "malformed":
             raise Violation(f"the code's process wrote to the judge: {record.get('text')}")
@@ -265,39 +244,20 @@ class Session:
             limits.append((self._call_began + self._call_seconds, self._call_began, call, self._call_seconds))
         return min(limits)
 
-    @property
-    def _is_measuring(self) -> bool:
-        """Return True if the tests have run, and no process of the code's is there to be asked again."""
-        return self._measure_until > 0 and not self._again
-
     def _deadline(self) -> float:
-        if self._measure_until and self._asked:
-            return min(self._measure_until, self._call_began + _AGAIN_SECONDS)
         return self._measure_until or self._limit()[0]
 
     def _overrun(self) -> None:
         if self._measure_until:  # the tests have run: what is left is how much they notice
-            self._transcript.finished = time.monotonic() >= self._measure_until
-            self._give_up()
+            self._transcript.finished = True
             return
         _, began, what, allowed = self._limit()
         stopped = Stopped("wall", time.monotonic() - began, allowed)
         self._break("overrun", f"the {what} did not return within {allowed:g} s", stopped)
 
-    def _give_up(self) -> None:
-        """The process that is asked again does not answer: answer in its place."""
-        self._lost = True
-        self._starting.discard("code_process")
-        if self._again:
-            self._drop(self._wires["code_process"])
-        if self._turn() == "code_process":
-            self._asked.clear()
-            self._wires["test_process"].send(ANSWER, _LOST)
-
     def _gone(self, side: Side) -> None:
-        if self._measure_until:
+        if self._measure_until:  # of the code's process nothing more is needed
             self._transcript.finished = side == "test_process"
-            self._give_up()
             return
         ended = self._ended(side)
         if ended is not None and ended.stopped is not None:

@@ -9,12 +9,17 @@ from ..proxy.frames import HELLO, FrameSocket
 from ..proxy.import_rule import ImportRule
 from .code import Code
 from .responder import Responder
+from .spare import Spare
 
 
 def main(descriptor: int) -> None:
     """Serve the test process until the channel closes."""
     channel = FrameSocket(descriptor)
-    channel.send(HELLO, b"")
+    spare = Spare(channel)
+    if spare.taken_over is None:
+        channel.send(HELLO, b"")
+    else:
+        channel = spare.taken_over
     with open(f"{sys.path[0]}/inside/importable.json", "rb") as file:  # noqa: PTH123 - pathlib need not be imported
         importable = json.load(file)
     if importable["allowed"] is not None:
@@ -22,7 +27,7 @@ def main(descriptor: int) -> None:
         rule.forget_others()
         rule.hold()
     code = Code()
-    responder = Responder(channel, code, importable["modules"])
+    responder = Responder(channel, code, importable["modules"], spare)
     try:
         responder.serve()
     finally:

@@ -24,6 +24,7 @@ from ..proxy.plain import Malformed, Tree
 from ..proxy.program import run_program
 from ..proxy.shared import CONTAINERS
 from .code import USER_MODULE, Code
+from .spare import Spare
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {**OPERATIONS, "isinstance": isinstance}
 
@@ -57,8 +58,9 @@ class Responder(Peer):
     `modules` are the user's own, which the tests may use like the code under test.
     """
 
-    def __init__(self, channel: FrameSocket, code: Code, modules: Sequence[str] = ()) -> None:
+    def __init__(self, channel: FrameSocket, code: Code, modules: Sequence[str], spare: Spare) -> None:
         self._channel = channel
+        self._spare = spare
         self._code = code
         self._lock = threading.RLock()
         self._asked_for = 0
@@ -70,18 +72,20 @@ class Responder(Peer):
 
     def serve(self) -> None:
         """Answer until the channel is closed."""
-        while True:
-            try:
-                _, payload = self._channel.receive()
-            except ChannelClosed:
-                return
-            self._answer(payload)
+        try:
+            while True:
+                self._answer(self._channel.receive()[1])
+        except ChannelClosed:
+            return
 
     def _answer(self, payload: bytes) -> None:
         how = "return"
         self._asked_for += 1
         try:
             what, body, _ = json.loads(payload)
+            if what == "afresh":
+                self._spare.take_over(self._channel)
+                raise ChannelClosed
             arguments, _ = self._crossing.unpack(body)
             value = self._asked[what](self, *arguments)
             answer = self._pack(value)

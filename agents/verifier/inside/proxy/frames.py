@@ -55,6 +55,14 @@ class FrameSocket:
             raise FrameTooLong(f"a frame of {length} bytes was announced")
         return kind, self._exactly(length)
 
+    def limit(self, seconds: float | None) -> None:
+        """From now on, take one that does not answer in time for gone."""
+        self._socket.settimeout(seconds)
+
+    def fileno(self) -> int:
+        """The descriptor."""
+        return self._socket.fileno()
+
     def close(self) -> None:
         """Release this process's end."""
         self._socket.close()

@@ -9,18 +9,20 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..proxy.crossing import PlainCrossing
-from ..proxy.frames import ChannelClosed
+from ..proxy.frames import ChannelClosed, FrameSocket
 from ..proxy.peer import MODULE_NUMBER
-from ..proxy.plain import Malformed, Unshareable
+from ..proxy.plain import Unshareable
 from .asserts import unlike
 from .other_answers import text_of
 
-_MOST_CALLS = 10
+_MOST_CALLS = 6
 _MOST_CHARACTERS = 2000
 """Of the arguments of a call, and of its answer."""
 _LEAST_SECONDS = 0.25
 _SHARE = 0.05
 """Time to ask again: a share of what the tests took, but that at least."""
+_MOST_SECONDS = 0.5
+"""For one answer."""
 
 Call = tuple[str, str]
 """The name of a function, and its arguments packed."""
@@ -50,34 +52,45 @@ class PlainCalls:
     def __bool__(self) -> bool:
         return bool(self._answers)
 
-    def ask_again(self, caller: Any, seconds: float, note: Callable[[str], None]) -> None:
-        """Ask `caller`, whose code's process is fresh: the last call first, and then all once more. The tests took
-        `seconds`."""
+    def ask_again(self, caller: Any, channel: FrameSocket, seconds: float, note: Callable[[str], None]) -> None:
+        """Ask a process of the code's that was asked nothing, over `channel`: the last call first, then all once
+        more. The tests took `seconds`."""
         if not self._answers:
             return
         module = caller.crossing.adopt(MODULE_NUMBER, type("Module", (), {})())
-        calls = [*reversed(self._answers), *self._answers]
-        differing: dict[str, str] = {}
+        differing: dict[str, Call] = {}
+        call: Call | None = None
+        channel.limit(_MOST_SECONDS)
         try:
-            caller.ask("names", module)  # it takes its time to start
+            caller.ask("afresh")
             end = time.monotonic() + max(_LEAST_SECONDS, _SHARE * seconds)
-            for name, packed in calls:
+            for call in (*reversed(self._answers), *self._answers):
                 if time.monotonic() > end:
                     break
-                args, kwargs = _unpacked(packed)
-                try:
-                    answer = caller.ask("method", module, name, args, tuple(kwargs.items()))
-                except Exception as error:
-                    answer = type(error).__name__, "raised"
-                known = self._answers[name, packed]
-                if len(known) > 1 or not _same(known[0], answer):
-                    args, kwargs = _unpacked(packed)
-                    given = [*map(text_of, args), *(f"{key}={text_of(value)}" for key, value in kwargs.items())]
-                    differing.setdefault(name, f"{name}({', '.join(given)})"[:200])
-        except (ChannelClosed, Malformed):
+                known = self._answers[call]
+                if len(known) > 1 or not _same(known[0], _asked(caller, module, call)):
+                    differing.setdefault(call[0], call)
+        except ChannelClosed:  # it has ended, or takes too long
+            if call is not None:
+                differing.setdefault(call[0], call)
+        except Exception:  # there is no other process, or none that answers
             return
-        for call in differing.values():
-            note(f"{call} is not always answered alike: the answer depends on more than the arguments.")
+        finally:
+            channel.limit(None)
+        for name, packed in differing.values():
+            args, kwargs = _unpacked(packed)
+            given = [*map(text_of, args), *(f"{key}={text_of(value)}" for key, value in kwargs.items())]
+            text = f"{name}({', '.join(given)})"[:200]
+            note(f"{text} is not always answered alike: the answer depends on more than the arguments.")
+
+
+def _asked(caller: Any, module: object, call: Call) -> object:
+    name, packed = call
+    args, kwargs = _unpacked(packed)
+    try:
+        return caller.ask("method", module, name, args, tuple(kwargs.items()))
+    except Exception as error:
+        return type(error).__name__, "raised"
 
 
 def _packed(value: object) -> str | None:

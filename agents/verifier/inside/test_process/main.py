@@ -111,7 +111,7 @@ def _choose_modules(
         channel.close()
 
     def known(digest: str) -> bool:
-        records.emit({"is": "answers", "digest": digest, "never": asserts.never(), "again": bool(calls)})
+        records.emit({"is": "answers", "digest": digest, "never": asserts.never()})
         return channel.receive()[1] == b"known"
 
     def malformed(kind: str, text: str) -> None:
@@ -140,7 +140,7 @@ def _choose_modules(
         answers.crossing = caller.crossing
         calls = caller.calls
         reporter.ask_again = lambda seconds: calls.ask_again(
-            Caller(channel, frozenset(), malformed, lambda *_: None), seconds, note
+            Caller(channel, frozenset(), malformed, lambda *_: None), channel, seconds, note
         )
     else:
         from ..proxy.program import run_program
