@@ -63,11 +63,11 @@ def run(
     fork
         Begin a new run from a round of this one: its id or directory.
     round_
-        The last round that the fork shares; by default the last open one.
+        The last round that the fork shares, 0: none; by default the last open.
     code
         With --fork, a file of code of yours that joins after that round.
     questions
-        Open questions asked at the most, on a terminal.
+        Open questions asked at the most, on a terminal; 0: none.
     """
 
     def prepare(console: Console) -> _Prepared:

@@ -190,7 +190,10 @@ def test_a_model_that_is_away_ends_the_batch_with_exit_code_3_and_it_goes_on_lat
         (("specs", "--resume", "out"), "A resumed batch has its specs"),
         (("--resume", "nowhere"), "There is no batch in nowhere"),
         (("specs", "--out", "out", "--shard", "3/2"), "is no shard"),
-        (("specs", "--out", "out", "--answers", "a.txt"), "batch has no --answers"),
+        (
+            ("specs", "--out", "out", "--answers", "a.txt"),
+            "batch has no --answers; a run of a spec and heal have it.",
+        ),
     ],
 )
 def test_what_contradicts_itself_is_refused_with_one_sentence(

@@ -220,6 +220,18 @@ def test_a_pattern_that_takes_forever_holds_up_neither_the_server_nor_its_end(
 
 
 @pytest.mark.thorough
+def test_the_effort_is_the_servers_unless_a_call_says_another(tmp_path: Path, provider: Provider) -> None:
+    async def work(client: Client) -> None:
+        await called(client, "generate", spec=SPEC)
+        await called(client, "generate", spec=SPEC, effort="high")
+
+    provider.script(answering(lambda _: MENDED))
+    using(tmp_path, work, *hosted(provider), "--effort", "low", extra={"OPENAI_API_KEY": "k"})
+    runs = sorted((tmp_path / ".local/share/greenloop/runs").glob("*/run.json"))
+    assert [json.loads(run.read_text())["settings"]["effort"] for run in runs] == ["low", "high"]
+
+
+@pytest.mark.thorough
 def test_a_dotenv_file_of_the_folder_changes_nothing(tmp_path: Path, provider: Provider) -> None:
     (tmp_path / ".env").write_text(
         f"GREENLOOP_API_BASE={provider.api_base}\nGREENLOOP_SANDBOX=none\nGREENLOOP_MODEL=openai/gpt-4o\n"
