@@ -36,12 +36,12 @@ class InterruptRaised(BaseException):
 
 
 class _Environment:
-    """Finds what a test has changed in the environment, for the code's process to have it too."""
+    """Changes of the environment by a test, which the code's process is to have, too."""
 
     def __init__(self) -> None:
         self._before = dict(os.environ)
         self.set: dict[str, str | None] = {}
-        """What differs from the beginning, as the code's process has it."""
+        """Variables that differ from the beginning, as the code's process has them."""
 
     def changes(self) -> dict[str, str | None]:
         """Return what has changed since the last call, by name; None for what is no longer set."""
