@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 SILENT = -1
 """In place of the number of another answer: the same one, and nothing printed, warned of or logged."""
 RAISING, RETYPED = -2, -3
-"""An exception, or a bare object, in place of the answer: a test shows something by it if an assertion fails, not if
-it stumbles over it."""
-_LEFT_ALONE = ("__new__", "__hash__", "__class_getitem__", "__init_subclass__", "__set_name__", "__del__")
+"""An exception, or a bare object, in place of the answer: a test shows something by it if an assertion fails, not
+if it stumbles over it."""
+_LEFT_ALONE = ("__new__", "__class_getitem__", "__init_subclass__", "__set_name__", "__del__")
 """Methods that fail by any other value, whatever the test asserts."""
 MOST_KEPT = 100
 """Of the functions that answered last, those whose names are told."""
