@@ -23,13 +23,14 @@ _MOST_CHANGES = 12
 
 
 def blind_tests(
-    trial: Trial, called: Mapping[str, frozenset[str]], expects_errors: Callable[[str], bool]
+    trial: Trial, called: Mapping[str, frozenset[str]], text_of: Callable[[str], str | None]
 ) -> tuple[dict[str, str], int]:
     """Return why each of the tests in `called` that can't fail can't, and how many there was no time for.
 
     A test counts if it fails on one other answer to it, or if an assertion of it fails on a change of the code
     that it calls: it may look at what the code leaves behind, not at what it returns. Nothing is said of one that
-    expects an error which no answer to it is: Python raises it, where the code lacks an operation.
+    expects an error which no answer to it is: Python raises it, where the code lacks an operation. `text_of` has
+    the text of each test, as a dump of its tree, if that is known.
     """
     if trial.left <= 0:
         return {}, len(called)
@@ -50,11 +51,11 @@ def blind_tests(
             if done is None:
                 return None
             given = done.tests[name].given if name in done.tests else "an answer"
-            if given and notices(done, [name]) and (answer[1] not in _STUMBLED_OVER or _asserted(done, name)):
+            if given and notices(done, [name]) and _shows(answer[1], done, name, text_of(name)):
                 return ""
             if answer[1] not in _STUMBLED_OVER:
                 missed, raised = missed or given, raised or given.endswith(_OTHER_ERROR)
-        if not missed or (expects_errors(name) and not raised):
+        if not missed or ("raises" in (text_of(name) or "raises").lower() and not raised):
             return ""
         crossing = {*recorded.tests[name].crossings}
         for done in changes.runs(suite, name, called[name], crossing):
@@ -71,6 +72,18 @@ def blind_tests(
             blind[name] = why
         trial.say(f"changed answers: {name}")
     return blind, untried
+
+
+def _shows(other: int, run: SuiteRun, name: str, text: str | None) -> bool:
+    """Return True if it shows something of a test that it failed on that answer: by an exception it has to be an
+    assertion that fails, by another type one has to be there."""
+    looks = other not in _STUMBLED_OVER or (other == RETYPED and (text is None or asserts(text)))
+    return looks or _asserted(run, name)
+
+
+def asserts(text: str) -> bool:
+    """Return True for the dump of a test that asserts something."""
+    return any(word in text for word in ("Assert(", "assert", "raises", "warns"))
 
 
 def _asserted(run: SuiteRun, name: str) -> bool:
