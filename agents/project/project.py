@@ -156,7 +156,7 @@ class Project:
             self._notes.append(
                 f"Each run is a process of its own: {collected.threads} threads run after the tests' collection."
             )
-        limit = max(_LEAST_SECONDS, self._left() / 2)
+        limit = max(_LEAST_SECONDS, self._left() / len(SEEDS))
 
         def run(seed: int) -> SuiteRun:
             if seed == 0:
@@ -166,6 +166,12 @@ class Project:
 
         with ThreadPoolExecutor(len(SEEDS) - 1) as pool:
             first, *others = pool.map(run, SEEDS)
+        missing = max((len({*run.planned} - {*run.tests}) for run in (first, *others)), default=0)
+        if missing:
+            raise UsageError(
+                f"{missing} of {len(names)} tests did not end within {limit:.0f} s, a third of the time that there is; "
+                "give more by --seconds, or name fewer tests by --tests."
+            )
         unlike = [name for name in names if set(_outcomes(name, others)) - {first.outcome(name)}]
         if unlike and not cold:
             again = run_whole(self._suite, names, SuiteJob(limit, record=True), cold=True)
