@@ -98,8 +98,8 @@ class SuiteRun:
     """The tests of a job in the order of their ends, by pytest's ids (`clean` them before showing).
 
     `ended` is how it came to its end: `ended`, `died`, `over` (its time), `late` (one test's), `too much`
-    (records), or what brought the server down. `unchangeable` says why the change could not be made, `planned` are the tests
-    of a job that names none.
+    (records), or what brought the server down. `unchangeable` says why the change could not be made, `planned`
+    are the tests of a job that names none.
     """
 
     tests: Mapping[str, TestRun]
