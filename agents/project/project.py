@@ -169,7 +169,7 @@ class Project:
         missing = max((len({*run.planned} - {*run.tests}) for run in (first, *others)), default=0)
         if missing:
             raise UsageError(
-                f"{missing} of {len(names)} tests did not end within {limit:.0f} s, a third of the time; give more "
+                f"{missing} of {len(names)} tests did not end within {limit:.0f} s, a third of all; give more "
                 "by --seconds, or name fewer tests by --tests."
             )
         unlike = [name for name in names if set(_outcomes(name, others)) - {first.outcome(name)}]
