@@ -9,7 +9,7 @@ from ..repository.suites import run_whole
 from ..strength.mutants import Mutant, mutants
 from ..syntax.clean_text import clean
 from ..syntax.encoding import decoded
-from ..verifier.inside.suite_process.answers import SILENT
+from ..verifier.inside.suite_process.answers import RAISING, RETYPED, SILENT
 from .trial import MOST_MUTANTS, Trial, notices
 
 _MOST_ANSWERS = 8
@@ -17,18 +17,20 @@ _MOST_OTHERS = 3
 """Of the last answers to a test so many are changed, each so often, until it notices one."""
 _OTHER_ERROR = "raising another exception"
 """Ends the text of an answer in place of an error."""
+_STUMBLED_OVER = (RAISING, RETYPED)
 _MOST_CHANGES = 12
 """Changes of the code for a test that notices no other answer."""
 
 
 def blind_tests(
-    trial: Trial, called: Mapping[str, frozenset[str]], expects_errors: Callable[[str], bool]
+    trial: Trial, called: Mapping[str, frozenset[str]], text_of: Callable[[str], str | None]
 ) -> tuple[dict[str, str], int]:
     """Return why each of the tests in `called` that can't fail can't, and how many there was no time for.
 
     A test counts if it fails on one other answer to it, or if an assertion of it fails on a change of the code
     that it calls: it may look at what the code leaves behind, not at what it returns. Nothing is said of one that
-    expects an error which no answer to it is: Python raises it, where the code lacks an operation.
+    expects an error which no answer to it is: Python raises it, where the code lacks an operation. `text_of` has
+    the text of each test, as a dump of its tree, if that is known.
     """
     if trial.left <= 0:
         return {}, len(called)
@@ -49,16 +51,17 @@ def blind_tests(
             if done is None:
                 return None
             given = done.tests[name].given if name in done.tests else "an answer"
-            if given and notices(done, [name]):
+            if given and notices(done, [name]) and _shows(answer[1], done, name, text_of(name)):
                 return ""
-            missed, raised = missed or given, raised or given.endswith(_OTHER_ERROR)
-        if not missed or (expects_errors(name) and not raised):
+            if answer[1] not in _STUMBLED_OVER:
+                missed, raised = missed or given, raised or given.endswith(_OTHER_ERROR)
+        if not missed or ("raises" in (text_of(name) or "raises").lower() and not raised):
             return ""
         crossing = {*recorded.tests[name].crossings}
         for done in changes.runs(suite, name, called[name], crossing):
             if done is None:
                 return None
-            if done.outcome(name) == "failed" and done.tests[name].asserted:
+            if _asserted(done, name):
                 return ""
         return f"it notices no wrong answer: {clean(missed)} would pass it"
 
@@ -71,12 +74,29 @@ def blind_tests(
     return blind, untried
 
 
+def _shows(other: int, run: SuiteRun, name: str, text: str | None) -> bool:
+    """Return True if it shows something of a test that it failed on that answer: by an exception it has to be an
+    assertion that fails, by another type one has to be there."""
+    looks = other not in _STUMBLED_OVER or (other == RETYPED and (text is None or asserts(text)))
+    return looks or _asserted(run, name)
+
+
+def asserts(text: str) -> bool:
+    """Return True for the dump of a test that asserts something."""
+    return any(word in text for word in ("Assert(", "assert", "raises", "warns"))
+
+
+def _asserted(run: SuiteRun, name: str) -> bool:
+    """Return True if an assertion of a test failed."""
+    return run.outcome(name) == "failed" and run.tests[name].asserted
+
+
 def _answers(test: TestRun) -> Iterator[tuple[int, int]]:
     """Yield the number of an answer, and of another one in its place: of the last answers first.
 
-    What the code says beside its answers is tried last.
+    What the code says beside its answers, and what has another type, are tried last.
     """
-    for other in (*range(_MOST_OTHERS), SILENT):
+    for other in (*range(_MOST_OTHERS), SILENT, RAISING, RETYPED):
         for number in reversed(range(max(0, test.crossed - _MOST_ANSWERS), test.crossed)):
             yield number, other
 

@@ -20,7 +20,7 @@ from ..repository.suites import alike, run_whole
 from ..sandbox import Sandbox
 from ..syntax.clean_text import clean
 from ..worktree.tree import Tree, never_changes, packages_of, read_tree
-from .answers import blind_tests
+from .answers import asserts, blind_tests
 from .base import gone, read_base, test_places, uncalled
 from .mutation import measured
 from .records import Mutation, ProjectReport, TestFinding
@@ -97,7 +97,7 @@ class Project:
             self._say("the tests on changed answers")
             asked = [name for name in passing if called[name]]
             blind, untried = blind_tests(
-                trial.sooner(_SHARE), {name: called[name] for name in asked}, self._expects_errors
+                trial.sooner(_SHARE), {name: called[name] for name in asked}, lambda name: self._place(name)[1]
             )
             findings = tuple(self._finding(name, runs, called, blind) for name in first.tests)
             before = None
@@ -156,7 +156,7 @@ class Project:
             self._notes.append(
                 f"Each run is a process of its own: {collected.threads} threads run after the tests' collection."
             )
-        limit = max(_LEAST_SECONDS, self._left() / 2)
+        limit = max(_LEAST_SECONDS, self._left() / len(SEEDS))
 
         def run(seed: int) -> SuiteRun:
             if seed == 0:
@@ -166,6 +166,12 @@ class Project:
 
         with ThreadPoolExecutor(len(SEEDS) - 1) as pool:
             first, *others = pool.map(run, SEEDS)
+        missing = max((len({*run.planned} - {*run.tests}) for run in (first, *others)), default=0)
+        if missing:
+            raise UsageError(
+                f"{missing} of {len(names)} tests did not end within {limit:.0f} s, a third of all; give more "
+                "by --seconds, or name fewer tests by --tests."
+            )
         unlike = [name for name in names if set(_outcomes(name, others)) - {first.outcome(name)}]
         if unlike and not cold:
             again = run_whole(self._suite, names, SuiteJob(limit, record=True), cold=True)
@@ -208,7 +214,7 @@ class Project:
             return found("failed", said[:_MOST_SHOWN] or outcomes[0])
         if name in blind:
             return found("cannot fail", blind[name])
-        if not called[name] and text is not None and not _asserts(text):
+        if not called[name] and text is not None and not asserts(text):
             return found("asserts nothing", "it calls no function of the project, and asserts nothing")
         if not called[name]:
             return found("calls no code", "it calls no function of the project")
@@ -220,9 +226,6 @@ class Project:
         if path not in self._places:
             self._places[path] = test_places(path, self._tree.files.get(path, b""))
         return self._places[path].get(name.partition("[")[0], (1, None))
-
-    def _expects_errors(self, name: str) -> bool:
-        return "raises" in (self._place(name)[1] or "").lower()
 
     def _left(self) -> float:
         return max(_LEAST_SECONDS, self._end - time.monotonic())
@@ -279,7 +282,3 @@ def _outcomes(name: str, runs: Sequence[SuiteRun]) -> list[str]:
         for run in runs
         if name in run.tests or not any(other.startswith(alike) for other in run.tests)
     ]
-
-
-def _asserts(dump: str) -> bool:
-    return "Assert(" in dump or "raises" in dump or "warns" in dump or "assert" in dump

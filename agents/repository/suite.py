@@ -56,7 +56,8 @@ class SuiteJob:
 
     `change` is of a function, `files` are other contents of files (a cold job's), `answer` the number of an answer
     to the tests and that of another in its place; `functions` are those whose answers count. `record` tells of the
-    functions that each test calls or, of `lines` by path, those that it runs; `crossings` of the answers.
+    functions that each test calls or, of `lines` by path, those that it runs; `crossings` of the answers. No test
+    may take longer than `most` seconds, if that is not 0.
     """
 
     seconds: float
@@ -70,6 +71,7 @@ class SuiteJob:
     record: bool = False
     lines: Mapping[str, tuple[int, ...]] | None = None
     crossings: bool = False
+    most: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +97,9 @@ class TestRun:
 class SuiteRun:
     """The tests of a job in the order of their ends, by pytest's ids (`clean` them before showing).
 
-    `ended` is how it came to its end: `ended`, `died`, `late`, `too much` (records), or what brought the server
-    down; `unchangeable` says why the change could not be made, `planned` are the tests of a job that names none.
+    `ended` is how it came to its end: `ended`, `died`, `over` (its time), `late` (one test's), `too much`
+    (records), or what brought the server down. `unchangeable` says why the change could not be made, `planned`
+    are the tests of a job that names none.
     """
 
     tests: Mapping[str, TestRun]

@@ -16,6 +16,8 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 _MOST_RESTARTS = 50
 _LEAST_SECONDS = 5.0
+_HANGING = 0.5
+"""Of the time for all tests, that of one which is taken to hang."""
 
 
 @dataclass(frozen=True)
@@ -55,22 +57,24 @@ def alike(suite: Suite) -> Suites:
 
 
 def run_whole(suite: Suite, names: Sequence[str], job: SuiteJob, *, cold: bool = False) -> SuiteRun:
-    """Run all of `names` (none: every test) as `job` says. A test that ends the process, or does not end, has
-    failed; those after it run in another fork."""
+    """Run all of `names` (none: every test) as `job` says. A test that ends the process has failed, and one that
+    takes half of the time; those after it run in another fork. Those that there was no time for are missing."""
     end = time.monotonic() + job.seconds
     found: dict[str, TestRun] = {}
     left = list(names)
     run = SuiteRun({}, "ended")
     for _ in range(_MOST_RESTARTS):
-        seconds = max(_LEAST_SECONDS, (end - time.monotonic()) / 2)
-        run = suite.run(replace(job, tests=tuple(left), seconds=seconds), cold=cold)
+        seconds = max(_LEAST_SECONDS, end - time.monotonic())
+        hung = _HANGING * job.seconds
+        run = suite.run(replace(job, tests=tuple(left), seconds=seconds, most=hung), cold=cold)
         found |= run.tests
         names = names or run.planned
         left = [name for name in names if name not in found]
-        if not left or time.monotonic() > end or run.ended == "ended":
+        if not left or time.monotonic() > end or run.ended in ("ended", "over"):
             break
-        why = f"it did not end within {seconds:.0f} s" if run.ended == "late" else "it ended the process"
-        found[left.pop(0)] = TestRun("failed", why if run.ended in ("late", "died") else run.ended)
+        why = {"late": f"it did not end within {hung:.0f} s", "died": "it ended the process"}
+        found[left.pop(0)] = TestRun("failed", why.get(run.ended, run.ended))
         if not left:
             break
-    return replace(run, tests={name: found[name] for name in names if name in found})
+    tests = {name: found[name] for name in names if name in found}
+    return replace(run, tests=tests, planned=tuple(names))

@@ -55,6 +55,22 @@ def test_files_appear_read_only_and_the_working_directory_is_empty_and_writable(
     assert (ended.stdout, ended.stderr) == (b"['an argument'] [] content\n", b"")
 
 
+def test_a_place_is_an_empty_writable_folder_or_the_program_is_told_that_there_is_none(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    (tmp_path / "of the machine").write_text("x")
+    code = (
+        "import os, sys\nplace, box = sys.argv[1:]\nif box != '/box/case':\n    print('none')\nelse:\n"
+        "    print(os.listdir(place))\n    open(place + '/mine', 'w').write('x')\n"
+    )
+    job = Job(["-I", "-c", code, str(tmp_path), "/box/case"], place=str(tmp_path))
+    with sandbox.launch(job) as running:
+        ended = running.wait()
+    assert ended.stdout in (b"[]\n", b"none\n"), ended
+    assert ended.stdout == b"[]\n" or sandbox.name != "bubblewrap"
+    assert [path.name for path in tmp_path.iterdir()] == ["of the machine"]
+
+
 def test_no_environment_is_inherited(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PROVIDER_API_KEY", "secret")
     names = run(sandbox, "import os; print(*sorted(os.environ))").stdout.decode().split()

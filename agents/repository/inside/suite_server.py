@@ -96,7 +96,7 @@ class Server:
                     os.close(reading)
                     self._run(run, job, writing)
                 os.close(writing)
-                ended = self._relay(pid, reading, began + job["seconds"], job["collect"])
+                ended = self._relay(pid, reading, job)
                 os.close(reading)
                 if job["collect"] and ended == "ready":
                     self._kept.add(pid)
@@ -123,12 +123,15 @@ class Server:
         finally:
             os._exit(0)
 
-    def _relay(self, pid: int, reading: int, deadline: float, collect: bool) -> str:
+    def _relay(self, pid: int, reading: int, job: Job) -> str:
         """Hand on what the fork writes until it says that it is done, ends, or is late. Return how it ended."""
         left = _MOST_RECORDS
+        deadline = time.monotonic() + job["seconds"]
+        most = job["most"] or job["seconds"]
+        last = time.monotonic()
         begun = b""
         gone = False
-        while time.monotonic() < deadline and left > 0:
+        while time.monotonic() < min(deadline, last + most) and left > 0:
             if not select.select([reading], [], [], 0 if gone else _TICK)[0]:
                 if gone:
                     return "died"
@@ -138,14 +141,15 @@ class Server:
             if not data:
                 return "died"
             left -= len(data)
+            last = time.monotonic()
             *whole, begun = (begun + data).split(b"\n")
             for line in whole:
                 if line == b'{"end": true}':
                     return "ended"
                 self._channel.sendall(line + b"\n")
-                if collect and line.startswith(b'{"ready"'):
+                if job["collect"] and line.startswith(b'{"ready"'):
                     return "ready"
-        return "late" if left > 0 else "too much"
+        return "too much" if left <= 0 else "late" if time.monotonic() < deadline else "over"
 
     def _tell(self, record: dict[str, Any]) -> None:
         self._channel.sendall(json.dumps(record).encode() + b"\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import io
 import itertools
@@ -23,7 +24,14 @@ if TYPE_CHECKING:
 
 SILENT = -1
 """In place of the number of another answer: the same one, and nothing printed, warned of or logged."""
-_LEFT_ALONE = ("__new__", "__hash__", "__class_getitem__", "__init_subclass__", "__set_name__", "__del__")
+RAISING, RETYPED = -2, -3
+"""An exception, or a bare object, in place of the answer."""
+_OF_FIXED_TYPE = (
+    *("__init__", "__iter__", "__aiter__", "__len__", "__bool__", "__hash__", "__str__", "__repr__"),
+    *("__bytes__", "__format__", "__index__", "__int__", "__float__"),
+)
+"""Methods of which Python itself refuses an answer of another type."""
+_LEFT_ALONE = ("__new__", "__class_getitem__", "__init_subclass__", "__set_name__", "__del__")
 """Methods that fail by any other value, whatever the test asserts."""
 MOST_KEPT = 100
 """Of the functions that answered last, those whose names are told."""
@@ -74,6 +82,15 @@ class Answers:
             self._given = f"{self._names[-1]} saying nothing"
             with _silence():
                 return original(*args, **kwargs)
+        if self._wanted[1] == RAISING:
+            self._given = f"{self._names[-1]} raising an exception"
+            _raise(RuntimeError)
+        if self._wanted[1] == RETYPED and original.__name__ in _OF_FIXED_TYPE:
+            return original(*args, **kwargs)
+        if self._wanted[1] == RETYPED:
+            self._given = f"{self._names[-1]} returning an object of another type"
+            original(*args, **kwargs)
+            return object()
         try:
             value = original(*args, **kwargs)
         except (StopIteration, StopAsyncIteration):
@@ -125,10 +142,14 @@ class Answers:
         if original.__name__ == "__init__":
             yield from self._of_object(args[0]) if args else ()
             return
-        own = self._is_own(type(value)) and not isinstance(value, BaseException)
-        made = of_attributes(value) if own else others_of(value)
-        opaque = not own
-        for text, make in made:
+        if self._is_own(type(value)) and not isinstance(value, BaseException):
+            others = ((text, make) for text, make in of_attributes(value) if " whose __" not in text)
+            yield from ((f"returning {text}", make) for text, make in itertools.islice(others, 1))
+            yield "returning another object", lambda: copy.copy(value)
+            yield from ((f"returning {text}", make) for text, make in others)
+            return
+        opaque = True
+        for text, make in others_of(value):
             opaque = False
             yield f"returning {text}", make
         if opaque:
