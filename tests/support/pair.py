@@ -55,7 +55,8 @@ class Pair:
         tests = frozenset([f"{__name__}.tests"])
         self.caller = Caller(self.channel, tests, lambda *told: self.told.append(told), lambda *_: None)
         code: Any = Kept()
-        self._responder = Responder(self._answering, code)
+        no_spare: Any = None
+        self._responder = Responder(self._answering, code, (), no_spare)
         self._thread = threading.Thread(target=self._responder.serve, daemon=True)
         self._thread.start()
         self.module = self.caller.crossing.adopt(MODULE_NUMBER, object())
