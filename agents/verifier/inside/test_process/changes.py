@@ -213,7 +213,8 @@ def of_answer(payload: bytes, known: Known, given: Sequence[int] = ()) -> list[C
 def of_callback(payload: bytes, known: Known) -> list[Change]:
     """Other ways to call one of the tests' functions: with another argument, or not at all."""
     what, (tree, containers, forgotten), printed = json.loads(payload)
-    if what not in ("call", "method"):
+    # An object of the tests, a mock for one, is called by its `__call__`.
+    if what not in ("call", "method") and not (what == "special" and "__call__" in tree):
         return []
     changes = [Change("not calling back", None)]
     at = next((index for index, part in enumerate(tree) if isinstance(part, list) and part[:1] == ["t"]), None)

@@ -22,8 +22,8 @@ class RemoteModule(types.ModuleType):
     A star import gets `names`: those that the tests use and have from nowhere else."""
 
     __slots__ = ("_greenloop_caller", "_greenloop_names")
-    # No mapping: monkeypatch would look there for what an attribute was before.
-    __dict__ = types.SimpleNamespace(get=lambda *_: None)  # type: ignore[assignment]
+    # No mapping: monkeypatch would look there for what an attribute was before. A star import asks for the keys.
+    __dict__ = types.SimpleNamespace(get=lambda *_: None, keys=lambda: ())  # type: ignore[assignment]
     __doc__ = property(lambda module: module._greenloop_caller.get(module, "__doc__"))
 
     def __init__(self, name: str, number: int, caller: Caller, names: list[str]) -> None:
