@@ -17,6 +17,7 @@ from typing import Any, Literal
 from ..errors import Interrupted
 from ..records import Stopped
 from ..records.heal import Answer, Call, Frame
+from ..repository.suite import PYTEST_PARTS
 from ..sandbox import Ended, Job, Sandbox, SandboxLimits
 from ..sandbox.interpreter import LENDING
 from ..storage.json_form import checked, cleaned
@@ -124,7 +125,7 @@ def run_script(
         "asked": [(each.path, each.source) for each in invocation.asked],
     }
     files = {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _PROGRAMS}
-    files["inside/lending.py"] = LENDING.read_bytes()
+    files |= {"inside/lending.py": LENDING.read_bytes(), "inside/pytest_parts.py": PYTEST_PARTS.read_bytes()}
     files |= {"task.json": json.dumps(task).encode(), "tree.tar": tree.archive(changed)}
     ours, theirs = socket.socketpair()
     with closing(ours), closing(theirs):

@@ -25,8 +25,9 @@ from ..worktree.tree import Tree, never_changes, packages_of
 
 _INSIDE = Path(__file__).with_name("inside")
 _OF_SANDBOX = Path(__file__).parents[1] / "sandbox" / "inside"
-_OWN = ("suite_start", "suite_server", "suite_session", "function_changes", "reached")
+_OWN = ("suite_start", "suite_server", "suite_session", "function_changes", "reached", "pytest_parts")
 _LENT = ("kernel", "processes")
+PYTEST_PARTS = _INSIDE / "pytest_parts.py"
 _MOST_LINE = 48 << 20
 _LATE_SECONDS = 8.0
 """Beyond its time a job is ended by the server within this; else the server is ended."""
@@ -197,9 +198,7 @@ class _Server:
         }
         files = programs("test_process", interpreter) | programs("suite_process", interpreter)
         files |= {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _OWN}
-        files |= {
-            f"inside/{name}.py": (_OF_SANDBOX / f"{name}.py").read_bytes() for name in ("kernel", "processes")
-        }
+        files |= {f"inside/{name}.py": (_OF_SANDBOX / f"{name}.py").read_bytes() for name in _LENT}
         files |= {"task.json": json.dumps(task).encode(), "tree.tar": suite.tree.archive(suite.changed)}
         root = str(suite.tree.root.resolve())
         place = "/box/case" if root in _ABOVE_A_PROJECT else root

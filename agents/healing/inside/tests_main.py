@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 
@@ -12,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from typing import Any
 
-_MOST_TEXT = 4000
+_parts: Any = importlib.import_module(f"{__package__}.pytest_parts")
+"""Those of a repository's suites, which lie beside this in the sandbox."""
 
 
 def main() -> None:
@@ -22,17 +24,7 @@ def main() -> None:
     import pytest
 
     class Reporter:
-        """A pytest plugin that notes each test, in place of greenloop's own, whose names it knows: installed
-        editable, that one's modules are out of reach here."""
-
-        def pytest_addoption(self, parser: Any) -> None:
-            for name in ("--heal", "--heal-apply", "--heal-apply-force"):
-                parser.addoption(name, action="store_true")
-            parser.addoption("--heal-most")
-            parser.addini("heal_may_change", "Files that patches may change", "args")
-
-        def pytest_configure(self, config: Any) -> None:
-            config.addinivalue_line("markers", "heal(target): the function that this test tests.")
+        """A pytest plugin that notes each test."""
 
         @pytest.hookimpl(hookwrapper=True)
         def pytest_runtest_call(self, item: Any) -> Generator[None, Any, None]:
@@ -46,19 +38,13 @@ def main() -> None:
         @pytest.hookimpl(hookwrapper=True)
         def pytest_runtest_makereport(self, item: Any, call: Any) -> Generator[None, Any, None]:
             made = (yield).get_result()
-            told = _told(report, item.nodeid)
-            if made.when == "call" and made.passed and told["outcome"] == "missing":
-                told["outcome"] = "passed"
-            elif made.failed:
-                told.update(outcome="failed", text=made.longreprtext[-_MOST_TEXT:])
-            elif made.skipped and told["outcome"] != "failed":
-                told["outcome"] = "skipped"
+            _parts.note(_told(report, item.nodeid), made)
             report.write()
 
         def pytest_collectreport(self, report: Any) -> None:
             if report.failed:
                 told = _told(outer, report.nodeid or "collection")
-                told.update(outcome="failed", text=report.longreprtext[-_MOST_TEXT:])
+                told.update(outcome="failed", text=report.longreprtext[-_parts.MOST_TEXT :])
                 outer.write()
 
         def pytest_exception_interact(self, node: Any, call: Any) -> None:
@@ -68,8 +54,7 @@ def main() -> None:
     outer = report
     sys.path[0] = tree
     sys.argv = ["pytest", *arguments]
-    options = ["-p", "no:cacheprovider", "-p", "no:greenloop", "-q", "--continue-on-collection-errors"]
-    ended = pytest.main([*options, *arguments], plugins=[Reporter()])
+    ended = pytest.main([*_parts.OPTIONS, *arguments], plugins=[_parts.OwnOptions(), Reporter()])
     report.ended = True
     report.write()
     if asked:

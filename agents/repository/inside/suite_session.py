@@ -11,6 +11,7 @@ import time
 from contextlib import ExitStack
 
 from .function_changes import Functions, Unchangeable
+from .pytest_parts import MOST_TEXT, OPTIONS, OwnOptions, note
 from .reached import reached_by
 
 TYPE_CHECKING = False
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 Answers: Any = importlib.import_module(f"{__package__}.suite_process.answers").Answers
 """The verifier's, which lies beside this in the sandbox."""
-_MOST_TEXT = 4000
 
 
 class SuiteSession:
@@ -43,19 +43,18 @@ class SuiteSession:
 
     def main(self, pytest: Any) -> int:
         """Run pytest as `python -m pytest` does."""
-        plugin = _plugin(pytest, self)
-        options = ["-p", "no:cacheprovider", "-p", "no:greenloop", "-q", "--continue-on-collection-errors"]
+        plugins = [OwnOptions(), _plugin(pytest, self)]
         chosen = self._job["paths"] or self._task["paths"]
-        arguments = [*options, *self._task["options"], *chosen]
+        arguments = [*OPTIONS, *self._task["options"], *chosen]
         sys.argv = ["pytest", *arguments]
         if self.serve is not None:
             self._take = self._collecting.enter_context(reached_by(self._place))
-        return int(pytest.main(arguments, plugins=[plugin]))
+        return int(pytest.main(arguments, plugins=plugins))
 
     def tell_collection_error(self, node: str, error: BaseException | None, text: str) -> None:
         """Tell of a file that can't be collected."""
         name = getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None
-        outcome = {"outcome": "failed", "text": text[-_MOST_TEXT:]}
+        outcome = {"outcome": "failed", "text": text[-MOST_TEXT:]}
         self._emit({"test": node or "collection", **outcome, "lacks": name if isinstance(name, str) else None})
 
     def loop(self, session: Any) -> None:
@@ -142,7 +141,7 @@ class SuiteSession:
             try:
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
             except BaseException as error:  # pytest.exit, or what sets out to end the session
-                self._test.update(outcome="failed", text=repr(error)[-_MOST_TEXT:])
+                self._test.update(outcome="failed", text=repr(error)[-MOST_TEXT:])
             self._test.update(seconds=time.monotonic() - began, called=take())
             if self._answers is not None:
                 self._test.update(self._answers.end())
@@ -152,13 +151,7 @@ class SuiteSession:
 
     def note(self, report: Any) -> None:
         """Note how a phase of the test ended."""
-        told = self._test
-        if report.when == "call" and report.passed and told["outcome"] == "missing":
-            told["outcome"] = "passed"
-        elif report.failed:
-            told.update(outcome="failed", text=report.longreprtext[-_MOST_TEXT:])
-        elif report.skipped and told["outcome"] != "failed":
-            told["outcome"] = "skipped"
+        note(self._test, report)
 
     def note_error(self, error: BaseException | None) -> None:
         """Note an error of the test: whether an assertion raised it."""
@@ -176,17 +169,6 @@ def _threads() -> int:
 
 def _plugin(pytest: Any, own: SuiteSession) -> Any:
     class Plugin:
-        """Stands in for greenloop's own plugin too, whose options it knows."""
-
-        def pytest_addoption(self, parser: Any) -> None:
-            for name in ("--heal", "--heal-apply", "--heal-apply-force"):
-                parser.addoption(name, action="store_true")
-            parser.addoption("--heal-most")
-            parser.addini("heal_may_change", "Files that patches may change", "args")
-
-        def pytest_configure(self, config: Any) -> None:
-            config.addinivalue_line("markers", "heal(target): the function that this test tests.")
-
         @pytest.hookimpl(hookwrapper=True)  # type: ignore[untyped-decorator]
         def pytest_make_collect_report(self, collector: Any) -> Generator[None, Any, None]:
             report = (yield).get_result()
