@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
 from ..repository.suite import Suite, SuiteJob, SuiteRun, TestRun
 from ..repository.suites import run_whole
-from ..strength.mutants import Mutant, mutants
 from ..syntax.clean_text import clean
-from ..syntax.encoding import decoded
-from ..verifier.inside.suite_process.answers import RAISING, RETYPED, SILENT
-from .trial import MOST_MUTANTS, Trial, notices
+from ..verifier.inside.suite_process.answers import MADE, OTHER_ERROR, RAISING, RETYPED, SILENT
+from .trial import Trial, notices
 
 _MOST_ANSWERS = 8
 _MOST_OTHERS = 3
 """Of the last answers to a test so many are changed, each so often, until it notices one."""
-_MADE = "making an object whose"
-_OTHER_ERROR = "raising another exception"
-"""Ends the text of an answer in place of an error."""
 _STUMBLED_OVER = (RAISING, RETYPED)
 _MOST_CHANGES = 12
 """Changes of the code for a test that notices no other answer."""
@@ -41,7 +36,6 @@ def blind_tests(
     asked = [name for name, test in recorded.tests.items() if test.outcome == "passed" and test.crossings]
     untried = 0
     blind: dict[str, str] = {}
-    changes = _Changes(trial)
 
     def tried(suite: Suite, name: str) -> str | None:
         """Why a test can't fail; empty where it can, None where no time is left."""
@@ -52,16 +46,14 @@ def blind_tests(
             if done is None:
                 return None
             given = done.tests[name].given if name in done.tests else "an answer"
-            # On a changed object the code itself may stumble: that shows nothing of the test.
-            shows = _MADE not in given and _shows(answer[1], done, name, text_of(name))
-            if given and notices(done, [name]) and (shows or _asserted(done, name)):
+            if given and notices(done, [name]) and _shows(answer[1], given, done, name, text_of(name)):
                 return ""
             if answer[1] not in _STUMBLED_OVER:
-                missed, raised = missed or given, raised or given.endswith(_OTHER_ERROR)
+                missed, raised = missed or given, raised or given.endswith(OTHER_ERROR)
         if not missed or ("raises" in (text_of(name) or "raises").lower() and not raised):
             return ""
         crossing = {*recorded.tests[name].crossings}
-        for done in changes.runs(suite, name, called[name], crossing):
+        for done in _on_changes(trial, suite, name, called[name], crossing):
             if done is None:
                 return None
             if _asserted(done, name):
@@ -77,11 +69,13 @@ def blind_tests(
     return blind, untried
 
 
-def _shows(other: int, run: SuiteRun, name: str, text: str | None) -> bool:
-    """Return True if it shows something of a test that it failed on that answer: by an exception it has to be an
-    assertion that fails, by another type one has to be there."""
-    looks = other not in _STUMBLED_OVER or (other == RETYPED and (text is None or asserts(text)))
-    return looks or _asserted(run, name)
+def _shows(other: int, given: str, run: SuiteRun, name: str, text: str | None) -> bool:
+    """Return True if it shows something of a test that it failed on that answer: by an exception, and on a changed
+    object, which the code itself may stumble over, it has to be an assertion that fails; by another type one has
+    to be there."""
+    if other == RETYPED and (text is None or asserts(text)):
+        return True
+    return _asserted(run, name) or (other not in _STUMBLED_OVER and MADE not in given)
 
 
 def asserts(text: str) -> bool:
@@ -104,30 +98,16 @@ def _answers(test: TestRun) -> Iterator[tuple[int, int]]:
             yield number, other
 
 
-class _Changes:
-    """Changes of the functions that a test calls, made once for each file."""
-
-    def __init__(self, trial: Trial) -> None:
-        self._trial = trial
-        self._made: dict[str, Sequence[Mutant]] = {}
-
-    def _of(self, path: str) -> Sequence[Mutant]:
-        if path not in self._made:
-            try:
-                self._made[path] = mutants(decoded(self._trial.tree.files[path]), MOST_MUTANTS)
-            except (KeyError, ValueError):
-                self._made[path] = ()
-        return self._made[path]
-
-    def runs(
-        self, suite: Suite, name: str, called: frozenset[str], crossing: set[str]
-    ) -> Iterator[SuiteRun | None]:
-        """Run a test on changes of functions that it calls, those that answer it first; but for changes that only
-        make an answer None."""
-        found = []
-        for path in sorted({function.partition("::")[0] for function in called}):
-            for mutant in self._of(path):
-                if f"{path}::{mutant.first}" in called and mutant.names and mutant.after != "return None":
-                    found.append((".".join(mutant.names) not in crossing, path, mutant))
-        for _, path, mutant in sorted(found, key=lambda each: each[0])[:_MOST_CHANGES]:
-            yield self._trial.run(suite, path, mutant, [name], self._trial.first)
+def _on_changes(
+    trial: Trial, suite: Suite, name: str, called: frozenset[str], crossing: set[str]
+) -> Iterator[SuiteRun | None]:
+    """Run a test on changes of functions that it calls, those that answer it first; but for changes that only make
+    an answer None."""
+    found = [
+        (".".join(mutant.names) not in crossing, path, mutant)
+        for path in sorted({function.partition("::")[0] for function in called})
+        for mutant in trial.mutants(path)
+        if f"{path}::{mutant.first}" in called and mutant.names and mutant.after != "return None"
+    ]
+    for _, path, mutant in sorted(found, key=lambda each: each[0])[:_MOST_CHANGES]:
+        yield trial.run(suite, path, mutant, [name], trial.first)

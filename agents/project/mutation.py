@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from ..repository.suite import Suite, SuiteJob, SuiteRun
-from ..strength.mutants import Mutant, mutants
+from ..strength.mutants import Mutant
 from ..syntax.clean_text import clean
 from ..syntax.encoding import decoded
 from ..worktree.tree import never_changes
 from .base import Base, function_starts, texts_of
 from .records import Change, Mutation
-from .trial import MOST_MUTANTS, Trial, notices
+from .trial import Trial, notices
 
 _LEAST_SECONDS = 5.0
 _SHARE = 0.6
@@ -82,12 +82,8 @@ def _made(trial: Trial, base: Base | None, called: Mapping[str, frozenset[str]])
             of_file.setdefault(function.partition("::")[0], {})[name] = None
     found: dict[str, list[_Made]] = {}
     for path in sorted({function.partition("::")[0] for function in {*callers, *of_changed}}):
-        try:
-            text = decoded(trial.tree.files[path])
-            starts = function_starts(text)
-            made = mutants(text, MOST_MUTANTS)
-        except (KeyError, ValueError, SyntaxError):
-            continue
+        made = trial.mutants(path)
+        starts = function_starts(decoded(trial.tree.files[path])) if made else {}
         for mutant in made:
             function = f"{path}::{starts.get(mutant.line, 0) if mutant.names else 0}"
             tests = callers.get(function, ()) if mutant.names else list(of_file.get(path, ()))

@@ -68,8 +68,8 @@ class Project:
         self._say = say
         self._notes: list[str] = []
         self._places: dict[str, Mapping[str, tuple[int, str]]] = {}
-        options = ["-o", "pythonpath=src ."] if _has_plain_src(self._tree) else []
-        told = _settings(self._tree)
+        told = b"\n".join(self._tree.files.get(name, b"") for name in _SETTINGS)
+        options = ["-o", "pythonpath=src ."] if _has_src(self._tree) and b"pythonpath" not in told else []
         for module, used, switch in _SWITCHED_OFF:
             if sandbox.interpreter.finds(module):
                 options += switch
@@ -258,14 +258,9 @@ def _below(root: Path, path: Path) -> str:
     return place.resolve().relative_to(root.resolve()).as_posix()
 
 
-def _settings(tree: Tree) -> bytes:
-    return b"\n".join(tree.files.get(name, b"") for name in _SETTINGS)
-
-
-def _has_plain_src(tree: Tree) -> bool:
-    """Return True for a project with its packages below src, and no word of that to pytest."""
-    in_src = any(path.startswith("src/") and path.endswith(".py") for path in tree.files)
-    return in_src and b"pythonpath" not in _settings(tree)
+def _has_src(tree: Tree) -> bool:
+    """Return True for a project with its packages below src."""
+    return any(path.startswith("src/") and path.endswith(".py") for path in tree.files)
 
 
 def _functions(called: Sequence[str]) -> list[str]:

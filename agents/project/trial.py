@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ..repository.suite import Collected, FunctionChange, Suite, SuiteJob, SuiteRun
 from ..repository.suites import Suites
-from ..strength.mutants import Mutant
-from ..syntax.encoding import encoded
+from ..strength.mutants import Mutant, mutants
+from ..syntax.encoding import decoded, encoded
 from ..worktree.tree import Tree
 
-MOST_MUTANTS = 1000
+_MOST_MUTANTS = 1000
 """Changes of one file."""
 _SLOWER = 3
 _LEAST_SECONDS = 1.0
@@ -37,6 +37,7 @@ class Trial:
     say: Callable[[str], None]
     before: SuiteRun | None = None
     old: Suite | None = None
+    _mutants: dict[str, tuple[Mutant, ...]] = field(default_factory=dict)
 
     @property
     def left(self) -> float:
@@ -46,6 +47,15 @@ class Trial:
     def sooner(self, share: float) -> Trial:
         """Return the same with a share of the time that is left."""
         return replace(self, end=time.monotonic() + share * max(0.0, self.left))
+
+    def mutants(self, path: str) -> tuple[Mutant, ...]:
+        """Return the changes of the file at `path`, which are made once; none of what is no Python file."""
+        if path not in self._mutants:
+            try:
+                self._mutants[path] = mutants(decoded(self.tree.files[path]), _MOST_MUTANTS)
+            except (KeyError, ValueError, SyntaxError):
+                self._mutants[path] = ()
+        return self._mutants[path]
 
     def fastest_first(self, names: Sequence[str], run: SuiteRun) -> tuple[str, ...]:
         """Return tests by the seconds that they took."""

@@ -26,6 +26,9 @@ SILENT = -1
 """In place of the number of another answer: the same one, and nothing printed, warned of or logged."""
 RAISING, RETYPED = -2, -3
 """An exception, or a bare object, in place of the answer."""
+MADE = "making an object whose"
+OTHER_ERROR = "raising another exception"
+"""Begin and end the texts of two kinds of answers: another state of a new object, one in place of an error."""
 _OF_FIXED_TYPE = (
     *("__init__", "__iter__", "__aiter__", "__len__", "__bool__", "__hash__", "__str__", "__repr__"),
     *("__bytes__", "__format__", "__index__", "__int__", "__float__"),
@@ -163,7 +166,7 @@ class Answers:
                 def put(name: str = name, make: Callable[[], Any] = make) -> None:
                     object.__setattr__(made, name, make())
 
-                yield f"making an object whose {name} is {text}", put
+                yield f"{MADE} {name} is {text}", put
 
     def _is_own(self, kind: type) -> bool:
         module = sys.modules.get(kind.__module__)
@@ -174,7 +177,7 @@ class Answers:
 def _of_error(error: Exception) -> Iterator[Other]:
     yield "returning None", lambda: None
     other = LookupError if isinstance(error, RuntimeError) else RuntimeError
-    yield "raising another exception", lambda: _raise(other)
+    yield OTHER_ERROR, lambda: _raise(other)
 
 
 @contextmanager
