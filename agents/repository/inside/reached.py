@@ -30,26 +30,20 @@ def reached_by(place: str, lines: Mapping[str, Sequence[int]] | None = None) -> 
             sys.monitoring.restart_events()
         return found
 
-    if lines is not None:
-        trace = _tracing(place + os.sep, lines, noted)
-        threading.settrace(trace)
-        sys.settrace(trace)
-        try:
+    below = place + os.sep
+    if lines is None and hasattr(sys, "monitoring"):
+        with _monitored(below, noted):
             yield take
-        finally:
-            sys.settrace(None)
-    elif hasattr(sys, "monitoring"):
-        with _monitored(place + os.sep, noted):
-            yield take
-    else:
-        profile = _profiling(place + os.sep, noted)
-        threading.setprofile(profile)
-        sys.setprofile(profile)
-        try:
-            yield take
-        finally:
-            sys.setprofile(None)
-            threading.setprofile(None)
+        return
+    watch: Any = _profiling(below, noted) if lines is None else _tracing(below, lines, noted)
+    install = [threading.setprofile, sys.setprofile] if lines is None else [threading.settrace, sys.settrace]
+    for each in install:
+        each(watch)
+    try:
+        yield take
+    finally:
+        for each in install:
+            each(None)
 
 
 def _named(code: CodeType, below: str) -> str:
