@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from ..records import Board, Candidate, Outcome, Test
 from .argument_tests import ITSELF, SAID
@@ -38,7 +39,7 @@ def independent(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     return tuple(candidate for candidate in candidates if candidate.origin not in ("repair", "user"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Agreement:
     """Behaviour of candidates on a board, and on a board of probes (calls of unknown answer) if there is one."""
 
@@ -47,7 +48,7 @@ class Agreement:
     named: frozenset[str] = frozenset()
     """The exceptions that the spec names: where it names any, others are faults of the code."""
 
-    @property
+    @cached_property
     def voters(self) -> tuple[Candidate, ...]:
         """The independent candidates that could be run and do best on the tests that the spec speaks for."""
         able = [c for c in self.board.candidates if self.board.verdict(c.id).kind in RUNNABLE]
