@@ -110,10 +110,9 @@ def run_heal(
     """Heal a script, a function or a project, or go on with a heal.
 
     Once it has a directory its result tells of any error but those of the types `raised` that leave no grade.
-    `environ` has the providers'
-    keys, `environment` the values of the variables that the script gets. In a batch its directory has the name
-    `run_id`, `resources` are shared, and what it spends is charged to `shared_budget` too. Raises
-    UsageError, SandboxUnavailable and Interrupted before there is a directory.
+    `environ` has the providers' keys, `environment` the values of the variables that the script gets. In a batch
+    its directory has the name `run_id`, `resources` are shared, and what it spends is charged to `shared_budget`
+    too. Raises UsageError, SandboxUnavailable and Interrupted before there is a directory.
     """
     cancellation = cancellation or Cancellation()
     with ExitStack() as held:

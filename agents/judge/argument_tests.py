@@ -66,23 +66,28 @@ def argument_tests(clauses: Sequence[Clause], tests: Sequence[Test]) -> tuple[Te
 def result_tests(clauses: Sequence[Clause], tests: Sequence[Test]) -> tuple[Test, ...]:
     """Return tests of the type of a result that is a number, where `clauses` say it and no trusted test of `tests`
     has another: 2 equals 2.0, so that no test of values tells them apart."""
-    said = [(clause, match["type"].lower()) for clause in clauses if (match := _NUMBER.search(clause.text))]
+    said = next(((clause, match) for clause in clauses if (match := _NUMBER.search(clause.text))), None)
+    if said is None:
+        return ()
     numbers = [
         (claim, test)
         for test in tests
         if (claim := claim_of(test)) is not None and not claim.fixtures
         if re.fullmatch(r"-?[\d.]+", claim.expected)
     ]
-    made: list[Test] = []
-    for clause, word in said[:1]:
-        kind = "float" if word == "float" else "int"
-        if any(test.trusted and ("." in claim.expected) is (kind == "int") for claim, test in numbers):
-            break
-        for number, (claim, test) in enumerate(numbers[:_MOST_RESULTS], 1):
-            condition = f"result is None or type(result) is {kind}"
-            lines = "\n".join([*claim.setup, f"result = {claim.call}"])
-            made.append(_test(f"{SAID}type_{number}", lines, condition, test.preamble, clause.text))
-    return tuple(made)
+    kind = "float" if said[1]["type"].lower() == "float" else "int"
+    if any(test.trusted and ("." in claim.expected) is (kind == "int") for claim, test in numbers):
+        return ()
+    return tuple(
+        _test(
+            f"{SAID}type_{number}",
+            "\n".join([*claim.setup, f"result = {claim.call}"]),
+            f"result is None or type(result) is {kind}",
+            test.preamble,
+            said[0].text,
+        )
+        for number, (claim, test) in enumerate(numbers[:_MOST_RESULTS], 1)
+    )
 
 
 def argument_probes(tests: Sequence[Test]) -> tuple[Test, ...]:

@@ -71,10 +71,7 @@ def classic(state: LoopState) -> Ruling:
         state.record(RoundRecord(number, board, None, ruling, time.monotonic() - started))
         if passes_own_tests(board, ruling) or not ruling.failed or number > CRITIC_ROUNDS:
             break
-        before = len(state.pool)
-        if (
-            not state.within_budget(partial(repair, state, known_failure(state, ruling, board)))
-            or len(state.pool) == before
-        ):
+        before, known = len(state.pool), known_failure(state, ruling, board)
+        if not state.within_budget(partial(repair, state, known)) or len(state.pool) == before:
             break
     return ruling
