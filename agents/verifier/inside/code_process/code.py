@@ -10,7 +10,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-USER_MODULE = "user_code"
+from ..proxy.peer import USER_MODULE
+
 _MOST_PRINTED = 1 << 20
 
 

@@ -19,11 +19,11 @@ from ..proxy.awaiting import Awaiting
 from ..proxy.crossing import Crossing
 from ..proxy.describe import make_function, named_type
 from ..proxy.frames import ANSWER, ASK, ChannelClosed, FrameSocket, FrameTooLong
-from ..proxy.peer import MODULE_NUMBER, OPERATIONS, Peer
+from ..proxy.peer import MODULE_NUMBER, OPERATIONS, USER_MODULE, Peer
 from ..proxy.plain import Malformed, Tree
 from ..proxy.program import run_program
 from ..proxy.shared import CONTAINERS
-from .code import USER_MODULE, Code
+from .code import Code
 from .spare import Spare
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {**OPERATIONS, "isinstance": isinstance}

@@ -10,6 +10,8 @@ from typing import Any
 from .describe import named_type, type_named
 from .plain import Malformed, Tree, Unshareable
 
+USER_MODULE = "user_code"
+"""The name of the module under test."""
 MODULE_NUMBER = 1
 """The number of the module under test, the first object of the code process; the user's own modules come next."""
 

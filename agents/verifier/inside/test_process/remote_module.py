@@ -7,10 +7,9 @@ import types
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from ..proxy.peer import MODULE_NUMBER
+from ..proxy.peer import MODULE_NUMBER, USER_MODULE
 from .caller import Caller
 
-USER_MODULE = "user_code"
 _OWN = frozenset(
     ["__path__", "__file__", "__spec__", "__loader__", "__package__", "__cached__", "__warningregistry__"]
 )
