@@ -154,10 +154,11 @@ def _attributes(trial: Trial) -> bool:
 
 
 EMPTY_FILES = """
-import os
+import os, time
 for number in range(60_000):
     os.close(os.open(str(number), os.O_CREAT | os.O_WRONLY))
-print("made")
+time.sleep(2)  # to keep them: a sandbox that looks at the disk from outside sees them later than they are made
+print("kept")
 """
 
 
@@ -202,7 +203,7 @@ ATTACKS = (
     Attack(21, "write without end on every descriptor", FLOOD, _flood),
     Attack(33, "keep memory in the buffers of unix sockets", SOCKET_BUFFERS, _fills("unix", 120)),
     Attack(34, "keep memory in files' attributes", ATTRIBUTES, _attributes, "attributes on tmpfs (Linux 6.6)"),
-    Attack(35, "keep memory in empty files", EMPTY_FILES, prints("made")),
+    Attack(35, "keep memory in empty files", EMPTY_FILES, prints("kept")),
     Attack(36, "keep memory in the buffers of TCP", SOCKET_BUFFERS, _fills("tcp", 60)),
     Attack(29, "print what a terminal obeys or an eye misreads", ESCAPES, _escapes),
 )
