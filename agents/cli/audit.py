@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from contextlib import closing
 from pathlib import Path
@@ -9,13 +10,15 @@ from typing import Annotated, TextIO
 
 from cyclopts import Parameter
 
-from ..errors import Interrupted, StorageFailed
+from ..errors import Interrupted, StorageFailed, UsageError
 from ..settings import Positive, SandboxSettings
 from ..terminal.console import Console
 from .ending import handled
 from .verify import warn_without_sandbox, with_verdict
 
 _PROGRESS_SECONDS = 5.0
+AGENT_GOES_ON = 2
+"""The exit code that hooks of coding agents take for \"not done\"."""
 
 
 def audit(
@@ -23,6 +26,8 @@ def audit(
     /,
     *,
     base: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
+    strict: bool = False,
+    agent: bool = False,
     tests: tuple[Path, ...] = (),
     junit: Path | None = None,
     summary: Path | None = None,
@@ -30,17 +35,21 @@ def audit(
     where: SandboxSettings = SandboxSettings(),
     json: bool = False,
 ) -> int:
-    """Say what a repository's own tests are worth: which can't fail, fail, are flaky, are gone or notice less.
+    """Say what a repository's own tests are worth: which can't fail, fail or are flaky; or what a change is worth.
 
-    Exit code 0 only if each test passes in three runs and could fail, and, with --base, none is gone or notices
-    less.
+    Exit code 0 only if each test passes in three runs and could fail; with --base, only if no test is broken, gone
+    or weaker since, and nothing tampers with them.
 
     Parameters
     ----------
     root
         The folder of the repository; by default this one.
     base
-        A git reference to compare with.
+        A git reference to compare with: its code and its tests run, too.
+    strict
+        With --base: refuse changed expectations, and new tests that pass on the old code, too.
+    agent
+        With --base: for a coding agent's hook. Findings in at most 30 short lines on standard error, exit code 2.
     tests
         Pytest files of yours, or folders of them; by default what pytest finds.
     junit
@@ -52,13 +61,18 @@ def audit(
     json
         Print one JSON document and nothing else.
     """
-    from ..project.documents import document, sentences, totals
+    from ..project.comparison import Comparison
+    from ..project.documents import document, for_agent, sentences, totals
     from ..project.documents import junit as as_junit
     from ..project.documents import summary as as_summary
-    from ..project.project import Project
     from ..sandbox import open_sandbox
     from ..sandbox.packages import open_interpreter
     from ..storage.atomic import write_atomically
+
+    if base is None and (strict or agent):
+        raise UsageError(
+            f"{'--strict' if strict else '--agent'} says how to compare; name with what by --base REF."
+        )
 
     def work(stream: TextIO) -> int:
         warn_without_sandbox(where.sandbox)
@@ -71,7 +85,8 @@ def audit(
             console.counting(None, "steps", every=_PROGRESS_SECONDS) as count,
         ):
             try:
-                report = Project(root, tests, box, seconds, cancelled.is_set, count).report(base)
+                project = Comparison(root, tests, box, seconds, cancelled.is_set, count)
+                report = project.report() if base is None else project.report_since(base, strict=strict)
             except Interrupted:
                 raise Interrupted("Interrupted; run it again.") from None
         for path, form in ((junit, as_junit), (summary, as_summary)):
@@ -83,6 +98,9 @@ def audit(
                     raise StorageFailed(f"{path} can't be written ({error.strerror}); {way}.") from error
         if json:
             console.document(document(report), stream)
+        elif agent and not report.passed:
+            print(*for_agent(report), sep="\n", file=sys.stderr)  # noqa: T201
+            return AGENT_GOES_ON
         else:
             console.lines([*sentences(report), "", f"{'passed' if report.passed else 'failed'}: {totals(report)}"])
         return 0 if report.passed else 1

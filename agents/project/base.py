@@ -1,10 +1,12 @@
-"""A project at a git reference: its test files, the lines that have changed since, and what is lost."""
+"""A project at a git reference: its files, the lines of code that have changed since, and the tests that have."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
-from dataclasses import dataclass
+import configparser
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 from ..errors import UsageError
@@ -13,50 +15,77 @@ from ..syntax.collection import is_test
 from ..syntax.encoding import decoded
 from ..syntax.source import parse
 from ..worktree.git import open_repository
-from ..worktree.tree import Tree, never_changes
+from ..worktree.tree import Tree, is_wanted, never_changes
 
+SETTINGS = (
+    *("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini"),
+    *("pyproject.toml", "tox.ini", "setup.cfg"),
+)
+"""Files with options of pytest, at the top of a project."""
 _MOST_COMPARED = 25_000_000
 """Pairs of lines; where there are more, all between the first and the last change count as new."""
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """`tests` are the test files that differ now, as they were (empty: there was none); `lines` those of code that
-    are new or changed, by path."""
+    """The files of the commit that a project is compared with; `lines` are those of code that are new or changed
+    since, `differing` the paths of all files that are not the same."""
 
-    tests: Mapping[str, bytes]
+    tree: Tree
     lines: Mapping[str, frozenset[int]]
+    differing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TestPlace:
+    """Where a test function stands, its `source`, and its text as dumps of its tree: of its `body` with its
+    arguments, and of the `whole`, decorators too."""
+
+    line: int
+    source: str
+    body: str
+    whole: str
 
 
 def read_base(tree: Tree, reference: str) -> Base:
-    """Compare `tree` with the commit that `reference` names. Raises UsageError."""
+    """Compare `tree` with the commit that `reference` names. Raises UsageError.
+
+    What git ignores, such as a module that a build has made, is taken as it is now.
+    """
     root = tree.root.resolve()
     with open_repository(root) as repository:
         commit = repository.commit(reference)
         if commit is None:
             raise UsageError(f"There is no commit {reference!r} here; name one (a shallow clone may lack it).")
-        before = repository.files(commit)
-        differing = []
-        for path in sorted({*before, *tree.files}):
-            if not path.endswith(".py") or (root / path).is_symlink():
-                continue
-            there = path in tree.files or (root / path).exists()
-            if path in before and there:
-                data = tree.files.get(path)
-                if data is None or repository.is_unchanged(path, before[path], data):
-                    continue
-            if there or never_changes(path):
-                differing.append(path)
-        old = repository.blobs(before[path] for path in differing if path in before)
-    tests: dict[str, bytes] = {}
-    lines: dict[str, frozenset[int]] = {}
-    for path in differing:
-        was, new = old[before[path]] if path in before else b"", tree.files.get(path, b"")
-        if never_changes(path):
-            tests[path] = was
-        elif new:
-            lines[path] = _new_lines(was, new)
-    return Base(tests, lines)
+        before = {path: blob for path, blob in repository.files(commit).items() if is_wanted(path)}
+        ignored = repository.ignored([path for path in tree.files if path not in before])
+        files: dict[str, bytes] = {}
+        lost: list[str] = []
+        for path, blob in before.items():
+            if path in tree.files and repository.is_unchanged(path, blob, tree.files[path]):
+                files[path] = tree.files[path]
+            elif path not in tree.left_out:
+                lost.append(path)
+        blobs = repository.blobs(before[path] for path in lost)
+    files |= {path: blobs[before[path]] for path in lost} | {path: tree.files[path] for path in ignored}
+    differing = tuple(sorted({*lost, *({*tree.files} - {*files})}))
+    lines = {
+        path: _new_lines(files.get(path, b""), tree.files[path])
+        for path in differing
+        if path.endswith(".py") and not never_changes(path) and tree.files.get(path)
+    }
+    return Base(replace(tree, files=files, left_out=frozenset()), lines, differing)
+
+
+def with_tests_of(code: Tree, tests: Tree) -> Tree:
+    """Return the code of one tree with the tests of another, with what lies beside them and pytest's settings."""
+    own = {path: data for path, data in code.files.items() if not is_of_tests(path)}
+    return replace(code, files=own | {path: data for path, data in tests.files.items() if is_of_tests(path)})
+
+
+def is_of_tests(path: str) -> bool:
+    """Return True for a file with tests, what lies beside them, and settings of pytest."""
+    return never_changes(path) or path in SETTINGS
 
 
 def _new_lines(old: bytes, new: bytes) -> frozenset[int]:
@@ -78,35 +107,107 @@ def _new_lines(old: bytes, new: bytes) -> frozenset[int]:
     )  # fmt: skip
 
 
-def test_places(path: str, data: bytes) -> dict[str, tuple[int, str]]:
-    """Line and text (as a dump of its tree) of each test function in a file, by its id without parameters. A file
-    that is not Python has none."""
-    try:
-        body = parse(decoded(data)).body
-    except (ValueError, SyntaxError):
-        return {}
-    found: dict[str, tuple[int, str]] = {}
-
-    def collect(nodes: list[ast.stmt], name: str) -> None:
-        for node in nodes:
-            if isinstance(node, ast.ClassDef):
-                collect(node.body, f"{name}::{node.name}")
-            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and is_test(node):
-                text = "\n".join(ast.dump(each) for each in (node.args, *node.body))
-                found[f"{name}::{node.name}"] = (node.lineno, text)
-
-    collect(body, path)
+def test_places(path: str, data: bytes) -> dict[str, TestPlace]:
+    """Where each test function in a file stands, by its id without parameters: none where that is not Python."""
+    found: dict[str, TestPlace] = {}
+    lines = data.decode("utf-8", "replace").splitlines()
+    for name, node in _tests(path, _body(data)):
+        parts = (node.args, *node.body)
+        body = "\n".join(map(ast.dump, parts))
+        first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+        source = "\n".join(lines[first - 1 : node.end_lineno])
+        found[name] = TestPlace(
+            node.lineno, source, body, "\n".join(map(ast.dump, (*node.decorator_list, *parts)))
+        )
     return found
 
 
-def texts_of(files: Mapping[str, bytes]) -> dict[str, str]:
-    """Text of each test function in the test files among `files`, by its id without parameters."""
+def places_of(tree: Tree) -> dict[str, TestPlace]:
+    """Where each test function of a tree stands, by its id without parameters."""
     return {
-        name: text
-        for path, data in files.items()
-        if never_changes(path)
-        for name, (_, text) in test_places(path, data).items()
+        name: place
+        for path, data in tree.files.items()
+        if never_changes(path) and path.endswith(".py")
+        for name, place in test_places(path, data).items()
     }
+
+
+def _body(data: bytes) -> list[ast.stmt]:
+    try:
+        return parse(decoded(data)).body
+    except (ValueError, SyntaxError):
+        return []
+
+
+def _tests(name: str, nodes: list[ast.stmt]) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    for node in nodes:
+        if isinstance(node, ast.ClassDef):
+            yield from _tests(f"{name}::{node.name}", node.body)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and is_test(node):
+            yield f"{name}::{node.name}", node
+
+
+def around(tree: Tree, base: Base) -> tuple[str, ...]:
+    """Return the files around the tests that differ from the base's: helpers, fixtures, data and settings, also in
+    a file with tests, but for the tests themselves and imports."""
+    found = []
+    for path in base.differing:
+        old, new = base.tree.files.get(path), tree.files.get(path)
+        if path in SETTINGS:
+            differs = _options(path, old or b"") != _options(path, new or b"")
+        elif path.endswith(".py"):
+            differs = never_changes(path) and _beside(old or b"") != _beside(new or b"")
+        else:
+            differs = never_changes(path) and old is not None  # no old test reads a new file
+        if differs:
+            found.append(path)
+    return tuple(found)
+
+
+def _beside(data: bytes) -> list[str]:
+    """Return a file's statements but for tests and imports, as dumps of their trees."""
+
+    def kept(nodes: list[ast.stmt]) -> Iterator[str]:
+        for node in nodes:
+            if isinstance(node, ast.Import | ast.ImportFrom) or (
+                isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+            ):
+                continue
+            if isinstance(node, ast.ClassDef):
+                yield f"{node.name} {[ast.dump(each) for each in (*node.bases, *node.decorator_list)]}"
+                yield from kept(node.body)
+            elif not (isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and is_test(node)):
+                yield ast.dump(node)
+
+    return list(kept(_body(data)))
+
+
+def _options(path: str, data: bytes) -> object:
+    """Return the options of pytest in a file of settings; its bytes where it can't be read."""
+    try:
+        text = decoded(data)
+        if path.endswith(".toml"):
+            values = tomllib.loads(text)
+            return values.get("tool", {}).get("pytest") if path == "pyproject.toml" else values
+        parser = configparser.RawConfigParser(strict=False)
+        parser.read_string(text)
+        return {name: dict(parser[name]) for name in parser.sections() if name in ("pytest", "tool:pytest")}
+    except (ValueError, SyntaxError, configparser.Error):
+        return data
+
+
+def touched_tests(tree: Tree, base: Base) -> frozenset[str]:
+    """Return the test functions, of now or of the base, that differ from each other or have something else around
+    them, by their ids without parameters."""
+    old, new = places_of(base.tree), places_of(tree)
+    texts = [{name: place.whole for name, place in each.items()} for each in (old, new)]
+    found = {name for name in {*old, *new} if texts[0].get(name) != texts[1].get(name)}
+    files = {name.partition("::")[0] for name in {*old, *new}}
+    for path in around(tree, base):
+        folder = "" if path in SETTINGS else path.rpartition("/")[0]
+        below = f"{path}::" if path in files else f"{folder}/" if folder else ""
+        found |= {name for name in {*old, *new} if name.startswith(below)}
+    return frozenset(found)
 
 
 def function_starts(text: str) -> dict[int, int]:
@@ -132,14 +233,3 @@ def uncalled(tree: Tree, base: Base, run: SuiteRun) -> list[str]:
             if f"{path}::{start}" not in called:
                 found[f"{path}:{start}"] = None
     return list(found)
-
-
-def gone(tree: Tree, base: Base, before: SuiteRun, now: SuiteRun) -> tuple[str, ...]:
-    """Tests that pass at the base, on the code of now, and are not there any more or skipped; a test that was only
-    renamed or moved is still there."""
-    there = {name.partition("[")[0] for name in now.tests}
-    run = {name.partition("[")[0] for name, test in now.tests.items() if test.outcome != "skipped"}
-    old, texts = texts_of(base.tests), set(texts_of(tree.files).values())
-    passed = (name.partition("[")[0] for name, test in before.tests.items() if test.outcome == "passed")
-    lost = dict.fromkeys(name for name in passed if name not in run)
-    return tuple(name for name in lost if name in there or old.get(name) not in texts)

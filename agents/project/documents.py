@@ -9,10 +9,17 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from ..syntax.clean_text import clean, for_markdown, for_xml
-from .records import BAD, Change, ProjectReport
+from .records import BAD, REFUSED, Change, ProjectReport
 
 _MOST_ROWS = 50
 _MOST_SURVIVORS = 10
+_MOST_OF_A_KIND = 20
+_MOST_FOR_AGENT = 29
+_LONGEST = 240
+_FOR_AGENT = (
+    "Mend the code so that the tests hold as they were, bring back what is gone or weaker, and take out what "
+    "tampers; where an expectation has to change, say so to the person you work for."
+)
 
 
 def document(report: ProjectReport) -> dict[str, Any]:
@@ -23,17 +30,22 @@ def document(report: ProjectReport) -> dict[str, Any]:
 
 def sentences(report: ProjectReport) -> Iterator[str]:
     """Yield what was found, a line each: faults first."""
+    for found in report.tampering:
+        yield f"{found.path}:{found.line}: {found.why}"
+    for status in ("broken", "gone", "weaker", "expects otherwise", "shows nothing"):
+        changes = [each for each in report.changes if each.status == status]
+        for change in sorted(changes, key=lambda each: "fails" not in each.why)[:_MOST_OF_A_KIND]:
+            yield f"{change.id}: {status}: {change.why}"
+            yield from (f"    {line}" for line in change.diff)
+        if len(changes) > _MOST_OF_A_KIND:
+            yield f"{len(changes) - _MOST_OF_A_KIND} more tests: {status}: --json has them all"
     for test in report.tests:
         if test.status in BAD:
             yield f"{test.id}: {test.status}: {clean(test.why)}"
-    for name in report.gone:
-        yield f"{name}: it passes at {report.base} and is gone or skipped now"
-    for change in report.weakened:
-        yield f"{shown(change)}: {change.noticed_before} noticed it at {report.base}, and no test does now"
     others = [change for change in report.mutation.survivors if change.noticed_before is None]
-    for change in others[:_MOST_SURVIVORS]:
-        run = f"of {len(change.tests)} tests that run it none" if change.tests else "no test runs it, and none"
-        yield f"{shown(change)}: {run} notices it"
+    for survivor in others[:_MOST_SURVIVORS]:
+        run = f"of {len(survivor.tests)} tests that run it none" if survivor.tests else "no test runs it, and none"
+        yield f"{shown(survivor)}: {run} notices it"
     if len(others) > _MOST_SURVIVORS:
         yield f"{len(others) - _MOST_SURVIVORS} more changes that no test notices: --json has them all"
     yield from report.notes
@@ -41,12 +53,18 @@ def sentences(report: ProjectReport) -> Iterator[str]:
 
 def totals(report: ProjectReport) -> str:
     """Return the figures in one line."""
-    counts = Counter(test.status for test in report.tests)
+    tests = report.tests if report.base is None else report.changes
+    counts = Counter(each.status for each in tests)
     kinds = ", ".join(f"{count} {status}" for status, count in counts.most_common())
     mutation = report.mutation
-    return (
-        f"{len(report.tests)} tests: {kinds}; {mutation.noticed} of {mutation.tried} changes of the code noticed"
-    )
+    changed = f"{mutation.noticed} of {mutation.tried} changes of the code noticed"
+    return f"{len(tests)} tests: {kinds or 'none'}; {changed}"
+
+
+def for_agent(report: ProjectReport) -> list[str]:
+    """Return at most 30 short lines on what has to be done, for a program that changes the code."""
+    lines = [line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..." for line in sentences(report)]
+    return [*lines[:_MOST_FOR_AGENT], _FOR_AGENT]
 
 
 def shown(change: Change) -> str:
@@ -58,6 +76,8 @@ def summary(report: ProjectReport) -> str:
     """Return the report as Markdown."""
     lines = [f"## Tests of {report.root}: {'passed' if report.passed else 'failed'}", ""]
     lines += [f"{totals(report)}.", ""]
+    if report.base is not None:
+        lines += [*_table(report), ""]
     found = [clean(" ".join(line.split())) for line in sentences(report)]
     lines += [f"- {for_markdown(line)}" for line in found[:_MOST_ROWS]]
     if len(found) > _MOST_ROWS:
@@ -65,14 +85,31 @@ def summary(report: ProjectReport) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _table(report: ProjectReport) -> list[str]:
+    """Return old and new code under old and new tests as a table."""
+    count = Counter(each.status for each in report.changes)
+    old = sum(count[each] for each in ("kept", "gone", "weaker", "broken", "expects otherwise"))
+    new, silent = count["new"], count["shows nothing"]
+    held = count["kept"] + sum(each.status == "gone" and "fails" not in each.why for each in report.changes)
+    return [
+        f"| | tests of {for_markdown(clean(report.base or ''))} | tests of now |",
+        "|---|---|---|",
+        f"| code of the base | {old} pass | {silent} new ones pass, {new} new ones fail |",
+        f"| code of now | {held} pass, {count['weaker'] + count['expects otherwise'] + count['broken']} fail "
+        f"| {count['kept'] + count['fixed'] + new + silent} pass |",
+    ]
+
+
 def junit(report: ProjectReport) -> str:
-    """Return the report as a JUnit document: a test case for each test, each one that is gone, each weakening."""
+    """Return the report as a JUnit document: a test case for each test, for what became of each, and for tampering."""
     cases: list[tuple[str, str, str | None, bool]] = []
     for test in report.tests:
         why = f"{test.status}: {test.why}" if test.status in BAD else None
         cases.append((test.path, test.id.partition("::")[2] or test.id, why, test.status == "skipped"))
-    cases += [("gone", name, f"it passes at {report.base}", False) for name in report.gone]
-    cases += [("weakened", shown(each), f"{each.noticed_before} noticed it", False) for each in report.weakened]
+    for change in report.changes:
+        why = f"{change.status}: {change.why}" if change.status in REFUSED else None
+        cases.append((f"since {report.base}", change.id, why, False))
+    cases += [("tampering", f"{each.path}:{each.line}", each.why, False) for each in report.tampering]
     failures = sum(why is not None for _, _, why, _ in cases)
     skipped = sum(skip for *_, skip in cases)
     counts = {"tests": str(len(cases)), "failures": str(failures), "errors": "0"}

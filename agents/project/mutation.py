@@ -11,7 +11,7 @@ from ..strength.mutants import Mutant
 from ..syntax.clean_text import clean
 from ..syntax.encoding import decoded
 from ..worktree.tree import never_changes
-from .base import Base, function_starts, texts_of
+from .base import Base, function_starts, touched_tests
 from .records import Change, Mutation
 from .trial import Trial, notices
 
@@ -67,7 +67,10 @@ def measured(trial: Trial, base: Base | None, called: Mapping[str, frozenset[str
         if trial.before is not None and trial.old is not None:
             compared = _at_base(trial, trial.old, trial.before, each, change)
             left_out += compared is None
-        changes.append(compared or change)
+        compared = compared or change
+        is_new = base is None or each.mutant.line in base.lines.get(each.path, ())
+        if is_new or compared.noticed_before is not None:
+            changes.append(compared)
     return Mutation(len(made), tried, noticed, tuple(changes), left_out)
 
 
@@ -101,19 +104,21 @@ def _in_turn(made: Mapping[str, Sequence[_Made]]) -> list[_Made]:
 
 
 def _of_changed(trial: Trial, base: Base, called: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """Return the functions that tests call which differ from the base's."""
-    old = texts_of(base.tests)
-    new = texts_of({path: trial.tree.files.get(path, b"") for path in base.tests})
-    touched = {name for name in {*old, *new} if old.get(name) != new.get(name)}
+    """Return the functions that tests call which differ from the base's, and those that a test called before and
+    calls no more."""
+    touched = touched_tests(trial.tree, base)
     before = {name: frozenset(test.called) for name, test in trial.before.tests.items()} if trial.before else {}
-    functions = {
+    found = {
         function
         for run in (called, before)
         for name, functions in run.items()
         if name.partition("[")[0] in touched
         for function in functions
     }
-    return frozenset(each for each in functions if not never_changes(each.partition("::")[0]))
+    for name, functions in before.items():
+        if name in trial.first.tests:
+            found |= functions - called.get(name, functions)
+    return frozenset(each for each in found if not never_changes(each.partition("::")[0]))
 
 
 def _ranked(trial: Trial, survivors: Sequence[_Made]) -> list[tuple[_Made, Change]]:

@@ -13,15 +13,17 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ..errors import UsageError
 from ..repository.suite import Collected, Suite, SuiteJob, SuiteRun
 from ..repository.suites import alike, run_whole
 from ..sandbox import Sandbox
+from ..sandbox.interpreter import Interpreter
 from ..syntax.clean_text import clean
 from ..worktree.tree import Tree, never_changes, packages_of, read_tree
 from .answers import asserts, blind_tests
-from .base import gone, read_base, test_places, uncalled
+from .base import SETTINGS, places_of
 from .mutation import measured
 from .records import Mutation, ProjectReport, TestFinding
 from .trial import Trial
@@ -33,10 +35,6 @@ _MOST_NAMED = 10
 _LEAST_SECONDS = 5.0
 _SHARE = 1 / 3
 """Of the time that is left, for changed answers."""
-_SETTINGS = (
-    *("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini"),
-    *("pyproject.toml", "tox.ini", "setup.cfg"),
-)
 _SWITCHED_OFF = (
     ("xdist", rb"(^|[\s\"'])(-n|--numprocesses|--dist)\b", ("-n", "0")),
     ("pytest_cov", rb"--cov\b", ("--no-cov",)),
@@ -63,27 +61,24 @@ class Project:
         if not root.is_dir():
             raise UsageError(f"{root} is no folder; name the project's.")
         self._tree = read_tree(root, [], {})
+        self._name = self._tree.root.resolve().name
         self._began = time.monotonic()
         self._end = self._began + seconds
         self._say = say
         self._notes: list[str] = []
-        self._places: dict[str, Mapping[str, tuple[int, str]]] = {}
-        told = b"\n".join(self._tree.files.get(name, b"") for name in _SETTINGS)
-        options = ["-o", "pythonpath=src ."] if _has_src(self._tree) and b"pythonpath" not in told else []
+        self._places = places_of(self._tree)
         for module, used, switch in _SWITCHED_OFF:
-            if sandbox.interpreter.finds(module):
-                options += switch
-                if re.search(used, told, re.MULTILINE):
-                    self._notes.append(f"{module} was switched off: {' '.join(switch)}.")
+            if sandbox.interpreter.finds(module) and re.search(used, _settings(self._tree), re.MULTILINE):
+                self._notes.append(f"{module} was switched off: {' '.join(switch)}.")
         named = [_below(root, path) for path in paths]
+        options = options_for(self._tree, sandbox.interpreter)
         self._suite = Suite(sandbox, self._tree, named, options, cancelled, end=self._end)
 
-    def report(self, reference: str | None = None) -> ProjectReport:
-        """Find out what the tests are worth; `reference` names the git commit to compare with.
+    def report(self) -> ProjectReport:
+        """Find out what the tests are worth.
 
         Raises UsageError where no test can be run, SandboxBroken and Interrupted.
         """
-        base = read_base(self._tree, reference) if reference else None
         with ExitStack() as held:
             self._say("the tests as they are")
             collected, faulty = self._collected()
@@ -91,39 +86,28 @@ class Project:
             held.callback(suites.close)
             runs, cold = self._runs(collected, faulty)
             first = runs[0]
-            called = {name: frozenset(_functions(test.called)) for name, test in first.tests.items()}
-            passing = [name for name in first.tests if set(_outcomes(name, runs)) == {"passed"}]
+            called = {name: frozenset(functions_of(test.called)) for name, test in first.tests.items()}
+            passing = [name for name in first.tests if set(outcomes_of(name, runs)) == {"passed"}]
             trial = Trial(suites, self._tree, first, collected, cold, self._end, self._say)
             self._say("the tests on changed answers")
             asked = [name for name in passing if called[name]]
-            blind, untried = blind_tests(
-                trial.sooner(_SHARE), {name: called[name] for name in asked}, lambda name: self._place(name)[1]
-            )
+            blind, untried = blind_tests(trial.sooner(_SHARE), {name: called[name] for name in asked}, self._text)
             findings = tuple(self._finding(name, runs, called, blind) for name in first.tests)
-            before = None
-            if base is not None and base.tests:
-                old = held.enter_context(closing(replace(self._suite, changed=base.tests)))
-                before = self._at_base(old, cold)
-                trial = replace(trial, before=before, old=old)
             good = {each.id for each in findings if each.status == "counts"}
-            mutation = measured(trial, base, {name: called[name] for name in asked if clean(name) in good})
-        lost = gone(self._tree, base, before, first) if base is not None and before is not None else ()
-        self._note(mutation, untried, uncalled(self._tree, base, first) if base is not None else ())
-        seconds = time.monotonic() - self._began
-        root = self._tree.root.resolve().name
-        return ProjectReport(root, reference, findings, lost, mutation, tuple(self._notes), seconds)
+            mutation = measured(trial, None, {name: called[name] for name in asked if clean(name) in good})
+        self._note(mutation, untried)
+        return ProjectReport(self._name, None, findings, mutation=mutation, **self._ending())
 
     # --- the tests as they are -----------------------------------------------------------------------------
 
     def _collected(self) -> tuple[Collected, SuiteRun]:
         """Collect the tests. Raises UsageError where that can't be, with the way out."""
-        collected, run = self._suite.collect(self._left())
-        if collected is None and run.exit_code == _USAGE_ERROR:  # options of plugins that are not installed
-            self._suite = replace(self._suite, options=[*self._suite.options, "-o", "addopts="])
+        suite, collected, run = self._collect(self._suite)
+        if suite is not self._suite:
+            self._suite = suite
             self._notes.append(
                 "pytest's own `addopts` were left out: a plugin that they name is not installed, or has to be off."
             )
-            collected, run = self._suite.collect(self._left())
         python, root = self._suite.sandbox.interpreter.executable, self._tree.root.resolve()
         own = packages_of(self._tree)
         for test in run.tests.values():
@@ -149,8 +133,18 @@ class Project:
             )
         return collected, run
 
-    def _runs(self, collected: Collected, faulty: SuiteRun) -> tuple[list[SuiteRun], bool]:
-        """Run the suite three times, each under another hash seed: the first one warm, if that is the same."""
+    def _collect(self, suite: Suite) -> tuple[Suite, Collected | None, SuiteRun]:
+        """Collect a suite, or the same one without the options of plugins that are not installed."""
+        collected, run = suite.collect(self._left())
+        if collected is None and run.exit_code == _USAGE_ERROR:
+            suite = replace(suite, options=[*suite.options, "-o", "addopts="])
+            collected, run = suite.collect(self._left())
+        return suite, collected, run
+
+    def _runs(
+        self, collected: Collected, faulty: SuiteRun, seeds: Sequence[int] = SEEDS
+    ) -> tuple[list[SuiteRun], bool]:
+        """Run the suite under each of some hash seeds: under the first one warm, if that is the same."""
         names, cold = collected.tests, bool(collected.threads)
         if cold:
             self._notes.append(
@@ -164,18 +158,18 @@ class Project:
             with closing(replace(self._suite, seed=seed)) as suite:
                 return run_whole(suite, (), SuiteJob(limit), cold=True)
 
-        with ThreadPoolExecutor(len(SEEDS) - 1) as pool:
-            first, *others = pool.map(run, SEEDS)
+        with ThreadPoolExecutor(2) as pool:
+            first, *others = pool.map(run, seeds)
         missing = max((len({*run.planned} - {*run.tests}) for run in (first, *others)), default=0)
         if missing:
             raise UsageError(
                 f"{missing} of {len(names)} tests did not end within {limit:.0f} s, a third of all; give more "
                 "by --seconds, or name fewer tests by --tests."
             )
-        unlike = [name for name in names if set(_outcomes(name, others)) - {first.outcome(name)}]
+        unlike = [name for name in names if set(outcomes_of(name, others)) - {first.outcome(name)}]
         if unlike and not cold:
             again = run_whole(self._suite, names, SuiteJob(limit, record=True), cold=True)
-            if cold := any(set(_outcomes(name, [again, *others])) == {again.outcome(name)} for name in unlike):
+            if cold := any(set(outcomes_of(name, [again, *others])) == {again.outcome(name)} for name in unlike):
                 self._notes.append(
                     f"Each run is a process of its own: {len(unlike)} tests end otherwise in a fork, such as "
                     f"{clean(unlike[0])}."
@@ -183,13 +177,6 @@ class Project:
                 first = again
         every = [replace(each, tests={**each.tests, **faulty.tests}) for each in (first, *others)]
         return every, cold
-
-    def _at_base(self, old: Suite, cold: bool) -> SuiteRun:
-        """Run the tests of the base on the code of now."""
-        collected, run = old.collect(self._left())
-        names = () if collected is None else collected.tests
-        done = run_whole(old, names, SuiteJob(self._left(), record=True), cold=cold)
-        return replace(done, tests={**done.tests, **run.tests})
 
     def _finding(
         self,
@@ -199,8 +186,9 @@ class Project:
         blind: Mapping[str, str],
     ) -> TestFinding:
         path = name.partition("::")[0]
-        line, text = self._place(name)
-        outcomes = _outcomes(name, runs)
+        place = self._places.get(name.partition("[")[0])
+        line, text = (1, None) if place is None else (place.line, place.body)
+        outcomes = outcomes_of(name, runs)
 
         def found(status: str, why: str) -> TestFinding:
             return TestFinding(clean(name), status, why, clean(path), line)  # type: ignore[arg-type]
@@ -220,21 +208,19 @@ class Project:
             return found("calls no code", "it calls no function of the project")
         return found("counts", "")
 
-    def _place(self, name: str) -> tuple[int, str | None]:
-        """Return the line of a test and its text, a dump of its tree; None where it is no function of a file."""
-        path = name.partition("::")[0]
-        if path not in self._places:
-            self._places[path] = test_places(path, self._tree.files.get(path, b""))
-        return self._places[path].get(name.partition("[")[0], (1, None))
+    def _text(self, name: str) -> str | None:
+        """Return the text of a test, a dump of its tree; None where it is no function of a file."""
+        place = self._places.get(name.partition("[")[0])
+        return None if place is None else place.body
+
+    def _ending(self) -> dict[str, Any]:
+        return {"notes": tuple(self._notes), "seconds": time.monotonic() - self._began}
 
     def _left(self) -> float:
         return max(_LEAST_SECONDS, self._end - time.monotonic())
 
-    def _note(self, mutation: Mutation, untried: int, unreached: Sequence[str]) -> None:
+    def _note(self, mutation: Mutation, untried: int) -> None:
         """Add what is to be said of the whole."""
-        if unreached:
-            shown = ", ".join(unreached[:_MOST_NAMED]) + (", ..." if len(unreached) > _MOST_NAMED else "")
-            self._notes.insert(0, f"No test calls these functions, which differ from the base: {shown}")
         if untried:
             self._notes.append(f"{untried} tests were not tried on changed answers; more --seconds do.")
         if mutation.tried < mutation.made:
@@ -258,17 +244,24 @@ def _below(root: Path, path: Path) -> str:
     return place.resolve().relative_to(root.resolve()).as_posix()
 
 
-def _has_src(tree: Tree) -> bool:
-    """Return True for a project with its packages below src."""
-    return any(path.startswith("src/") and path.endswith(".py") for path in tree.files)
+def options_for(tree: Tree, interpreter: Interpreter) -> list[str]:
+    """Return the options of pytest that a project needs here: its packages are found, and no plugin runs the tests
+    elsewhere, in another order or again."""
+    has_src = any(path.startswith("src/") and path.endswith(".py") for path in tree.files)
+    options = ["-o", "pythonpath=src ."] if has_src and b"pythonpath" not in _settings(tree) else []
+    return options + [each for module, _, switch in _SWITCHED_OFF if interpreter.finds(module) for each in switch]
 
 
-def _functions(called: Sequence[str]) -> list[str]:
+def _settings(tree: Tree) -> bytes:
+    return b"\n".join(tree.files.get(name, b"") for name in SETTINGS)
+
+
+def functions_of(called: Sequence[str]) -> list[str]:
     """Those of the project's code among the functions that a test called, as path::line."""
     return [each for each in called if not never_changes(each.partition("::")[0])]
 
 
-def _outcomes(name: str, runs: Sequence[SuiteRun]) -> list[str]:
+def outcomes_of(name: str, runs: Sequence[SuiteRun]) -> list[str]:
     """Return how a test ended in each run, but for those in which others of its function are: parameters that come
     from a set are named otherwise under another hash seed."""
     alike = name.partition("[")[0] + "["

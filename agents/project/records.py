@@ -7,6 +7,10 @@ from typing import Literal
 
 TestStatus = Literal["counts", "failed", "flaky", "cannot fail", "asserts nothing", "calls no code", "skipped"]
 BAD: frozenset[TestStatus] = frozenset({"failed", "flaky", "cannot fail", "asserts nothing"})
+ChangeStatus = Literal["kept", "fixed", "new", "shows nothing", "broken", "gone", "weaker", "expects otherwise"]
+REFUSED: frozenset[ChangeStatus] = frozenset({"broken", "gone", "weaker"})
+DOUBTFUL: frozenset[ChangeStatus] = frozenset({"expects otherwise", "shows nothing"})
+"""Listed, and refused only by --strict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,25 +52,45 @@ class Mutation:
 
 
 @dataclass(frozen=True, slots=True)
+class TestChange:
+    """A test of the base or of now, old and new code under old and new tests; `diff` are lines of it that differ."""
+
+    id: str
+    status: ChangeStatus
+    why: str
+    path: str
+    line: int
+    diff: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tampering:
+    """A place in a change that makes tests pass by something else than right code."""
+
+    path: str
+    line: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class ProjectReport:
-    """All that was found in the folder called `root`; `gone` are tests of the base that are
-    missing or skipped now."""
+    """All that was found in the folder called `root`; with a `base`, each test's `changes` since, and `tampering`."""
 
     root: str
     base: str | None
     tests: tuple[TestFinding, ...]
-    gone: tuple[str, ...] = ()
+    changes: tuple[TestChange, ...] = ()
+    tampering: tuple[Tampering, ...] = ()
     mutation: Mutation = field(default_factory=Mutation)
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
-
-    @property
-    def weakened(self) -> tuple[Change, ...]:
-        """Changes that a test noticed at the base, and none does now."""
-        return tuple(each for each in self.mutation.survivors if each.noticed_before is not None)
+    strict: bool = False
 
     @property
     def passed(self) -> bool:
-        """Return True if there are tests, each of them counts or is skipped, and none is gone or weaker."""
-        bad = any(test.status in BAD for test in self.tests)
-        return bool(self.tests) and not bad and not self.gone and not self.weakened
+        """Return True if there are tests and each of them counts or is skipped; with a base, if none is broken, gone
+        or weaker, and nothing tampers."""
+        if self.base is None:
+            return bool(self.tests) and not any(test.status in BAD for test in self.tests)
+        refused = REFUSED | DOUBTFUL if self.strict else REFUSED
+        return not self.tampering and not any(each.status in refused for each in self.changes)

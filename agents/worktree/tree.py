@@ -169,11 +169,13 @@ def _is_taken(root: Path, path: str) -> bool:
         real = (root / path).resolve().relative_to(root).as_posix()
     except (OSError, ValueError, RuntimeError):
         real = path
-    for each in (path, real):
-        parts = each.split("/")
-        if not {*parts}.isdisjoint(_NEVER) or any(fnmatch(parts[-1], pattern) for pattern in _SECRETS):
-            return False
-    return os.path.lexists(root / path) and not (root / path).is_dir()
+    return is_wanted(path) and is_wanted(real) and os.path.lexists(root / path) and not (root / path).is_dir()
+
+
+def is_wanted(path: str) -> bool:
+    """Return True but for secrets, and what lies in folders that no case needs."""
+    *folders, name = path.split("/")
+    return {*folders, name}.isdisjoint(_NEVER) and not any(fnmatch(name, pattern) for pattern in _SECRETS)
 
 
 def never_changes(path: str) -> bool:

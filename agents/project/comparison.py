@@ -1,0 +1,205 @@
+"""Verifies a change to a project: old and new code, each under old and new tests."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import replace
+
+from ..errors import UsageError
+from ..repository.suite import Suite, SuiteJob, SuiteRun
+from ..repository.suites import alike, run_whole
+from ..syntax.clean_text import clean
+from ..syntax.encoding import decoded, encoded
+from ..worktree.tree import Tree
+from .answers import blind_tests
+from .base import Base, around, places_of, read_base, touched_tests, uncalled, with_tests_of
+from .mutation import measured
+from .project import Project, functions_of, options_for, outcomes_of
+from .records import Mutation, ProjectReport, Tampering
+from .tampering import special_cases, tampering
+from .trial import Trial, notices
+from .two_by_two import TwoByTwo, settled
+
+_SHARE = 0.25
+"""Of the time that is left, for changed answers of new and changed tests."""
+_SEEDS = (0, 1)
+_MOST_CANARIES = 5
+_MOST_NAMED = 10
+_COLD_SECONDS = 5.0
+
+
+class Comparison(Project):
+    """Runs the tests of a project and of a commit on the code of both, in a sandbox, within `seconds` in all."""
+
+    def report_since(self, reference: str, *, strict: bool = False) -> ProjectReport:
+        """Find out what the change since the commit that `reference` names is worth.
+
+        Raises UsageError where no test can be run, SandboxBroken and Interrupted.
+        """
+        base = read_base(self._tree, reference)
+        if not base.differing:
+            self._notes.append(f"Nothing differs from {reference}: no test was run.")
+            return ProjectReport(self._name, reference, (), strict=strict, **self._ending())
+        with ExitStack() as held:
+            self._say("the tests as they are")
+            collected, faulty = self._collected()
+            suites = alike(self._suite)
+            held.callback(suites.close)
+            runs, cold = self._runs(collected, faulty, _SEEDS)
+            self._say("old and new code under old and new tests")
+            trees = (base.tree, with_tests_of(self._tree, base.tree), with_tests_of(base.tree, self._tree))
+            others = [self._suite_of(tree) for tree in trees]
+            with ThreadPoolExecutor(len(suites.all)) as pool:
+                ran = [*pool.map(lambda suite: self._ran(suite, cold), others)]
+            for suite, _ in ran:
+                held.callback(suite.close)
+            (_, before), (contract, on_new), (_, shown) = ran
+            if not before.tests and places_of(base.tree):
+                said = clean(before.output).strip().split("\n")[-1]
+                raise UsageError(
+                    f"The tests of {reference} can't be run on the code of {reference} ({said or before.ended}); "
+                    "name a commit on which they can."
+                )
+            beside = around(self._tree, base)
+            four = TwoByTwo(before, on_new, self._steady(runs), shown, places_of(base.tree), self._places, beside)
+            four = self._without_flaky(four, contract, cold)
+            trial = Trial(suites, self._tree, runs[0], collected, cold, self._end, self._say)
+            trial = replace(trial, before=four.contract, old=contract)
+            called = {name: frozenset(functions_of(test.called)) for name, test in runs[0].tests.items()}
+            passing = {name: called[name] for name in called if {*outcomes_of(name, runs)} == {"passed"}}
+            touched = touched_tests(self._tree, base)
+            found = [*tampering(self._tree, base), *self._canaries(four), *self._special_cases(base, trial, four)]
+            asked = {
+                name: functions
+                for name, functions in passing.items()
+                if functions and name.partition("[")[0] in touched
+            }
+            self._say("the new tests on changed answers")
+            blind, untried = blind_tests(trial.sooner(_SHARE), asked, self._text)
+            able = {name: functions for name, functions in passing.items() if functions and name not in blind}
+            mutation = measured(trial, base, able)
+        tried = [name for name in runs[0].tests if name.partition("[")[0] in touched]
+        findings = tuple(self._finding(name, runs, called, blind) for name in tried)
+        changes = settled([*four.changes()], mutation.survivors, lambda name: _compared(mutation, four, name))
+        self._note_base(reference, four, uncalled(self._tree, base, runs[0]))
+        self._note(mutation, untried)
+        return ProjectReport(
+            self._name, reference, findings, changes, tuple(found), mutation, strict=strict, **self._ending()
+        )
+
+    def _suite_of(self, tree: Tree) -> Suite:
+        """Return a suite like that of now for another tree."""
+        options = options_for(tree, self._suite.sandbox.interpreter)
+        if "addopts=" in self._suite.options:
+            options += ["-o", "addopts="]
+        paths = [path for path in self._suite.paths if any(_is_below(each, path) for each in tree.files)]
+        return replace(self._suite, tree=tree, options=options, paths=paths)
+
+    def _ran(self, suite: Suite, cold: bool) -> tuple[Suite, SuiteRun]:
+        """Collect and run a suite; the files that can't be collected have failed."""
+        if self._suite.paths and not suite.paths:
+            return suite, SuiteRun({}, "ended")
+        suite, collected, faulty = self._collect(suite)
+        if collected is None or not collected.tests:
+            return suite, faulty
+        run = run_whole(suite, collected.tests, SuiteJob(self._left(), record=True), cold=cold)
+        missing = len({*run.planned} - {*run.tests})
+        if missing:
+            total = len(collected.tests)
+            raise UsageError(f"{missing} of {total} tests did not end in time; give more by --seconds.")
+        return suite, replace(run, tests={**run.tests, **faulty.tests})
+
+    def _steady(self, runs: list[SuiteRun]) -> SuiteRun:
+        """Return the first run, in which a test that is flaky passes: it is named as that."""
+        flaky = [name for name in runs[0].tests if len({*outcomes_of(name, runs)}) > 1]
+        tests = {**runs[0].tests, **{name: replace(runs[0].tests[name], outcome="passed") for name in flaky}}
+        return replace(runs[0], tests=tests)
+
+    def _without_flaky(self, four: TwoByTwo, contract: Suite, cold: bool) -> TwoByTwo:
+        """Run the old tests that fail on the new code again: one that passes then is flaky, and has passed."""
+        names = four.doubtful()
+        if not names:
+            return four
+        again = run_whole(contract, names, SuiteJob(self._left()), cold=cold)
+        flaky = {name: again.tests[name] for name in names if again.outcome(name) == "passed"}
+        if flaky:
+            self._notes.append(f"Flaky, and taken as passed: {_listed(flaky)}")
+        tests = {name: replace(test, called=four.contract.tests[name].called) for name, test in flaky.items()}
+        return replace(four, contract=replace(four.contract, tests={**four.contract.tests, **tests}))
+
+    def _canaries(self, four: TwoByTwo) -> Iterator[Tampering]:
+        """Add a test that fails to a file of each folder with tests, and yield where it does not fail."""
+        files: dict[str, str] = {}
+        for name, test in four.now.tests.items():
+            path, _, function = name.partition("::")
+            if test.outcome == "passed" and "::" not in function and path in self._tree.files:
+                files.setdefault(path.rpartition("/")[0], name.partition("[")[0])
+        for name in list(files.values())[:_MOST_CANARIES]:
+            path, _, function = name.partition("::")
+            added = f"{function}_{secrets.token_hex(4)}"
+            text = f"{decoded(self._tree.files[path])}\n\ndef {added}():\n    assert False\n"
+            job = SuiteJob(
+                self._left(), (f"{path}::{added}",), (path,), files={path: encoded(text, self._tree.files[path])}
+            )
+            run = self._suite.run(job, cold=True)
+            outcome = run.outcome(f"{path}::{added}")
+            if run.ended == "ended" and outcome != "failed" and not any(path in each for each in run.tests):
+                continue  # the file can't be collected that way
+            if outcome != "failed":
+                by = ", ".join(map(clean, four.around[:3])) or "the code"
+                why = f"a test that fails, added to {clean(path)}, ends as {outcome}; around it differ: {by}"
+                yield Tampering(clean(four.around[0] if four.around else path), 1, why)
+
+    def _special_cases(self, base: Base, trial: Trial, four: TwoByTwo) -> Iterator[Tampering]:
+        """Yield the new cases of the code for literals of the tests, without which tests fail that passed on the
+        code of the base, which has no such case."""
+        for case in special_cases(self._tree, base):
+            reaching = [
+                name
+                for name, test in four.contract.tests.items()
+                if test.outcome == "passed"
+                and four.base.outcome(name) == "passed"
+                and any(each.startswith(f"{case.path}::") for each in test.called)
+            ]
+            if not reaching or trial.old is None:
+                continue
+            names = trial.fastest_first(reaching, four.contract)
+            files = {case.path: encoded(case.without, self._tree.files[case.path])}
+            paths = tuple(sorted({name.partition("::")[0] for name in names}))
+            seconds = trial.limit(names, four.contract) + _COLD_SECONDS
+            run = trial.timed(trial.old, SuiteJob(seconds, names, paths, first=True, files=files), cold=True)
+            failing = [] if run is None else [name for name in names if run.outcome(name) == "failed"]
+            if run is not None and notices(run, names) and failing:
+                why = (
+                    f"it answers inputs of the tests by a case of their own, `{clean(case.text)[:200]}`: without "
+                    f"it {clean(failing[0])} fails, which needed none at the base"
+                )
+                yield Tampering(clean(case.path), case.line, why)
+
+    def _note_base(self, reference: str, four: TwoByTwo, unreached: list[str]) -> None:
+        faulty = four.faulty()
+        if unreached:
+            shown = ", ".join(unreached[:_MOST_NAMED]) + (", ..." if len(unreached) > _MOST_NAMED else "")
+            self._notes.insert(0, f"No test calls these functions, which differ from the base: {shown}")
+        if faulty:
+            said = f"{len(faulty)} tests fail on the code of {reference} itself, and count for nothing: "
+            self._notes.insert(0, said + _listed(dict.fromkeys(faulty)))
+
+
+def _compared(mutation: Mutation, four: TwoByTwo, name: str) -> bool:
+    """Return True if changes of all that a test of the base calls were tried."""
+    test = next((test for each, test in four.contract.tests.items() if clean(each) == name), None)
+    whole = mutation.tried == mutation.made and not mutation.not_compared
+    return test is not None and whole and bool(functions_of(test.called))
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(f"{folder}/") or folder == "."
+
+
+def _listed(names: Mapping[str, object]) -> str:
+    shown = clean(", ".join(list(names)[:_MOST_NAMED]))
+    return shown + (", ..." if len(names) > _MOST_NAMED else "")

@@ -1,0 +1,174 @@
+"""Compares old and new code under old and new tests: for each test, what has become of it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ..repository.suite import SuiteRun
+from ..syntax.clean_text import clean
+from .base import TestPlace
+from .records import Change, ChangeStatus, TestChange
+
+_MOST_LINES = 8
+_MOST_SHOWN = 200
+
+
+@dataclass(frozen=True)
+class TwoByTwo:
+    """Four runs, and the test functions of the base and of now by their ids without parameters; `around` are the
+    files around the tests that differ.
+
+    `base` ran the old tests on the old code, `contract` the old ones on the new code, `now` the new ones on the
+    new code, `shown` the new ones on the old code.
+    """
+
+    base: SuiteRun
+    contract: SuiteRun
+    now: SuiteRun
+    shown: SuiteRun
+    old: Mapping[str, TestPlace]
+    new: Mapping[str, TestPlace]
+    around: Sequence[str] = ()
+
+    def doubtful(self) -> list[str]:
+        """Return the old tests that pass on the old code alone: a second run tells whether they always do."""
+        return [name for name in self._passing() if self.contract.outcome(name) == "failed"]
+
+    def faulty(self) -> list[str]:
+        """Return the old tests that don't pass on the old code and are not skipped."""
+        return [name for name, test in self.base.tests.items() if test.outcome not in ("passed", "skipped")]
+
+    def changes(self) -> Iterator[TestChange]:
+        """Yield each test of the base that passed or passes now, and each new one."""
+        known: set[str] = set()
+        for name in self._passing():
+            now = self._counterpart(name)
+            known.add(now)
+            yield self._ruled(name, now)
+        for name, test in self.now.tests.items():
+            if name in known:
+                continue
+            if test.outcome == "passed" and name in self.base.tests:
+                fixed: ChangeStatus = "kept" if self.base.outcome(name) == "skipped" else "fixed"
+                yield self._made(name, fixed, "")
+            elif name in self.base.tests or test.outcome == "skipped":
+                continue
+            elif test.outcome != "passed":
+                yield self._made(name, "broken", f"it is new, and fails: {_last_line(test.text)}")
+            elif self.shown.outcome(name) == "passed":
+                yield self._made(name, "shows nothing", "it is new, and passes on the code of the base, too")
+            else:
+                yield self._made(name, "new", "")
+
+    def _passing(self) -> list[str]:
+        return [name for name, test in self.base.tests.items() if test.outcome == "passed"]
+
+    def _counterpart(self, name: str) -> str:
+        """Return the id that an old test has now: its own, or of a test with the same text or name elsewhere."""
+        if name in self.now.tests:
+            return name
+        function, bracket, parameters = name.partition("[")
+        if function in self.new or function not in self.old:
+            return name
+        body = self.old[function].body
+        added = [each for each in self.new if each not in self.old]
+        alike = [each for each in added if self.new[each].body == body]
+        last = function.rpartition("::")[2]
+        moved = alike or [each for each in added if each.rpartition("::")[2] == last]
+        for each in moved:
+            for found in (f"{each}{bracket}{parameters}", each):
+                if found in self.now.tests:
+                    return found
+        return name
+
+    def _ruled(self, name: str, now: str) -> TestChange:
+        before, after = self.contract.outcome(name), self.now.outcome(now)
+        if after == "passed" and before == "passed":
+            return self._made(name, "kept", "", now)
+        if after == "passed" and self.shown.outcome(now) == "passed":
+            why = "as it was at the base it fails on the code of now; as it is, it passes on the code of both"
+            return self._made(name, "weaker", why + self._surroundings(name, now), now)
+        if after == "passed":
+            why = "as it was at the base it fails on the code of now" + self._surroundings(name, now)
+            return self._made(name, "expects otherwise", why, now)
+        if after == "skipped":
+            fails = ", and as it was it fails on the code of now" if before == "failed" else ""
+            return self._made(name, "gone", f"it is skipped now, or a failure is expected{fails}", now)
+        if after == "failed":
+            return self._made(name, "broken", f"it fails now: {_last_line(self.now.tests[now].text)}", now)
+        if before == "passed":
+            return self._made(name, "gone", "")
+        function = name.partition("[")[0]
+        if any(self.shown.outcome(each) != "passed" for each in self._added_cases(function)):
+            why = "this case is gone, fails on the code of now, and others took its place"
+            return self._made(name, "expects otherwise", why)
+        written = function in self.new and function in self.old
+        there = ", though it is written as it was" if written and not self._diff(name, name) else ""
+        why = f"it is not run any more{there}, and as it was it fails on the code of now"
+        return self._made(name, "gone", why + (self._surroundings(name, name) if there else ""))
+
+    def _added_cases(self, function: str) -> list[str]:
+        """Return the cases of a test that are new, and pass."""
+        return [
+            name
+            for name, test in self.now.tests.items()
+            if name.startswith(f"{function}[") and name not in self.base.tests and test.outcome == "passed"
+        ]
+
+    def _surroundings(self, name: str, now: str) -> str:
+        """Say which files differ around a test that does not differ itself."""
+        if not self.around or self._diff(name, now):
+            return ""
+        return f"; the test is the same, and around it differ {', '.join(map(clean, self.around[:3]))}"
+
+    def _diff(self, name: str, now: str) -> tuple[str, ...]:
+        """Return the lines of a test that differ, without what is the same."""
+        old, new = (
+            places[each.partition("[")[0]].source.splitlines() if each.partition("[")[0] in places else []
+            for places, each in ((self.old, name), (self.new, now))
+        )
+        lines = [line for line in difflib.ndiff(old, new) if line[:2] in ("- ", "+ ") and line[2:].strip()]
+        shown = [clean(line)[:_MOST_SHOWN] for line in lines]
+        return (*shown[:_MOST_LINES], *(["..."] if len(shown) > _MOST_LINES else []))
+
+    def _made(self, name: str, status: ChangeStatus, why: str, now: str | None = None) -> TestChange:
+        now = now or name
+        place = self.new.get(now.partition("[")[0]) or self.old.get(name.partition("[")[0])
+        path = (now if now.partition("[")[0] in self.new else name).partition("::")[0]
+        diff = self._diff(name, now) if status in ("weaker", "expects otherwise") else ()
+        return TestChange(clean(name), status, why, clean(path), place.line if place else 1, diff)
+
+
+def settled(
+    changes: Sequence[TestChange], survivors: Sequence[Change], compared: Callable[[str], bool]
+) -> tuple[TestChange, ...]:
+    """Return `changes` with what changes of the code say: a test that noticed one which none notices now is
+    weaker, and one that is not there any more is kept if it was `compared` and others notice what it did."""
+    lost: dict[str, Change] = {}
+    for each in survivors:
+        if each.noticed_before is not None:
+            lost.setdefault(each.noticed_before, each)
+    found = []
+    for change in changes:
+        missed = lost.get(change.id)
+        is_open = change.status == "gone" and not change.why
+        if missed is not None and change.status in ("kept", "gone") and (is_open or change.status == "kept"):
+            what = f"`{missed.before}` -> `{missed.after or 'nothing'}` ({missed.path}:{missed.line})"
+            status: ChangeStatus = "gone" if is_open else "weaker"
+            found.append(replace(change, status=status, why=f"it noticed {what}, and no test does now"))
+        elif is_open and compared(change.id):
+            found.append(replace(change, status="kept", why="others notice what it did"))
+        elif is_open:
+            found.append(replace(change, why="it is not run any more, and what it noticed was not compared"))
+        else:
+            found.append(change)
+    return tuple(found)
+
+
+def _last_line(text: str) -> str:
+    """Return the line of pytest's report that tells most."""
+    lines = text.strip().split("\n")
+    line = next((each[1:] for each in lines if each.startswith("E ")), lines[-1])
+    return clean(line).strip()[:_MOST_SHOWN] or "no more is known"
