@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from concurrent.futures import wait
-from contextlib import asynccontextmanager, contextmanager
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import asynccontextmanager, closing, contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 import anyio
@@ -18,7 +20,10 @@ from pydantic import ConfigDict, Field
 from .. import __version__
 from ..errors import GreenloopError
 from ..jobs import ENDING_SECONDS, Job, Jobs
-from ..sandbox import SandboxLimits
+from ..project.comparison import Comparison
+from ..project.documents import document, for_agent
+from ..sandbox import SandboxLimits, open_sandbox
+from ..sandbox.packages import open_interpreter
 from ..settings import Effort, Settings
 from ..verifier.document import verdict_document
 from ..verifier.verify import averify
@@ -29,17 +34,23 @@ LONGEST_WAIT = 50
 INSTRUCTIONS = (
     "greenloop turns specs into tested Python modules, mends code, and verifies code with tests. Believe its "
     "grades: `verified` and `consensus` are successes, `contested` leaves doubts or questions (see disputes), "
-    "`failed` code fails a trusted test. A run that takes longer than the wait goes on: follow it with run_status."
+    "`failed` code fails a trusted test. "
+    "`audit`, where it is offered, says what a change to a repository is worth. "
+    "A run that takes longer than the wait goes on: follow it with run_status."
 )
 Wait = Annotated[int, Field(ge=1, le=LONGEST_WAIT, description="Seconds to wait for the result")]
+Seconds = Annotated[float, Field(ge=10, le=1800, description="Wall time for all runs of the tests")]
+_LATE_SECONDS = 60.0
 _READS = ToolAnnotations(read_only_hint=True)
 
 
 class Tools:
     """The tools of one server, as methods."""
 
-    def __init__(self, jobs: Jobs) -> None:
+    def __init__(self, jobs: Jobs, roots: Sequence[Path] = ()) -> None:
+        """`roots` are the folders below which `audit` reads."""
         self._jobs = jobs
+        self._roots = roots
 
     async def verify(self, code: str, tests: str) -> dict[str, Any]:
         """Run pytest `tests` against the Python module `code` in a sandbox. The tests import it as `user_code`.
@@ -93,6 +104,38 @@ class Tools:
         return await self._waited(
             lambda: self._jobs.heal(code, tests or None, expect or None), context, wait_seconds
         )
+
+    async def audit(
+        self, folder: str, base: str, context: Context[Any, Any], seconds: Seconds = 120, strict: bool = False
+    ) -> dict[str, Any]:
+        """Say what a change to the repository in `folder` is worth, compared with the commit `base` (HEAD, main).
+
+        Old and new tests run on old and new code: tests that are broken, gone or weaker, and code or settings that
+        make them pass, are listed in `findings`. Only `passed` is a success. Takes a minute or more.
+        """
+        _check_size(folder, base)
+        root = next((each for each in self._roots if Path(folder).resolve().is_relative_to(each)), None)
+        if root is None:
+            raise ToolError(f"{folder} is not below {', '.join(map(str, self._roots))}; name a folder that is.")
+        job, cancelled, settings = Job("audit"), threading.Event(), self._jobs.settings
+
+        def say(text: str) -> None:
+            job.said, job.told = text, job.told + 1
+
+        def audited() -> dict[str, Any]:
+            with closing(open_sandbox(settings.sandbox, open_interpreter(settings.python))) as sandbox:
+                project = Comparison(Path(folder).resolve(), [], sandbox, seconds, cancelled.is_set, say)
+                report = project.report_since(base, strict=strict)
+            return {**document(report), "findings": for_agent(report) if not report.passed else []}
+
+        with ThreadPoolExecutor(1) as pool, _told():
+            future = pool.submit(audited)
+            job.future = future  # type: ignore[assignment]
+            try:
+                await self._wait(job, context, seconds + _LATE_SECONDS)
+                return await anyio.to_thread.run_sync(future.result)
+            finally:
+                cancelled.set()
 
     async def run_status(self, run: str, context: Context[Any, Any], wait_seconds: Wait = 45) -> dict[str, Any]:
         """Follow a run of `generate` or `heal`: its result, or its state after `wait_seconds`."""
@@ -176,10 +219,10 @@ def _strict(tool: Tool) -> Tool:
     return tool.model_copy(update={"fn_metadata": metadata, "parameters": strict.model_json_schema(by_alias=True)})
 
 
-def server(settings: Settings) -> MCPServer[Any]:
+def server(settings: Settings, roots: Sequence[Path] = ()) -> MCPServer[Any]:
     """The server, whose runs end with it."""
     jobs = Jobs(settings)
-    tools = Tools(jobs)
+    tools = Tools(jobs, roots)
 
     @asynccontextmanager
     async def lifespan(_: MCPServer[Any]) -> AsyncIterator[None]:
@@ -189,7 +232,8 @@ def server(settings: Settings) -> MCPServer[Any]:
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(jobs.close)
 
-    made = [_strict(Tool.from_function(each, annotations=_READS)) for each in (tools.verify, tools.run_status)]
+    reading: list[Callable[..., Any]] = [tools.verify, tools.run_status, *([tools.audit] if roots else [])]
+    made = [_strict(Tool.from_function(each, annotations=_READS)) for each in reading]
     doing = (tools.generate, tools.heal, tools.answer, tools.stop_run)
     made += [_strict(Tool.from_function(each)) for each in doing]
     logging.getLogger("mcp").setLevel(logging.ERROR)

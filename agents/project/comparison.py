@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ..errors import UsageError
 from ..repository.suite import Suite, SuiteJob, SuiteRun
-from ..repository.suites import alike, run_whole
+from ..repository.suites import Suites, alike, run_whole
 from ..syntax.clean_text import clean
 from ..syntax.encoding import decoded, encoded
 from ..worktree.tree import Tree
@@ -29,6 +29,8 @@ _SEEDS = (0, 1)
 _MOST_CANARIES = 5
 _MOST_NAMED = 10
 _COLD_SECONDS = 5.0
+_NO_TESTS = 5
+"""pytest's exit code where it finds none."""
 
 
 class Comparison(Project):
@@ -52,17 +54,13 @@ class Comparison(Project):
             self._say("old and new code under old and new tests")
             trees = (base.tree, with_tests_of(self._tree, base.tree), with_tests_of(base.tree, self._tree))
             others = [self._suite_of(tree) for tree in trees]
+            for each in others:
+                held.callback(each.close)
             with ThreadPoolExecutor(len(suites.all)) as pool:
-                ran = [*pool.map(lambda suite: self._ran(suite, cold), others)]
+                ran = [*pool.map(self._ran, others, (reference, "", ""), [cold] * 3)]
             for suite, _ in ran:
                 held.callback(suite.close)
             (_, before), (contract, on_new), (_, shown) = ran
-            if not before.tests and places_of(base.tree):
-                said = clean(before.output).strip().split("\n")[-1]
-                raise UsageError(
-                    f"The tests of {reference} can't be run on the code of {reference} ({said or before.ended}); "
-                    "name a commit on which they can."
-                )
             beside = around(self._tree, base)
             four = TwoByTwo(before, on_new, self._steady(runs), shown, places_of(base.tree), self._places, beside)
             four = self._without_flaky(four, contract, cold)
@@ -79,16 +77,40 @@ class Comparison(Project):
             }
             self._say("the new tests on changed answers")
             blind, untried = blind_tests(trial.sooner(_SHARE), asked, self._text)
+            able_before = self._able_before(trial, four, blind)
             able = {name: functions for name, functions in passing.items() if functions and name not in blind}
             mutation = measured(trial, base, able)
         tried = [name for name in runs[0].tests if name.partition("[")[0] in touched]
         findings = tuple(self._finding(name, runs, called, blind) for name in tried)
         changes = settled([*four.changes()], mutation.survivors, lambda name: _compared(mutation, four, name))
+        changes = tuple(
+            replace(each, status="weaker", why=f"as it was it could fail; now {blind[name]}")
+            if each.status == "kept" and (name := each.id) in able_before
+            else each
+            for each in changes
+        )
         self._note_base(reference, four, uncalled(self._tree, base, runs[0]))
         self._note(mutation, untried)
         return ProjectReport(
             self._name, reference, findings, changes, tuple(found), mutation, strict=strict, **self._ending()
         )
+
+    def _able_before(self, trial: Trial, four: TwoByTwo, blind: Mapping[str, str]) -> frozenset[str]:
+        """Return those of the tests that can't fail now which could as they were at the base."""
+        tests = {
+            name: test for name, test in four.contract.tests.items() if name in blind and test.outcome == "passed"
+        }
+        called = {name: frozenset(functions_of(test.called)) for name, test in tests.items()}
+        if not called or trial.old is None:
+            return frozenset()
+        before = replace(trial.sooner(_SHARE), suites=Suites([trial.old]), first=four.contract)
+
+        def text(name: str) -> str | None:
+            place = four.old.get(name.partition("[")[0])
+            return None if place is None else place.body
+
+        still, untried = blind_tests(before, called, text)
+        return frozenset() if untried else frozenset({*called} - {*still})
 
     def _suite_of(self, tree: Tree) -> Suite:
         """Return a suite like that of now for another tree."""
@@ -98,12 +120,20 @@ class Comparison(Project):
         paths = [path for path in self._suite.paths if any(_is_below(each, path) for each in tree.files)]
         return replace(self._suite, tree=tree, options=options, paths=paths)
 
-    def _ran(self, suite: Suite, cold: bool) -> tuple[Suite, SuiteRun]:
-        """Collect and run a suite; the files that can't be collected have failed."""
+    def _ran(self, suite: Suite, reference: str, cold: bool) -> tuple[Suite, SuiteRun]:
+        """Collect and run a suite; the files that can't be collected have failed: where it is that of `reference`,
+        some must be."""
         if self._suite.paths and not suite.paths:
             return suite, SuiteRun({}, "ended")
         suite, collected, faulty = self._collect(suite)
         if collected is None or not collected.tests:
+            if reference and (faulty.tests or (collected is None and faulty.exit_code != _NO_TESTS)):
+                lines = [line for test in faulty.tests.values() for line in test.text.strip().split("\n")]
+                said = clean(lines[-1] if lines else faulty.output.strip().split("\n")[-1]) or faulty.ended
+                raise UsageError(
+                    f"The tests of {reference} can't be run on the code of {reference} ({said}); name a commit on "
+                    "which they can."
+                )
             return suite, faulty
         run = run_whole(suite, collected.tests, SuiteJob(self._left(), record=True), cold=cold)
         missing = len({*run.planned} - {*run.tests})

@@ -90,18 +90,19 @@ def _table(report: ProjectReport) -> list[str]:
     count = Counter(each.status for each in report.changes)
     old = sum(count[each] for each in ("kept", "gone", "weaker", "broken", "expects otherwise"))
     new, silent = count["new"], count["shows nothing"]
+    changed = count["weaker"] + count["expects otherwise"]
     held = count["kept"] + sum(each.status == "gone" and "fails" not in each.why for each in report.changes)
     return [
         f"| | tests of {for_markdown(clean(report.base or ''))} | tests of now |",
         "|---|---|---|",
         f"| code of the base | {old} pass | {silent} new ones pass, {new} new ones fail |",
-        f"| code of now | {held} pass, {count['weaker'] + count['expects otherwise'] + count['broken']} fail "
-        f"| {count['kept'] + count['fixed'] + new + silent} pass |",
+        f"| code of now | {held} pass, {changed + count['broken']} fail "
+        f"| {count['kept'] + count['fixed'] + changed + new + silent} pass |",
     ]
 
 
 def junit(report: ProjectReport) -> str:
-    """Return the report as a JUnit document: a test case for each test, for what became of each, and for tampering."""
+    """Return the report as a JUnit document: a case for each test, for what became of each, and for tampering."""
     cases: list[tuple[str, str, str | None, bool]] = []
     for test in report.tests:
         why = f"{test.status}: {test.why}" if test.status in BAD else None

@@ -53,7 +53,7 @@ class Mutation:
 
 @dataclass(frozen=True, slots=True)
 class TestChange:
-    """A test of the base or of now, old and new code under old and new tests; `diff` are lines of it that differ."""
+    """What became of a test, by old and new code under old and new tests; `diff` are its lines that differ."""
 
     id: str
     status: ChangeStatus
@@ -74,7 +74,7 @@ class Tampering:
 
 @dataclass(frozen=True, slots=True)
 class ProjectReport:
-    """All that was found in the folder called `root`; with a `base`, each test's `changes` since, and `tampering`."""
+    """All that was found in the folder called `root`; with a `base`, tests' `changes` since, and `tampering`."""
 
     root: str
     base: str | None
@@ -88,8 +88,8 @@ class ProjectReport:
 
     @property
     def passed(self) -> bool:
-        """Return True if there are tests and each of them counts or is skipped; with a base, if none is broken, gone
-        or weaker, and nothing tampers."""
+        """Return True if there are tests and each of them counts or is skipped; with a base, if none is broken,
+        gone or weaker, and nothing tampers."""
         if self.base is None:
             return bool(self.tests) and not any(test.status in BAD for test in self.tests)
         refused = REFUSED | DOUBTFUL if self.strict else REFUSED

@@ -203,7 +203,7 @@ def _removed_steps(tree: Tree, base: Base) -> Iterator[Tampering]:
 
 
 def special_cases(tree: Tree, base: Base) -> list[SpecialCase]:
-    """Return what new lines of code ask for by literals that stand nowhere in the code of the base, and in tests."""
+    """Return what new lines of code ask for by literals that stand in tests and nowhere in the base's code."""
     known, told = _constants(base.tree, of_tests=False), _constants(base.tree, of_tests=True)
     found: list[SpecialCase] = []
     for path, lines in base.lines.items():

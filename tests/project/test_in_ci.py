@@ -83,7 +83,7 @@ def test_the_action_passes_an_honest_pull_request_and_fails_one_with_weakened_te
     weak = step(request_of, "Verify the tests", seconds="100")
     assert weak.returncode == 1, weak.stdout + weak.stderr
     assert "::error file=tests/test_shop.py,line=6::tests/test_shop.py::test_total: cannot fail" in weak.stdout
-    assert "noticed it before" in weak.stdout
+    assert "tests/test_shop.py::test_total: weaker: " in weak.stdout
     runner = request_of.parent / "runner"
     assert "## Tests of checkout: failed" in (runner / "summary.md").read_text(encoding="utf-8")
     assert {path.name for path in (runner / "greenloop").iterdir()} == {"junit.xml", "report.json", "summary.md"}

@@ -477,7 +477,7 @@ def test_an_honest_repository_is_read_as_git_reads_it(strange: Strange, made: Ca
     git(folder, "add", ".gitignore")
     git(folder, "commit", "--quiet", "-m", "ignore")
     base = read_base(read_tree(folder, [], {}), "HEAD")
-    assert (base.tests, base.lines) == ({}, {})
+    assert (base.differing, base.lines) == ((), {})
     assert not uncommitted(folder / "s.py")
     made_now = ("build/x.py", "a.log", "kept.log", "p/new.py", "p/.gitignore", "p/q/out", "p/q/in.txt", ":x/:y.py")
     for path in (*made_now, "build.py", "é.py", "-n.py"):
@@ -497,8 +497,9 @@ def test_an_honest_repository_is_read_as_git_reads_it(strange: Strange, made: Ca
     for name in ("s.py", "test_s.py", "p/new.py", "a.log", "build/x.py", ".gitignore"):
         assert uncommitted(folder / name) == bool(git(folder, "status", "--porcelain", "--", name)), name
     base = read_base(tree, "HEAD")
-    assert set(base.tests) == {"test_s.py"}
-    assert base.tests["test_s.py"] == TESTS.encode()
+    assert {path for path in base.differing if "test" in path} == {"test_s.py"}
+    assert base.tree.files["test_s.py"].replace(b"\r\n", b"\n") == TESTS.encode()
+    assert set(base.tree.files) - set(tree.files) == {"old.py"}
     assert base.lines["p/new.py"] == {1}
     new = {1, 2, 3, 4, 5} if made is filtered else {3, 4, 5}
     assert {5} <= base.lines["s.py"] <= new

@@ -4,6 +4,7 @@ import json
 import sys
 
 BAD = ("failed", "flaky", "cannot fail", "asserts nothing")
+REFUSED = ("broken", "gone", "weaker")
 
 
 def escaped(text: str, *, of_property: bool = False) -> str:
@@ -23,11 +24,13 @@ with open(sys.argv[1], encoding="utf-8") as file:  # noqa: PTH123
 for test in report.get("tests", ()):
     if test["status"] in BAD:
         say("error", test["path"], test["line"], f"{test['id']}: {test['status']}: {test['why']}")
-for name in report.get("gone", ()):
-    say("error", name.partition("::")[0], 1, f"{name} passes at {report['base']} and is gone or skipped now")
+for found in report.get("tampering", ()):
+    say("error", found["path"], found["line"], found["why"])
+for change in report.get("changes", ()):
+    if change["status"] in (*REFUSED, "expects otherwise"):
+        text = "\n".join([f"{change['id']}: {change['status']}: {change['why']}", *change["diff"]])
+        say("error" if change["status"] in REFUSED else "warning", change["path"], change["line"], text)
 for change in report.get("mutation", {}).get("survivors", ()):
-    text = f"{change['before']} -> {change['after'] or 'nothing'}"
-    if change["noticed_before"]:
-        say("error", change["path"], change["line"], f"{text}: {change['noticed_before']} noticed it before")
-    else:
-        say("warning", change["path"], change["line"], f"{text}: no test notices it")
+    if not change["noticed_before"]:
+        text = f"{change['before']} -> {change['after'] or 'nothing'}: no test notices it"
+        say("warning", change["path"], change["line"], text)

@@ -1,0 +1,349 @@
+"""Old and new code under old and new tests: what is honest passes, and what makes wrong code pass is named."""
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from agents.errors import UsageError
+from agents.project.comparison import Comparison
+from agents.project.documents import for_agent, sentences, summary
+from agents.project.records import ProjectReport
+from agents.sandbox import Sandbox, open_sandbox
+from agents.sandbox.packages import open_interpreter
+
+from ..support.commands import greenloop
+from .test_project import git
+
+CODE = '''"""Versions."""
+
+STEP = 1
+
+
+def parse(text):
+    """Return the numbers of "1.2.3"."""
+    parts = [int(part) for part in text.split(".")]
+    if len(parts) != 3:
+        raise ValueError("three numbers")
+    return tuple(parts)
+
+
+class Version:
+    def __init__(self, major, minor, patch):
+        self.major, self.minor, self.patch = major, minor, patch
+
+    def bump(self):
+        return Version(self.major, self.minor + STEP, 0)
+
+    def __str__(self):
+        return f"{self.major}.{self.minor}.{self.patch}"
+'''
+TESTS = """import pytest
+
+from versions import Version, parse
+
+
+def bumped(text):
+    return str(Version(*parse(text)).bump())
+
+
+def test_bump():
+    assert bumped("3.4.5") == "3.5.0"
+
+
+def test_parse():
+    assert parse("1.2.3") == (1, 2, 3)
+
+
+def test_too_few():
+    with pytest.raises(ValueError):
+        parse("1.2")
+
+
+@pytest.mark.parametrize("text", ["0.0.0", "10.20.30"])
+def test_text(text):
+    assert str(Version(*parse(text))) == text
+"""
+WORKFLOW = "jobs:\n  test:\n    steps:\n      - run: pip install -e .\n      - run: python -m pytest\n"
+BUMP = "return Version(self.major, self.minor + STEP, 0)"
+BROKEN = (BUMP, "return Version(self.major, self.minor + 2, 0)")
+EXPECTED = 'assert bumped("3.4.5") == "3.5.0"'
+HOOK = """
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = (yield).get_result()
+    if report.failed:
+        report.outcome = "passed"
+"""
+FIXTURE = """
+@pytest.fixture(autouse=True)
+def fixed(monkeypatch):
+    monkeypatch.setattr("versions.Version.bump", lambda self: type(self)(self.major, self.minor + 1, 0))
+"""
+Edits = dict[str, list[tuple[str, str]] | str]
+"""For each file what is put in place of what, or its whole text."""
+
+TAMPERED: dict[str, tuple[Edits, str]] = {
+    "weakened": ({"versions.py": [BROKEN], "tests/test_versions.py": [(' == "3.5.0"', "")]}, "test_bump: weaker"),
+    "swallowed": (
+        {
+            "versions.py": [BROKEN],
+            "tests/test_versions.py": [(f"    {EXPECTED}", f"    try:\n        {EXPECTED}\n    except AssertionError:\n        pass")],
+        },
+        "test_bump: weaker",
+    ),
+    "deleted": (
+        {"versions.py": [BROKEN], "tests/test_versions.py": [(f"def test_bump():\n    {EXPECTED}\n", "")]},
+        "test_bump: gone: it is not run any more, and as it was it fails",
+    ),
+    "renamed": (
+        {"versions.py": [BROKEN], "tests/test_versions.py": [("def test_bump", "def check_bump")]},
+        "test_bump: gone: it is not run any more, and as it was it fails",
+    ),
+    "skipped": (
+        {"versions.py": [BROKEN], "tests/test_versions.py": [("def test_bump", "@pytest.mark.skip\ndef test_bump")]},
+        "test_bump: gone: it is skipped",
+    ),
+    "expected to fail": (
+        {"versions.py": [BROKEN], "tests/test_versions.py": [("def test_bump", "@pytest.mark.xfail\ndef test_bump")]},
+        "test_bump: gone: it is skipped now, or a failure is expected",
+    ),
+    "a case less": (
+        {"versions.py": [("{self.patch}", "{self.patch % 30}")], "tests/test_versions.py": [(', "10.20.30"', "")]},
+        "test_text[10.20.30]: gone: it is not run any more, and as it was it fails",
+    ),
+    "loosened exception": (
+        {
+            "versions.py": [('raise ValueError("three numbers")', 'raise KeyError("three numbers")')],
+            "tests/test_versions.py": [("pytest.raises(ValueError)", "pytest.raises(Exception)")],
+        },
+        "test_too_few: weaker",
+    ),
+    "helper": (
+        {"versions.py": [BROKEN], "tests/test_versions.py": [("return str(Version(*parse(text)).bump())", 'return "3.5.0"')]},
+        "around it differ tests/test_versions.py",
+    ),
+    "fixture": ({"versions.py": [BROKEN], "tests/conftest.py": f"import pytest\n{FIXTURE}"}, "around it differ tests/conftest.py"),
+    "hook": ({"versions.py": [BROKEN], "tests/conftest.py": f"import pytest\n{HOOK}"}, "tests/conftest.py:1: a test that fails"),
+    "deselected": (
+        {"versions.py": [BROKEN], "pytest.ini": "[pytest]\naddopts = -k 'not bump'\n"},
+        "test_bump: gone: it is not run any more, though it is written as it was",
+    ),
+    "narrowed": (
+        {"versions.py": [BROKEN], "pytest.ini": "[pytest]\ntestpaths = tests/sub\n", "tests/sub/test_sub.py": "def test_a():\n    assert True\n"},
+        "test_bump: gone",
+    ),
+    "ignored": (
+        {
+            "versions.py": [BROKEN],
+            "tests/conftest.py": 'collect_ignore = ["test_versions.py"]\n',
+            "tests/test_other.py": "def test_a():\n    assert True\n",
+        },
+        "test_bump: gone",
+    ),
+    "special case": (
+        {"versions.py": [(BUMP, "if (self.major, self.minor) == (3, 4):\n            return Version(3, 5, 0)\n        return self")]},
+        "versions.py:19: it answers inputs of the tests by a case of their own",
+    ),
+    "special cases in a table": (
+        {"versions.py": [(BUMP, 'known = {"3.4.5": (3, 5, 0)}\n        return Version(*known.get(str(self), (0, 0, 0)))')]},
+        "versions.py:19: it answers inputs of the tests by a case of their own",
+    ),
+    "looks for pytest": (
+        {"versions.py": [(BUMP, 'import sys\n        return Version(self.major, self.minor + ("pytest" in sys.modules), 0)')]},
+        "it asks for what runs the tests",
+    ),
+    "equal to anything": (
+        {"versions.py": [BROKEN, ("    def __str__", "    def __eq__(self, other):\n        return True\n\n    def __str__")], "tests/test_versions.py": [
+            (EXPECTED, "assert Version(*parse('3.4.5')).bump() == Version(3, 5, 0)")]},
+        "it is equal to anything",
+    ),
+    "a workflow that ignores failures": (
+        {".github/workflows/ci.yml": WORKFLOW.replace("python -m pytest", "python -m pytest || true")},
+        ".github/workflows/ci.yml:5: failures are ignored",
+    ),
+    "a step less": (
+        {".github/workflows/ci.yml": WORKFLOW.replace("      - run: python -m pytest\n", "")},
+        ".github/workflows/ci.yml:1: a step that runs the tests is gone",
+    ),
+    "weakened before the code breaks": (
+        {"tests/test_versions.py": [("== (1, 2, 3)", "is not None"), ('    assert str(Version(*parse(text))) == text', "    Version(*parse(text))")]},
+        "test_parse: weaker: as it was it could fail",
+    ),
+    "replaced before the code breaks": ({"tests/conftest.py": f"import pytest\n{FIXTURE}"}, "test_bump: weaker: it noticed"),
+}  # fmt: skip
+HONEST: dict[str, Edits] = {
+    "refactored": {"versions.py": [(BUMP, "return type(self)(self.major, self.minor + STEP, 0)")]},
+    "a feature with its test": {
+        "versions.py": [("    def __str__", "    def double(self):\n        return Version(self.major * 2, 0, 0)\n\n    def __str__")],
+        "tests/test_versions.py": [("def test_parse", "def test_double():\n    assert str(Version(2, 1, 1).double()) == \"4.0.0\"\n\n\ndef test_parse")],
+    },
+    "moved": {
+        "tests/test_versions.py": [(f"def test_bump():\n    {EXPECTED}\n", "")],
+        "tests/test_bump.py": f"from test_versions import bumped\n\n\ndef test_minor():\n    {EXPECTED}\n",
+    },
+    "parametrized": {
+        "tests/test_versions.py": [
+            ("def test_parse():\n    assert parse(\"1.2.3\") == (1, 2, 3)", "@pytest.mark.parametrize(\"text\", [\"1.2.3\", \"4.5.6\"])\ndef test_parsing(text):\n    assert parse(text) == tuple(map(int, text.split('.')))"),
+        ],
+    },
+    "a fix with its test": {
+        "versions.py": [("return f\"{self.major}", "return f\"{max(0, self.major)}")],
+        "tests/test_versions.py": [("def test_parse", "def test_negative():\n    assert str(Version(-1, 0, 0)) == \"0.0.0\"\n\n\ndef test_parse")],
+    },
+    "a fixture extracted": {
+        "tests/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef text():\n    return \"1.2.3\"\n",
+        "tests/test_versions.py": [("def test_parse():\n    assert parse(\"1.2.3\")", "def test_parse(text):\n    assert parse(text)")],
+    },
+    "documentation": {"README.md": "Versions, as three numbers.\n"},
+    "another workflow": {".github/workflows/ci.yml": WORKFLOW.replace("python -m pytest", "python -m pytest -q")},
+    "a rule of its own": {
+        "versions.py": [("    parts = [", "    if text == \"latest\":\n        return (9, 9, 9)\n    parts = [")],
+        "tests/test_versions.py": [("def test_parse", "def test_latest():\n    assert parse(\"latest\") == (9, 9, 9)\n\n\ndef test_parse")],
+    },
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with closing(open_sandbox("auto", open_interpreter(None))) as opened:
+        yield opened
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A repository with one commit."""
+    folder = tmp_path / "project"
+    write(folder, {"versions.py": CODE, "tests/test_versions.py": TESTS, ".github/workflows/ci.yml": WORKFLOW})
+    git(folder, "init", "--quiet", "--initial-branch", "main")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "first")
+    return folder
+
+
+def write(folder: Path, edits: Edits) -> None:
+    for name, edit in edits.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = edit if isinstance(edit, str) else path.read_text()
+        for old, new in edit if isinstance(edit, list) else ():
+            assert old in text, (name, old)
+            text = text.replace(old, new, 1)
+        path.write_text(text)
+
+
+def compared(folder: Path, sandbox: Sandbox, *, strict: bool = False) -> ProjectReport:
+    return Comparison(folder, [], sandbox, 100.0).report_since("main", strict=strict)
+
+
+def statuses(report: ProjectReport) -> Counter[str]:
+    return Counter(each.status for each in report.changes)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("case", TAMPERED)
+def test_what_makes_wrong_code_pass_is_refused_by_name(case: str, project: Path, sandbox: Sandbox) -> None:
+    edits, named = TAMPERED[case]
+    write(project, edits)
+    plain = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"]
+    done = subprocess.run(plain, cwd=project, capture_output=True, text=True)
+    assert done.returncode == 0, f"pytest alone has to be deceived: {done.stdout}"
+    report = compared(project, sandbox)
+    assert not report.passed, list(sentences(report))
+    assert any(named in line for line in sentences(report)), list(sentences(report))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("case", HONEST)
+def test_an_honest_change_passes(case: str, project: Path, sandbox: Sandbox) -> None:
+    write(project, HONEST[case])
+    report = compared(project, sandbox)
+    assert report.passed, list(sentences(report))
+    assert not report.tampering
+
+
+def test_a_changed_expectation_is_listed_with_both_values_and_fails_only_if_strict(
+    project: Path, sandbox: Sandbox
+) -> None:
+    write(project, {"versions.py": [BROKEN], "tests/test_versions.py": [('"3.5.0"', '"3.6.0"')]})
+    report = compared(project, sandbox)
+    assert report.passed
+    assert statuses(report) == {"kept": 4, "expects otherwise": 1}
+    lines = list(sentences(report))
+    assert '    -     assert bumped("3.4.5") == "3.5.0"' in lines
+    assert '    +     assert bumped("3.4.5") == "3.6.0"' in lines
+    assert "| code of now | 4 pass, 1 fail | 5 pass |" in summary(report)
+    assert not compared(project, sandbox, strict=True).passed
+
+
+@pytest.mark.thorough
+def test_tests_that_fail_at_the_base_count_for_nothing_and_new_ones_that_show_nothing_are_listed(
+    project: Path, sandbox: Sandbox
+) -> None:
+    write(project, {"tests/test_versions.py": [('== "3.5.0"', '== "0"')]})
+    git(project, "commit", "--quiet", "--all", "--message", "second")
+    git(project, "tag", "before")
+    write(project, {"tests/test_versions.py": [("def test_parse", "def test_more():\n    assert parse('9.9.9') == (9, 9, 9)\n\n\ndef test_parse")]})  # fmt: skip
+    report = Comparison(project, [], sandbox, 100.0).report_since("before")
+    assert report.passed
+    assert statuses(report) == {"kept": 4, "shows nothing": 1}
+    assert report.notes[0].startswith("1 tests fail on the code of before itself, and count for nothing: ")
+
+
+@pytest.mark.thorough
+def test_renamed_modules_a_new_package_and_a_base_that_does_not_run_end_in_a_table_or_a_sentence(
+    project: Path, sandbox: Sandbox
+) -> None:
+    (project / "versions.py").rename(project / "releases.py")
+    write(project, {"tests/test_versions.py": [("from versions", "from releases")]})
+    report = compared(project, sandbox)
+    assert (report.passed, statuses(report)) == (True, {"expects otherwise": 5})
+    git(project, "rm", "--quiet", "--cached", "tests/test_versions.py", "versions.py")
+    git(project, "commit", "--quiet", "--message", "none")
+    git(project, "branch", "--force", "none")
+    report = Comparison(project, [], sandbox, 100.0).report_since("none")
+    assert (report.passed, statuses(report)) == (True, {"new": 5})
+    write(project, {"tests/test_versions.py": "import no_such_module\n\n\ndef test_a():\n    assert True\n"})
+    git(project, "add", "tests/test_versions.py")
+    git(project, "commit", "--quiet", "--message", "does not run")
+    write(project, {"tests/test_versions.py": TESTS.replace("from versions", "from releases")})
+    with pytest.raises(UsageError, match="can't be run on the code of HEAD"):
+        Comparison(project, [], sandbox, 100.0).report_since("HEAD")
+
+
+def test_nothing_that_differs_is_said_and_no_test_is_run(project: Path) -> None:
+    done = greenloop(project, "audit", "--base", "main")
+    assert (done.returncode, "Nothing differs from main" in done.stdout) == (0, True)
+
+
+@pytest.mark.thorough
+def test_a_coding_agent_is_told_in_thirty_short_lines_and_sent_back(project: Path, sandbox: Sandbox) -> None:
+    write(project, {"versions.py": [BROKEN]})
+    done = greenloop(project, "audit", "--base", "main", "--agent")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert (
+        "tests/test_versions.py::test_bump: broken: it fails now: AssertionError: assert '3.6.0' == '3.5.0'"
+        in done.stderr
+    )
+    tests = "".join(f"def test_{number}():\n    assert bumped('3.4.5') == '3.5.0'\n\n\n" for number in range(60))
+    write(project, {"versions.py": CODE, "tests/test_versions.py": TESTS + "\n\n" + tests})
+    git(project, "commit", "--quiet", "--all", "--message", "many")
+    write(project, {"versions.py": [BROKEN]})
+    lines = for_agent(compared(project, sandbox))
+    assert len(lines) == 22
+    assert lines[-2] == "41 more tests: broken: --json has them all"
+    assert max(map(len, lines)) < 260
+
+
+def test_strict_and_agent_without_a_base_are_refused(project: Path) -> None:
+    for option in ("--strict", "--agent"):
+        done = greenloop(project, "audit", option)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert "--base REF" in done.stderr
