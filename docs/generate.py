@@ -39,6 +39,17 @@ def heal_schema() -> str:
     return json.dumps(schema, indent=2, sort_keys=True) + "\n"
 
 
+def audit_schema() -> str:
+    """The JSON schema of the document that `audit --json` prints."""
+    from pydantic import TypeAdapter
+
+    from agents.project.records import ProjectReport
+
+    schema = TypeAdapter(ProjectReport).json_schema(mode="serialization")
+    schema["title"] = "Report on a repository's tests (audit --json)"
+    return json.dumps(schema, indent=2, sort_keys=True) + "\n"
+
+
 def batch_result_schema() -> str:
     """The JSON schema of a line of a batch's results.jsonl."""
     from agents.batch.reports import schema
@@ -195,6 +206,7 @@ GENERATED = {
     "architecture.md": architecture,
     "options.md": options,
     "schema/result.json": result_schema,
+    "schema/audit.json": audit_schema,
     "schema/heal.json": heal_schema,
     "schema/batch-result.json": batch_result_schema,
     "schema/batch.json": batch_schema,

@@ -84,8 +84,8 @@ def with_tests_of(code: Tree, tests: Tree) -> Tree:
 
 
 def is_of_tests(path: str) -> bool:
-    """Return True for a file with tests, what lies beside them, and settings of pytest."""
-    return never_changes(path) or path in SETTINGS
+    """Return True for tests, what lies beside them, settings of pytest, and texts that may hold tests."""
+    return never_changes(path) or path in SETTINGS or path.endswith((".rst", ".md"))
 
 
 def _new_lines(old: bytes, new: bytes) -> frozenset[int]:

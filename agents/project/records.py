@@ -53,7 +53,7 @@ class Mutation:
 
 @dataclass(frozen=True, slots=True)
 class TestChange:
-    """What became of a test, by old and new code under old and new tests; `diff` are its lines that differ."""
+    """The status of a test, by old and new code under old and new tests; `diff` are its lines that differ."""
 
     id: str
     status: ChangeStatus

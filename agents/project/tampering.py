@@ -16,34 +16,34 @@ from ..worktree.tree import Tree, never_changes
 from .base import Base
 from .records import Tampering
 
-_RUNNERS = re.compile(r"pytest|py\.test|unittest|conftest|\bnose2?\b", re.IGNORECASE)
-_TELLS = re.compile(r"sys\.argv|os\.environ|getenv|__file__|getcwd|co_filename|sys\.path\b")
-_FRAMES = frozenset(
-    {
-        "sys._getframe",
-        "sys._current_frames",
-        "inspect.stack",
-        "inspect.currentframe",
-        "sys.gettrace",
-        "sys.getprofile",
-    }
+_RUNNERS = re.compile(
+    r"pytest|py\.test|unittest|conftest|\bnose2?\b|\btests?/|\btest_\w+\.py|^(CI|GITHUB_ACTIONS|GITLAB_CI|TOX_\w+)$",
+    re.IGNORECASE,
 )
+_TELLS = re.compile(r"\bargv\b|environ|getenv|__file__|getcwd|co_filename|sys\.path\b")
+_FRAMES = frozenset({
+    *("_getframe", "_current_frames", "currentframe", "extract_stack", "format_stack", "getouterframes"),
+    *("gettrace", "getprofile", "get_referrers", "get_objects"),
+})  # fmt: skip
+"""Names of attributes by which code looks at what calls it."""
 _ENDS = frozenset({"os._exit", "os.abort", "os.kill", "os.killpg", "signal.raise_signal"})
 _SHARED = frozenset({"builtins", "sys.modules", "pytest", "_pytest", "unittest"})
-_COMPARES = frozenset({"__eq__", "__le__", "__ge__", "__contains__", "__bool__"})
+_COMPARES = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__contains__"})
 _WORKFLOWS = re.compile(
     r"\.github/workflows/.*\.ya?ml|\.gitlab-ci\.yml|\.gitlab/.*\.ya?ml|\.circleci/.*|azure-pipelines\.yml|"
     r"\.pre-commit-config\.yaml|Makefile|GNUmakefile|tox\.ini|noxfile\.py|Jenkinsfile|\.travis\.yml|justfile"
 )
 _IGNORES = re.compile(
     r"\|\|\s*(true|:|exit\s+0|echo\b)|continue-on-error:\s*(true|yes|\$)|allow_failure:\s*(true|yes)|"
-    r"^\s*(-\s*)?set\s+\+e\b|;\s*(true|exit\s+0)\s*$|^\t-\s*\S|ignore_outcome\s*=\s*true|if:\s*(false|\$\{\{\s*false)|"
-    r"--exitfirst-never|success_codes",
+    r"^\s*(-\s*)?set\s+\+e\b|;\s*(true|exit\s+0)\s*$|^\t-\s*\S|ignore_outcome\s*=\s*true|if:\s*(false|\$\{\{\s*false)|success_codes",
     re.IGNORECASE,
 )
 _RUNS_TESTS = re.compile(
     r"\b(pytest|py\.test|tox|nox|unittest|nose2|make (test|check)\w*|hatch (run )?test|greenloop)\b"
 )
+_NO_STEP = re.compile(r"\s*(#|\[|-?\s*name:|-?\s*(pip|uv) |deps\b|.*\binstall\b)")
+_FEWER = re.compile(r"\s(-k|-m|--deselect|--ignore(-glob)?|--collect-only|--co|--lf|--last-failed)\b")
+"""Options of pytest by which fewer tests are run, or none."""
 _MOST = 12
 """Special cases that are tried."""
 _WORDS = re.compile(r"\w+")
@@ -110,18 +110,20 @@ def _in_code(data: bytes) -> Iterator[Found]:
                 )
                 if any(_RUNNERS.search(each) for each in modules):
                     yield node.lineno, unparse(node), "it asks for what runs the tests"
+                elif isinstance(node, ast.ImportFrom) and {each.name for each in names} & {*_FRAMES, "stack"}:
+                    yield node.lineno, unparse(node), "it asks who calls it"
             case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[other]) if _is_modules(other):
                 yield node.lineno, unparse(node), "it asks for what runs the tests"
             case ast.For(iter=other) | ast.comprehension(iter=other) if _is_modules(other):
                 yield other.lineno, unparse(other), "it asks for what runs the tests"
             case ast.Compare() if _TELLS.search(text := unparse(node)) and "test" in text.lower():
                 yield node.lineno, text, "it asks for what runs the tests"
-            case ast.Attribute(ctx=ast.Load()) if (name := unparse(node)) in _FRAMES:
-                yield node.lineno, name, "it asks who calls it"
+            case ast.Attribute(attr=name, ctx=ast.Load()) if name in _FRAMES or unparse(node) == "inspect.stack":
+                yield node.lineno, unparse(node), "it asks who calls it"
             case ast.Call(func=ast.Attribute() as function) if (name := unparse(function)) in _ENDS:
                 yield node.lineno, name, "it ends the process"
-            case ast.FunctionDef(name=name) if name in _COMPARES and _always_true(node):
-                yield node.lineno, f"def {name}", "it is equal to anything, or true of anything"
+            case ast.FunctionDef(name=name) if name in _COMPARES and _is_blind(node):
+                yield node.lineno, f"def {name}", "it compares without looking at what it is compared with"
             case ast.ClassDef(name=name, bases=bases) if any("Mock" in unparse(each) for each in bases):
                 yield node.lineno, f"class {name}", "it is a mock"
         for target in _assigned(node):
@@ -153,10 +155,14 @@ def _assigned(node: ast.AST) -> list[ast.expr]:
     return [each for each in targets if isinstance(each, ast.Attribute | ast.Subscript)]
 
 
-def _always_true(node: ast.FunctionDef) -> bool:
-    """Return True for a method that returns True and nothing else."""
+def _is_blind(node: ast.FunctionDef) -> bool:
+    """Return True for a method that returns something, and does not use its argument."""
+    arguments = [each.arg for each in node.args.args]
+    used = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
     returned = [inner.value for inner in ast.walk(node) if isinstance(inner, ast.Return)]
-    return bool(returned) and all(isinstance(each, ast.Constant) and each.value is True for each in returned)
+    told = [each for each in returned if each is not None and unparse(each) != "NotImplemented"]
+    constant = all(isinstance(each, ast.Constant) for each in told)
+    return bool(told) and len(arguments) == 2 and (arguments[1] not in used or constant)
 
 
 def _in_tests(data: bytes) -> Iterator[Found]:
@@ -179,8 +185,12 @@ def _in_workflow(path: str, old: bytes, new: bytes) -> Iterator[Tampering]:
     for number, line in enumerate(new.decode("utf-8", "replace").splitlines(), 1):
         if line.strip() in known:
             known.remove(line.strip())
-        elif _IGNORES.search(line) and not line.lstrip().startswith("#"):
+        elif line.lstrip().startswith("#"):
+            continue
+        elif _IGNORES.search(line):
             yield Tampering(clean(path), number, f"failures are ignored: {clean(line.strip())[:200]}")
+        elif _RUNS_TESTS.search(line) and _FEWER.search(line.partition("pytest")[2]):
+            yield Tampering(clean(path), number, f"fewer tests are asked for: {clean(line.strip())[:200]}")
 
 
 def _removed_steps(tree: Tree, base: Base) -> Iterator[Tampering]:
@@ -188,14 +198,10 @@ def _removed_steps(tree: Tree, base: Base) -> Iterator[Tampering]:
 
     def count(files: Mapping[str, bytes], path: str) -> int:
         text = files.get(path, b"").decode("utf-8", "replace")
-        lines = [
-            line
-            for line in text.splitlines()
-            if not re.match(r"\s*(#|-?\s*name:|-?\s*(pip|uv) |.*\binstall\b)", line)
-        ]
+        lines = [line for line in text.splitlines() if not _NO_STEP.match(line)]
         return sum(bool(_RUNS_TESTS.search(line)) for line in lines)
 
-    paths = [path for path in base.differing if _WORKFLOWS.fullmatch(path) and path != "tox.ini"]
+    paths = [path for path in base.differing if _WORKFLOWS.fullmatch(path)]
     lost = [path for path in paths if count(base.tree.files, path) > count(tree.files, path)]
     if sum(count(tree.files, path) - count(base.tree.files, path) for path in paths) < 0:
         for path in lost:

@@ -17,6 +17,7 @@ import pytest
 from agents.errors import UsageError
 from agents.spec import read_spec
 
+from ..project.test_project import git
 from ..run.test_approvals import MENDED, answering, fenced
 from ..support import event_loops
 from ..support.commands import QUICKSORT, REPLAYS, ROOT, SLUGIFY, command, environment, processes_with
@@ -390,3 +391,37 @@ def test_without_the_package_the_command_names_it(tmp_path: Path) -> None:
     )
     assert ended.returncode == 2
     assert "pip install 'greenloop[mcp]'" in ended.stderr
+
+
+@pytest.mark.thorough
+def test_an_agent_is_told_what_its_change_weakens_and_audits_nothing_outside_of_the_roots(tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    (folder / "tests").mkdir(parents=True)
+    (folder / "doubles.py").write_text("def double(x):\n    return 2 * x\n")
+    tests = folder / "tests" / "test_code.py"
+    tests.write_text("from doubles import double\n\n\ndef test_double():\n    assert double(3) == 6\n")
+    git(folder, "init", "--quiet", "--initial-branch", "main")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "first")
+
+    async def audited(client: Client) -> None:
+        (folder / "doubles.py").write_text("def double(x):\n    return 3 * x\n")
+        tests.write_text(tests.read_text().replace("== 6", "> 0"))
+        found = await called(client, "audit", folder=str(folder), base="HEAD", seconds=60)
+        assert found["passed"] is False
+        assert any("tests/test_code.py::test_double: weaker" in line for line in found["findings"])
+        git(folder, "checkout", "--quiet", ".")
+        (folder / "doubles.py").write_text("def double(x):\n    return x + x\n")
+        found = await called(client, "audit", folder=str(folder), base="HEAD", seconds=60)
+        assert (found["passed"], found["findings"]) == (True, [])
+        assert "is not below" in await refused(client, "audit", folder=str(tmp_path), base="HEAD")
+        assert "There is no commit" in await refused(client, "audit", folder=str(folder), base="no-such")
+
+    using(tmp_path, audited, *RECORDED, "--roots", str(folder))
+
+
+def test_without_roots_there_is_no_audit(tmp_path: Path) -> None:
+    async def listed(client: Client) -> None:
+        assert "audit" not in {tool.name for tool in (await client.list_tools()).tools}
+
+    using(tmp_path, listed)

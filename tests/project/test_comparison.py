@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -19,7 +21,7 @@ from agents.project.records import ProjectReport
 from agents.sandbox import Sandbox, open_sandbox
 from agents.sandbox.packages import open_interpreter
 
-from ..support.commands import greenloop
+from ..support.commands import ROOT, environment, greenloop
 from .test_project import git
 
 CODE = '''"""Versions."""
@@ -163,7 +165,7 @@ TAMPERED: dict[str, tuple[Edits, str]] = {
     "equal to anything": (
         {"versions.py": [BROKEN, ("    def __str__", "    def __eq__(self, other):\n        return True\n\n    def __str__")], "tests/test_versions.py": [
             (EXPECTED, "assert Version(*parse('3.4.5')).bump() == Version(3, 5, 0)")]},
-        "it is equal to anything",
+        "it compares without looking at what it is compared with",
     ),
     "a workflow that ignores failures": (
         {".github/workflows/ci.yml": WORKFLOW.replace("python -m pytest", "python -m pytest || true")},
@@ -340,6 +342,41 @@ def test_a_coding_agent_is_told_in_thirty_short_lines_and_sent_back(project: Pat
     assert len(lines) == 22
     assert lines[-2] == "41 more tests: broken: --json has them all"
     assert max(map(len, lines)) < 260
+
+
+def hook(project: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command of docs/ci.md's hook as Claude Code does: in a shell, with the event on standard input."""
+    text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    settings = json.loads(
+        next(each for each in re.findall(r"```json\n(.*?)```", text, re.DOTALL) if "Stop" in each)
+    )
+    [asked] = settings["hooks"]["Stop"][0]["hooks"]
+    event = {"session_id": "s", "hook_event_name": "Stop", "stop_hook_active": False, "cwd": str(project)}
+    program = project.parent / "greenloop"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{ROOT / "main.py"}" "$@"\n')
+    program.chmod(0o755)
+    own = environment(project, {"CLAUDE_PROJECT_DIR": str(project)})
+    return subprocess.run(
+        ["sh", "-c", asked["command"]],
+        cwd=project,
+        env={**own, "PATH": f"{program.parent}:{own['PATH']}"},
+        input=json.dumps(event),
+        capture_output=True,
+        text=True,
+        timeout=150,
+    )
+
+
+@pytest.mark.thorough
+def test_the_hook_of_a_coding_agent_stops_a_tampered_change_and_lets_an_honest_one_go(project: Path) -> None:
+    write(project, {"versions.py": [BROKEN], "tests/test_versions.py": [(' == "3.5.0"', "")]})
+    stopped = hook(project)
+    assert stopped.returncode == 2
+    assert "tests/test_versions.py::test_bump: weaker: " in stopped.stderr
+    git(project, "checkout", "--quiet", ".")
+    write(project, HONEST["a feature with its test"])
+    let_go = hook(project)
+    assert let_go.returncode == 0, let_go.stderr
 
 
 def test_strict_and_agent_without_a_base_are_refused(project: Path) -> None:
