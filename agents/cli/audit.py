@@ -100,9 +100,8 @@ def audit(
             console.document(document(report), stream)
         elif agent and not report.passed:
             print(*for_agent(report), sep="\n", file=sys.stderr)  # noqa: T201
-            return AGENT_GOES_ON
         else:
             console.lines([*sentences(report), "", f"{'passed' if report.passed else 'failed'}: {totals(report)}"])
-        return 0 if report.passed else 1
+        return 0 if report.passed else AGENT_GOES_ON if agent else 1
 
     return with_verdict(json, work)

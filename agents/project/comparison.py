@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
@@ -21,7 +21,7 @@ from .project import Project, functions_of, options_for, outcomes_of
 from .records import Mutation, ProjectReport, Tampering
 from .tampering import special_cases, tampering
 from .trial import Trial, notices
-from .two_by_two import TwoByTwo, settled
+from .two_by_two import TwoByTwo, normal_id, settled
 
 _SHARE = 0.25
 """Of the time that is left, for changed answers of new and changed tests."""
@@ -52,42 +52,27 @@ class Comparison(Project):
             held.callback(suites.close)
             runs, cold = self._runs(collected, faulty, _SEEDS)
             self._say("old and new code under old and new tests")
-            trees = (base.tree, with_tests_of(self._tree, base.tree), with_tests_of(base.tree, self._tree))
-            others = [self._suite_of(tree) for tree in trees]
-            for each in others:
-                held.callback(each.close)
-            with ThreadPoolExecutor(len(suites.all)) as pool:
-                ran = [*pool.map(self._ran, others, (reference, "", ""), [cold] * 3)]
-            for suite, _ in ran:
-                held.callback(suite.close)
-            (_, before), (contract, on_new), (_, shown) = ran
-            beside = around(self._tree, base)
-            four = TwoByTwo(before, on_new, self._steady(runs), shown, places_of(base.tree), self._places, beside)
-            four = self._without_flaky(four, contract, cold)
+            four, contract = self._four(base, reference, _steady(runs), cold, held)
             trial = Trial(suites, self._tree, runs[0], collected, cold, self._end, self._say)
             trial = replace(trial, before=four.contract, old=contract)
             called = {name: frozenset(functions_of(test.called)) for name, test in runs[0].tests.items()}
             passing = {name: called[name] for name in called if {*outcomes_of(name, runs)} == {"passed"}}
             touched = touched_tests(self._tree, base)
             found = [*tampering(self._tree, base), *self._canaries(four), *self._special_cases(base, trial, four)]
+            self._say("the new tests on changed answers")
             asked = {
                 name: functions
                 for name, functions in passing.items()
                 if functions and name.partition("[")[0] in touched
             }
-            self._say("the new tests on changed answers")
             blind, untried = blind_tests(trial.sooner(_SHARE), asked, self._text)
-            able_before = self._able_before(trial, four, blind)
+            blunted = self._blunted(trial, four, blind)
             able = {name: functions for name, functions in passing.items() if functions and name not in blind}
             mutation = measured(trial, base, able)
         tried = [name for name in runs[0].tests if name.partition("[")[0] in touched]
         findings = tuple(self._finding(name, runs, called, blind) for name in tried)
-        changes = settled([*four.changes()], mutation.survivors, lambda name: _compared(mutation, four, name))
-        changes = tuple(
-            replace(each, status="weaker", why=f"as it was it could fail; now {blind[name]}")
-            if each.status == "kept" and (name := each.id) in able_before
-            else each
-            for each in changes
+        changes = settled(
+            [*four.changes()], mutation.survivors, blunted, lambda name: _compared(mutation, four, name)
         )
         self._note_base(reference, four, uncalled(self._tree, base, runs[0]))
         self._note(mutation, untried)
@@ -95,14 +80,29 @@ class Comparison(Project):
             self._name, reference, findings, changes, tuple(found), mutation, strict=strict, **self._ending()
         )
 
-    def _able_before(self, trial: Trial, four: TwoByTwo, blind: Mapping[str, str]) -> frozenset[str]:
-        """Return those of the tests that can't fail now which could as they were at the base."""
-        tests = {
-            name: test for name, test in four.contract.tests.items() if name in blind and test.outcome == "passed"
-        }
-        called = {name: frozenset(functions_of(test.called)) for name, test in tests.items()}
+    def _four(
+        self, base: Base, reference: str, now: SuiteRun, cold: bool, held: ExitStack
+    ) -> tuple[TwoByTwo, Suite]:
+        """Run old and new tests on old and new code; also return the suite of old tests on the new code."""
+        trees = (base.tree, with_tests_of(self._tree, base.tree), with_tests_of(base.tree, self._tree))
+        suites = [self._suite_of(tree) for tree in trees]
+        for each in suites:
+            held.callback(each.close)
+        with ThreadPoolExecutor(2) as pool:
+            ran = [*pool.map(self._ran, suites, (reference, "", ""), [cold] * 3)]
+        for suite, _ in ran:
+            held.callback(suite.close)
+        (_, before), (contract, on_new), (_, shown) = ran
+        beside = around(self._tree, base)
+        four = TwoByTwo(before, on_new, now, shown, places_of(base.tree), self._places, beside)
+        return self._without_flaky(four, contract, cold), contract
+
+    def _blunted(self, trial: Trial, four: TwoByTwo, blind: Mapping[str, str]) -> dict[str, str]:
+        """Return why tests can't fail now which could as they were at the base."""
+        old = {name: test for name, test in four.contract.tests.items() if test.outcome == "passed"}
+        called = {name: frozenset(functions_of(old[name].called)) for name in blind if name in old}
         if not called or trial.old is None:
-            return frozenset()
+            return {}
         before = replace(trial.sooner(_SHARE), suites=Suites([trial.old]), first=four.contract)
 
         def text(name: str) -> str | None:
@@ -110,7 +110,7 @@ class Comparison(Project):
             return None if place is None else place.body
 
         still, untried = blind_tests(before, called, text)
-        return frozenset() if untried else frozenset({*called} - {*still})
+        return {} if untried else {clean(name): blind[name] for name in called if name not in still}
 
     def _suite_of(self, tree: Tree) -> Suite:
         """Return a suite like that of now for another tree."""
@@ -142,12 +142,6 @@ class Comparison(Project):
             raise UsageError(f"{missing} of {total} tests did not end in time; give more by --seconds.")
         return suite, replace(run, tests={**run.tests, **faulty.tests})
 
-    def _steady(self, runs: list[SuiteRun]) -> SuiteRun:
-        """Return the first run, in which a test that is flaky passes: it is named as that."""
-        flaky = [name for name in runs[0].tests if len({*outcomes_of(name, runs)}) > 1]
-        tests = {**runs[0].tests, **{name: replace(runs[0].tests[name], outcome="passed") for name in flaky}}
-        return replace(runs[0], tests=tests)
-
     def _without_flaky(self, four: TwoByTwo, contract: Suite, cold: bool) -> TwoByTwo:
         """Run the old tests that fail on the new code again: one that passes then is flaky, and has passed."""
         names = four.doubtful()
@@ -164,11 +158,11 @@ class Comparison(Project):
         """Add a test that fails to a file of each folder with tests, and yield where it does not fail."""
         files: dict[str, str] = {}
         for name, test in four.now.tests.items():
-            path, _, function = name.partition("::")
-            if test.outcome == "passed" and "::" not in function and path in self._tree.files:
+            path = name.partition("::")[0]
+            if test.outcome == "passed" and name.partition("[")[0] in self._places:
                 files.setdefault(path.rpartition("/")[0], name.partition("[")[0])
         for name in list(files.values())[:_MOST_CANARIES]:
-            path, _, function = name.partition("::")
+            path, function = name.partition("::")[0], name.rpartition("::")[2]
             added = f"{function}_{secrets.token_hex(4)}"
             text = f"{decoded(self._tree.files[path])}\n\ndef {added}():\n    assert False\n"
             job = SuiteJob(
@@ -212,16 +206,24 @@ class Comparison(Project):
     def _note_base(self, reference: str, four: TwoByTwo, unreached: list[str]) -> None:
         faulty = four.faulty()
         if unreached:
-            shown = ", ".join(unreached[:_MOST_NAMED]) + (", ..." if len(unreached) > _MOST_NAMED else "")
-            self._notes.insert(0, f"No test calls these functions, which differ from the base: {shown}")
+            said = "No test calls these functions, which differ from the base: "
+            self._notes.insert(0, said + _listed(unreached))
         if faulty:
             said = f"{len(faulty)} tests fail on the code of {reference} itself, and count for nothing: "
-            self._notes.insert(0, said + _listed(dict.fromkeys(faulty)))
+            self._notes.insert(0, said + _listed(faulty))
+
+
+def _steady(runs: list[SuiteRun]) -> SuiteRun:
+    """Return the first run, in which a test that is flaky passes: it is named as that."""
+    flaky = [name for name in runs[0].tests if len({*outcomes_of(name, runs)}) > 1]
+    tests = {**runs[0].tests, **{name: replace(runs[0].tests[name], outcome="passed") for name in flaky}}
+    return replace(runs[0], tests=tests)
 
 
 def _compared(mutation: Mutation, four: TwoByTwo, name: str) -> bool:
     """Return True if changes of all that a test of the base calls were tried."""
-    test = next((test for each, test in four.contract.tests.items() if clean(each) == name), None)
+    wanted = normal_id(name)
+    test = next((test for each, test in four.contract.tests.items() if normal_id(clean(each)) == wanted), None)
     whole = mutation.tried == mutation.made and not mutation.not_compared
     return test is not None and whole and bool(functions_of(test.called))
 
@@ -230,6 +232,6 @@ def _is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(f"{folder}/") or folder == "."
 
 
-def _listed(names: Mapping[str, object]) -> str:
+def _listed(names: Collection[str]) -> str:
     shown = clean(", ".join(list(names)[:_MOST_NAMED]))
     return shown + (", ..." if len(names) > _MOST_NAMED else "")

@@ -61,17 +61,20 @@ def measured(trial: Trial, base: Base | None, called: Mapping[str, frozenset[str
             survivors.append(each)
         trial.say(f"change {tried} of {len(made)}: {'noticed' if found else 'no test noticed it'}")
     changes = []
-    left_out = 0
+    left_out = tried_again = 0
     for each, change in _ranked(trial, survivors):
         compared: Change | None = change
         if trial.before is not None and trial.old is not None:
             compared = _at_base(trial, trial.old, trial.before, each, change)
+            if compared is not None and compared.noticed_before and _again(trial, each):
+                tried_again += 1
+                continue
             left_out += compared is None
         compared = compared or change
         is_new = base is None or each.mutant.line in base.lines.get(each.path, ())
         if is_new or compared.noticed_before is not None:
             changes.append(compared)
-    return Mutation(len(made), tried, noticed, tuple(changes), left_out)
+    return Mutation(len(made), tried, noticed + tried_again, tuple(changes), left_out)
 
 
 def _made(trial: Trial, base: Base | None, called: Mapping[str, frozenset[str]]) -> dict[str, list[_Made]]:
@@ -143,6 +146,12 @@ def _ranked(trial: Trial, survivors: Sequence[_Made]) -> list[tuple[_Made, Chang
 
     found = [(each, with_tests(each)) for each in survivors]
     return sorted(found, key=lambda pair: -len(pair[1].tests))
+
+
+def _again(trial: Trial, each: _Made) -> bool:
+    """Return True if a test of now notices a change at the second try: one that goes by chance may."""
+    run = trial.run(trial.suites.all[0], each.path, each.mutant, each.tests, trial.first) if each.tests else None
+    return run is not None and notices(run, each.tests)
 
 
 def _at_base(trial: Trial, old: Suite, before: SuiteRun, each: _Made, change: Change) -> Change | None:

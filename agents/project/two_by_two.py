@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,6 +12,8 @@ from ..syntax.clean_text import clean
 from .base import TestPlace
 from .records import Change, ChangeStatus, TestChange
 
+_OF_OBJECT = re.compile(r"(?<=[\[-])([a-zA-Z_]\w*?)\d+(?=[\]-])")
+"""In an id the parameter that is an object: pytest gives it the name of the argument, and a number."""
 _MOST_LINES = 8
 _MOST_SHOWN = 200
 
@@ -34,7 +37,8 @@ class TwoByTwo:
 
     def doubtful(self) -> list[str]:
         """Return the old tests that pass on the old code alone: a second run tells whether they always do."""
-        return [name for name in self._passing() if self.contract.outcome(name) == "failed"]
+        names = [self._same(self.contract, name) for name in self._passing()]
+        return [name for name in names if self.contract.outcome(name) == "failed"]
 
     def faulty(self) -> list[str]:
         """Return the old tests that don't pass on the old code and are not skipped."""
@@ -57,7 +61,7 @@ class TwoByTwo:
                 continue
             elif test.outcome != "passed":
                 yield self._made(name, "broken", f"it is new, and fails: {_last_line(test.text)}")
-            elif self.shown.outcome(name) == "passed":
+            elif self.shown.outcome(self._same(self.shown, name)) == "passed":
                 yield self._made(name, "shows nothing", "it is new, and passes on the code of the base, too")
             else:
                 yield self._made(name, "new", "")
@@ -67,8 +71,9 @@ class TwoByTwo:
 
     def _counterpart(self, name: str) -> str:
         """Return the id that an old test has now: its own, or of a test with the same text or name elsewhere."""
-        if name in self.now.tests:
-            return name
+        there = self._same(self.now, name)
+        if there in self.now.tests:
+            return there
         function, bracket, parameters = name.partition("[")
         if function in self.new or function not in self.old:
             return name
@@ -83,11 +88,20 @@ class TwoByTwo:
                     return found
         return name
 
+    def _same(self, run: SuiteRun, name: str) -> str:
+        """Return the id of a test in another run, where objects among its parameters may have another number."""
+        if name in run.tests:
+            return name
+        normal, function = normal_id(name), name.partition("[")[0] + "["
+        alike = (each for each in run.tests if each.startswith(function) and normal_id(each) == normal)
+        return next(alike, name)
+
     def _ruled(self, name: str, now: str) -> TestChange:
-        before, after = self.contract.outcome(name), self.now.outcome(now)
+        before, after = self.contract.outcome(self._same(self.contract, name)), self.now.outcome(now)
         if after == "passed" and before == "passed":
             return self._made(name, "kept", "", now)
-        if after == "passed" and self.shown.outcome(now) == "passed":
+        shown = self.shown.outcome(self._same(self.shown, now))
+        if after == "passed" and shown == "passed":
             why = "as it was at the base it fails on the code of now; as it is, it passes on the code of both"
             return self._made(name, "weaker", why + self._surroundings(name, now), now)
         if after == "passed":
@@ -101,7 +115,8 @@ class TwoByTwo:
         if before == "passed":
             return self._made(name, "gone", "")
         function = name.partition("[")[0]
-        if any(self.shown.outcome(each) != "passed" for each in self._added_cases(function)):
+        added = self._added_cases(function)
+        if any(self.shown.outcome(self._same(self.shown, each)) != "passed" for each in added):
             why = "this case is gone, fails on the code of now, and others took its place"
             return self._made(name, "expects otherwise", why)
         written = function in self.new and function in self.old
@@ -142,22 +157,29 @@ class TwoByTwo:
 
 
 def settled(
-    changes: Sequence[TestChange], survivors: Sequence[Change], compared: Callable[[str], bool]
+    changes: Sequence[TestChange],
+    survivors: Sequence[Change],
+    blunted: Mapping[str, str],
+    compared: Callable[[str], bool],
 ) -> tuple[TestChange, ...]:
-    """Return `changes` with what changes of the code say: a test that noticed one which none notices now is
-    weaker, and one that is not there any more is kept if it was `compared` and others notice what it did."""
+    """Return `changes` with what other code says: a test is weaker that noticed a change which none notices now,
+    or that could fail and is `blunted`; one that is not there any more is kept if it was `compared`, and others
+    notice what it did."""
     lost: dict[str, Change] = {}
     for each in survivors:
         if each.noticed_before is not None:
-            lost.setdefault(each.noticed_before, each)
+            lost.setdefault(normal_id(each.noticed_before), each)
+    dull = {normal_id(name): why for name, why in blunted.items()}
     found = []
     for change in changes:
-        missed = lost.get(change.id)
+        missed, unable = lost.get(normal_id(change.id)), dull.get(normal_id(change.id))
         is_open = change.status == "gone" and not change.why
         if missed is not None and change.status in ("kept", "gone") and (is_open or change.status == "kept"):
             what = f"`{missed.before}` -> `{missed.after or 'nothing'}` ({missed.path}:{missed.line})"
             status: ChangeStatus = "gone" if is_open else "weaker"
             found.append(replace(change, status=status, why=f"it noticed {what}, and no test does now"))
+        elif change.status == "kept" and unable is not None:
+            found.append(replace(change, status="weaker", why=f"as it was it could fail; now {unable}"))
         elif is_open and compared(change.id):
             found.append(replace(change, status="kept", why="others notice what it did"))
         elif is_open:
@@ -165,6 +187,13 @@ def settled(
         else:
             found.append(change)
     return tuple(found)
+
+
+def normal_id(name: str) -> str:
+    """Return an id without the numbers of objects among its parameters: where these come from a set, they differ
+    from run to run."""
+    function, bracket, parameters = name.partition("[")
+    return function + _OF_OBJECT.sub(r"\1", bracket + parameters)
 
 
 def _last_line(text: str) -> str:
