@@ -58,7 +58,10 @@ class Comparison(Project):
             called = {name: frozenset(functions_of(test.called)) for name, test in runs[0].tests.items()}
             passing = {name: called[name] for name in called if {*outcomes_of(name, runs)} == {"passed"}}
             touched = touched_tests(self._tree, base)
-            found = [*tampering(self._tree, base), *self._canaries(four), *self._special_cases(base, trial, four)]
+            calls = [collected.called, *(test.called for test in runs[0].tests.values())]
+            imported = {call.partition("::")[0] for each in calls for call in each}
+            found = [*tampering(self._tree, base, imported), *self._canaries(four)]
+            found += self._special_cases(base, trial, four)
             self._say("the new tests on changed answers")
             asked = {
                 name: functions

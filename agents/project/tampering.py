@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -20,6 +20,7 @@ _RUNNERS = re.compile(
     r"pytest|py\.test|unittest|conftest|\bnose2?\b|\btests?/|\btest_\w+\.py|^(CI|GITHUB_ACTIONS|GITLAB_CI|TOX_\w+)$",
     re.IGNORECASE,
 )
+_ASKS = "it asks for what runs the tests"
 _TELLS = re.compile(r"\bargv\b|environ|getenv|__file__|getcwd|co_filename|sys\.path\b")
 _FRAMES = frozenset({
     *("_getframe", "_current_frames", "currentframe", "extract_stack", "format_stack", "getouterframes"),
@@ -60,22 +61,21 @@ class SpecialCase:
     without: str
 
 
-def tampering(tree: Tree, base: Base) -> Iterator[Tampering]:
-    """Yield what stands in the files that differ from the base's, and not in those."""
-    mentioned = {path for path, data in base.tree.files.items() if path.endswith(".py") and not never_changes(path)
-                 and re.search(rb"\bpytest\b", data)}  # fmt: skip
+def tampering(tree: Tree, base: Base, imported: Collection[str]) -> Iterator[Tampering]:
+    """Yield what stands in the files that differ from the base's, and not in those: in tests and what is beside
+    them, in code that tests have `imported`, and in workflows."""
     for path in base.differing:
         old, new = base.tree.files.get(path, b""), tree.files.get(path, b"")
-        if path.endswith(".py") and not _WORKFLOWS.fullmatch(path):
-            found = _in_tests(new) if never_changes(path) else _in_code(new)
-            known = [text for _, text, _ in (_in_tests(old) if never_changes(path) else _in_code(old))]
-            for line, text, why in found:
+        if _WORKFLOWS.fullmatch(path):
+            yield from _in_workflow(path, old, new)
+        elif path.endswith(".py") and (never_changes(path) or path in imported):
+            look = _in_tests if never_changes(path) else _in_code
+            known = [text for _, text, _ in look(old)]
+            for line, text, why in look(new):
                 if text in known:
                     known.remove(text)
-                elif not (mentioned and why.startswith("it asks for")):
+                elif why != _ASKS or b"pytest" not in old:
                     yield Tampering(clean(path), line, f"{why}: {clean(text)[:200]}")
-        elif _WORKFLOWS.fullmatch(path):
-            yield from _in_workflow(path, old, new)
     yield from _removed_steps(tree, base)
 
 
@@ -103,21 +103,23 @@ def _in_code(data: bytes) -> Iterator[Found]:
     for node in ast.walk(module):
         match node:
             case ast.Constant(value=str(text)) if id(node) not in documented and _RUNNERS.search(text):
-                yield node.lineno, text, "it asks for what runs the tests"
+                yield node.lineno, text, _ASKS
             case ast.Import(names=names) | ast.ImportFrom(names=names):
                 modules = (
                     [node.module or ""] if isinstance(node, ast.ImportFrom) else [each.name for each in names]
                 )
-                if any(_RUNNERS.search(each) for each in modules):
-                    yield node.lineno, unparse(node), "it asks for what runs the tests"
+                if any(_RUNNERS.search(each) or each == "__main__" for each in modules):
+                    yield node.lineno, unparse(node), _ASKS
                 elif isinstance(node, ast.ImportFrom) and {each.name for each in names} & {*_FRAMES, "stack"}:
                     yield node.lineno, unparse(node), "it asks who calls it"
             case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[other]) if _is_modules(other):
-                yield node.lineno, unparse(node), "it asks for what runs the tests"
+                yield node.lineno, unparse(node), _ASKS
+            case ast.Subscript(value=other, slice=ast.Constant(value="__main__")) if _is_modules(other):
+                yield node.lineno, unparse(node), _ASKS
             case ast.For(iter=other) | ast.comprehension(iter=other) if _is_modules(other):
-                yield other.lineno, unparse(other), "it asks for what runs the tests"
+                yield other.lineno, unparse(other), _ASKS
             case ast.Compare() if _TELLS.search(text := unparse(node)) and "test" in text.lower():
-                yield node.lineno, text, "it asks for what runs the tests"
+                yield node.lineno, text, _ASKS
             case ast.Attribute(attr=name, ctx=ast.Load()) if name in _FRAMES or unparse(node) == "inspect.stack":
                 yield node.lineno, unparse(node), "it asks who calls it"
             case ast.Call(func=ast.Attribute() as function) if (name := unparse(function)) in _ENDS:

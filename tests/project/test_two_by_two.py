@@ -1,0 +1,90 @@
+"""What becomes of a test, by how it ended in the four runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from agents.project.base import TestPlace as Place
+from agents.project.records import Change
+from agents.project.two_by_two import TwoByTwo, normal_id, settled
+from agents.repository.suite import SuiteRun
+from agents.repository.suite import TestRun as Ended
+
+
+def run(**outcomes: str) -> SuiteRun:
+    tests = {f"t.py::{name}": Ended(outcome) for name, outcome in outcomes.items() if outcome}
+    return SuiteRun(tests, "ended")
+
+
+def ruled(base: str, contract: str, now: str, shown: str) -> list[str]:
+    """The statuses where the test ended so; empty: it was not there."""
+    four = TwoByTwo(run(test_a=base), run(test_a=contract), run(test_a=now), run(test_a=shown), {}, {})
+    return [change.status for change in four.changes()]
+
+
+@pytest.mark.parametrize(
+    ("ended", "status"),
+    [
+        (("passed", "passed", "passed", "passed"), ["kept"]),
+        (("passed", "passed", "passed", "failed"), ["kept"]),
+        (("passed", "failed", "passed", "passed"), ["weaker"]),
+        (("passed", "", "passed", "passed"), ["weaker"]),
+        (("passed", "failed", "passed", "failed"), ["expects otherwise"]),
+        (("passed", "", "passed", ""), ["expects otherwise"]),
+        (("passed", "failed", "failed", "failed"), ["broken"]),
+        (("passed", "passed", "failed", "passed"), ["broken"]),
+        (("passed", "passed", "skipped", "skipped"), ["gone"]),
+        (("passed", "failed", "", ""), ["gone"]),
+        (("failed", "failed", "failed", "failed"), []),
+        (("failed", "failed", "", ""), []),
+        (("failed", "passed", "passed", "failed"), ["fixed"]),
+        (("skipped", "skipped", "passed", "passed"), ["kept"]),
+        (("", "", "passed", "failed"), ["new"]),
+        (("", "", "passed", ""), ["new"]),
+        (("", "", "passed", "passed"), ["shows nothing"]),
+        (("", "", "failed", "failed"), ["broken"]),
+        (("", "", "skipped", "skipped"), []),
+    ],
+)
+def test_the_status_follows_from_the_four_outcomes(ended: tuple[str, str, str, str], status: list[str]) -> None:
+    assert ruled(*ended) == status
+
+
+def test_a_test_that_is_gone_is_kept_only_if_it_was_compared_and_nothing_it_noticed_is_missed() -> None:
+    four = TwoByTwo(run(test_a="passed"), run(test_a="passed"), run(), run(), {}, {})
+    changes = [*four.changes()]
+    missed = Change("a.py", 1, "x", "y", noticed_before="t.py::test_a")
+    assert [each.status for each in settled(changes, [], {}, lambda name: True)] == ["kept"]
+    assert [each.status for each in settled(changes, [], {}, lambda name: False)] == ["gone"]
+    assert [each.status for each in settled(changes, [missed], {}, lambda name: True)] == ["gone"]
+
+
+def test_a_kept_test_is_weaker_if_it_can_not_fail_any_more_or_misses_what_it_noticed() -> None:
+    four = TwoByTwo(*[run(test_a="passed")] * 4, {}, {})
+    changes = [*four.changes()]
+    missed = Change("a.py", 1, "x", "y", noticed_before="t.py::test_a")
+    assert [each.status for each in settled(changes, [missed], {}, lambda name: True)] == ["weaker"]
+    assert [each.status for each in settled(changes, [], {"t.py::test_a": "no"}, lambda name: True)] == ["weaker"]
+
+
+def test_a_test_with_the_same_text_or_name_elsewhere_is_the_same_one() -> None:
+    def place(body: str) -> Place:
+        return Place(1, body, body, body)
+
+    old = {"t.py::test_a": place("x"), "t.py::test_b": place("y")}
+    new = {"u.py::test_c": place("x"), "u.py::test_b": place("z")}
+    now = SuiteRun({"u.py::test_c": Ended("passed"), "u.py::test_b": Ended("passed")}, "ended")
+    before = run(test_a="passed", test_b="passed")
+    four = TwoByTwo(before, before, now, SuiteRun({}, "ended"), old, new)
+    assert [(each.id, each.status) for each in four.changes()] == [
+        ("t.py::test_a", "kept"),
+        ("t.py::test_b", "kept"),
+    ]
+
+
+def test_the_numbers_of_objects_in_ids_are_left_out() -> None:
+    assert normal_id("t.py::test_a1[1-expected3-%Y2]") == "t.py::test_a1[1-expected-%Y2]"
+    assert normal_id("t.py::test_a1[first0]") == normal_id("t.py::test_a1[first12]")
+    assert normal_id("t.py::test_a1[10]") != normal_id("t.py::test_a1[11]")
+    runs = [SuiteRun({f"t.py::test_a[it{n}]": Ended("passed")}, "ended") for n in range(4)]
+    assert [change.status for change in TwoByTwo(*runs, {}, {}).changes()] == ["kept"]
