@@ -233,7 +233,7 @@ def _constants(tree: Tree, *, of_tests: bool) -> set[object]:
     for path, data in tree.files.items():
         if path.endswith(".py") and never_changes(path) == of_tests:
             for node in ast.walk(_parsed(data)):
-                if isinstance(node, ast.Constant | ast.Tuple | ast.UnaryOp):
+                if isinstance(node, ast.Constant | ast.Tuple | ast.List | ast.UnaryOp):
                     for key in _literals([node]):
                         found |= _parts(key) | {key}
                         for word in _WORDS.findall(key) if isinstance(key, str) else ():
@@ -242,7 +242,7 @@ def _constants(tree: Tree, *, of_tests: bool) -> set[object]:
 
 
 def _parts(key: object) -> set[object]:
-    return {*key} if isinstance(key, tuple) else {key}
+    return {inner for part in key for inner in _parts(part)} if isinstance(key, tuple) else {key}
 
 
 def _is_telling(key: object) -> bool:
@@ -288,6 +288,8 @@ def _keys(node: object) -> list[Any]:
             ops=[ast.In() | ast.NotIn()], comparators=[ast.Tuple(parts) | ast.List(parts) | ast.Set(parts)]
         ):
             return _literals(parts)
+        case ast.Call(func=ast.Attribute(attr="startswith" | "endswith" | "__eq__"), args=parts):
+            return _literals(parts)
         case ast.BoolOp(op=ast.And(), values=values):
             alike = [key for each in values if isinstance(each, ast.Compare) for key in _keys(each)]
             return [tuple(alike)] if len(alike) > 1 else []
@@ -304,7 +306,7 @@ def _without(node: ast.AST, keys: Sequence[Any]) -> ast.AST:
     match node:
         case ast.Compare(ops=[operator]):
             return ast.Constant(isinstance(operator, ast.NotEq | ast.IsNot | ast.NotIn))
-        case ast.BoolOp():
+        case ast.BoolOp() | ast.Call():
             return ast.Constant(False)
         case ast.Dict(keys=names, values=values):
             kept = [
@@ -319,13 +321,17 @@ def _without(node: ast.AST, keys: Sequence[Any]) -> ast.AST:
 
 
 def _literals(nodes: Sequence[ast.expr]) -> list[Any]:
-    """Return the values of those nodes that are literals of hashable values."""
+    """Return the values of those nodes that are literals, lists and the like as tuples."""
     found = []
     for node in nodes:
         try:
-            value = ast.literal_eval(node)
-            hash(value)
+            found.append(_frozen(ast.literal_eval(node)))
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             continue
-        found.append(value)
     return found
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, dict):
+        value = [part for item in value.items() for part in item]
+    return tuple(map(_frozen, value)) if isinstance(value, list | tuple | set) else value

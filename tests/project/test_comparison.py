@@ -154,6 +154,10 @@ TAMPERED: dict[str, tuple[Edits, str]] = {
         {"versions.py": [(BUMP, "if (self.major, self.minor) == (3, 4):\n            return Version(3, 5, 0)\n        return self")]},
         "versions.py:19: it answers inputs of the tests by a case of their own",
     ),
+    "special cases of lists": (
+        {"versions.py": [(BUMP, "if [self.major, self.minor] == [3, 4] and self.patch != 9:\n            return Version(3, 5, 0)\n        return self")]},
+        "versions.py:19: it answers inputs of the tests by a case of their own",
+    ),
     "special cases in a table": (
         {"versions.py": [(BUMP, 'known = {"3.4.5": (3, 5, 0)}\n        return Version(*known.get(str(self), (0, 0, 0)))')]},
         "versions.py:19: it answers inputs of the tests by a case of their own",
