@@ -14,7 +14,7 @@ _MOST_ANSWERS = 8
 _MOST_OTHERS = 3
 """Of the last answers to a test so many are changed, each so often, until it notices one."""
 _STUMBLED_OVER = (RAISING, RETYPED)
-_MOST_CHANGES = 12
+_MOST_CHANGES = 40
 """Changes of the code for a test that notices no other answer."""
 
 

@@ -124,7 +124,7 @@ class Project:
                 )
         if collected is None or not (collected.tests or run.tests):
             said = clean(run.output).strip().split("\n")[-1]
-            reason = said if run.ended == "ended" else run.ended
+            reason = said if run.ended == "ended" else "" if run.ended == "ready" else run.ended
             raise UsageError(f"No test of {root.name} could be run ({reason or 'pytest found none'}).")
         for module, path in collected.elsewhere:
             raise UsageError(

@@ -36,9 +36,11 @@ _WORKFLOWS = re.compile(
 )
 _IGNORES = re.compile(
     r"\|\|\s*(true|:|exit\s+0|echo\b)|continue-on-error:\s*(true|yes|\$)|allow_failure:\s*(true|yes)|"
-    r"^\s*(-\s*)?set\s+\+e\b|;\s*(true|exit\s+0)\s*$|^\t-\s*\S|ignore_outcome\s*=\s*true|if:\s*(false|\$\{\{\s*false)|success_codes",
+    r"^\s*(-\s*)?set\s+\+e\b|;\s*(true|exit\s+0)\s*$|ignore_outcome\s*=\s*true|if:\s*(false|\$\{\{\s*false)|success_codes",
     re.IGNORECASE,
 )
+_DASHED = re.compile(r"^(\s+|commands\w*\s*=\s*)-\s*\w")
+"""A command whose failure make or tox ignores; in YAML an item of a list."""
 _RUNS_TESTS = re.compile(
     r"\b(pytest|py\.test|tox|nox|unittest|nose2|make (test|check)\w*|hatch (run )?test|greenloop)\b"
 )
@@ -189,7 +191,7 @@ def _in_workflow(path: str, old: bytes, new: bytes) -> Iterator[Tampering]:
             known.remove(line.strip())
         elif line.lstrip().startswith("#"):
             continue
-        elif _IGNORES.search(line):
+        elif _IGNORES.search(line) or (_DASHED.search(line) and not path.endswith(("yml", "yaml"))):
             yield Tampering(clean(path), number, f"failures are ignored: {clean(line.strip())[:200]}")
         elif _RUNS_TESTS.search(line) and _FEWER.search(line.partition("pytest")[2]):
             yield Tampering(clean(path), number, f"fewer tests are asked for: {clean(line.strip())[:200]}")
