@@ -1,9 +1,9 @@
 """Measures what notices changes to repositories: `python -m docs.measure.changes CHANGES.json FOLDER [ID ...]`.
 
 CHANGES (docs/benchmark/changes.json) is a list of changes, each with `id`, `package`, `kind` (honest, tamper,
-otherwise), `edits` (in `file` the first `find` becomes `replace`), `new_files` and `must_name`. FOLDER has the repository of each package, with its
-state before the change committed on `main`, and beside it `venv-PACKAGE`, an environment in which it is installed
-editable, with coverage. The repository is changed in place and put back.
+otherwise), `edits` (in `file` the first `find` becomes `replace`), `new_files` and `must_name`. FOLDER has the
+repository of each package, with its state before the change committed on `main`, and beside it `venv-PACKAGE`, an
+environment in which it is installed editable, with coverage. The repository is changed in place and put back.
 
 A line for each change: what plain pytest says, how many new lines of code no test runs, and what `audit` says.
 """
@@ -91,7 +91,7 @@ def measured(repository: Path, python: Path, case: dict[str, Any]) -> str:
     said = (done.stdout.strip() or done.stderr.strip()).split("\n")
     return (
         f"{case['package']} {case['id']} ({case['kind']}): pytest {'green' if green else 'red'}, {uncovered} new "
-        f"lines not run, audit exit {done.returncode} in {seconds:.0f} s, {'as wanted' if wanted else 'NOT as wanted'}; "
+        f"lines not run, audit exit {done.returncode} in {seconds:.0f} s, {'as' if wanted else 'NOT as'} wanted; "
         f"{said[-1] if wanted else ' | '.join(said[:6])}"
     )
 
