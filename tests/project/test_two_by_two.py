@@ -60,7 +60,8 @@ def test_a_test_that_is_gone_is_kept_only_if_it_was_compared_and_nothing_it_noti
 
 
 def test_a_kept_test_is_weaker_if_it_can_not_fail_any_more_or_misses_what_it_noticed() -> None:
-    four = TwoByTwo(*[run(test_a="passed")] * 4, {}, {})
+    passed = run(test_a="passed")
+    four = TwoByTwo(passed, passed, passed, passed, {}, {})
     changes = [*four.changes()]
     missed = Change("a.py", 1, "x", "y", noticed_before="t.py::test_a")
     assert [each.status for each in settled(changes, [missed], {}, lambda name: True)] == ["weaker"]
@@ -86,5 +87,5 @@ def test_the_numbers_of_objects_in_ids_are_left_out() -> None:
     assert normal_id("t.py::test_a1[1-expected3-%Y2]") == "t.py::test_a1[1-expected-%Y2]"
     assert normal_id("t.py::test_a1[first0]") == normal_id("t.py::test_a1[first12]")
     assert normal_id("t.py::test_a1[10]") != normal_id("t.py::test_a1[11]")
-    runs = [SuiteRun({f"t.py::test_a[it{n}]": Ended("passed")}, "ended") for n in range(4)]
-    assert [change.status for change in TwoByTwo(*runs, {}, {}).changes()] == ["kept"]
+    one, two, three, four = (SuiteRun({f"t.py::test_a[it{n}]": Ended("passed")}, "ended") for n in range(4))
+    assert [change.status for change in TwoByTwo(one, two, three, four, {}, {}).changes()] == ["kept"]
