@@ -19,14 +19,19 @@ _MOST_CHANGES = 40
 
 
 def blind_tests(
-    trial: Trial, called: Mapping[str, frozenset[str]], text_of: Callable[[str], str | None]
+    trial: Trial,
+    called: Mapping[str, frozenset[str]],
+    text_of: Callable[[str], str | None],
+    *,
+    asserting: bool = False,
 ) -> tuple[dict[str, str], int]:
     """Return why each of the tests in `called` that can't fail can't, and how many there was no time for.
 
     A test counts if it fails on one other answer to it, or if an assertion of it fails on a change of the code
     that it calls: it may look at what the code leaves behind, not at what it returns. Nothing is said of one that
     expects an error which no answer to it is: Python raises it, where the code lacks an operation. `text_of` has
-    the text of each test, as a dump of its tree, if that is known.
+    the text of each test, as a dump of its tree, if that is known; with `asserting` only assertions that fail
+    count.
     """
     if trial.left <= 0:
         return {}, len(called)
@@ -46,7 +51,8 @@ def blind_tests(
             if done is None:
                 return None
             given = done.tests[name].given if name in done.tests else "an answer"
-            if given and notices(done, [name]) and _shows(answer[1], given, done, name, text_of(name)):
+            shows = _asserted(done, name) if asserting else _shows(answer[1], given, done, name, text_of(name))
+            if given and notices(done, [name]) and shows:
                 return ""
             if answer[1] not in _STUMBLED_OVER:
                 missed, raised = missed or given, raised or given.endswith(OTHER_ERROR)

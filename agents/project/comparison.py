@@ -69,7 +69,7 @@ class Comparison(Project):
                 if functions and name.partition("[")[0] in touched
             }
             blind, untried = blind_tests(trial.sooner(_SHARE), asked, self._text)
-            blunted = self._blunted(trial, four, blind)
+            blunted = self._blunted(trial, four, blind, passing)
             able = {name: functions for name, functions in passing.items() if functions and name not in blind}
             mutation = measured(trial, base, able)
         tried = [name for name in runs[0].tests if name.partition("[")[0] in touched]
@@ -100,20 +100,23 @@ class Comparison(Project):
         four = TwoByTwo(before, on_new, now, shown, places_of(base.tree), self._places, beside)
         return self._without_flaky(four, contract, cold), contract
 
-    def _blunted(self, trial: Trial, four: TwoByTwo, blind: Mapping[str, str]) -> dict[str, str]:
-        """Return why tests can't fail now which could as they were at the base."""
-        old = {name: test for name, test in four.contract.tests.items() if test.outcome == "passed"}
-        called = {name: frozenset(functions_of(old[name].called)) for name in blind if name in old}
-        if not called or trial.old is None:
-            return {}
-        before = replace(trial.sooner(_SHARE), suites=Suites([trial.old]), first=four.contract)
-
-        def text(name: str) -> str | None:
-            place = four.old.get(name.partition("[")[0])
-            return None if place is None else place.body
-
-        still, untried = blind_tests(before, called, text)
-        return {} if untried else {clean(name): blind[name] for name in called if name not in still}
+    def _blunted(
+        self, trial: Trial, four: TwoByTwo, blind: Mapping[str, str], passing: Mapping[str, frozenset[str]]
+    ) -> dict[str, str]:
+        """Return why tests can't fail now which could as they were at the base: by an assertion, if they fail so on
+        the code of now."""
+        ended = four.contract.tests
+        asserted = {name for name, test in ended.items() if test.outcome == "failed" and test.asserted}
+        called = {name: passing[name] for name in asserted if passing.get(name)}
+        found, _ = blind_tests(trial.sooner(_SHARE), called, self._text, asserting=True) if called else ({}, 0)
+        old = [name for name in blind if name in ended and ended[name].outcome == "passed"]
+        called = {name: frozenset(functions_of(ended[name].called)) for name in old}
+        if called and trial.old is not None:
+            before = replace(trial.sooner(_SHARE), suites=Suites([trial.old]), first=four.contract)
+            bodies = {name: place.body for name, place in four.old.items()}
+            still, untried = blind_tests(before, called, lambda name: bodies.get(name.partition("[")[0]))
+            found |= {} if untried else {name: blind[name] for name in called if name not in still}
+        return {clean(name): why for name, why in found.items()}
 
     def _suite_of(self, tree: Tree) -> Suite:
         """Return a suite like that of now for another tree."""

@@ -178,7 +178,7 @@ def settled(
             what = f"`{missed.before}` -> `{missed.after or 'nothing'}` ({missed.path}:{missed.line})"
             status: ChangeStatus = "gone" if is_open else "weaker"
             found.append(replace(change, status=status, why=f"it noticed {what}, and no test does now"))
-        elif change.status == "kept" and unable is not None:
+        elif change.status in ("kept", "expects otherwise") and unable is not None:
             found.append(replace(change, status="weaker", why=f"as it was it could fail; now {unable}"))
         elif is_open and compared(change.id):
             found.append(replace(change, status="kept", why="others notice what it did"))

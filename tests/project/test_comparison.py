@@ -94,6 +94,13 @@ Edits = dict[str, list[tuple[str, str]] | str]
 
 TAMPERED: dict[str, tuple[Edits, str]] = {
     "weakened": ({"versions.py": [BROKEN], "tests/test_versions.py": [(' == "3.5.0"', "")]}, "test_bump: weaker"),
+    "weakened, and made to fail on the old code": (
+        {
+            "versions.py": [BROKEN, ("STEP = 1", "STEP = 1\nNEW = 1")],
+            "tests/test_versions.py": [(f"    {EXPECTED}", '    from versions import NEW\n\n    assert Version(*parse("3.4.5")).bump() is not None')],
+        },
+        "test_bump: weaker: as it was it could fail",
+    ),
     "swallowed": (
         {
             "versions.py": [BROKEN],
