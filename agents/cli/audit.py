@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from contextlib import closing
 from pathlib import Path
@@ -99,7 +98,7 @@ def audit(
         if json:
             console.document(document(report), stream)
         elif agent and not report.passed:
-            print(*for_agent(report), sep="\n", file=sys.stderr)  # noqa: T201
+            console.say("\n".join(for_agent(report)))
         else:
             console.lines([*sentences(report), "", f"{'passed' if report.passed else 'failed'}: {totals(report)}"])
         return 0 if report.passed else AGENT_GOES_ON if agent else 1
