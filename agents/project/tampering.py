@@ -44,7 +44,7 @@ _DASHED = re.compile(r"^(\s+|commands\w*\s*=\s*)-\s*\w")
 _RUNS_TESTS = re.compile(
     r"\b(pytest|py\.test|tox|nox|unittest|nose2|make (test|check)\w*|hatch (run )?test|greenloop)\b"
 )
-_NO_STEP = re.compile(r"\s*(#|\[|-?\s*name:|-?\s*(pip|uv) |deps\b|.*\binstall\b)")
+_NO_STEP = re.compile(r"(- )?(#|\[|name:|pip |uv |deps\b)|.*\binstall\b")
 _FEWER = re.compile(r"\s(-k|-m|--deselect|--ignore(-glob)?|--collect-only|--co|--lf|--last-failed)\b")
 """Options of pytest by which fewer tests are run, or none."""
 _MOST = 12
@@ -202,7 +202,7 @@ def _removed_steps(tree: Tree, base: Base) -> Iterator[Tampering]:
 
     def count(files: Mapping[str, bytes], path: str) -> int:
         text = files.get(path, b"").decode("utf-8", "replace")
-        lines = [line for line in text.splitlines() if not _NO_STEP.match(line)]
+        lines = [line for line in text.splitlines() if not _NO_STEP.match(line.strip())]
         return sum(bool(_RUNS_TESTS.search(line)) for line in lines)
 
     paths = [path for path in base.differing if _WORKFLOWS.fullmatch(path)]
