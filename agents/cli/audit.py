@@ -16,8 +16,8 @@ from .ending import handled
 from .verify import warn_without_sandbox, with_verdict
 
 _PROGRESS_SECONDS = 5.0
-AGENT_GOES_ON = 2
-"""The exit code that hooks of coding agents take for \"not done\"."""
+_AGENT_GOES_ON = 2
+"""The exit code that hooks of coding agents take for "not done"."""
 
 
 def audit(
@@ -101,6 +101,6 @@ def audit(
             console.say("\n".join(for_agent(report)))
         else:
             console.lines([*sentences(report), "", f"{'passed' if report.passed else 'failed'}: {totals(report)}"])
-        return 0 if report.passed else AGENT_GOES_ON if agent else 1
+        return 0 if report.passed else _AGENT_GOES_ON if agent else 1
 
     return with_verdict(json, work)

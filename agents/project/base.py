@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import configparser
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
@@ -107,29 +107,20 @@ def _new_lines(old: bytes, new: bytes) -> frozenset[int]:
     )  # fmt: skip
 
 
-def test_places(path: str, data: bytes) -> dict[str, TestPlace]:
-    """Where each test function in a file stands, by its id without parameters: none where that is not Python."""
-    found: dict[str, TestPlace] = {}
-    lines = data.decode("utf-8", "replace").splitlines()
-    for name, node in _tests(path, _body(data)):
-        parts = (node.args, *node.body)
-        body = "\n".join(map(ast.dump, parts))
-        first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-        source = "\n".join(lines[first - 1 : node.end_lineno])
-        found[name] = TestPlace(
-            node.lineno, source, body, "\n".join(map(ast.dump, (*node.decorator_list, *parts)))
-        )
-    return found
-
-
 def places_of(tree: Tree) -> dict[str, TestPlace]:
-    """Where each test function of a tree stands, by its id without parameters."""
-    return {
-        name: place
-        for path, data in tree.files.items()
-        if never_changes(path) and path.endswith(".py")
-        for name, place in test_places(path, data).items()
-    }
+    """Where each test function of a tree stands, by its id without parameters; one that can't be read has none."""
+    found: dict[str, TestPlace] = {}
+    for path, data in tree.files.items():
+        if not never_changes(path) or not path.endswith(".py"):
+            continue
+        lines = data.decode("utf-8", "replace").splitlines()
+        for name, node in _tests(path, _body(data)):
+            parts = [ast.dump(each) for each in (node.args, *node.body)]
+            marks = [ast.dump(each) for each in node.decorator_list]
+            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            source = "\n".join(lines[first - 1 : node.end_lineno])
+            found[name] = TestPlace(node.lineno, source, "\n".join(parts), "\n".join((*marks, *parts)))
+    return found
 
 
 def _body(data: bytes) -> list[ast.stmt]:
@@ -196,17 +187,19 @@ def _options(path: str, data: bytes) -> object:
         return data
 
 
-def touched_tests(tree: Tree, base: Base) -> frozenset[str]:
-    """Return the test functions, of now or of the base, that differ from each other or have something else around
-    them, by their ids without parameters."""
-    old, new = places_of(base.tree), places_of(tree)
+def touched_tests(
+    old: Mapping[str, TestPlace], new: Mapping[str, TestPlace], beside: Sequence[str]
+) -> frozenset[str]:
+    """Return the test functions, of the base or of now, that differ from each other or have one of the files
+    `beside` around them, by their ids without parameters."""
     texts = [{name: place.whole for name, place in each.items()} for each in (old, new)]
-    found = {name for name in {*old, *new} if texts[0].get(name) != texts[1].get(name)}
-    files = {name.partition("::")[0] for name in {*old, *new}}
-    for path in around(tree, base):
+    names = {*old, *new}
+    found = {name for name in names if texts[0].get(name) != texts[1].get(name)}
+    files = {name.partition("::")[0] for name in names}
+    for path in beside:
         folder = "" if path in SETTINGS else path.rpartition("/")[0]
         below = f"{path}::" if path in files else f"{folder}/" if folder else ""
-        found |= {name for name in {*old, *new} if name.startswith(below)}
+        found |= {name for name in names if name.startswith(below)}
     return frozenset(found)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
@@ -17,7 +17,7 @@ from ..worktree.tree import Tree
 from .answers import blind_tests
 from .base import Base, around, places_of, read_base, touched_tests, uncalled, with_tests_of
 from .mutation import measured
-from .project import Project, functions_of, options_for, outcomes_of
+from .project import Project, functions_of, listed, options_for, outcomes_of
 from .records import Mutation, ProjectReport, Tampering
 from .tampering import special_cases, tampering
 from .trial import Trial, notices
@@ -27,8 +27,6 @@ _SHARE = 0.25
 """Of the time that is left, for changed answers of new and changed tests."""
 _SEEDS = (0, 1)
 _MOST_CANARIES = 5
-_MOST_NAMED = 10
-_COLD_SECONDS = 5.0
 _NO_TESTS = 5
 """pytest's exit code where it finds none."""
 
@@ -57,7 +55,7 @@ class Comparison(Project):
             trial = replace(trial, before=four.contract, old=contract)
             called = {name: frozenset(functions_of(test.called)) for name, test in runs[0].tests.items()}
             passing = {name: called[name] for name in called if {*outcomes_of(name, runs)} == {"passed"}}
-            touched = touched_tests(self._tree, base)
+            touched = touched_tests(four.old, four.new, four.around)
             calls = [collected.called, *(test.called for test in runs[0].tests.values())]
             imported = {call.partition("::")[0] for each in calls for call in each}
             found = [*tampering(self._tree, base, imported), *self._canaries(four)]
@@ -71,7 +69,7 @@ class Comparison(Project):
             blind, untried = blind_tests(trial.sooner(_SHARE), asked, self._text)
             blunted = self._blunted(trial, four, blind, passing)
             able = {name: functions for name, functions in passing.items() if functions and name not in blind}
-            mutation = measured(trial, base, able)
+            mutation = measured(trial, base, able, touched)
         tried = [name for name in runs[0].tests if name.partition("[")[0] in touched]
         findings = tuple(self._finding(name, runs, called, blind) for name in tried)
         changes = settled(
@@ -156,7 +154,7 @@ class Comparison(Project):
         again = run_whole(contract, names, SuiteJob(self._left()), cold=cold)
         flaky = {name: again.tests[name] for name in names if again.outcome(name) == "passed"}
         if flaky:
-            self._notes.append(f"Flaky, and taken as passed: {_listed(flaky)}")
+            self._notes.append(f"Flaky, and taken as passed: {listed([*flaky])}")
         tests = {name: replace(test, called=four.contract.tests[name].called) for name, test in flaky.items()}
         return replace(four, contract=replace(four.contract, tests={**four.contract.tests, **tests}))
 
@@ -197,10 +195,7 @@ class Comparison(Project):
             if not reaching or trial.old is None:
                 continue
             names = trial.fastest_first(reaching, four.contract)
-            files = {case.path: encoded(case.without, self._tree.files[case.path])}
-            paths = tuple(sorted({name.partition("::")[0] for name in names}))
-            seconds = trial.limit(names, four.contract) + _COLD_SECONDS
-            run = trial.timed(trial.old, SuiteJob(seconds, names, paths, first=True, files=files), cold=True)
+            run = trial.run_file(trial.old, case.path, case.without, names, four.contract)
             failing = [] if run is None else [name for name in names if run.outcome(name) == "failed"]
             if run is not None and notices(run, names) and failing:
                 why = (
@@ -213,10 +208,10 @@ class Comparison(Project):
         faulty = four.faulty()
         if unreached:
             said = "No test calls these functions, which differ from the base: "
-            self._notes.insert(0, said + _listed(unreached))
+            self._notes.insert(0, said + listed(unreached))
         if faulty:
             said = f"{len(faulty)} tests fail on the code of {reference} itself, and count for nothing: "
-            self._notes.insert(0, said + _listed(faulty))
+            self._notes.insert(0, said + listed(faulty))
 
 
 def _steady(runs: list[SuiteRun]) -> SuiteRun:
@@ -236,8 +231,3 @@ def _compared(mutation: Mutation, four: TwoByTwo, name: str) -> bool:
 
 def _is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(f"{folder}/") or folder == "."
-
-
-def _listed(names: Collection[str]) -> str:
-    shown = clean(", ".join(list(names)[:_MOST_NAMED]))
-    return shown + (", ..." if len(names) > _MOST_NAMED else "")

@@ -11,7 +11,7 @@ from ..strength.mutants import Mutant
 from ..syntax.clean_text import clean
 from ..syntax.encoding import decoded
 from ..worktree.tree import never_changes
-from .base import Base, function_starts, touched_tests
+from .base import Base, function_starts
 from .records import Change, Mutation
 from .trial import Trial, notices
 
@@ -34,14 +34,19 @@ class _Made:
         return Change(self.path, self.mutant.line, self.mutant.before, self.mutant.after)
 
 
-def measured(trial: Trial, base: Base | None, called: Mapping[str, frozenset[str]]) -> Mutation:
+def measured(
+    trial: Trial,
+    base: Base | None,
+    called: Mapping[str, frozenset[str]],
+    touched: frozenset[str] = frozenset(),
+) -> Mutation:
     """Try changes that tests reach: `called` has the functions that each test calls, as path::line.
 
-    With a base, changes on the lines that differ and in what the tests call that differ; those that no test
-    notices are tried on the tests of the base, too, for which a part of the time is kept.
+    With a base, changes on the lines that differ and in what the `touched` tests call, which differ from it; those
+    that no test notices are tried on the tests of the base, too, for which a part of the time is kept.
     """
     trial.say("changes of the code")
-    made = _in_turn(_made(trial, base, called))
+    made = _in_turn(_made(trial, base, called, touched))
     survivors: list[_Made] = []
     tried = noticed = 0
     sooner = trial if trial.before is None else trial.sooner(_SHARE)
@@ -77,9 +82,11 @@ def measured(trial: Trial, base: Base | None, called: Mapping[str, frozenset[str
     return Mutation(len(made), tried, noticed + tried_again, tuple(changes), left_out)
 
 
-def _made(trial: Trial, base: Base | None, called: Mapping[str, frozenset[str]]) -> dict[str, list[_Made]]:
+def _made(
+    trial: Trial, base: Base | None, called: Mapping[str, frozenset[str]], touched: frozenset[str]
+) -> dict[str, list[_Made]]:
     """Make the changes of each file."""
-    of_changed = _of_changed(trial, base, called) if base is not None else frozenset()
+    of_changed = _of_changed(trial, called, touched) if base is not None else frozenset()
     callers: dict[str, list[str]] = {}
     of_file: dict[str, dict[str, None]] = {}
     for name, functions in called.items():
@@ -106,10 +113,9 @@ def _in_turn(made: Mapping[str, Sequence[_Made]]) -> list[_Made]:
     return sorted(turns, key=lambda each: not each.mutant.names)
 
 
-def _of_changed(trial: Trial, base: Base, called: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """Return the functions that tests call which differ from the base's, and those that a test called before and
-    calls no more."""
-    touched = touched_tests(trial.tree, base)
+def _of_changed(trial: Trial, called: Mapping[str, frozenset[str]], touched: frozenset[str]) -> frozenset[str]:
+    """Return the functions that the `touched` tests call, now or at the base, and those that a test called before
+    and calls no more."""
     before = {name: frozenset(test.called) for name, test in trial.before.tests.items()} if trial.before else {}
     found = {
         function

@@ -230,11 +230,15 @@ class Project:
             count = mutation.not_compared
             self._notes.append(f"{count} changes were not tried on the tests of the base; more --seconds do.")
         if self._tree.left_out:
-            shown = clean(", ".join(sorted(self._tree.left_out)[:_MOST_NAMED]))
             self._notes.append(
                 f"{len(self._tree.left_out)} files were left out (too large, links out of the folder, or no "
-                f"regular files): {shown}{', ...' if len(self._tree.left_out) > _MOST_NAMED else ''}"
+                f"regular files): {listed(sorted(self._tree.left_out))}"
             )
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first few of `names` as text."""
+    return clean(", ".join(names[:_MOST_NAMED])) + (", ..." if len(names) > _MOST_NAMED else "")
 
 
 def _below(root: Path, path: Path) -> str:

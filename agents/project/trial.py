@@ -77,9 +77,14 @@ class Trial:
             at_import = f"{path}::{mutant.first}" in self.collected.called
             if done is None or notices(done, names) or not (done.unchangeable or at_import):
                 return done
-        files = {path: encoded(mutant.code, self.tree.files[path])}
+        return self.run_file(suite, path, mutant.code, names, run)
+
+    def run_file(self, suite: Suite, path: str, text: str, names: Sequence[str], run: SuiteRun) -> SuiteRun | None:
+        """Run tests, up to the first that fails, with another text of the file at `path`. None where no time is
+        left."""
+        files = {path: encoded(text, self.tree.files[path])}
         paths = tuple(sorted({name.partition("::")[0] for name in names}))
-        job = SuiteJob(limit + _COLD_SECONDS, tuple(names), paths, first=True, files=files)
+        job = SuiteJob(self.limit(names, run) + _COLD_SECONDS, tuple(names), paths, first=True, files=files)
         return self.timed(suite, job, cold=True)
 
     def timed(self, suite: Suite, job: SuiteJob, *, cold: bool = False) -> SuiteRun | None:
