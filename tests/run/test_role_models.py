@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import ast
 import contextlib
 import json
 import subprocess
@@ -144,13 +143,6 @@ def test_a_small_models_reply_is_begun_and_its_critic_not_asked(
 
 # --- the same, as a user runs it: the recorded replies of the tests are a cache of the embedded model's ----------
 
-PROGRAM = (
-    "import sys; sys.path.insert(0, sys.argv[1])\n"
-    "from agents.cli import main\n"
-    "code = main(sys.argv[2:])\n"
-    "print(sorted({name.split('.')[0] for name in sys.modules}), file=sys.stderr)\n"
-    "raise SystemExit(code)"
-)
 MODELS = {"smolagents", "litellm", "xllamacpp", "openai", "huggingface_hub"}
 
 
@@ -159,20 +151,23 @@ def frozen(
 ) -> tuple[int, dict[str, Any], set[str]]:
     """Exit code, document and loaded modules of a frozen run on the tests' recorded replies."""
     ended = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(ROOT), *arguments, "--frozen", "--json"],
+        [sys.executable, "-X", "importtime", str(ROOT / "main.py"), *arguments, "--frozen", "--json"],
         capture_output=True,
         text=True,
         cwd=directory,
         env=environment(directory, extra),
         timeout=120,
     )
-    return ended.returncode, json.loads(ended.stdout), set(ast.literal_eval(ended.stderr.splitlines()[-1]))
+    timed = [line for line in ended.stderr.splitlines() if line.startswith("import time:")]
+    loaded = {line.split("|")[-1].strip().split(".")[0] for line in timed}
+    return ended.returncode, json.loads(ended.stdout), loaded
 
 
 def test_a_frozen_run_on_a_full_cache_needs_no_model_library_no_weights_and_no_key(tmp_path: Path) -> None:
     code, document, loaded = frozen(tmp_path, QUICKSORT, extra={"GREENLOOP_CACHE": str(REPLAYS)})
     assert (code, document["grade"], document["model"]) == (0, "consensus", "embedded")
     assert document["usage"]["replayed"] == document["usage"]["calls"] > 0
+    assert "agents" in loaded
     assert not loaded & MODELS
     assert not list(tmp_path.rglob("*.gguf"))
 
