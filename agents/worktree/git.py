@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import posixpath
 import re
 import shutil
 import stat
@@ -133,14 +134,23 @@ class Repository:
         return line[1] if line else None
 
     def files(self, commit: str, name: str = "") -> dict[str, str]:
-        """Return the blobs of a commit's files, or of one, by path; without links. Raises UsageError."""
+        """Return the blobs of a commit's files, or of one, by path; a link to one of them has its blob. Raises
+        UsageError."""
         wanted = self._below + name
         listed = self._run("ls-tree", "-r", "-z", "--full-tree", commit, *(["--", wanted] if wanted else []))
-        return {
-            os.fsdecode(path).removeprefix(self._below): blob.decode()
-            for mode, blob, path in _FILE.findall(listed)
-            if stat.S_ISREG(int(mode, 8)) and not {b"", b".", b".."} & set(path.split(b"/"))
-        }
+        found: dict[str, str] = {}
+        links: dict[str, str] = {}
+        for mode, blob, path in _FILE.findall(listed):
+            if not {b"", b".", b".."} & set(path.split(b"/")):
+                kind = {stat.S_IFREG: found, stat.S_IFLNK: links}.get(stat.S_IFMT(int(mode, 8)), {})
+                kind[os.fsdecode(path).removeprefix(self._below)] = blob.decode()
+        texts = self.blobs(links.values())
+        for _ in range(_MOST_LINKS):
+            for path, blob in links.items():
+                target = posixpath.normpath(posixpath.join(posixpath.dirname(path), os.fsdecode(texts[blob])))
+                if target in found:
+                    found[path] = found[target]
+        return found
 
     def blobs(self, hashes: Iterable[str]) -> dict[str, bytes]:
         """Return the bytes of blobs by their hashes. Raises UsageError where one is not there."""

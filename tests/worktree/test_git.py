@@ -259,6 +259,23 @@ def test_no_command_runs_what_a_repository_names(strange: Strange) -> None:
     assert not strange.ran()
 
 
+def test_a_committed_link_is_the_file_that_it_leads_to(tmp_path: Path) -> None:
+    folder = tmp_path / "own"
+    (folder / "lib").mkdir(parents=True)
+    (folder / "s.py").write_text(CODE)
+    links = {"one.py": "lib/two.py", "lib/two.py": "../s.py", "out.py": "/etc/passwd", "up.py": "../x.py"}
+    for path, target in {**links, "round.py": "round.py", "folder": "lib", "gone.py": "none.py"}.items():
+        (folder / path).symlink_to(target)
+    git(folder, "init", "--quiet")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "links")
+    tree = read_tree(folder, ["s.py"], {})
+    base = read_base(tree, "HEAD")
+    assert base.differing == ()
+    assert {*base.tree.files} == {*tree.files} == {"s.py", "one.py", "lib/two.py"}
+    assert {*base.tree.files.values()} == {CODE.encode()}
+
+
 def test_git_is_no_program_of_the_folder(strange: Strange, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copy(strange.program, strange.folder / "git")
     monkeypatch.chdir(strange.folder)
