@@ -16,6 +16,7 @@ from typing import Any
 
 from ..errors import Interrupted
 from ..records.heal import Answer, Call, Frame, Item, Observation, Symptom
+from ..repository.inside.calls import NotPlain
 from ..sandbox import Sandbox, SandboxLimits
 from ..storage.json_form import checked, cleaned
 from ..syntax.clean_text import clean
@@ -26,7 +27,6 @@ from ..verifier.inside.proxy.plain import Malformed, Tree, Unshareable
 from .call_process import Callee, CallProcess, CallStopped
 from .captured_call import CapturedCall, capture, is_method, read_call
 from .case import Case
-from .inside.calls import NotPlain
 from .tests_case import TestsCase
 
 Test = Callable[[Callable[..., Any]], object]

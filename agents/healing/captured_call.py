@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from ..records.heal import Answer
+from ..repository.inside.calls import having, keeps_state_elsewhere, listed
 from ..syntax.source import parse_expression
 from ..verifier.inside.proxy.crossing import PlainCrossing
 from ..verifier.inside.proxy.plain import Malformed, Tree, Unshareable
 from .call_process import STAND_INS, Callee
-from .inside.calls import having, keeps_state_elsewhere, listed
 
 _LOCALS = "<locals>"
 MOST_BYTES = 64 << 10

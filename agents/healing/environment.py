@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..records.heal import RaisedError
 from ..sandbox.interpreter import Interpreter
 from ..worktree.tree import Tree
-from .script_run import RaisedError
 
 _NETWORK_KINDS = frozenset({"gaierror", "herror", "URLError", "ConnectionError", "ConnectTimeout", "ConnectError",
                             "NewConnectionError", "MaxRetryError", "NameResolutionError"})  # fmt: skip

@@ -11,12 +11,12 @@ from functools import cache
 from ..judge.agreement import comparable
 from ..judge.probes import argument_nodes, near_calls
 from ..records.heal import Answer, Call, Patch, Suspicion, SuspicionName, Trial
+from ..repository.inside.calls import NO_END
 from ..syntax.literals import is_literal
 from ..syntax.source import parse, parse_expression
 from ..syntax.units import qualified
 from .case import Case
 from .expectations import rounded
-from .inside.calls import NO_END
 
 TRIED_CALLS = 24
 _SLOWER = 10

@@ -12,19 +12,19 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from ..errors import Interrupted
 from ..records import Stopped
-from ..records.heal import Answer, Call, Frame
-from ..repository.suite import PYTEST_PARTS
+from ..records.heal import Answer, Call, RaisedError
+from ..repository.suite import CALLS_AND_ERRORS
 from ..sandbox import Ended, Job, Sandbox, SandboxLimits
 from ..sandbox.interpreter import LENDING
 from ..storage.json_form import checked, cleaned
 from ..syntax.clean_text import clean
 from ..worktree.tree import Tree
 
-_PROGRAMS = ("__init__", "script_process", "script_main", "tests_main", "report", "calls", "answers")
+_PROGRAMS = ("__init__", "script_process", "script_main")
 _INSIDE = Path(__file__).with_name("inside")
 _MOST_DOCUMENT = 64 << 20
 _GRACE_SECONDS = 2.0
@@ -32,8 +32,8 @@ _GRACE_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """How a script is run, or another `program`: pytest with `arguments` (`tests_main`), or calls alone
-    (`answers`). `environment` is added to the sandbox's own."""
+    """How a script is run; without a `script` what was `asked` is called, and nothing else is run. `environment`
+    is added to the sandbox's own."""
 
     script: str
     arguments: tuple[str, ...] = ()
@@ -41,37 +41,10 @@ class Invocation:
     environment: tuple[tuple[str, str], ...] = ()
     wanted: tuple[str, ...] = ()
     """Files whose content is told afterwards."""
-    program: Literal["script_main", "tests_main", "answers"] = "script_main"
     called: bool = False
     """True to be told of the functions that are called."""
     asked: tuple[Call, ...] = ()
     """Calls that are made afterwards."""
-
-
-@dataclass(frozen=True, slots=True)
-class RaisedError:
-    """An error that a script raised, or one that it came from. `bases` are the names of its class's bases,
-    `frames` those in files of the case, deepest first, `raised_in` the file of the deepest of all."""
-
-    kind: str
-    bases: tuple[str, ...]
-    message: str
-    errno: int | None
-    filename: str | None
-    name: str | None
-    raised_in: str
-    frames: tuple[Frame, ...]
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class TestRun:
-    """How one test ended: passed, failed, skipped or missing; `called` are the functions that it called."""
-
-    outcome: str
-    text: str
-    errors: tuple[RaisedError, ...]
-    called: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +65,6 @@ class ScriptRun:
     changed: Mapping[str, str] = field(default_factory=dict)
     """Digest of each file that is not as it was before; empty for one that is gone."""
     contents: Mapping[str, bytes | None] = field(default_factory=dict)
-    tests: Mapping[str, TestRun] = field(default_factory=dict)
     calls: tuple[Call, ...] = ()
     """The calls with plain data, and `left_out` why others can't be made again; only where they were asked
     for."""
@@ -114,7 +86,6 @@ def run_script(
     """Run a script once on the files of `tree`, with those that are `changed`. Raises SandboxBroken and
     Interrupted."""
     task = {
-        "program": invocation.program,
         "lent": ":".join(sandbox.interpreter.lent),
         "script": invocation.script,
         "arguments": invocation.arguments,
@@ -125,7 +96,7 @@ def run_script(
         "asked": [(each.path, each.source) for each in invocation.asked],
     }
     files = {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _PROGRAMS}
-    files |= {"inside/lending.py": LENDING.read_bytes(), "inside/pytest_parts.py": PYTEST_PARTS.read_bytes()}
+    files |= CALLS_AND_ERRORS | {"inside/lending.py": LENDING.read_bytes()}
     files |= {"task.json": json.dumps(task).encode(), "tree.tar": tree.archive(changed)}
     ours, theirs = socket.socketpair()
     with closing(ours), closing(theirs):

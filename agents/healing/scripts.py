@@ -12,12 +12,12 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 
 from ..judge.probes import near_calls
-from ..records.heal import Answer, Call, Frame, Observation, Symptom, SymptomKind
+from ..records.heal import Answer, Call, Frame, Observation, RaisedError, Symptom, SymptomKind
 from ..syntax.source import parse_expression
 from .case import TreeCase
 from .environment import environment_fault
 from .expectations import Expectations, failing_calls
-from .script_run import Invocation, RaisedError, ScriptRun
+from .script_run import Invocation, ScriptRun
 
 _VARYING = re.compile(r"0x[0-9a-f]{6,}|/(?:tmp|box)/[\w./-]+|\b\d+\.\d{3,} ?s\b|\b\d{4}-\d\d-\d\d[T ][\d:.]+")
 _SHORTEST_SECRET = 4

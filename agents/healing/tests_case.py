@@ -1,21 +1,26 @@
-"""TestsCase: failing tests of a project, run by its own pytest in the sandbox on a copy of it."""
+"""TestsCase: failing tests of a project, run by its own pytest in the sandbox; the copy lies at its place."""
 
 from __future__ import annotations
 
 import ast
 import json
 import math
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ..records.heal import Answer, Call, Frame, Item, Observation, Symptom
-from ..syntax.encoding import decoded
+from ..repository.suite import Suite, SuiteJob, SuiteRun, TestRun
+from ..repository.suites import run_whole
+from ..syntax.encoding import decoded, encoded
 from ..syntax.source import parse, source_of
 from ..syntax.units import named
 from .case import TreeCase
 from .environment import environment_fault
 from .expectations import failing_calls
-from .script_run import Invocation, ScriptRun, TestRun
+from .script_run import Invocation
 
 _MOST_DETAIL = 600
 _MOST_SOURCE = 2000
@@ -36,12 +41,12 @@ class TestsCase(TreeCase):
 
     def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
         """Run the failing tests once on `changed` files."""
-        return self.own(self.run(replace(_pytest(self.wanted), called=True), changed, 0).calls)
+        return self.own(self._tested(changed, 0, self.wanted, calls=True).calls)
 
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> tuple[Answer | None, ...]:
         """Call them on `changed` files; where none can be imported so, after the failing tests."""
-        alone = self.run(Invocation("", program="answers", asked=tuple(calls)), changed, 0).answers
-        return alone if any(alone) else self.run(_pytest(self.wanted, calls), changed, 0).answers
+        alone = self.run(Invocation("", asked=tuple(calls)), changed, 0).answers
+        return alone if any(alone) else self._tested(changed, 0, self.wanted, calls).answers
 
     @property
     def task(self) -> str:
@@ -50,13 +55,12 @@ class TestsCase(TreeCase):
 
     def observe(self, changed: Mapping[str, str], *, seed: int = 0) -> Observation:
         """Run the whole suite once."""
-        suite = _pytest(self.arguments, [each.call for each in self.expected_calls])
-        run, before = self.run(suite, changed, seed), self.run(suite, {}, seed)
-        if run.stopped is not None or not run.whole or not run.ended:
-            what = (
-                f"the {run.stopped.limit} limit was reached" if run.stopped else "pytest did not come to its end"
-            )
-            return Observation(Symptom("limit", what, run.stdout[-_MOST_SOURCE:]))
+        before = self._before(seed)
+        run = self._whole(changed, seed) if changed else before
+        if run.ended != "ended":
+            late = f"the tests did not end within {self.limits.wall_seconds:g} s (--seconds)"
+            ended = late if run.ended == "over" else f"pytest did not come to its end ({run.ended})"
+            return Observation(Symptom("limit", ended, run.output[-_MOST_SOURCE:]))
         now = {name: run.tests.get(name, _MISSING) for name in before.tests}
         lost = [name for name, test in now.items() if test.outcome != "passed"]
         failing = {name: now[name] for name in self._failing(before) if now[name].outcome != "passed"}
@@ -76,7 +80,45 @@ class TestsCase(TreeCase):
             left_out=self.own(run.left_out),
         )
 
-    def _failing(self, run: ScriptRun) -> list[str]:
+    @cached_property
+    def _befores(self) -> dict[int, SuiteRun]:
+        """Runs of the whole suite on the files as they are, by their seeds."""
+        return {}
+
+    def _before(self, seed: int) -> SuiteRun:
+        if seed not in self._befores:
+            self._befores[seed] = self._whole({}, seed)
+        return self._befores[seed]
+
+    def _whole(self, changed: Mapping[str, str], seed: int) -> SuiteRun:
+        asked = [each.call for each in self.expected_calls]
+        return self._tested(changed, seed, self.arguments, asked, calls=not changed and seed == 0)
+
+    def _tested(
+        self,
+        changed: Mapping[str, str],
+        seed: int,
+        arguments: Sequence[str],
+        asked: Sequence[Call] = (),
+        *,
+        calls: bool = False,
+    ) -> SuiteRun:
+        """Run the tests that pytest's `arguments` choose, cold, then make the calls that are `asked` for."""
+        seconds = self.limits.wall_seconds
+        job = SuiteJob(
+            seconds,
+            paths=tuple(arguments),
+            files={path: encoded(text, self.tree.files[path]) for path, text in changed.items()},
+            errors=True,
+            calls=calls,
+            asked=tuple((each.path, each.source) for each in asked),
+        )
+        end = time.monotonic() + seconds
+        with closing(Suite(self.sandbox, self.tree, (), (), self.cancelled, seed=seed, end=end)) as suite:
+            run = run_whole(suite, (), job, cold=True)
+        return replace(run, answers=(*run.answers, *[None] * len(asked))[: len(asked)])
+
+    def _failing(self, run: SuiteRun) -> list[str]:
         failed = [name for name, test in run.tests.items() if test.outcome == "failed"]
         return [name for name in failed if any(_begins(name, ref) for ref in self.wanted)]
 
@@ -112,7 +154,7 @@ class TestsCase(TreeCase):
             return ""
         return source_of(text.replace("\r\n", "\n").split("\n"), holding[-1]) if holding else ""
 
-    def _suspicion(self, run: ScriptRun) -> dict[str, float]:
+    def _suspicion(self, run: SuiteRun) -> dict[str, float]:
         """Ochiai's coefficient of each function: of the tests that call it, how many fail.
 
         Abreu, Zoeteweij, van Gemund: An evaluation of similarity coefficients for software fault localization
@@ -131,17 +173,13 @@ class TestsCase(TreeCase):
         }
 
 
-def _pytest(arguments: tuple[str, ...], asked: Sequence[Call] = ()) -> Invocation:
-    return Invocation("", arguments, program="tests_main", asked=tuple(asked))
-
-
 def _begins(name: str, reference: str) -> bool:
     """Return True for a test that a reference names: a file, a folder, a class, a function or one of its cases."""
     begins = (f"{reference}::", f"{reference}[", f"{reference}/")
     return name == reference or reference == "." or name.startswith(begins)
 
 
-_MISSING = TestRun("missing", "It was not run any more.", (), ())
+_MISSING = TestRun("missing", "It was not run any more.")
 
 
 def literals_in(source: str) -> list[str]:

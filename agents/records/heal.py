@@ -39,6 +39,22 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
+class RaisedError:
+    """An error that a script or a test raised, or one that it came from. `bases` are the names of its class's
+    bases, `frames` those in files of the case, deepest first, `raised_in` the file of the deepest of all."""
+
+    kind: str
+    bases: tuple[str, ...]
+    message: str
+    errno: int | None
+    filename: str | None
+    name: str | None
+    raised_in: str
+    frames: tuple[Frame, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
     """One expectation that a case can fail alone: a test, `--expect`, or a call. `detail` says how it failed;
     `literals` are the literals (source text) that it hands to the code or expects of it."""

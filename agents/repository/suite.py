@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Interrupted
+from ..records.heal import Answer, Call, RaisedError
 from ..sandbox import Job, Running, Sandbox, SandboxLimits
 from ..storage.json_form import checked, cleaned
 from ..syntax.clean_text import clean
@@ -25,9 +26,12 @@ from ..worktree.tree import Tree, never_changes, packages_of
 
 _INSIDE = Path(__file__).with_name("inside")
 _OF_SANDBOX = Path(__file__).parents[1] / "sandbox" / "inside"
-_OWN = ("suite_start", "suite_server", "suite_session", "function_changes", "reached", "pytest_parts")
+_OWN = ("suite_start", "suite_server", "suite_session", "function_changes", "reached")
 _LENT = ("kernel", "processes")
-PYTEST_PARTS = _INSIDE / "pytest_parts.py"
+CALLS_AND_ERRORS = {
+    f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in ("report", "calls", "answers")
+}
+"""The programs inside that a heal's scripts need, too."""
 _MOST_LINE = 48 << 20
 _LATE_SECONDS = 8.0
 """Beyond its time a job is ended by the server within this; else the server is ended."""
@@ -57,8 +61,9 @@ class SuiteJob:
 
     `change` is of a function, `files` are other contents of files (a cold job's), `answer` the number of an answer
     to the tests and that of another in its place; `functions` are those whose answers count. `record` tells of the
-    functions that each test calls or, of `lines` by path, those that it runs; `crossings` of the answers. No test
-    may take longer than `most` seconds, if that is not 0.
+    functions that each test calls or, of `lines` by path, those that it runs; `crossings` of the answers; `errors`
+    of what tests raise; `calls` of the calls that the tests make, as source. Those that are `asked` for, path and
+    source of each, are made after the tests. No test may take longer than `most` seconds, if that is not 0.
     """
 
     seconds: float
@@ -72,6 +77,9 @@ class SuiteJob:
     record: bool = False
     lines: Mapping[str, tuple[int, ...]] | None = None
     crossings: bool = False
+    errors: bool = False
+    calls: bool = False
+    asked: tuple[tuple[str, str], ...] = ()
     most: float = 0.0
 
 
@@ -92,6 +100,7 @@ class TestRun:
     crossed: int = 0
     given: str = ""
     lacks: str | None = None
+    errors: tuple[RaisedError, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +109,8 @@ class SuiteRun:
 
     `ended` is how it came to its end: `ended`, `died`, `over` (its time), `late` (one test's), `too much`
     (records), or what brought the server down. `unchangeable` says why the change could not be made, `planned`
-    are the tests of a job that names none.
+    are the tests of a job that names none. `calls` have plain data; of those `left_out` the source says why they
+    can't be made again. `answers` are those to the calls that were asked for.
     """
 
     tests: Mapping[str, TestRun]
@@ -109,6 +119,9 @@ class SuiteRun:
     output: str = ""
     unchangeable: str = ""
     planned: tuple[str, ...] = ()
+    calls: tuple[Call, ...] = ()
+    left_out: tuple[Call, ...] = ()
+    answers: tuple[Answer | None, ...] = ()
 
     def outcome(self, name: str) -> str:
         """Return how a test ended."""
@@ -197,7 +210,7 @@ class _Server:
             "test_files": [path for path in suite.tree.files if never_changes(path)],
         }
         files = programs("test_process", interpreter) | programs("suite_process", interpreter)
-        files |= {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _OWN}
+        files |= {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _OWN} | CALLS_AND_ERRORS
         files |= {f"inside/{name}.py": (_OF_SANDBOX / f"{name}.py").read_bytes() for name in _LENT}
         files |= {"task.json": json.dumps(task).encode(), "tree.tar": suite.tree.archive(suite.changed)}
         root = str(suite.tree.root.resolve())
@@ -263,14 +276,17 @@ class _Server:
         self._held.close()
 
 
+_TOLD = {"calls": tuple[Call, ...], "left_out": tuple[Call, ...], "answers": tuple[Answer | None, ...]}
+
+
 def _document(job: SuiteJob) -> dict[str, Any]:
     return {**asdict(job), "files": {path: data.decode("latin-1") for path, data in job.files.items()}}
 
 
-def _checked(kind: type, record: Mapping[str, Any]) -> Any:
-    """Read a record as the dataclass `kind`, with its texts cleaned; None where it is none."""
+def _checked(kind: Any, record: object) -> Any:
+    """Read a record as `kind`, with its texts cleaned; None where it is none."""
     try:
-        return checked(kind, cleaned(dict(record)))
+        return checked(kind, cleaned(record))
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
 
@@ -290,4 +306,5 @@ def _as_run(records: Sequence[Mapping[str, Any]], ended: str) -> SuiteRun:
             last["planned"] = tuple(each for each in record["planned"] if isinstance(each, str))
         elif "unchangeable" in record:
             last["unchangeable"] = clean(str(record["unchangeable"]))
+        last |= {name: _checked(_TOLD[name], record[name]) or () for name in _TOLD.keys() & record.keys()}
     return SuiteRun(tests, ended, **last)

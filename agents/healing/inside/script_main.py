@@ -1,26 +1,34 @@
-"""Run a script as `python SCRIPT ARGUMENTS` does, and report what it raised and, if asked, what it called."""
+"""Run a script as `python SCRIPT ARGUMENTS` does, and report what it raised and, if asked, what it called; without
+a script only what calls of functions come to."""
 
 from __future__ import annotations
 
 import builtins
+import importlib
 import json
 import sys
 import threading
 import types
+from contextlib import nullcontext
 from pathlib import Path
-
-from .report import Report, stripped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+_report: Any = importlib.import_module(f"{__package__}.report")
+"""A repository's suites have it too; it lies beside this in the sandbox."""
 
 
 def main() -> None:
     """Run the script; ends as it does."""
     descriptor, tree, script, called, arguments, asked = json.loads(sys.argv[1])
     path = str(Path(tree, script))
-    report = Report(descriptor, tree)
+    report = _report.Report(descriptor, tree)
+    if not script:
+        sys.path[0] = tree
+        report.answer(asked)
+        return
     module = types.ModuleType("__main__")
     vars(module).update(__file__=path, __builtins__=builtins, __cached__=None)
     sys.modules["__main__"] = module
@@ -29,31 +37,24 @@ def main() -> None:
     _report_threads(report)
     try:
         code = compile(Path(path).read_bytes(), path, "exec", dont_inherit=True)
-        if called:
-            threading.setprofile(report.profile)
-            sys.setprofile(report.profile)
-        exec(code, vars(module))  # noqa: S102 - the script, in the sandbox
+        with report.profiled() if called else nullcontext():
+            exec(code, vars(module))  # noqa: S102 - the script, in the sandbox
     except SystemExit as ended:
         if ended.code:
             report.error(ended)
         raise
     except BaseException as error:
-        sys.setprofile(None)
         report.error(error)
         report.write()
-        sys.excepthook(type(error), error, stripped(error))
+        sys.excepthook(type(error), error, _report.stripped(error))
         sys.exit(1)
     finally:
-        sys.setprofile(None)
         report.ended = True
         report.write()
-        if asked:
-            from .answers import answer
-
-            answer(report, tree, asked)
+        report.answer(asked)
 
 
-def _report_threads(report: Report) -> None:
+def _report_threads(report: Any) -> None:
     shown = threading.excepthook
 
     def hook(told: Any) -> None:

@@ -1,4 +1,4 @@
-"""Run a script, or tests, in a copy of their folder and tell the host how it ended:
+"""Run a script in a copy of their folder and tell the host how it ended:
 `python -I inside/script_process.py DESCRIPTOR`.
 
 `task.json` and `tree.tar` lie in the folder above. The script runs in a process of its own, which has neither the
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _START = (
     "import sys; sys.path[0] = sys.argv.pop(1); from inside.lending import lend; lend(sys.argv.pop(1)); "
-    "from inside import {0}; {0}.main()"
+    "from inside.script_main import main; main()"
 )
 _MOST_REPORT = 4 << 20
 _MOST_FILE = 4 << 20
@@ -46,7 +46,7 @@ def main() -> None:
     environment = {**inherited, "HOME": str(home), "PYTHONHASHSEED": str(task["seed"]), **task["environment"]}
     with tempfile.TemporaryFile() as report:
         told_to = [report.fileno(), str(tree), task["script"], task["called"], task["arguments"], task["asked"]]
-        start = [sys.executable, "-B", "-c", _START.format(task["program"]), str(here), task["lent"]]
+        start = [sys.executable, "-B", "-c", _START, str(here), task["lent"]]
         process = subprocess.Popen(
             [*start, json.dumps(told_to)], cwd=str(tree), env=environment, pass_fds=[report.fileno()]
         )

@@ -10,9 +10,10 @@ import threading
 import time
 from contextlib import ExitStack
 
+from .answers import Answers as CallAnswers
 from .function_changes import Functions, Unchangeable
-from .pytest_parts import MOST_TEXT, OPTIONS, OwnOptions, note
 from .reached import reached_by
+from .report import Report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +22,26 @@ if TYPE_CHECKING:
 
 Answers: Any = importlib.import_module(f"{__package__}.suite_process.answers").Answers
 """The verifier's, which lies beside this in the sandbox."""
+
+
+_OPTIONS = ("-p", "no:cacheprovider", "-p", "no:greenloop", "-q", "--continue-on-collection-errors")
+_MOST_TEXT = 4000
+
+
+class OwnOptions:
+    """A plugin in place of greenloop's own, whose names it knows: installed editable, that one's modules are out
+    of reach here."""
+
+    def pytest_addoption(self, parser: Any) -> None:
+        """Take the options of `pytest --heal`."""
+        for name in ("--heal", "--heal-apply", "--heal-apply-force"):
+            parser.addoption(name, action="store_true")
+        parser.addoption("--heal-most")
+        parser.addini("heal_may_change", "Files that patches may change", "args")
+
+    def pytest_configure(self, config: Any) -> None:
+        """Take its mark."""
+        config.addinivalue_line("markers", "heal(target): the function that this test tests.")
 
 
 class SuiteSession:
@@ -40,22 +61,30 @@ class SuiteSession:
         self._take: Callable[[], list[str]] = list
         self._functions: Functions | None = None
         self._answers: Any = None
+        self._report = Report(-1, place)
+        self._describes = job["errors"]
 
     def main(self, pytest: Any) -> int:
         """Run pytest as `python -m pytest` does."""
         plugins = [OwnOptions(), _plugin(pytest, self)]
         chosen = self._job["paths"] or self._task["paths"]
-        arguments = [*OPTIONS, *self._task["options"], *chosen]
+        arguments = [*_OPTIONS, *self._task["options"], *chosen]
         sys.argv = ["pytest", *arguments]
         if self.serve is not None:
             self._take = self._collecting.enter_context(reached_by(self._place))
-        return int(pytest.main(arguments, plugins=plugins))
+        code = int(pytest.main(arguments, plugins=plugins))
+        if self._job["calls"]:
+            self._emit(self._report.calls.told())
+        if self._job["asked"]:
+            answers = CallAnswers(self._place)
+            self._emit({"answers": [answers.to(path, source) for path, source in self._job["asked"]]})
+        return code
 
     def tell_collection_error(self, node: str, error: BaseException | None, text: str) -> None:
         """Tell of a file that can't be collected."""
         name = getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None
-        outcome = {"outcome": "failed", "text": text[-MOST_TEXT:]}
-        self._emit({"test": node or "collection", **outcome, "lacks": name if isinstance(name, str) else None})
+        told = {"outcome": "failed", "text": text[-_MOST_TEXT:], "lacks": name if isinstance(name, str) else None}
+        self._emit({"test": node or "collection", **told, "errors": self._described(error)})
 
     def loop(self, session: Any) -> None:
         """Run the tests of the job, or serve jobs."""
@@ -118,11 +147,15 @@ class SuiteSession:
             if self._functions is not None:
                 self._answers.install(self._functions.at, job["functions"])
         following = [*items[1:], None]
-        if not job["record"]:
+        self._describes = job["errors"]
+        if job["calls"]:
+            with self._report.profiled() as take:
+                self._each(items, following, job, emit, take)
+        elif job["record"]:
+            with reached_by(self._place, job["lines"]) as take:
+                self._each(items, following, job, emit, take)
+        else:
             self._each(items, following, job, emit, list)
-            return
-        with reached_by(self._place, job["lines"]) as take:
-            self._each(items, following, job, emit, take)
 
     def _each(
         self,
@@ -141,7 +174,7 @@ class SuiteSession:
             try:
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
             except BaseException as error:  # pytest.exit, or what sets out to end the session
-                self._test.update(outcome="failed", text=repr(error)[-MOST_TEXT:])
+                self._test.update(outcome="failed", text=repr(error)[-_MOST_TEXT:])
             self._test.update(seconds=time.monotonic() - began, called=take())
             if self._answers is not None:
                 self._test.update(self._answers.end())
@@ -151,12 +184,21 @@ class SuiteSession:
 
     def note(self, report: Any) -> None:
         """Note how a phase of the test ended."""
-        note(self._test, report)
+        if report.when == "call" and report.passed and self._test["outcome"] == "missing":
+            self._test["outcome"] = "passed"
+        elif report.failed:
+            self._test.update(outcome="failed", text=report.longreprtext[-_MOST_TEXT:])
+        elif report.skipped and self._test["outcome"] != "failed":
+            self._test["outcome"] = "skipped"
 
     def note_error(self, error: BaseException | None) -> None:
         """Note an error of the test: whether an assertion raised it."""
         kinds = {base.__name__ for base in type(error).__mro__}
         self._test["asserted"] = bool(kinds & {"AssertionError", "Failed"})
+        self._test["errors"] = self._described(error)
+
+    def _described(self, error: BaseException | None) -> list[dict[str, Any]]:
+        return self._report.described(error) if self._describes and error is not None else []
 
 
 def _threads() -> int:

@@ -1,4 +1,4 @@
-"""Answers calls of a program's functions once it has ended: each in a process forked from it."""
+"""Answers calls of a program's functions, in modules as it has left them: each in a process forked from it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ import types
 from pathlib import Path
 
 from .calls import MOST_ITEMS, NO_END, shown
-from .report import Report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,21 +27,6 @@ _CALL_SECONDS = 1.0
 _ALL_SECONDS = 5.0
 _MOST_OUTPUT = 4000
 _MOST_BYTES = 200_000
-
-
-def main() -> None:
-    """Answer calls of functions in files of a folder; no other program runs."""
-    descriptor, tree, _, _, _, asked = json.loads(sys.argv[1])
-    sys.path[0] = tree
-    answer(Report(descriptor, tree), tree, asked)
-
-
-def answer(report: Report, tree: str, asked: list[list[str]]) -> None:
-    """Tell what calls (path and source of each) come to, in modules as the program has left them."""
-    answers = Answers(tree)
-    for path, source in asked:
-        report.answers.append(answers.to(path, source))
-        report.write()
 
 
 class Answers:

@@ -19,6 +19,7 @@ _MOST_CALLS = 8
 _MOST_SEEN = 200
 """Of one function: calls that are told, and calls that are looked at."""
 _LONGEST = 1500
+_PARTS = ("path", "function", "source")
 _VARARGS, _KEYWORDS, _RESUMED = 0x04, 0x08, 0x20 | 0x80 | 0x200
 """Flags of a code object: `*args`, `**kwargs`; generators and coroutines, whose frames are entered again."""
 
@@ -36,6 +37,11 @@ class Calls:
         self._seen: dict[types.CodeType, int] = {}
         self.found: dict[tuple[str, str, str], None] = {}
         self.left_out: dict[tuple[str, str, str], None] = {}
+
+    def told(self) -> dict[str, list[dict[str, str]]]:
+        """Both as lists of dicts, for JSON."""
+        both = {"calls": self.found, "left_out": self.left_out}
+        return {name: [dict(zip(_PARTS, each)) for each in calls] for name, calls in both.items()}  # noqa: B905
 
     def note(self, frame: types.FrameType) -> None:
         """Note a call, by the frame in which it begins."""

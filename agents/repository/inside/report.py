@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import os
 import reprlib
+import sys
+import threading
 import traceback
 import types
+from contextlib import contextmanager
 from pathlib import Path
 
+from .answers import Answers
 from .calls import Calls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
 _OURS = str(Path(__file__).parent)
@@ -38,8 +42,7 @@ class Report:
         self._called: dict[str, None] = {}
         self._pid = os.getpid()
         self.ended = False
-        self.tests: dict[str, dict[str, Any]] = {}
-        self._calls = Calls(self._tree)
+        self.calls = Calls(self._tree)
         self.answers: list[dict[str, Any] | None] = []
 
     def profile(self, frame: types.FrameType, event: str, argument: object) -> None:
@@ -48,11 +51,29 @@ class Report:
         if event == "call" and code.co_filename.startswith(self._tree):
             if len(self._called) < _MOST_CALLED:
                 self._called.setdefault(f"{code.co_filename[len(self._tree) :]}::{code.co_firstlineno}")
-            self._calls.note(frame)
+            self.calls.note(frame)
+
+    @contextmanager
+    def profiled(self) -> Iterator[Callable[[], list[str]]]:
+        """Note the functions that are called in the body; it gets what returns those since the last time."""
+        for each in (threading.setprofile, sys.setprofile):
+            each(self.profile)
+        try:
+            yield self.forget_called
+        finally:
+            for each in (threading.setprofile, sys.setprofile):
+                each(None)
 
     def error(self, error: BaseException) -> None:
         """Note an error with those that it came from."""
         self._errors += self.described(error)[: _MOST_ERRORS - len(self._errors)]
+
+    def answer(self, asked: list[list[str]]) -> None:
+        """Tell what calls (path and source of each) come to, one after the other."""
+        answers = Answers(self._tree)
+        for path, source in asked:
+            self.answers.append(answers.to(path, source))
+            self.write()
 
     def described(self, error: BaseException) -> list[dict[str, Any]]:
         """Describe an error and those that it came from."""
@@ -71,10 +92,8 @@ class Report:
                 "errors": self._errors,
                 "called": list(self._called)[::-1],
                 "ended": self.ended,
-                "tests": self.tests,
-                "calls": list(map(_call, self._calls.found)),
-                "left_out": list(map(_call, self._calls.left_out)),
                 "answers": self.answers,
+                **self.calls.told(),
             }
             data = json.dumps(told).encode()
             os.ftruncate(self._descriptor, 0)
@@ -156,11 +175,6 @@ def _chain(error: BaseException, seen: set[int]) -> Iterator[BaseException]:
     for inner in [*(parts if isinstance(parts, tuple) else ()), error.__cause__, error.__context__]:
         if isinstance(inner, BaseException):
             yield from _chain(inner, seen)
-
-
-def _call(call: tuple[str, str, str]) -> dict[str, str]:
-    path, function, source = call
-    return {"path": path, "function": function, "source": source}
 
 
 def _plain(error: BaseException, name: str, kind: type) -> Any:
