@@ -8,13 +8,17 @@ folder that the path names.
 from __future__ import annotations
 
 import os
+import shutil
 import stat
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from .errors import UsageError
 
-LONGEST_RECORD = 64 << 20
-"""Bytes of one file of a run or a batch."""
+LONGEST = 64 << 20
+"""Bytes of a file, or of one line of a stream: sparse ones are as long as anybody likes."""
 
 
 def contained(path: Path, root: Path | None = None) -> Path:
@@ -53,15 +57,33 @@ def open_regular(path: Path, root: Path | None = None, flags: int = os.O_RDONLY,
     return descriptor
 
 
-def read_regular(path: Path, root: Path | None = None, most: int = -1) -> bytes:
-    """Return at most `most` bytes (-1: all) of the regular file `path` below `root`. Raises as `open_regular`."""
+def read_regular(path: Path, root: Path | None = None, most: int | None = None) -> bytes:
+    """Return the bytes of the regular file `path` below `root`: at most `most`, or all.
+
+    Raises as `open_regular`, and without `most` UsageError for a file of more than 64 MiB.
+    """
     with os.fdopen(open_regular(path, root), "rb") as file:
-        return file.read(most)
-
-
-def read_record(path: Path, root: Path | None = None) -> bytes:
-    """Return the bytes of a file of greenloop's. Raises as `open_regular`, and UsageError for one too long."""
-    data = read_regular(path, root, LONGEST_RECORD + 1)
-    if len(data) > LONGEST_RECORD:
-        raise UsageError(f"{path} is longer than {LONGEST_RECORD >> 20} MiB: greenloop did not write it.")
+        data = file.read(LONGEST + 1 if most is None else most)
+    if most is None and len(data) > LONGEST:
+        raise UsageError(f"{path} is longer than {LONGEST >> 20} MiB, and was not read.")
     return data
+
+
+def lines_of(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines of a stream. Raises UsageError at one of more than 64 MiB."""
+    while line := file.readline(LONGEST + 1):
+        if len(line) > LONGEST:
+            raise UsageError(f"A line is longer than {LONGEST >> 20} MiB, and was not read.")
+        yield line
+
+
+def absolute_path() -> list[str]:
+    """Return the absolute entries of PATH: others depend on the folder that one is in."""
+    return [entry for entry in os.environ.get("PATH", "").split(os.pathsep) if Path(entry).is_absolute()]
+
+
+def program(name: str) -> str | None:
+    """Return where the first program of this name is, by the absolute entries of PATH; None without one."""
+    suffix = ".exe" if sys.platform == "win32" else ""
+    found = (shutil.which(str(Path(entry, name + suffix))) for entry in absolute_path())
+    return next((each for each in found if each is not None), None)

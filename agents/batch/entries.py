@@ -14,7 +14,7 @@ from ..records import fingerprint
 from ..spec.front_matter import Fields, FrontMatter, front_matter
 from ..spec.reading import LONGEST_SPEC, make_spec, take_apart
 from ..spec.source_file import read_text
-from ..syntax.clean_text import clean
+from ..syntax.clean_text import one_line
 from .heals import heal_content, heal_request
 from .identifiers import IdClaim, assign_ids, contested_ids, fold_id, unsafe_reason
 from .records import Entry
@@ -95,7 +95,7 @@ def _read_spec(item: Item, needs: tuple[str, ...], paths: tuple[Path, ...]) -> _
     spec = make_spec(replace(item.front, modules=paths), item.text, item.text_place or item.place)
     content = json.dumps(asdict(replace(spec, id="", origin="")), sort_keys=True)
     claim = IdClaim(spec.id, fingerprint(content + " ".join(needs)), item.front.id is not None)
-    return _Read(claim, Entry("", _line(item.place.whole), spec, needs=needs))
+    return _Read(claim, Entry("", one_line(item.place.whole), spec, needs=needs))
 
 
 def _read_heal(item: Item) -> _Read:
@@ -104,7 +104,7 @@ def _read_heal(item: Item) -> _Read:
     stem = re.sub(r"[^\w-]+", "-", Path(request.path).stem.lower())[:80]
     derived = f"heal-{stem}-{fingerprint(request.title)}"
     claim = IdClaim(given or derived, heal_content(request), given is not None)
-    return _Read(claim, Entry("", _line(item.place.whole), heal=request))
+    return _Read(claim, Entry("", one_line(item.place.whole), heal=request))
 
 
 def _named(front: FrontMatter, ids: Collection[str]) -> tuple[tuple[str, ...], tuple[Path, ...]]:
@@ -128,12 +128,7 @@ def _bad(fault: Fault) -> _Read:
     error = fault.reason if fault.reason.startswith(fault.name) else f"{fault.where}: {fault.reason}"
     content = fingerprint(f"{fault.where}\0{error}")
     claim = IdClaim(f"bad-{fingerprint(f'{fault.name}{chr(0)}{fault.source}')}", content)
-    return _Read(claim, Entry("", _line(fault.where), error=_line(error)), fault.absent)
-
-
-def _line(text: str) -> str:
-    """Put text of the user's files on one line, without control sequences."""
-    return " ".join(clean(text).split())
+    return _Read(claim, Entry("", one_line(fault.where), error=one_line(error)), fault.absent)
 
 
 def _refuse_contested(read: Sequence[_Read]) -> list[_Read]:
@@ -154,4 +149,4 @@ def _contested(one: _Read, places: Iterable[str]) -> _Read:
     more = f" and {len(others) - 3} more" if len(others) > 3 else ""
     reason = f"the id `{one.claim.id}` is also that of {', '.join(others[:3])}{more}; give each an id of its own."
     claim = IdClaim(f"{one.claim.id}-{one.claim.content}", one.claim.content)
-    return _Read(claim, Entry("", own, error=_line(f"{own}: {reason}")))
+    return _Read(claim, Entry("", own, error=one_line(f"{own}: {reason}")))

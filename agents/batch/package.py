@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import GreenloopError, StorageFailed, UsageError
-from ..files import read_record
+from ..files import read_regular
 from ..records import Failure, Spec, UserModule, fingerprint
 from ..settings import Settings
 from ..storage.atomic import write_atomically
@@ -50,7 +50,7 @@ def check_package(directory: Path) -> None:
         return
     for name, digests in _manifest(directory).items():
         path = directory / name
-        if path.exists() and fingerprint(read_record(path, directory).decode("utf-8", "replace")) not in digests:
+        if path.exists() and fingerprint(read_regular(path, directory).decode("utf-8", "replace")) not in digests:
             raise UsageError(f"{path} was edited since; move it away, or choose another --package.")
 
 
@@ -180,7 +180,7 @@ def _failing(
 def _manifest(directory: Path) -> dict[str, list[str]]:
     """Return the fingerprints that each file of greenloop's may have. Raises UsageError."""
     try:
-        kept = json.loads(read_record(directory / MANIFEST, directory))["files"]
+        kept = json.loads(read_regular(directory / MANIFEST, directory))["files"]
         files = {str(name): [str(each) for each in digests] for name, digests in kept.items()}
         if any(Path(name).is_absolute() or ".." in Path(name).parts for name in files):
             raise ValueError("it leads out of the folder")

@@ -15,8 +15,9 @@ from typing import Annotated, BinaryIO
 from cyclopts import Parameter
 
 from ..errors import Interrupted, StorageFailed, UsageError
-from ..files import open_regular
+from ..files import lines_of, open_regular
 from ..settings import Count
+from ..syntax.clean_text import one_line
 from ..terminal.console import Console
 from .ending import document_alone
 from .verify import VerifyOptions
@@ -71,7 +72,7 @@ def verify_pairs(
                 to.write(json.dumps(line) + "\n")
                 to.flush()
                 kinds.add(verdict.kind)
-                count(f"{name}: {verdict.kind}")
+                count(f"{one_line(str(name))}: {verdict.kind}")
     except KeyboardInterrupt as stop:
         way = "run it again to go on" if out is not None else "with --out FILE it could be gone on with"
         raise Interrupted(f"Interrupted; {way}.") from stop
@@ -114,7 +115,7 @@ class Pairs:
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         ids: set[str | int] = set()
-        for number, line in enumerate(self.file, start=1):
+        for number, line in enumerate(lines_of(self.file), start=1):
             if not line.strip():
                 continue
             try:
@@ -157,15 +158,15 @@ def known_verdicts(out: Path) -> dict[Key, str]:
     known: dict[Key, str] = {}
     try:
         with os.fdopen(open_regular(out, flags=os.O_RDWR), "rb+") as file:
-            for line in file:
+            for line in lines_of(file):
                 if not line.endswith(b"\n"):
                     if not (line.startswith(_BEGIN) or _BEGIN.startswith(line)):
                         raise ValueError
                     file.truncate(file.tell() - len(line))
                     break
                 written = json.loads(line)
-                known[written["id"], written["digest"]] = written["verdict"]
-    except (ValueError, KeyError, TypeError) as fault:
+                known[written["id"], written["digest"]] = str(written["verdict"])
+    except (ValueError, KeyError, TypeError, RecursionError) as fault:
         raise UsageError(f"{out} holds other things than verdicts; give --out another file.") from fault
     except OSError as error:
         raise UsageError(f"{out} can't be read ({error.strerror}); give --out another file.") from error

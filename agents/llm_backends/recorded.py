@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ModelError, UsageError
-from ..files import contained, read_record
+from ..files import contained, read_regular
 from ..records import Message, Reply, Request, Usage
 from ..storage.atomic import write_atomically
 
@@ -113,7 +113,7 @@ class ReplyStore:
     def _read(self, path: Path, key: str) -> Reply | None:
         root = contained(self.directory)
         try:
-            document = json.loads(read_record(path, root))
+            document = json.loads(read_regular(path, root))
             if self.model_id not in (None, document["model"]):
                 raise ValueError("it is another model's")
             return _reply(document, key)

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from ..syntax.clean_text import clean, for_markdown, for_xml
+from ..syntax.clean_text import clean, for_markdown, for_xml, one_line
 from .records import BAD, REFUSED, Change, ProjectReport
 
 _MOST_ROWS = 50
@@ -29,7 +29,11 @@ def document(report: ProjectReport) -> dict[str, Any]:
 
 
 def sentences(report: ProjectReport) -> Iterator[str]:
-    """Yield what was found, a line each: faults first."""
+    """Yield what was found, a line each, whatever names and texts hold: faults first."""
+    return (clean(line).replace("\n", " ") for line in _sentences(report))
+
+
+def _sentences(report: ProjectReport) -> Iterator[str]:
     for found in report.tampering:
         yield f"{found.path}:{found.line}: {found.why}"
     for status in ("broken", "gone", "weaker", "expects otherwise", "shows nothing"):
@@ -41,7 +45,7 @@ def sentences(report: ProjectReport) -> Iterator[str]:
             yield f"{len(changes) - _MOST_OF_A_KIND} more tests: {status}: --json has them all"
     for test in report.tests:
         if test.status in BAD:
-            yield f"{test.id}: {test.status}: {clean(test.why)}"
+            yield f"{test.id}: {test.status}: {test.why}"
     others = [change for change in report.mutation.survivors if change.noticed_before is None]
     for survivor in others[:_MOST_SURVIVORS]:
         run = f"of {len(survivor.tests)} tests that run it none" if survivor.tests else "no test runs it, and none"
@@ -74,11 +78,11 @@ def shown(change: Change) -> str:
 
 def summary(report: ProjectReport) -> str:
     """Return the report as Markdown."""
-    lines = [f"## Tests of {report.root}: {'passed' if report.passed else 'failed'}", ""]
+    lines = [f"## Tests of {for_markdown(one_line(report.root))}: {'passed' if report.passed else 'failed'}", ""]
     lines += [f"{totals(report)}.", ""]
     if report.base is not None:
         lines += [*_table(report), ""]
-    found = [clean(" ".join(line.split())) for line in sentences(report)]
+    found = [one_line(line) for line in sentences(report)]
     lines += [f"- {for_markdown(line)}" for line in found[:_MOST_ROWS]]
     if len(found) > _MOST_ROWS:
         lines.append(f"- {len(found) - _MOST_ROWS} more in the JSON document")

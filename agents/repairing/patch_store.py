@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ..errors import UsageError
-from ..files import contained, read_record
+from ..files import contained, read_regular
 from ..healing.call_process import Callee
 from ..storage.atomic import PRIVATE, write_atomically
 
@@ -32,7 +32,7 @@ class KeptPatches:
 def read_kept(directory: Path, key: str) -> KeptPatches | None:
     """Return the patches of a key; None where there are none that can be read."""
     try:
-        data = read_record(directory / f"{key}.json", contained(directory))
+        data = read_regular(directory / f"{key}.json", contained(directory))
         texts = [str(text) for text in json.loads(data)["texts"]]
     except (OSError, UsageError, ValueError, LookupError, TypeError, RecursionError):
         return None

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..errors import UsageError
 from ..events import NAMES, SHOWN, Answered, Event, RunEnded, Streamed
-from ..files import LONGEST_RECORD, open_regular
+from ..files import LONGEST, open_regular
 from ..records import Request
 
 MOST_BYTES = 64_000
@@ -120,7 +120,7 @@ class EventLog:
 
 def _lines_in(file: int) -> tuple[int, int]:
     """Return how many whole lines an open file has, and where the last one ends. Raises OSError."""
-    if (size := os.fstat(file).st_size) > LONGEST_RECORD:
+    if (size := os.fstat(file).st_size) > LONGEST:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
     text = os.read(file, size)
     return text.count(b"\n"), text.rfind(b"\n") + 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..syntax.clean_text import clean
@@ -45,5 +46,7 @@ def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
     from pydantic import TypeAdapter
 
     if kind not in _ADAPTERS:
+        if is_dataclass(kind):  # what JSON can't hold is in no record, whatever the file says
+            kind.__pydantic_config__ = {"allow_inf_nan": False}  # type: ignore[attr-defined]
         _ADAPTERS[kind] = TypeAdapter(kind)
     return _ADAPTERS[kind]

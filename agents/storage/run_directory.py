@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
-from ..files import contained, read_record
+from ..files import contained, read_regular
 from ..records import RoundRecord, RunRecord, Test, fingerprint
 from ..records.heal import HealRecord
 from .atomic import PRIVATE, write_atomically
@@ -216,7 +216,7 @@ class RunDirectory:
         return contained(self.path / name, contained(self.path))
 
     def _bytes(self, name: str) -> bytes:
-        return read_record(self._place(name), contained(self.path))
+        return read_regular(self._place(name), contained(self.path))
 
 
 def _move(source: Path, target: Path) -> None:
@@ -299,7 +299,7 @@ def publish(run: RunDirectory, work_dir: Path) -> list[str]:
     """
     runs = _runs(work_dir)
     try:
-        stamps = json.loads(read_record(runs / "latest.json", runs))
+        stamps = json.loads(read_regular(runs / "latest.json", runs))
         stamps = stamps if isinstance(stamps, dict) else {}
     except (OSError, ValueError, RecursionError, UsageError):
         stamps = {}
@@ -336,7 +336,7 @@ def _is_finished(earlier: str, run: RunDirectory, runs: Path) -> bool:
 def _present(path: Path) -> str | None:
     """The text of a file that is about to be replaced; None for a link and for what is no file."""
     try:
-        return None if path.is_symlink() else read_record(path).decode("utf-8", "replace")
+        return None if path.is_symlink() else read_regular(path).decode("utf-8", "replace")
     except (OSError, UsageError):
         return None
 

@@ -18,6 +18,8 @@ _IGNORABLE = frozenset(
 ).union(range(0xFE00, 0xFE10), range(0xFFF0, 0xFFF9), range(0xE0000, 0xE1000))
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_COMMANDS = re.compile(r"^[ \t]*(?=::)|#(?=#(?:vso)?\[)", re.MULTILINE)
+"""GitHub's workflow commands, `::error` and `##[error]`, and those of Azure Pipelines."""
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~&@!:$^=]|^[-+]|(?<=\bwww)\.|(?:(?<=^\d)|(?<=^\d\d))[.)])")
 """Characters that GitHub's Markdown could read as more than text, also in bare links and mentions."""
 
@@ -43,6 +45,16 @@ def visible(text: str) -> str:
     what a person approves is what will run."""
     hidden = {ord(each): _escape(each) for each in set(text) if _is_hidden(each) or each == "\r"}
     return text.translate(hidden)
+
+
+def one_line(text: str) -> str:
+    """Clean `text`, and put it on one line."""
+    return " ".join(clean(text).split())
+
+
+def for_log(text: str) -> str:
+    """Break what a CI system would run as a command of its own in a cleaned text, by a backslash."""
+    return _COMMANDS.sub(r"\g<0>\\", text)
 
 
 def for_xml(text: str) -> str:

@@ -27,7 +27,8 @@ _one_at_a_time = threading.Lock()
 def parse(text: str) -> ast.Module:
     """Parse `text`, without the warnings that Python prints for odd literals; from any thread.
 
-    Raises ValueError with a reason and a line number for text that isn't Python or nests too deeply.
+    Raises ValueError with a reason and a line number for text that isn't Python, nests too deeply or has a number
+    that can't be written out: whatever goes through the tree comes to its end.
     """
     tree = _tree(text, "exec")
     assert isinstance(tree, ast.Module)
@@ -43,9 +44,37 @@ def parse_expression(text: str) -> ast.expr:
 
 def _tree(text: str, mode: Literal["exec", "eval"]) -> ast.AST:
     with _parser():
-        return ast.parse(text.removeprefix("\ufeff"), _NO_FILE, mode)
+        tree: ast.AST = ast.parse(text.removeprefix("\ufeff"), _NO_FILE, mode)
+    _check_bounds(tree)
+    return tree
 
 
+def _check_bounds(tree: ast.AST) -> None:
+    """Raise ValueError for a tree that `ast.unparse` or `copy.deepcopy` can't go through, or a number that `repr`
+    refuses."""
+    level = [tree]
+    for _ in range(_DEEPEST):
+        below: list[ast.AST] = []
+        for node in level:
+            for value in vars(node).values():
+                if isinstance(value, list):
+                    below += [each for each in value if isinstance(each, ast.AST)]
+                elif isinstance(value, ast.AST):
+                    below.append(value)
+                elif isinstance(value, int) and value.bit_length() > _MOST_BITS:
+                    raise ValueError(
+                        f"line {getattr(node, 'lineno', 1)}: the number is too long to be written out"
+                    )
+        if not below:
+            return
+        level = below
+    raise ValueError("the code nests too deeply to be read")
+
+
+_DEEPEST = 200
+"""Levels of a tree: `copy.deepcopy` takes four calls for each, of the 1,000 that Python allows."""
+_MOST_BITS = 14_000
+"""4,300 digits, the most that Python writes by default, have 14,284."""
 _NO_FILE = ""
 """The parser opens the file that a faulty text is said to be from, `<unknown>` by default, to quote its line."""
 

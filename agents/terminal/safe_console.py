@@ -9,11 +9,13 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from ..syntax.clean_text import clean
+from ..settings import in_ci
+from ..syntax.clean_text import clean, for_log
 
 
 class SafeConsole(Console):
-    """Cleans every piece of text that is about to be printed, whatever drew it; interprets no markup in it."""
+    """Cleans every piece of text that is about to be printed, whatever drew it; interprets no markup in it, and in
+    CI lets none of it be a command of the log."""
 
     def __init__(self, file: TextIO, *, color: bool) -> None:
         super().__init__(
@@ -27,8 +29,13 @@ class SafeConsole(Console):
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Yield the pieces of `renderable`; those that rich itself controls the terminal with stay as they are."""
+        begins = ""  # a line, unless a piece before has begun it
         for text, style, control in super().render(renderable, options):
-            yield Segment(text if control else clean(text), style, control)
+            shown = text if control else clean(text)
+            if not control and in_ci():
+                shown = for_log(begins + shown)[len(begins) :]
+                begins = "" if shown.endswith("\n") else "_"
+            yield Segment(shown, style, control)
 
 
 def source_text(source: str, language: str = "python") -> Text:

@@ -8,6 +8,7 @@ not bring one of its own may do nothing.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import os
 import socket
@@ -30,7 +31,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..batch.reports.page import part, policy, report_policy, template
 from ..errors import GreenloopError, UsageError
-from ..files import open_regular, read_regular
+from ..files import lines_of, open_regular, read_regular
 from ..jobs import Job, Jobs
 from ..records.approvals import ANSWERS, Decision
 from .session import Sessions, report_key
@@ -307,8 +308,7 @@ def _lines_from(path: Path, place: int) -> tuple[list[str], int]:
         with os.fdopen(open_regular(path, path.parent), "rb") as file:
             file.seek(place)
             lines = []
-            for _ in range(MOST_LINES):
-                line = file.readline()
+            for line in itertools.islice(lines_of(file), MOST_LINES):
                 if not line.endswith(b"\n"):
                     break
                 place += len(line)

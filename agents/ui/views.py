@@ -108,7 +108,7 @@ def difference(one: RunDirectory, other: RunDirectory) -> str:
 
 def calls_document(jobs: Jobs, name: str) -> Json:
     """The recorded calls of a run, the last ones in full, oldest first. Raises UsageError."""
-    paths = sorted(jobs.directory(name).replies.glob("*/*.json"), key=lambda path: path.stat().st_mtime)
+    paths = sorted(jobs.directory(name).replies.glob("*/*.json"), key=lambda path: path.lstat().st_mtime)
     return {"calls": [call for path in paths[-MOST_CALLS:] if (call := _call(path)) is not None]}
 
 
@@ -123,8 +123,8 @@ def _call(path: Path) -> Json | None:
             ),
             "reply": clean(reply["text"]),
         }
-    except (GreenloopError, OSError, ValueError, KeyError, TypeError):
-        return None  # it is being written
+    except (GreenloopError, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None  # it is being written, or somebody else's
 
 
 def _proposal(job: Job | None) -> Json | None:

@@ -11,7 +11,6 @@ import hashlib
 import os
 import posixpath
 import re
-import shutil
 import stat
 import subprocess
 import tempfile
@@ -23,7 +22,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ..errors import UsageError
-from ..files import contained, read_regular
+from ..files import absolute_path, contained, program, read_regular
 
 _SECONDS = 20
 _MOST_OUTPUT = 256 << 20
@@ -36,6 +35,8 @@ _REFERENCE = re.compile(r"[A-Z_]+|refs(/(?!\.)[^/\x00-\x20~^:?*\[\\\x7f]+)+")
 _PLACES = ("{}", "refs/{}", "refs/tags/{}", "refs/heads/{}", "refs/remotes/{}", "refs/remotes/{}/HEAD")
 """Where git looks for the reference of a short name."""
 _FILE = re.compile(rb"(\d+) blob ([0-9a-f]+)\t([^\0]+)\0")
+_OUTSIDE = {b"", b".", b".."}
+"""Parts of a path that git itself never writes."""
 _ENTRY = re.compile(
     rb"\d+ ([0-9a-f]+) (\d)\t([^\0]+)\0(?:  ctime.*\n  mtime: (\d+):(\d+)\n  dev.*\n  uid.*\n  size: (\d+).*\n)?"
 )
@@ -55,17 +56,17 @@ def git_root(folder: Path) -> Path | None:
     """Return the work tree that `folder` is in, None where there is none or no git. Raises UsageError where `.git`
     leads to another repository."""
     found = _found(folder.resolve())
-    return found[0] if found and _program() else None
+    return found[0] if found and program("git") else None
 
 
 @contextmanager
 def open_repository(folder: Path) -> Iterator[Repository]:
     """Open the repository that `folder` is in. Raises UsageError."""
-    found, program = _found(folder.resolve()), _program()
-    if found is None or program is None:
+    found, git = _found(folder.resolve()), program("git")
+    if found is None or git is None:
         raise UsageError(f"{folder} is in no git repository, or git is not installed.")
     with tempfile.TemporaryDirectory(prefix="greenloop-git-") as own:
-        yield Repository(folder.resolve(), *found, Path(own), program)
+        yield Repository(folder.resolve(), *found, Path(own), Path(git))
 
 
 def uncommitted(path: Path) -> bool:
@@ -141,7 +142,7 @@ class Repository:
         found: dict[str, str] = {}
         links: dict[str, str] = {}
         for mode, blob, path in _FILE.findall(listed):
-            if not {b"", b".", b".."} & set(path.split(b"/")):
+            if not _OUTSIDE & set(path.split(b"/")):
                 kind = {stat.S_IFREG: found, stat.S_IFLNK: links}.get(stat.S_IFMT(int(mode, 8)), {})
                 kind[os.fsdecode(path).removeprefix(self._below)] = blob.decode()
         texts = self.blobs(links.values())
@@ -193,7 +194,7 @@ class Repository:
                 blob.decode() if stage == b"0" else "", *(int(each or 0) for each in noted)
             )
             for blob, stage, path, *noted in _ENTRY.findall(listed)
-            if (name := os.fsdecode(path)).startswith(self._below)
+            if (name := os.fsdecode(path)).startswith(self._below) and not _OUTSIDE & set(path.split(b"/"))
         }
 
     def is_unchanged(self, path: str, blob: str, data: bytes) -> bool:
@@ -257,7 +258,7 @@ class Repository:
         needs_objects = command not in ("check-ignore", "ls-files")
         environment = {
             **{name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ},  # Windows needs it
-            "PATH": os.pathsep.join(_absolute_path()),
+            "PATH": os.pathsep.join(absolute_path()),
             "GIT_DIR": str(self._git),
             "GIT_WORK_TREE": str(self._tree),
             "GIT_OBJECT_DIRECTORY": str(self._objects if needs_objects else self._git / "objects"),
@@ -332,13 +333,3 @@ def _is_ours(directory: Path, folder: Path) -> bool:
     if not hasattr(os, "getuid"):
         return True
     return directory.stat().st_uid in (os.getuid(), folder.stat().st_uid)
-
-
-def _absolute_path() -> list[str]:
-    """Return the absolute entries of PATH: others depend on the folder that one is in."""
-    return [entry for entry in os.environ.get("PATH", "").split(os.pathsep) if Path(entry).is_absolute()]
-
-
-def _program() -> Path | None:
-    found = (shutil.which(str(Path(entry, "git"))) for entry in _absolute_path())
-    return next((Path(each) for each in found if each is not None), None)

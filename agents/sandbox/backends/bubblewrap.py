@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import resource
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
 from ...errors import SandboxUnavailable
+from ...files import program as find_program
 from ..host.command import Command
 from ..host.descriptors import readable
 from ..host.disk import ScratchMeter
@@ -43,7 +43,7 @@ class Bubblewrap(Sandbox):
     def __init__(self, program: str | None = None, interpreter: Interpreter | None = None) -> None:
         """`program` is the path of bwrap, looked for where not given; `interpreter` runs the jobs (None: the one
         that runs this). Raises SandboxUnavailable without bwrap."""
-        program = program or shutil.which("bwrap")
+        program = program or find_program("bwrap")
         if program is None:
             raise SandboxUnavailable(
                 "bubblewrap is not installed; install it (Debian, Ubuntu: apt install bubblewrap)."

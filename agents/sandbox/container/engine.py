@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import SandboxUnavailable
+from ...files import program as find_program
 from ..packages import required
 
 ENGINES = ("podman", "docker")
@@ -70,7 +70,7 @@ def find_engine(
         raise SandboxUnavailable(f"GREENLOOP_CONTAINER is {chosen!r}; set it to podman or docker.")
     reasons: list[str] = []
     for name in [chosen] if chosen else ENGINES:
-        program = _path(name)
+        program = find_program(name)
         if program is None:
             continue
         engine = Engine(name, program)
@@ -100,12 +100,6 @@ def build_image(packages: Sequence[str] = ()) -> str:
     if subprocess.run(command, check=False).returncode != 0:
         raise SandboxUnavailable(f"{engine.name} can't build the image; its own words are above.")
     return name
-
-
-def _path(name: str) -> str | None:
-    """Return where a program is; none in the working directory, where Windows looks first."""
-    found = shutil.which(name)
-    return found if found and Path(found).resolve().parent != Path.cwd() else None
 
 
 def _refusal(engine: Engine, image: str | None) -> str | None:
