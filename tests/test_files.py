@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
-from agents.errors import UsageError
-from agents.files import contained, open_regular, read_regular
+from agents.errors import SandboxUnavailable, UsageError
+from agents.files import contained, lines_of, open_regular, program, read_regular
+from agents.sandbox.backends.bubblewrap import Bubblewrap
 
 
 @pytest.fixture
@@ -79,3 +81,31 @@ def test_a_new_file_is_the_users_alone(folder: Path) -> None:
     os.close(open_regular(Path("new"), flags=os.O_RDWR | os.O_CREAT))
     assert (folder / "new").stat().st_mode & 0o077 == 0
     assert contained(Path("missing")) == folder.resolve() / "missing"
+
+
+def test_a_file_or_a_line_without_end_is_not_read_whole(folder: Path) -> None:
+    with (folder / "a").open("wb") as file:
+        file.write(b"one\n")
+        file.truncate(1 << 36)  # takes no room on the disk
+    assert read_regular(Path("a"), most=3) == b"one"
+    with pytest.raises(UsageError, match="longer than 64 MiB"):
+        read_regular(Path("a"))
+    with (folder / "a").open("rb") as file:
+        lines = lines_of(file)
+        assert next(lines) == b"one\n"
+        with pytest.raises(UsageError, match="longer than 64 MiB"):
+            next(lines)
+
+
+def test_a_program_is_looked_for_by_absolute_paths_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for place in (folder, folder / "bin", folder.parent):
+        place.mkdir(exist_ok=True)
+        (place / "bwrap").write_text("#!/bin/sh\n")
+        (place / "bwrap").chmod(0o755)
+    monkeypatch.setenv("PATH", f".:bin::{folder.parent}")
+    assert shutil.which("bwrap") == "./bwrap"  # what any other search finds
+    assert program("bwrap") == str(folder.parent / "bwrap")
+    monkeypatch.setenv("PATH", ".:bin:")
+    assert program("bwrap") is None
+    with pytest.raises(SandboxUnavailable, match="bubblewrap is not installed"):
+        Bubblewrap()

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 
 from .. import __version__
@@ -143,16 +142,19 @@ def run_spec(
         if resumed is not None and (result := _known_result(request, record, resumed, emit)) is not None:
             return result
         run = _begin_attempt(resumed) if resumed else run_directory.create(request.settings.work_dir, record)
-        run.write(record)
-        if request.fork is not None:
-            request.fork.keep_in(run)
         recorder = RunRecorder(run, record, request.settings, request.budget(), emit)
-        recorder.begin(record.models["code_writer"], record.model_reason, sandbox.name)
-        for module in request.spec.modules:
-            if module.left_out:
-                recorder.emit(Note(_left_out(module)))
         approvals = Approvals(approve, request.settings, run, recorder.budget, cancellation)
-        work = partial(_run_loop, request, resources, recorder, verifier, cancellation, approvals)
+
+        def work() -> None:
+            run.write(record)
+            if request.fork is not None:
+                request.fork.keep_in(run)
+            recorder.begin(record.models["code_writer"], record.model_reason, sandbox.name)
+            for module in request.spec.modules:
+                if module.left_out:
+                    recorder.emit(Note(_left_out(module)))
+            _run_loop(request, resources, recorder, verifier, cancellation, approvals)
+
         return recorder.finish(work, raised)
 
 

@@ -126,3 +126,27 @@ def test_interrupted_it_leaves_whole_lines_and_goes_on(tmp_path: Path) -> None:
     assert ended.returncode == 0, ended.stderr
     assert out.read_text().startswith(left)
     assert verdicts(out.read_text()) == [(number, "passed") for number in range(8)]
+
+
+@pytest.mark.parametrize(
+    "text", ["0x" + "f" * 5000, "+".join("1" * 900), "f" + "()" * 700], ids=["long", "deep", "calls"]
+)
+def test_a_pair_that_no_walk_comes_through_is_refused_and_the_next_is_verified(tmp_path: Path, text: str) -> None:
+    tests = TESTS + f"\n\ndef test_g() -> None:\n    assert f({text}) == 4\n"
+    bad = json.dumps({"id": "::error::bad\n::x", "code": RIGHT, "tests": tests}) + "\n"
+    (tmp_path / "pairs.jsonl").write_text(bad + line("good"))
+    ended = greenloop(tmp_path, "verify-pairs", "pairs.jsonl", extra={"CI": "true"})
+    assert [verdict for _, verdict in verdicts(ended.stdout)] == ["refused", "passed"]
+    assert not [each for each in ended.stderr.splitlines() if each.lstrip().startswith("::")]
+
+
+def test_a_line_without_end_is_a_sentence(tmp_path: Path) -> None:
+    with (tmp_path / "pairs.jsonl").open("w") as file:
+        file.write(line("a"))
+        file.truncate(1 << 36)  # takes no room on the disk
+    ended = greenloop(tmp_path, "verify-pairs", "pairs.jsonl")
+    assert ended.returncode == 2
+    assert "A line is longer than 64 MiB" in ended.stderr
+    (tmp_path / "deep.out").write_text('{"id": ' + "[" * 100_000 + "\n")
+    ended = greenloop(tmp_path, "verify-pairs", "pairs.jsonl", "--out", "deep.out")
+    assert "holds other things than verdicts" in ended.stderr

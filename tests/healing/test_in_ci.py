@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from markdown_it import MarkdownIt
 
 from ..support.commands import ROOT, environment
 from ..support.heals import Heals
@@ -99,3 +100,57 @@ def test_the_hook_runs_pytest_and_changes_nothing() -> None:
     hook = next(hook for hook in HOOKS if hook["id"] == "greenloop-heal")
     assert hook["entry"] == "python -m pytest --heal"
     assert set(hook["stages"]) == {"pre-push", "manual"}
+
+
+def fenced_off(text: str) -> list[str]:
+    """The lines of Markdown that are in no code block."""
+    return [token.content for token in MarkdownIt().parse(text) if token.type in ("inline", "html_block")]
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash is here")
+def test_no_text_of_a_heal_leaves_its_fence_in_the_summary(tmp_path: Path) -> None:
+    hostile = "+ ````\n+```\n````\n<img src=x>\n**bold**"
+    result = {"outcome": "unhealed", "grade": "contested", "error": None, "why": hostile, "question": hostile}
+    command = tmp_path / "greenloop"
+    (tmp_path / "result.json").write_text(json.dumps({**result, "diff": hostile}))
+    command.write_text(f"#!/bin/sh\ncat '{tmp_path}/result.json'\n")
+    command.chmod(0o755)
+    extra = {
+        "PATH": f"{tmp_path}:{Path(sys.executable).parent}:/usr/bin:/bin",
+        "RUNNER_TEMP": str(tmp_path),
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+    }
+    step = ACTION["runs"]["steps"][0]["run"]
+    subprocess.run(["bash", "-c", step], cwd=tmp_path, env=environment(tmp_path, extra), check=True)
+    summary = (tmp_path / "summary.md").read_text()
+    assert summary.count("<img src=x>") == 3
+    assert fenced_off(summary) == ["greenloop heal: unhealed, contested"]
+    assert fenced_off(f"````diff\n{hostile}````")  # a fence of fixed length
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash is here")
+def test_the_name_of_a_file_in_a_pull_request_is_no_option(tmp_path: Path) -> None:
+    verify = yaml.safe_load((ROOT / ".github/actions/verify/action.yml").read_text(encoding="utf-8"))
+    (step,) = (each for each in verify["runs"]["steps"] if each.get("name") == "Build the specs that differ")
+    command = tmp_path / "bin" / "greenloop"
+    command.parent.mkdir()
+    command.write_text('#!/bin/sh\nprintf "%s\\n" "$@" > "$RUNNER_TEMP/given"\n')
+    command.chmod(0o755)
+    own = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    for arguments in (("init", "--quiet"), (*own, "commit", "--quiet", "--allow-empty", "--message", "one")):
+        subprocess.run(["git", *arguments], cwd=tmp_path, check=True)
+    for name in ("--sandbox=none", "a.md"):
+        (tmp_path / name).touch()
+    subprocess.run(["git", "add", "--", "--sandbox=none", "a.md"], cwd=tmp_path, check=True)
+    extra = {
+        "PATH": f"{command.parent}:/usr/bin:/bin",
+        "RUNNER_TEMP": str(tmp_path),
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+        **{"SPECS": ".", "BASE": "HEAD", "CACHE": "replies"},
+    }
+    for text, bare in (
+        (step["run"], False),
+        (step["run"].replace("/#/./", ""), True),
+    ):  # the second is the control
+        subprocess.run(["bash", "-c", text], cwd=tmp_path, env=environment(tmp_path, extra), capture_output=True)
+        assert ("--sandbox=none" in (tmp_path / "given").read_text().splitlines()) is bare

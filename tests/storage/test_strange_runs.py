@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from collections.abc import Callable
 from dataclasses import replace
@@ -151,6 +152,9 @@ def test_hostile_runs_break_no_list_and_no_other_run(run: RunDirectory, secret: 
         "30000105-none": lambda path: path.write_text(dumped(replace(record("30000105-none"), models={}))),
         "30000106-heal": lambda path: path.write_text('{"kind": "heal"}'),
         "30000107-bytes": lambda path: path.write_bytes(b"\xff\xfe\x00"),
+        "30000109-float": lambda path: path.write_text(
+            re.sub(r'"seconds": ?[^,]*', '"seconds": 1e400', dumped(record("30000109-float")), count=1)
+        ),
     }
     for name, put_there in hostile.items():
         (run.path.parent / name).mkdir()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import gc
 import os
 import subprocess
@@ -56,6 +57,30 @@ def test_an_expression_is_parsed_as_one() -> None:
 @pytest.mark.parametrize("text", ["x = 1", "f(", "(" * 500 + ")" * 500])
 def test_what_is_no_expression_is_told_with_its_reason(text: str) -> None:
     with pytest.raises(ValueError, match=r"line 1: |nests too deeply"):
+        parse_expression(text)
+
+
+@pytest.mark.parametrize(
+    ("begin", "end"), [("1+", "1"), ("x", "[0]"), ("f", "()"), ("x", ".a"), ("-", "1"), ("if x: y\nel", "")]
+)
+def test_a_tree_that_no_walk_comes_through_is_refused(begin: str, end: str) -> None:
+    for count in (150, 250, 900):
+        text = (
+            begin * count + end if begin[-1] in "+-" else begin + end * count if end else f"{begin * count}se: y"
+        )
+        if count == 150:
+            copy.deepcopy(parse(text))
+            assert ast.unparse(parse(text))
+        else:
+            with pytest.raises(ValueError, match="nests too deeply"):
+                parse(text)
+
+
+@pytest.mark.parametrize("text", ["0x" + "f" * 5000, "-0o" + "7" * 6000, "[{1: 0b" + "1" * 20_000 + "}]"])
+def test_a_number_that_cannot_be_written_out_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="digits"):
+        ast.unparse(ast.parse(text))  # what any walk would end in
+    with pytest.raises(ValueError, match="line 1: the number is too long"):
         parse_expression(text)
 
 

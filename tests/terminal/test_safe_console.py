@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -93,3 +94,14 @@ def test_an_error_that_quotes_a_name_is_text(tmp_path: Path) -> None:
     ended = greenloop(tmp_path, "show", HOSTILE)
     assert ended.returncode == 2
     assert not [each for each in ("\x1b", "\x9b", "\u202e") if each in ended.stderr]
+
+
+def test_in_ci_no_text_is_a_command_of_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = Text("::error::a\n  ::stop-commands::b\na ##[add-mask]c ##vso[task]d") + Text("e\n") + Text("f::g")
+    for ci, kept in (("", True), ("true", False)):
+        monkeypatch.setenv("CI", ci)
+        shown = io.StringIO()
+        SafeConsole(shown, color=False).print(text)
+        commands = re.findall(r"^[ \t]*::|##(?:vso)?\[", shown.getvalue(), re.MULTILINE)
+        assert bool(commands) is kept
+        assert shown.getvalue().endswith("e\nf::g\n")

@@ -408,6 +408,25 @@ def test_requests_that_do_not_come_from_the_page_are_refused(tmp_path: Path, pro
             http.client.HTTPConnection(_other_address(), server.port, timeout=3).connect()
 
 
+def test_strange_replies_of_a_run_are_left_out_and_hide_no_other(tmp_path: Path, provider: Provider) -> None:
+    greenloop(tmp_path, SPEC, "--model", f"recorded:{tmp_path}/none")
+    (run,) = (tmp_path / "work_dir/runs").glob("2*")
+    folder = run / "replies" / "m"
+    folder.mkdir(parents=True)
+    request = {"role": "code_writer", "purpose": "draft", "messages": [{"role": "user", "content": "Write it."}]}
+    for name, document in {
+        "good": json.dumps({"request": request, "reply": {"text": "Written."}}),
+        "deep": "[" * 100_000,
+        "number": json.dumps({"request": request, "reply": {"text": 5}}),
+        "none": json.dumps({"request": {**request, "messages": [{"role": "user", "content": None}]}, "reply": {}}),
+    }.items():
+        (folder / f"{name}.json").write_text(document)
+    (folder / "link.json").symlink_to("nowhere")
+    with served(tmp_path, provider) as server:
+        status, answer = server.ask("GET", f"/api/runs/{run.name}/calls")
+    assert (status, [call["reply"] for call in answer["calls"]]) == (200, ["Written."])
+
+
 def _other_address() -> str:
     """An address of this machine that is loopback too, and not 127.0.0.1."""
     return "127.0.0.2"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pty
 import shutil
+import struct
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -552,3 +554,28 @@ def test_before_the_first_commit_and_in_a_merge_files_are_not_committed(strange:
     assert uncommitted(strange.folder / "s.py")
     assert not uncommitted(strange.folder / "test_s.py")
     assert "s.py" in read_tree(strange.folder, [], {}).files
+
+
+def index_of(*paths: str) -> bytes:
+    """An index, version 2 of git's format, of empty files."""
+    written = b"DIRC" + struct.pack(">II", 2, len(paths))
+    for path in sorted(map(str.encode, paths)):
+        blob = bytes.fromhex("e69de29bb2d1d6434b8b29ae775ad8c2e48c5391")
+        entry = struct.pack(">10I20sH", 0, 0, 0, 0, 0, 0, 0o100644, 0, 0, 0, blob, len(path)) + path
+        written += entry + b"\0" * (8 - len(entry) % 8)
+    return written + hashlib.sha1(written).digest()
+
+
+def test_an_index_that_names_what_lies_outside_leads_nowhere(tmp_path: Path) -> None:
+    folder = tmp_path / "own"
+    (folder / "lib").mkdir(parents=True)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "secret.json").write_text("{}")
+    git(folder, "init", "--quiet")
+    outside = ("../other/__init__.py", "lib/../../other/__init__.py", "/etc/passwd")
+    (folder / ".git" / "index").write_bytes(index_of("lib/__init__.py", *outside))
+    assert "../other/__init__.py" in git(folder, "ls-files", "--cached", "--full-name"), "git refuses it itself"
+    with open_repository(folder) as repository:
+        assert {*repository.index} == {"lib/__init__.py"}
+    tree = read_tree(folder, [], {})
+    assert not [path for path in (*tree.files, *tree.left_out) if "other" in path or "etc" in path]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from ...support.commands import QUICKSORT, REPLAYS, ROOT, environment
 from .orphans import linux_only
 from .provider import provider_process
 from .sittings import Sittings
@@ -98,3 +101,18 @@ def test_a_batch_on_a_full_disk_says_so_and_goes_on_where_there_is_room(tmp_path
         assert again.returncode == 1, again.stdout + again.stderr  # the tasks called `slip` are contested
         shutil.copytree(disk.seen, batch.out, dirs_exist_ok=True)
         batch.require_all_as_expected()
+
+
+@linux_only
+@pytest.mark.skipif(not (shutil.which("unshare") and shutil.which("nsenter")), reason="needs util-linux")
+@pytest.mark.parametrize("room", [4096, 8192, 12288])
+def test_a_run_whose_beginning_fills_the_disk_ends_in_a_sentence(tmp_path: Path, room: int) -> None:
+    with small_disk(tmp_path / "out") as disk:
+        disk.leave(room)
+        model = ("--model", f"recorded:{REPLAYS}", "--work-dir", str(disk.path))
+        command = [*disk.command(), sys.executable, str(ROOT / "main.py"), QUICKSORT, *model, "--json"]
+        ended = subprocess.run(command, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True)
+    assert "Traceback" not in ended.stderr, ended.stderr
+    error = json.loads(ended.stdout)["error"]["message"] if ended.stdout else ended.stderr
+    assert "No space left on device" in error
+    assert ended.returncode != 0
