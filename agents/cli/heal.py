@@ -89,7 +89,7 @@ def heal(
     expect_file
         PATH that it writes, PATH:nonempty, :json, :rows>=N or :columns=a,b.
     seconds
-        Wall time of one run.
+        Wall time of one run; of tests each has it, and all together six times as much.
     apply_force
         As --apply, also into files with changes that are not committed.
     ask

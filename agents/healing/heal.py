@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 from ..errors import ReplyError
@@ -130,7 +131,7 @@ def _reproduce(case: Case, *, anyway: bool) -> tuple[HealResult | None, Observat
     first = case.observe({}, seed=0)
     if first.environment is not None and not anyway:
         return HealResult(outcome="environment", why=first.environment, symptom=first.symptom), first
-    others = [case.observe({}, seed=seed) for seed in range(1, COLD_RUNS)]
+    others = _cold_runs(case, {})
     ways = [_way(each.symptom) for each in (first, *others)]
     if len(set(ways)) > 1:
         shown = " / ".join(dict.fromkeys(way[0] if way else "no failure" for way in ways))
@@ -140,6 +141,12 @@ def _reproduce(case: Case, *, anyway: bool) -> tuple[HealResult | None, Observat
     if first.symptom is None:
         return HealResult(outcome="healthy", exit_code=0, why="It does not fail."), first
     return None, first
+
+
+def _cold_runs(case: Case, changed: Mapping[str, str]) -> list[Observation]:
+    """Run the case by the other seeds, side by side."""
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(lambda seed: case.observe(changed, seed=seed), range(1, COLD_RUNS)))
 
 
 def _way(symptom: Symptom | None) -> tuple[str, ...] | None:
@@ -221,13 +228,10 @@ def _confirm(search: _Search) -> None:
     while (leader := search.ruling.leader) is not None:
         index = next(number for number, trial in enumerate(search.trials) if trial.patch.id == leader)
         trial = search.trials[index]
-        for seed in range(1, COLD_RUNS):
-            again = search.case.observe(trial.patch.files, seed=seed)
-            if not again.healed:
-                search.trials[index] = replace(trial, observation=again)
-                break
-        else:
+        failed = [again for again in _cold_runs(search.case, trial.patch.files) if not again.healed]
+        if not failed:
             return
+        search.trials[index] = replace(trial, observation=failed[0])
 
 
 def _earlier(search: _Search, place: Place) -> Sequence[Earlier]:

@@ -16,7 +16,7 @@ from ..repository.suite import Suite, SuiteJob, SuiteRun, TestRun
 from ..repository.suites import run_whole
 from ..syntax.encoding import decoded, encoded
 from ..syntax.source import parse, source_of
-from ..syntax.units import named
+from ..syntax.units import changed_bodies, named
 from .case import TreeCase
 from .environment import environment_fault
 from .expectations import failing_calls
@@ -25,6 +25,8 @@ from .script_run import Invocation
 _MOST_DETAIL = 600
 _MOST_SOURCE = 2000
 _MOST_ITEMS = 50
+_TESTS_AT_THEIR_MOST = 6
+"""A suite has the time for as many tests that take all of theirs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,12 +43,12 @@ class TestsCase(TreeCase):
 
     def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
         """Run the failing tests once on `changed` files."""
-        return self.own(self._tested(changed, 0, self.wanted, calls=True).calls)
+        return self.own(self._tested(changed, 0, self._failing(self._before), calls=True).calls)
 
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> tuple[Answer | None, ...]:
         """Call them on `changed` files; where none can be imported so, after the failing tests."""
         alone = self.run(Invocation("", asked=tuple(calls)), changed, 0).answers
-        return alone if any(alone) else self._tested(changed, 0, self.wanted, calls).answers
+        return alone if any(alone) else self._tested(changed, 0, self._failing(self._before), calls).answers
 
     @property
     def task(self) -> str:
@@ -54,68 +56,94 @@ class TestsCase(TreeCase):
         return f"Tests of {', '.join(self.texts)} fail. The code has to pass them; the tests are right."
 
     def observe(self, changed: Mapping[str, str], *, seed: int = 0) -> Observation:
-        """Run the whole suite once."""
-        before = self._before(seed)
-        run = self._whole(changed, seed) if changed else before
+        """Run the tests: on changed files those that reach a change, by another seed all; else those that fail."""
+        before = self._before
+        some: Sequence[str] = ()
+        if seed and not changed:
+            some = self._failing(before)
+        elif changed and not seed and not self.arguments:
+            some = self._reached(changed)
+        run = self._tested(changed, seed, some, self._expected) if changed or seed else before
         if run.ended != "ended":
-            late = f"the tests did not end within {self.limits.wall_seconds:g} s (--seconds)"
+            late = f"The tests did not end within {self._seconds:g} s"
             ended = late if run.ended == "over" else f"pytest did not come to its end ({run.ended})"
-            return Observation(Symptom("limit", ended, run.output[-_MOST_SOURCE:]))
-        now = {name: run.tests.get(name, _MISSING) for name in before.tests}
-        lost = [name for name, test in now.items() if test.outcome != "passed"]
-        failing = {name: now[name] for name in self._failing(before) if now[name].outcome != "passed"}
-        broken = tuple(f"{name} passed before" for name in lost if before.tests[name].outcome == "passed")
+            way = None if changed else f"{ended}; give them more by --seconds, or name fewer by --tests."
+            return Observation(Symptom("limit", ended, run.output[-_MOST_SOURCE:]), environment=way)
+        now = {name: run.tests.get(name, _MISSING) for name in some or before.tests}
+        names = self._failing(before if changed else run)
+        failing = {name: now[name] for name in names if name in now and now[name].outcome != "passed"}
+        lost = [name for name, test in now.items() if test.outcome != "passed" == before.tests[name].outcome]
+        if seed and lost:  # by this seed it may fail without the change, too
+            lost = [name for name, test in self._tested({}, seed, lost).tests.items() if test.outcome == "passed"]
         errors = [error for test in failing.values() for error in test.errors]
         fault = environment_fault(errors, self.tree, self.sandbox.interpreter, has_stdin=True)
-        unknown = [ref for ref in self.wanted if not any(_begins(name, ref) for name in run.tests)]
+        unknown = [ref for ref in self.wanted if not any(_begins(name, ref) for name in before.tests)]
         if unknown and not changed:
             fault = f"There is no test {unknown[0]} in the project; name tests that pytest finds there."
+        ended_so = {name: test.outcome for name, test in {**before.tests, **now, **run.tests}.items()}
         return Observation(
             self._symptom(failing, failing_calls(self.expected_calls, run.answers)),
-            broken,
+            tuple(f"{name} passed before" for name in lost),
             fault,
-            behavior=json.dumps(sorted((name, test.outcome) for name, test in run.tests.items())),
-            reached={} if changed else self._suspicion(run),
+            behavior=json.dumps(sorted(ended_so.items())),
+            reached={} if changed or seed else self._suspicion(run),
             calls=self.own(run.calls),
             left_out=self.own(run.left_out),
         )
 
+    @property
+    def _seconds(self) -> float:
+        """Of all tests."""
+        return _TESTS_AT_THEIR_MOST * self.limits.wall_seconds
+
+    @property
+    def _expected(self) -> list[Call]:
+        return [each.call for each in self.expected_calls]
+
     @cached_property
-    def _befores(self) -> dict[int, SuiteRun]:
-        """Runs of the whole suite on the files as they are, by their seeds."""
-        return {}
+    def _before(self) -> SuiteRun:
+        """The run of the whole suite on the files as they are."""
+        return self._tested({}, 0, (), self._expected, calls=True)
 
-    def _before(self, seed: int) -> SuiteRun:
-        if seed not in self._befores:
-            self._befores[seed] = self._whole({}, seed)
-        return self._befores[seed]
+    def _reached(self, changed: Mapping[str, str]) -> list[str]:
+        """The tests that call a function whose body is changed, and those that fail; none (for all) where anything
+        else is changed."""
+        lines: dict[str, list[range]] = {}
+        for path, text in changed.items():
+            found = changed_bodies(self.texts[path], text)
+            if found is None:
+                return []
+            lines[path] = found
+        failing = {*self._failing(self._before)}
 
-    def _whole(self, changed: Mapping[str, str], seed: int) -> SuiteRun:
-        asked = [each.call for each in self.expected_calls]
-        return self._tested(changed, seed, self.arguments, asked, calls=not changed and seed == 0)
+        def reaches(test: TestRun) -> bool:
+            places = (name.rpartition("::") for name in test.called)
+            return any(int(line) in each for path, _, line in places for each in lines.get(path, ()))
+
+        return [name for name, test in self._before.tests.items() if name in failing or reaches(test)]
 
     def _tested(
         self,
         changed: Mapping[str, str],
         seed: int,
-        arguments: Sequence[str],
+        tests: Sequence[str],
         asked: Sequence[Call] = (),
         *,
         calls: bool = False,
     ) -> SuiteRun:
-        """Run the tests that pytest's `arguments` choose, cold, then make the calls that are `asked` for."""
-        seconds = self.limits.wall_seconds
+        """Run `tests` by their ids (none: all), cold, then make the calls that are `asked` for."""
         job = SuiteJob(
-            seconds,
-            paths=tuple(arguments),
+            self._seconds,
+            most=self.limits.wall_seconds,
+            paths=tuple(dict.fromkeys(name.partition("::")[0] for name in tests)) or self.arguments,
             files={path: encoded(text, self.tree.files[path]) for path, text in changed.items()},
             errors=True,
             calls=calls,
             asked=tuple((each.path, each.source) for each in asked),
         )
-        end = time.monotonic() + seconds
+        end = time.monotonic() + self._seconds
         with closing(Suite(self.sandbox, self.tree, (), (), self.cancelled, seed=seed, end=end)) as suite:
-            run = run_whole(suite, (), job, cold=True)
+            run = run_whole(suite, tests, job, cold=True)
         return replace(run, answers=(*run.answers, *[None] * len(asked))[: len(asked)])
 
     def _failing(self, run: SuiteRun) -> list[str]:

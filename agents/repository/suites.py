@@ -65,7 +65,7 @@ def run_whole(suite: Suite, names: Sequence[str], job: SuiteJob, *, cold: bool =
     run = SuiteRun({}, "ended")
     for _ in range(_MOST_RESTARTS):
         seconds = max(_LEAST_SECONDS, end - time.monotonic())
-        hung = _HANGING * job.seconds
+        hung = job.most or _HANGING * job.seconds
         run = suite.run(replace(job, tests=tuple(left), seconds=seconds, most=hung), cold=cold)
         found |= run.tests
         names = names or run.planned

@@ -286,3 +286,32 @@ def _around(path: str, text: str, line: int, most: int) -> Place:
     while sum(map(len, lines[first - 1 : last])) > most and first < line:
         first += 1
     return Place(path, "statements", "", first, max(first, last))
+
+
+def changed_bodies(old: str, new: str) -> list[range] | None:
+    """Return the lines, in `old`, of the functions whose bodies are others in `new`; None where more differs."""
+    try:
+        (before, bodies), (after, others) = _apart(old), _apart(new)
+    except ValueError:
+        return None
+    if before != after:
+        return None
+    return [lines for (lines, body), (_, other) in zip(bodies, others, strict=True) if body != other]
+
+
+def _apart(text: str) -> tuple[str, list[tuple[range, str]]]:
+    """A module without the bodies of its functions, and those with their lines, both as dumps of their trees."""
+    tree = parse(text)
+    bodies: list[tuple[range, str]] = []
+
+    def cut(nodes: Sequence[ast.stmt]) -> None:
+        for node in nodes:
+            if isinstance(node, ast.ClassDef):
+                cut(node.body)
+            elif is_definition(node):
+                lines = range(first_line(node), (node.end_lineno or node.lineno) + 1)
+                bodies.append((lines, ast.dump(ast.Module(node.body, []))))
+                node.body = []
+
+    cut(tree.body)
+    return ast.dump(tree), bodies

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.syntax.units import replaced, text_of, unit_at
+from agents.syntax.units import changed_bodies, replaced, text_of, unit_at
 
 TEXT = (
     "import os\r\n\r\n\r\nclass K:\r\n    @property\n    def f(self):\n        # why\n        return 1\n\n"
@@ -76,3 +76,19 @@ def test_a_file_that_is_no_python_is_replaced_from_margin_to_margin() -> None:
     place = unit_at("s.py", broken, 4, 1000)
     assert text_of(broken, place) == "def f(a)\n    return a\n"
     assert replaced(broken, place, "def f(a):\n    return a") == broken.replace("f(a)\n", "f(a):\n", 1)
+
+
+def test_the_lines_of_changed_bodies_are_told_and_nothing_where_more_differs() -> None:
+    old = "import os\n\n\n@wraps\ndef f(x=1):\n    return x\n\n\nclass A:\n    def g(self):\n"
+    old += "        def h():\n            return 1\n        return h\n"
+    assert changed_bodies(old, old) == []
+    assert changed_bodies(old, old.replace("return x", "return -x")) == [range(4, 7)]
+    assert changed_bodies(old, old.replace("return 1", "return 2").replace("return x", "")) is None  # no program
+    assert changed_bodies(old, old.replace("return 1", "return 2")) == [range(10, 14)]
+    for before, after in (
+        ("x=1", "x=2"),
+        ("@wraps", "@cached"),
+        ("import os", "import re"),
+        ("class A", "class B"),
+    ):
+        assert changed_bodies(old, old.replace(before, after)) is None

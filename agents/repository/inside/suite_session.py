@@ -133,7 +133,7 @@ class SuiteSession:
         items = [item for name in job["tests"] for item in named.get(name, ())]
         if not job["tests"]:
             items = session.items
-            emit({"planned": [item.nodeid for item in items]})
+        emit({"planned": [] if job["tests"] else [item.nodeid for item in items]})
         if job["change"] is not None or job["functions"]:
             self._functions = self._functions or Functions(self._place)
         if job["change"] is not None and self._functions is not None:
