@@ -265,7 +265,11 @@ def _is_short(text: str) -> bool:
 
 
 def _text(answer: Answer | None) -> str | None:
-    return None if answer is None or answer.text is None else rounded(answer.text)
+    if answer is None or answer.value is None:
+        return None
+    parts = (answer.value, answer.arguments, answer.state)
+    value, arguments, state = map(rounded, parts)  # not what it prints: that is a text
+    return replace(answer, value=value, arguments=arguments, state=state).text
 
 
 def _quoted(text: str) -> str:

@@ -10,17 +10,17 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from ..errors import UsageError
 from ..records.heal import Answer, Call, HealRequest, Item
 from ..sandbox.host.search import is_found
 from ..syntax.literals import is_literal
-from ..syntax.source import names_bound, names_used, parse, parse_expression
+from ..syntax.source import names_bound, names_used, parse, parse_expression, unparse
 
 EXPECT_CALL = "--expect-call"
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-_FRACTION = re.compile(r"\b\d+\.\d+(?:e[-+]?\d+)?\b")
 _LONGEST_SHOWN = 300
 
 
@@ -125,9 +125,18 @@ class ExpectedCall:
         return Item(EXPECT_CALL, detail, text, _literals(text))
 
 
+@lru_cache(512)
 def rounded(text: str) -> str:
-    """A text whose fractions have twelve digits: the order of a sum makes no other value."""
-    return _FRACTION.sub(lambda found: repr(float(f"{float(found[0]):.12g}")), text)
+    """Give the fractions of a value's source twelve digits: the order of a sum makes no other value. Texts in it,
+    and what is no source, stay as they are."""
+    try:
+        tree = parse_expression(text)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, float):
+                node.value = float(f"{node.value:.12g}")
+        return unparse(tree)
+    except ValueError:
+        return text
 
 
 def failing_calls(expected: Sequence[ExpectedCall], answers: Sequence[Answer | None]) -> tuple[Item, ...]:

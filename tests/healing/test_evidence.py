@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agents.healing.heal import heal_case
-from agents.healing.request import open_case
-from agents.records import Reply, Request
-from agents.records.heal import HealRequest, HealResult
-from agents.roles.ask import LARGE_MODEL
-from agents.roles.healer import Healer
 from agents.sandbox import Sandbox
 
-from ..support.heals import Heals
+from ..support.heals import Heals, healed
 
 REPORT = """\
 def total(amounts):
@@ -86,25 +79,6 @@ def test_an_answer_decides_and_asks_nothing_twice(heals: Heals) -> None:
     for wrong in ("total([1])", "nothing(1) == 2", "total([1]) == total([2])"):
         assert heals.run("--resume", run, "--expect-call", wrong) == 2
         assert "--expect-call" in heals.document["error"]["message"]
-
-
-def healed(
-    sandbox: Sandbox, folder: Path, text: str, patches: Sequence[str], env: str = "", **expected: Any
-) -> HealResult:
-    """Heal a script in this process with patches of it, one round."""
-    (folder / "s.py").write_text(text)
-    environment = {"TOKEN": env} if env else {}
-    case = open_case(HealRequest(path=str(folder / "s.py"), **expected), sandbox, environment, lambda: False)
-    waiting = iter(patches)
-    asked: list[Request] = []
-
-    def ask(request: Request) -> Reply:
-        asked.append(request)
-        return Reply(f"```python\n{next(waiting)}\n```", "stop")
-
-    result = heal_case(case, Healer(ask, LARGE_MODEL, seed=0), max_rounds=1)
-    assert all("TOKEN-VALUE" not in str(request.messages) for request in asked)
-    return result
 
 
 CART = """\
