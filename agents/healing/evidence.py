@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 
 from ..judge.agreement import comparable
 from ..judge.probes import argument_nodes, near_calls
-from ..records.heal import Answer, Call, Patch, Suspicion, SuspicionName, Trial
+from ..records.heal import Answer, Call, Item, Patch, Suspicion, SuspicionName, Trial
 from ..syntax.literals import is_literal
 from ..syntax.source import parse, parse_expression
 from ..syntax.units import qualified
 from .case import Case
 from .expectations import rounded
+from .held_out import VERIFYING, voices_needed
 from .inside.calls import NO_END
 
 TRIED_CALLS = 24
@@ -30,14 +29,17 @@ Answers = dict[Call, Answer | None]
 class Evidence:
     """The answers to `calls` of the code as it was (`before`) and of patches, by their ids (`after`).
 
-    `held_out` says that the case has failing items which were in no prompt, `seeds` are the calls that it makes,
-    and `left_out` says why others can't be made again.
+    `shown` are the failing items of the prompts and `held` those that no prompt has, of which `voices_needed` says
+    how many patches that do the same they verify. `seeds` are the calls that the case makes, and `left_out` says
+    why others can't be made again.
     """
 
     calls: Sequence[Call] = ()
     before: Answers = field(default_factory=dict)
     after: dict[str, Answers] = field(default_factory=dict)
-    held_out: bool = False
+    shown: Sequence[Item] = ()
+    held: Sequence[Item] = ()
+    voices_needed: int = VERIFYING
     seeds: Sequence[Call] = ()
     left_out: Sequence[Call] = ()
 
@@ -47,6 +49,8 @@ class Evidence:
         plausible = [trial.patch for trial in trials if trial.plausible]
         if not plausible:
             return
+        if not self.after:
+            self.voices_needed = voices_needed(case, self.shown, self.held, plausible[0].files)
         self.seeds = self.seeds or case.calls(plausible[0].files)  # the code as it was may come to no call
         found = calls_near(self.seeds, case.files, plausible) or case.other_runs
         self.calls = list(dict.fromkeys([*self.calls, *found]))
@@ -212,42 +216,6 @@ def _functions(text: str) -> dict[str, str]:
     except ValueError:
         return {}
     return {name: ast.dump(node) for name, node in found if not isinstance(node, ast.ClassDef)}
-
-
-def voices(trials: Sequence[Trial]) -> int:
-    """The number of programs that trials make, whatever these call their variables."""
-    return len({_voice(tuple(trial.patch.files.items())) for trial in trials})
-
-
-@cache
-def _voice(files: tuple[tuple[str, str], ...]) -> str:
-    return "\0".join(f"{path}\0{_nameless(text)}" for path, text in sorted(files))
-
-
-def _nameless(text: str) -> str:
-    """A program without layout, docstrings and annotations, its own names numbered as they come."""
-    try:
-        tree = parse(text)
-    except ValueError:
-        return text
-    numbers: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            numbers.setdefault(node.id, f"{len(numbers)}")
-        elif isinstance(node, ast.arg):
-            numbers.setdefault(node.arg, f"{len(numbers)}")
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id not in vars(builtins):
-            node.id = numbers.get(node.id, node.id)
-        elif isinstance(node, ast.arg):
-            node.arg, node.annotation = numbers[node.arg], None
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module):
-            node.body = [each for each in node.body if not _is_text(each)]
-    return ast.dump(tree)
-
-
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def shown(call: Call) -> str:

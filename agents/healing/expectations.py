@@ -112,6 +112,11 @@ class ExpectedCall:
     call: Call
     expected: str
 
+    @property
+    def text(self) -> str:
+        """The call and its value, as an item names them."""
+        return f"{self.call.source} == {self.expected}"
+
     def failing(self, answer: Answer | None) -> Item | None:
         """The item of an answer that is not as expected."""
         returned = answer.value if answer is not None else None
@@ -120,9 +125,8 @@ class ExpectedCall:
             if found == wanted:
                 return None
         raises = f"raises {answer.raises}" if answer and answer.raises else "has no answer in time"
-        text = f"{self.call.source} == {self.expected}"
-        detail = f"`{text}` is expected; it {raises if returned is None else f'returns {returned}'}"
-        return Item(EXPECT_CALL, detail, text, _literals(text))
+        detail = f"`{self.text}` is expected; it {raises if returned is None else f'returns {returned}'}"
+        return Item(EXPECT_CALL, detail, self.text, _literals(self.text))
 
 
 @lru_cache(512)

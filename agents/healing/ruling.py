@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..records.heal import HealRuling, Trial
-from .evidence import Evidence, voices
+from .evidence import Evidence
+from .held_out import AGREEING, VERIFYING
+from .voices import voices
 
-AGREEING = 2
-"""Independent patches that have to do the same where nothing says what is right."""
-VERIFYING = 3
-"""Independent patches that have to do the same for `verified`, where no failing item was held out."""
 LEAST_TRIED = 3
 """Calls that these have to answer alike."""
 
@@ -44,7 +42,7 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
             question or f"Which is right, {leader.patch.id} or {rivals[0].patch.id}? An expectation in which they "
             "differ decides (--expect, --expect-file, a test).",
         )  # fmt: skip
-    if trusted and evidence.held_out:
+    if trusted and count >= evidence.voices_needed < VERIFYING:
         why = "what was expected failed before and holds now, and so does what no prompt had"
         return HealRuling("verified", leader.patch.id, why)
     tried = evidence.tried(alike)

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 
 from ..judge.probes import near_calls
-from ..records.heal import Answer, Call, Frame, Observation, Symptom, SymptomKind
+from ..records.heal import Answer, Call, Frame, Item, Observation, Symptom, SymptomKind
 from ..syntax.source import parse_expression
 from .case import TreeCase
 from .environment import environment_fault
@@ -63,6 +63,14 @@ class ScriptCase(TreeCase):
     def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
         """Run it once on `changed` files."""
         return self._plain(self.run(replace(self.invocation, called=True), changed, 0).calls)
+
+    def made_by(self, items: Sequence[Item], changed: Mapping[str, str]) -> tuple[Sequence[Call], Sequence[Call]]:
+        """Run it once on `changed` files, and trace the calls that items ask for."""
+        asked = self.asked_by(items)
+        if items and not asked:
+            return (), ()
+        run = self.run(replace(self.invocation, called=True, asked=asked, traced=bool(asked)), changed, 0)
+        return self.own(run.calls), self.own(run.left_out)
 
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> list[Answer | None]:
         """Call them after a run on `changed` files."""

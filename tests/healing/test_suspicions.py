@@ -101,7 +101,7 @@ def answers(*values: str) -> dict[Call, Answer | None]:
 
 BEFORE = answers("0", "0", "0")
 ALIKE = Evidence(CALLS, BEFORE, dict.fromkeys(["patch1", "patch2", "patch3"], answers("1", "2", "3")))
-HELD_OUT = Evidence(held_out=True)
+HELD_OUT = Evidence(voices_needed=1)
 THREE = [trial(1, "a"), trial(2, "a"), trial(3, "a")]
 
 

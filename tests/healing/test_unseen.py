@@ -37,3 +37,47 @@ def test_a_text_with_another_number_of_decimals_is_another_text(sandbox: Sandbox
     assert result.outcome == "unhealed", "it failed"
     assert result.grade == "contested", result.why
     assert result.question is not None
+
+
+TOTAL = "def total(amounts):\n    return sum(amounts[1:])\n"
+PRINTED = f"{TOTAL}\n\nprint('total', total([1, 2, 3]))\n"
+OVERFIT = ("sum(amounts[1:])", "len(amounts) * 2")
+ONE_CALL_TWICE = """\
+from s import total
+
+
+def test_total():
+    assert total([1, 2, 3]) == 6
+
+
+def test_sum():
+    result = total(amounts=[1, 2, 3])
+    assert result == 6
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "grade"),
+    [
+        ("total([1, 2, 3]) == 6", "contested"),
+        ("total(amounts=[1,2,3]) == 6", "contested"),
+        ("total([5, 3, 1]) == 6", "verified"),
+    ],
+)
+def test_an_expected_call_that_the_script_makes_itself_is_not_held_out(
+    sandbox: Sandbox, tmp_path: Path, call: str, grade: str
+) -> None:
+    patch = PRINTED.replace(*OVERFIT)
+    result = healed(sandbox, tmp_path, PRINTED, [patch] * 3, expect="total 6", expect_call=(call,))
+    assert result.grade == grade, result.why
+
+
+@pytest.mark.parametrize(("other", "grade"), [("[1, 2, 3]", "contested"), ("[5, 3, 1]", "verified")])
+def test_a_test_that_makes_the_call_of_another_is_not_held_out(
+    sandbox: Sandbox, tmp_path: Path, other: str, grade: str
+) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
+    (tmp_path / "test_s.py").write_text(ONE_CALL_TWICE.replace("(amounts=[1, 2, 3])", f"(amounts={other})"))
+    patch, tests = TOTAL.replace(*OVERFIT), (str(tmp_path / "test_s.py"),)
+    result = healed(sandbox, tmp_path, TOTAL, [patch] * 3, name="total", tests=tests, seconds=60.0)
+    assert result.grade == grade, result.why

@@ -17,7 +17,7 @@ import time
 import types
 from pathlib import Path
 
-from .calls import MOST_ITEMS, NO_END, shown
+from .calls import MOST_ITEMS, NO_END, Calls, shown
 from .report import Report
 
 TYPE_CHECKING = False
@@ -32,24 +32,29 @@ _MOST_BYTES = 200_000
 
 def main() -> None:
     """Answer calls of functions in files of a folder; no other program runs."""
-    descriptor, tree, _, _, _, asked = json.loads(sys.argv[1])
+    descriptor, tree, _, _, _, asked, traced = json.loads(sys.argv[1])
     sys.path[0] = tree
-    answer(Report(descriptor, tree), tree, asked)
+    answer(Report(descriptor, tree), tree, asked, traced)
 
 
-def answer(report: Report, tree: str, asked: list[list[str]]) -> None:
-    """Tell what calls (path and source of each) come to, in modules as the program has left them."""
-    answers = Answers(tree)
+def answer(report: Report, tree: str, asked: list[list[str]], traced: bool) -> None:
+    """Tell what calls (path and source of each) come to, in modules as the program has left them, and where that
+    is `traced`, the calls that these make in the place of the program's own."""
+    if traced:
+        report.calls = Calls(tree + os.sep)
+    answers = Answers(tree, report if traced else None)
     for path, source in asked:
         report.answers.append(answers.to(path, source))
         report.write()
 
 
 class Answers:
-    """Answers calls of functions in the files below the folder `tree`."""
+    """Answers calls of functions in the files below the folder `tree`; with a report it has the calls that they
+    make."""
 
-    def __init__(self, tree: str) -> None:
+    def __init__(self, tree: str, report: Report | None) -> None:
         self._tree = tree
+        self._report = report
         self._end = time.monotonic() + _ALL_SECONDS
 
     def to(self, path: str, source: str) -> dict[str, Any] | None:
@@ -73,7 +78,10 @@ class Answers:
         os.waitpid(child, 0)
         answer: dict[str, Any] = {"value": None, "raises": NO_END, "seconds": _CALL_SECONDS, "output": ""}
         with contextlib.suppress(ValueError):
-            return dict(json.loads(told))
+            answer = dict(json.loads(told))
+            if self._report is not None:
+                self._report.calls.add(*answer.pop("calls"))
+            return answer
         return {**answer, "arguments": "", "state": ""}
 
     def _called(self, path: str, source: str) -> dict[str, Any]:
@@ -88,6 +96,8 @@ class Answers:
         began = time.process_time()
         try:
             with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
+                if self._report is not None:
+                    sys.setprofile(self._report.profile)
                 found = eval(compile(ast.Expression(function), "<call>", "eval"), scope)
                 receiver = getattr(found, "__self__", None)
                 held = shown(receiver)
@@ -95,6 +105,10 @@ class Answers:
                 answer["value"] = shown(_awaited(value))
         except BaseException as error:  # whatever it is, the call ended with it
             answer["raises"] = type(error).__qualname__
+        finally:
+            sys.setprofile(None)
+        if self._report is not None:
+            answer["calls"] = [list(self._report.calls.found), list(self._report.calls.left_out)]
         seconds = time.process_time() - began
         after, state = _given(args, keywords), shown(receiver)
         return {

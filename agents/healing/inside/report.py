@@ -39,7 +39,7 @@ class Report:
         self._pid = os.getpid()
         self.ended = False
         self.tests: dict[str, dict[str, Any]] = {}
-        self._calls = Calls(self._tree)
+        self.calls = Calls(self._tree)
         self.answers: list[dict[str, Any] | None] = []
 
     def profile(self, frame: types.FrameType, event: str, argument: object) -> None:
@@ -48,7 +48,7 @@ class Report:
         if event == "call" and code.co_filename.startswith(self._tree):
             if len(self._called) < _MOST_CALLED:
                 self._called.setdefault(f"{code.co_filename[len(self._tree) :]}::{code.co_firstlineno}")
-            self._calls.note(frame)
+            self.calls.note(frame)
 
     def error(self, error: BaseException) -> None:
         """Note an error with those that it came from."""
@@ -72,8 +72,8 @@ class Report:
                 "called": list(self._called)[::-1],
                 "ended": self.ended,
                 "tests": self.tests,
-                "calls": list(map(_call, self._calls.found)),
-                "left_out": list(map(_call, self._calls.left_out)),
+                "calls": list(map(_call, self.calls.found)),
+                "left_out": list(map(_call, self.calls.left_out)),
                 "answers": self.answers,
             }
             data = json.dumps(told).encode()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Run the script; ends as it does."""
-    descriptor, tree, script, called, arguments, asked = json.loads(sys.argv[1])
+    descriptor, tree, script, called, arguments, asked, traced = json.loads(sys.argv[1])
     path = str(Path(tree, script))
     report = Report(descriptor, tree)
     module = types.ModuleType("__main__")
@@ -50,7 +50,7 @@ def main() -> None:
         if asked:
             from .answers import answer
 
-            answer(report, tree, asked)
+            answer(report, tree, asked, traced)
 
 
 def _report_threads(report: Report) -> None:

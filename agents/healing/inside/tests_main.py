@@ -19,7 +19,7 @@ _parts: Any = importlib.import_module(f"{__package__}.pytest_parts")
 
 def main() -> None:
     """Run the tests; ends as pytest does."""
-    descriptor, tree, _, called, arguments, asked = json.loads(sys.argv[1])
+    descriptor, tree, _, called, arguments, asked, traced = json.loads(sys.argv[1])
     report = Report(descriptor, tree)
     import pytest
 
@@ -60,7 +60,7 @@ def main() -> None:
     if asked:
         from .answers import answer
 
-        answer(report, tree, asked)
+        answer(report, tree, asked, traced)
     sys.exit(int(ended))
 
 
