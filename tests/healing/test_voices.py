@@ -23,7 +23,7 @@ def count(*texts: str) -> int:
 
 
 ONE = {
-    "annotations": ("def f(x: list) -> int:\n    return len(x) * 2\n", "def f(x: 'list'):\n    return len(x) * 2\n"),
+    "annotations": ("def f(x: int):\n    return len(x) * 2\n", "def f(x) -> 'int':\n    return len(x) * 2\n"),
     "pass": ("def f(xs):\n    pass\n    return len(xs) * 2\n", "def f(xs):\n    0\n    return len(xs) * 2\n"),
     "what nothing reads": (
         "def f(xs):\n    unused = 0\n    unused += 1\n    return len(xs) * 2\n",
