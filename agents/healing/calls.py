@@ -125,7 +125,7 @@ class CallCase(Case):
                 if how == "return":
                     found.append(packed.answer(what, seconds))
                 else:
-                    name = _facts(what)["name"] if how == "raise" else how
+                    name = _facts(what)["name"] if how == "raise" else None
                     found.append(Answer(None, name, arguments=UNKNOWN))
         return [*found, *[None] * (len(calls) - len(found))]
 

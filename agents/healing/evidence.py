@@ -13,7 +13,7 @@ from ..syntax.literals import is_literal
 from ..syntax.source import parse, parse_expression
 from ..syntax.units import qualified
 from .case import Case
-from .expectations import rounded
+from .expectations import RAISES, answered_by, rounded
 from .held_out import VERIFYING, voices_needed
 from .inside.calls import NO_END
 
@@ -75,11 +75,13 @@ class Evidence:
             said.append(f"Not tried on other arguments: {', '.join(list(reasons)[:_MOST_REASONS])}.")
         answers = self.after.get(leader.patch.id)
         if answers and (changed := self.changed(leader)):
-            was, after = self.before[changed[0]], answers[changed[0]]
-            now = after.text or f"raises {after.raises}" if after else "no answer"
+            raising = [call for call in changed if _is_raised(self._text(leader, call))]
+            call = (raising or changed)[0]
+            was, now = self.before[call], self._text(leader, call) or "no answer"
             said.append(
-                f"It changes {len(changed)} of {len(self.answered())} other answers that the code gave, such as "
-                f"{shown(changed[0])}: {_cut(str(was and was.text))} before, {_cut(now)} now."
+                f"It changes {len(changed)} of {len(self.answered())} other answers that the code gave"
+                f"{f', and raises at {len(raising)}' if raising else ''}, such as "
+                f"{shown(call)}: {_cut(str(was and was.text))} before, {_cut(now)} now."
             )
         return tuple(said)
 
@@ -88,7 +90,7 @@ class Evidence:
         return [trial for trial in trials if self._alike(leader, trial)]
 
     def _alike(self, *trials: Trial) -> bool:
-        """Return True if trials do the same in their case, and in each call to which all return a value."""
+        """Return True if trials do the same in their case, and in each call that all answer."""
         values = ({comparable(self._text(trial, call)) for trial in trials} for call in self.calls)
         alike = all(None in found or len(found) == 1 for found in values)
         return alike and len({trial.observation.behavior for trial in trials}) == 1
@@ -96,7 +98,9 @@ class Evidence:
     def tried(self, trials: Sequence[Trial]) -> int:
         """The number of calls that all trials answer; 0 where none of these shows what was mended."""
         answered = [
-            call for call in self.calls if all(self._text(trial, call) not in (None, "None") for trial in trials)
+            call
+            for call in self.calls
+            if all(self._text(each, call) not in (None, "None") and not self._fails(each, call) for each in trials)
         ]
         shown = any(self._text(trials[0], call) != _text(self.before.get(call)) for call in answered)
         return len(answered) if shown else 0
@@ -108,6 +112,14 @@ class Evidence:
     def answered(self) -> list[Call]:
         """The calls to which the code as it was returns something."""
         return [call for call in self.calls if _text(self.before.get(call)) is not None]
+
+    def failing(self, trial: Trial) -> list[Call]:
+        """The calls that the code as it was answers, and in which a patch fails: nothing there says `raise`."""
+        return [call for call in self.answered() if self._fails(trial, call)]
+
+    def _fails(self, trial: Trial, call: Call) -> bool:
+        answer = self.after.get(trial.patch.id, {}).get(call)
+        return answer is not None and answer.raises is not None and not answer.deliberate
 
     def effects(self, trial: Trial) -> Iterator[Suspicion]:
         """Return the effects of a patch that the code as it was did not have, each kind once."""
@@ -150,14 +162,22 @@ class Evidence:
                 (f"{shown(call)} is {one}, or {other}? A test decides it." for call, one, other in found), None
             )
         call, one, other = min(plain, key=lambda each: (len(each[0].source), each[0].source))
-        rivals = one if other is None else f"{one} or {other}"
         if not call.path:
+            rivals = one if other is None else f"{one} or {other}"
             return f"{shown(call)} prints {rivals}? Heal that run too, with --expect, to decide it."
-        said = _quoted(f"{call.source} == {one}")
-        return f"{call.source} is {rivals}? --expect-call {said} decides it, with the value that is right."
+        said = _quoted(answered_by(call, one))
+        first = one if _is_raised(one) else f"is {one}"
+        second = f"is {other}" if _is_raised(one) and not _is_raised(other) else other
+        rivals = first if other is None else f"{first} or {second}"
+        return f"{call.source} {rivals}? --expect-call {said} decides it, with the value that is right."
 
     def _text(self, trial: Trial, call: Call) -> str | None:
-        return _text(self.after.get(trial.patch.id, {}).get(call))
+        """The answer of a patch as text; where the code as it was answers, an exception is an answer, too."""
+        answer = self.after.get(trial.patch.id, {}).get(call)
+        raised = None if answer is None or answer.raises == NO_END else answer.raises
+        if raised is not None and _text(self.before.get(call)) is not None:
+            return f"{RAISES}{raised}"
+        return _text(answer)
 
 
 def calls_near(calls: Sequence[Call], files: Mapping[str, str], patches: Sequence[Patch]) -> list[Call]:
@@ -229,7 +249,11 @@ def _cut(text: str) -> str:
 
 
 def _is_short(text: str) -> bool:
-    return len(text) <= _LONGEST_SHOWN and is_literal(text)
+    return len(text) <= _LONGEST_SHOWN and (is_literal(text) or _is_raised(text))
+
+
+def _is_raised(text: str | None) -> bool:
+    return text is not None and text.startswith(RAISES)
 
 
 def _text(answer: Answer | None) -> str | None:

@@ -20,6 +20,9 @@ from ..syntax.literals import is_literal
 from ..syntax.source import names_bound, names_used, parse, parse_expression, unparse
 
 EXPECT_CALL = "--expect-call"
+RAISES = "raises "
+"""The answer of a call that raises begins so, and the exception's name follows."""
+_RAISING = re.compile(rf"(.*\)) ({RAISES}[\w.]+)", re.DOTALL)
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _LONGEST_SHOWN = 300
 
@@ -107,7 +110,7 @@ class Expectations:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCall:
-    """A call that has to return the value `expected` (source text)."""
+    """A call that has to return the value `expected` (source text), or to raise: `raises NAME`."""
 
     call: Call
     expected: str
@@ -115,18 +118,25 @@ class ExpectedCall:
     @property
     def text(self) -> str:
         """The call and its value, as an item names them."""
-        return f"{self.call.source} == {self.expected}"
+        return answered_by(self.call, self.expected)
 
     def failing(self, answer: Answer | None) -> Item | None:
         """The item of an answer that is not as expected."""
         returned = answer.value if answer is not None else None
-        if returned is not None and is_literal(returned):
+        if returned is None and answer is not None and self.expected == f"{RAISES}{answer.raises}":
+            return None
+        if returned is not None and is_literal(returned) and is_literal(self.expected):
             found, wanted = (ast.literal_eval(rounded(text)) for text in (returned, self.expected))
             if found == wanted:
                 return None
         raises = f"raises {answer.raises}" if answer and answer.raises else "has no answer in time"
         detail = f"`{self.text}` is expected; it {raises if returned is None else f'returns {returned}'}"
         return Item(EXPECT_CALL, detail, self.text, _literals(self.text))
+
+
+def answered_by(call: Call, answer: str) -> str:
+    """Say what a call returns or raises, as `--expect-call` takes it."""
+    return f"{call.source} {answer if answer.startswith(RAISES) else f'== {answer}'}"
 
 
 @lru_cache(512)
@@ -155,8 +165,9 @@ def read_calls(texts: Sequence[str], files: Mapping[str, str]) -> tuple[Expected
 
 
 def _read_call(text: str, files: Mapping[str, str]) -> ExpectedCall:
+    raising = _RAISING.fullmatch(text.strip())
     try:
-        node = parse_expression(text.strip())
+        node = parse_expression(f"{raising[1]} == ..." if raising else text.strip())
     except ValueError as error:
         raise UsageError(f"{EXPECT_CALL} {text} is not Python ({error}); write 'NAME(...) == VALUE'.") from error
     match node:
@@ -165,9 +176,13 @@ def _read_call(text: str, files: Mapping[str, str]) -> ExpectedCall:
         ):
             for path, code in files.items():
                 if names_used(call) & _bound(code):
-                    return ExpectedCall(Call(path, "", ast.unparse(call)), ast.unparse(value))
+                    expected = raising[2] if raising else ast.unparse(value)
+                    return ExpectedCall(Call(path, "", ast.unparse(call)), expected)
             raise UsageError(f"{EXPECT_CALL} {text} calls nothing that {', '.join(files)} defines.")
-    raise UsageError(f"{EXPECT_CALL} {text} is not understood; write 'NAME(...) == VALUE', with a plain value.")
+    raise UsageError(
+        f"{EXPECT_CALL} {text} is not understood; write 'NAME(...) == VALUE', with a plain value, or "
+        "'NAME(...) raises ERROR'."
+    )
 
 
 def _bound(code: str) -> set[str]:

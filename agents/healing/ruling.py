@@ -11,6 +11,8 @@ from .voices import voices
 
 LEAST_TRIED = 3
 """Calls that these have to answer alike."""
+MOST_FAILING = 0.25
+"""Of the calls that the code as it was answers, those in which a patch that is verified by calls may fail."""
 
 
 def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealRuling:
@@ -46,11 +48,13 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
         why = "what was expected failed before and holds now, and so does what no prompt had"
         return HealRuling("verified", leader.patch.id, why)
     tried = evidence.tried(alike)
-    if trusted and count >= VERIFYING and tried >= LEAST_TRIED:
+    failing, answered = len(evidence.failing(leader)), len(evidence.answered())
+    if trusted and count >= VERIFYING and tried >= LEAST_TRIED and failing <= MOST_FAILING * answered:
         why = f"what was expected failed before and holds now, and {count} independent patches do the same"
         return HealRuling("verified", leader.patch.id, f"{why} on {tried} other calls")
     if count >= AGREEING:
         beyond = f", on {tried} other calls too" if tried else ", and no other call shows what they mend"
+        beyond += f"; they fail in {failing} of {answered} that the code answered" if failing else ""
         return HealRuling("consensus", leader.patch.id, f"{count} independent patches do the same{beyond}")
     return HealRuling(
         "contested",

@@ -81,3 +81,65 @@ def test_a_test_that_makes_the_call_of_another_is_not_held_out(
     patch, tests = TOTAL.replace(*OVERFIT), (str(tmp_path / "test_s.py"),)
     result = healed(sandbox, tmp_path, TOTAL, [patch] * 3, name="total", tests=tests, seconds=60.0)
     assert result.grade == grade, result.why
+
+
+AGE = """\
+def age(text):
+    number = int(text)
+    return number
+
+
+for text in ["30", "-5"]:
+    try:
+        print(age(text))
+    except ValueError:
+        print("invalid")
+"""
+RESULT = "    return number\n"
+
+
+def raising(condition: str) -> str:
+    return AGE.replace(RESULT, f"    if {condition}:\n        raise ValueError(text)\n{RESULT}")
+
+
+def unpacking(code: str) -> str:
+    return PRINTED.replace("    return sum(amounts[1:])", code)
+
+
+RAISE = {
+    "where they should": ([raising(each) for each in ("number < 0", "not number >= 0", "0 > number")], "verified"),
+    "others": ([raising(each) for each in ("number < 20", "number % 10", "number < 0")], "contested"),
+    "whatever has another length": (
+        [
+            unpacking(f"    {code}")
+            for code in (
+                "a, b, c = amounts\n    return a + b + c",
+                "first, *rest = amounts\n    b, c = rest\n    return first + b + c",
+                "[a, b, c] = amounts\n    return sum((a, b, c))",
+            )
+        ],
+        "consensus",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RAISE)
+def test_an_exception_is_an_answer_where_the_code_as_it_was_answered(
+    sandbox: Sandbox, tmp_path: Path, name: str
+) -> None:
+    patches, grade = RAISE[name]
+    text, expect = (PRINTED, "total 6") if grade == "consensus" else (AGE, "/30\\ninvalid/")
+    result = healed(sandbox, tmp_path, text, patches, expect=expect)
+    assert result.grade == grade, result.why
+    assert any("raises at" in note for note in result.notes)
+    if grade == "contested":
+        assert result.question is not None
+        assert " raises ValueError" in result.question
+
+
+@pytest.mark.parametrize("call", ["age('-7') raises ValueError", "age('7') == 7"])
+def test_an_expected_call_may_raise(sandbox: Sandbox, tmp_path: Path, call: str) -> None:
+    text = AGE.replace("int(text)", "abs(int(text)) + 1").replace('["30", "-5"]', '["-5"]')
+    right = raising("number < 0").replace('["30", "-5"]', '["-5"]')
+    result = healed(sandbox, tmp_path, text, [right] * 3, expect="invalid", expect_call=(call,))
+    assert result.grade == "verified", result.why

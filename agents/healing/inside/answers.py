@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import dis
 import importlib
 import inspect
 import io
@@ -105,6 +106,7 @@ class Answers:
                 answer["value"] = shown(_awaited(value))
         except BaseException as error:  # whatever it is, the call ended with it
             answer["raises"] = type(error).__qualname__
+            answer["deliberate"] = self._is_deliberate(error)
         finally:
             sys.setprofile(None)
         if self._report is not None:
@@ -118,6 +120,15 @@ class Answers:
             "arguments": after if after != before else "",
             "state": state if held != state else "",
         }
+
+    def _is_deliberate(self, error: BaseException) -> bool:
+        """Return True if a statement of the program's own files raised it."""
+        trace: Any = error.__traceback__
+        while trace.tb_next is not None:
+            trace = trace.tb_next
+        code = trace.tb_frame.f_code
+        own: bool = code.co_filename.startswith(self._tree + os.sep)
+        return own and code.co_code[trace.tb_lasti] == dis.opmap["RAISE_VARARGS"]
 
     def _module(self, path: str) -> types.ModuleType:
         place = str(Path(self._tree, path))
