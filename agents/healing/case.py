@@ -40,7 +40,7 @@ class Case(ABC):
 
     @property
     def other_runs(self) -> Sequence[Call]:
-        """Runs of the whole case that are near its own; none where its functions are called."""
+        """Runs of the whole case that are near its own, for where no function that patches change is called."""
         return ()
 
     @property

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from ..judge.agreement import comparable
-from ..judge.probes import argument_nodes, near_calls
+from ..judge.probes import argument_nodes, calls_with, near_calls
 from ..records.heal import Answer, Call, Item, Patch, Suspicion, SuspicionName, Trial
 from ..syntax.literals import is_literal
 from ..syntax.source import parse, parse_expression
@@ -22,6 +24,8 @@ _SLOWER = 10
 _SLOW_SECONDS = 1.0
 _LONGEST_SHOWN = 200
 _MOST_REASONS = 3
+_TEXT = re.compile(r"""'((?:[^'"\\]|\\.)*)'""")
+"""A text in single quotes that may have double ones."""
 Answers = dict[Call, Answer | None]
 
 
@@ -52,7 +56,7 @@ class Evidence:
         if not self.after:
             self.voices_needed = voices_needed(case, self.shown, self.held, plausible[0].files)
         self.seeds = self.seeds or case.calls(plausible[0].files)  # the code as it was may come to no call
-        found = calls_near(self.seeds, case.files, plausible) or case.other_runs
+        found = calls_near(self.seeds, case.files, plausible, case.other_runs)
         self.calls = list(dict.fromkeys([*self.calls, *found]))
         self._answer(case, self.before, {})
         for number, trial in enumerate(trials):
@@ -180,20 +184,26 @@ class Evidence:
         return _text(answer)
 
 
-def calls_near(calls: Sequence[Call], files: Mapping[str, str], patches: Sequence[Patch]) -> list[Call]:
-    """Calls near those of the functions that patches change; where there are none, near all of `calls`."""
+def calls_near(
+    calls: Sequence[Call], files: Mapping[str, str], patches: Sequence[Patch], other_runs: Sequence[Call] = ()
+) -> list[Call]:
+    """Calls near those of the functions that patches change, also with literals of these functions for arguments;
+    where there are none, calls near all of `calls`, and other runs of the whole."""
     mended = {
         (path, name)
         for patch in patches
         for path, text in patch.files.items()
         for name in _changed_functions(files[path], text)
     }
-    return _near([each for each in calls if (each.path, each.function) in mended]) or _near(calls)
+    texts = [(path, text) for patch in patches for path, text in patch.files.items()]
+    values = _boundaries([*texts, *files.items()], mended)
+    found = _near([each for each in calls if (each.path, each.function) in mended], values)
+    return found or [*_near(calls), *other_runs]
 
 
-def _near(calls: Sequence[Call]) -> list[Call]:
+def _near(calls: Sequence[Call], values: Sequence[object] = ()) -> list[Call]:
     found = [(node, (each, rest)) for each in calls for node, rest in _literal_calls(each.source)]
-    made = near_calls(found, TRIED_CALLS)
+    made = near_calls(found, TRIED_CALLS, reshape=True) | calls_with(found, values, TRIED_CALLS)
     return [
         Call(each.path, each.function, rest.replace("\0", source.partition("(")[2][:-1]) if rest else source)
         for source, (each, rest) in made.items()
@@ -231,17 +241,38 @@ def _changed_functions(old: str, new: str) -> set[str]:
 
 def _functions(text: str) -> dict[str, str]:
     """The functions of a module by their qualified names, as text without layout; none where it is no Python."""
+    return {name: ast.dump(node) for name, node in _definitions(text)}
+
+
+def _definitions(text: str) -> list[tuple[str, ast.AST]]:
     try:
-        found = qualified(parse(text))
+        found = list(qualified(parse(text)))
     except ValueError:
-        return {}
-    return {name: ast.dump(node) for name, node in found if not isinstance(node, ast.ClassDef)}
+        return []
+    return [(name, node) for name, node in found if not isinstance(node, ast.ClassDef)]
+
+
+def _boundaries(texts: Sequence[tuple[str, str]], functions: Set[tuple[str, str]]) -> list[object]:
+    """The literals of functions in files, of whole numbers those beside them and their multiples, too."""
+    nodes = (node for path, text in texts for name, node in _definitions(text) if (path, name) in functions)
+    literals = [each.value for node in nodes for each in ast.walk(node) if isinstance(each, ast.Constant)]
+    whole = [each for each in literals if type(each) is int]
+    near = [other for each in whole for other in (each + 1, max(each - 1, 0), 2 * each, 3 * each)]
+    return list({repr(each): each for each in [*literals, *near]}.values())
 
 
 def shown(call: Call) -> str:
     """A call for a sentence."""
-    source = call.source if call.path else f"the script, run as {call.source},"
-    return _cut(source)
+    return _cut(call.source if call.path else f"the script, run with {_words(call.source)},")
+
+
+def _words(source: str) -> str:
+    """The arguments and the lines of standard input of another run, as the command line has them."""
+    run = parse_expression(source)
+    assert isinstance(run, ast.Call)
+    given = shlex.join(str(ast.literal_eval(each)) for each in run.args)
+    stdin = [f"--stdin of the lines {ast.unparse(each.value)}" for each in run.keywords]
+    return " and ".join([*stdin, *([f"`-- {given}`"] if given else [])])
 
 
 def _cut(text: str) -> str:
@@ -265,7 +296,8 @@ def _text(answer: Answer | None) -> str | None:
 
 
 def _quoted(text: str) -> str:
-    """A text as a shell takes it for one argument."""
-    import shlex
-
-    return shlex.quote(text) if set(text) & set('"$`\\!') else f'"{text}"'
+    """Python source as a shell takes it for one argument: where double quotes would change it, with its own."""
+    if not set(text) & set('"$`\\!'):
+        return f'"{text}"'
+    other = _TEXT.sub(r'"\1"', text)
+    return shlex.quote(text) if "'" in other else f"'{other}'"

@@ -25,7 +25,7 @@ _SHORTEST_SECRET = 4
 _CUT = 30
 """Characters that are left of either end of a long value, at the least."""
 _RUNS = 6
-"""Other runs of a script that calls no function with plain data."""
+"""Other runs of a script."""
 _MOST_SUMMARY = 300
 _MOST_TRACEBACK = 3000
 
@@ -74,10 +74,11 @@ class ScriptCase(TreeCase):
 
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> list[Answer | None]:
         """Call them after a run on `changed` files."""
-        if any(not each.path for each in calls):
-            return [self._run_near(changed, each) for each in calls]
-        answers = self.run(replace(self.invocation, asked=tuple(calls)), changed, 0).answers
-        return [self._masked_answer(each) for each in answers]
+        found = {each: self._run_near(changed, each) for each in calls if not each.path}
+        asked = tuple(each for each in calls if each.path)
+        answers = self.run(replace(self.invocation, asked=asked), changed, 0).answers if asked else ()
+        found.update(zip(asked, map(self._masked_answer, answers), strict=True))
+        return [found[each] for each in calls]
 
     def _run_near(self, changed: Mapping[str, str], call: Call) -> Answer | None:
         node = parse_expression(call.source)

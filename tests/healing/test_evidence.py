@@ -107,7 +107,7 @@ OTHERS: dict[str, tuple[str, dict[str, Any], str, str, str, str]] = {
     ),
     "a generator": (PAIRS, {"expect": "1 2 3"}, "in xs[1:]", "in range(1, 4)", "in xs", "pairs("),
     "a default": (GROSS, {"expect": "119"}, "x * (1 + rate)", "x + 19", "x * 1.19", "gross("),
-    "arguments": (TIMES, {"expect": "9", "arguments": ("3",)}, "n * 2", "n + 6", "n * 3", "run("),
+    "arguments": (TIMES, {"expect": "9", "arguments": ("3",)}, "n * 2", "n + 6", "n * 3", "run with `-- "),
 }
 
 
@@ -131,7 +131,7 @@ def test_standard_input_is_changed_where_no_function_is_called(sandbox: Sandbox,
     ]
     result = healed(sandbox, tmp_path, LINES, [*patches, patches[0]], expect="sum 7", stdin=str(tmp_path / "in"))
     assert result.grade == "contested"
-    assert "run(stdin=" in (result.question or "")
+    assert "run with --stdin of the lines [" in (result.question or "")
 
 
 def test_what_cannot_be_called_again_is_said(sandbox: Sandbox, tmp_path: Path) -> None:

@@ -143,3 +143,65 @@ def test_an_expected_call_may_raise(sandbox: Sandbox, tmp_path: Path, call: str)
     right = raising("number < 0").replace('["30", "-5"]', '["-5"]')
     result = healed(sandbox, tmp_path, text, [right] * 3, expect="invalid", expect_call=(call,))
     assert result.grade == "verified", result.why
+
+
+PRICES = """\
+def total(prices):
+    result = 0
+    for price in prices.values():
+        result = price
+    return result
+
+
+print("total", total({"tea": 3, "cake": 4}))
+"""
+SUMS = "def sums(rows):\n    return [sum(row) for row in rows]\n\n\nprint(sums([[1, 2], [3, 4]]))\n"
+LEAP = "def is_leap(year):\n    return year % 4 == 1\n\n\nprint('leap', is_leap(2024))\n"
+LINES = """\
+import sys
+
+
+def parse(line):
+    name, amount = line.split()
+    return name, int(amount)
+
+
+total = 0
+for line in sys.stdin:
+    name, amount = parse(line)
+    total = amount
+print("total", total)
+"""
+ONE_SHAPE: dict[str, tuple[str, str, str, list[str]]] = {
+    "the keys at hand": (
+        PRICES,
+        "total 7",
+        "    return result",
+        ["    return prices['tea'] + prices['cake']", "    return sum(prices.values())"],
+    ),
+    "the rows at hand": (
+        SUMS,
+        "[4, 6]",
+        "[sum(row) for row in rows]",
+        ["[rows[0][at] + rows[1][at] for at in range(2)]", "list(map(sum, zip(*rows)))"],
+    ),
+    "no century": (
+        LEAP,
+        "leap True",
+        "year % 4 == 1",
+        ["year % 4 == 0", "year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)"],
+    ),
+    "beside a helper": (LINES, "total 6", "    total = amount", ["    total = amount * 2", "    total += amount"]),
+}
+
+
+@pytest.mark.parametrize("name", ONE_SHAPE)
+def test_what_holds_for_the_shape_at_hand_alone_is_told_apart(sandbox: Sandbox, tmp_path: Path, name: str) -> None:
+    text, expect, old, new = ONE_SHAPE[name]
+    lines = tmp_path / "in.txt"
+    lines.write_text("a 1\nb 2\nc 3\n")
+    patches = [text.replace(old, each) for each in (*new, new[-1])]
+    stdin = str(lines) if text is LINES else None
+    result = healed(sandbox, tmp_path, text, patches, expect=expect, stdin=stdin)
+    assert result.grade == "contested", result.why
+    assert "do something else" in result.why
