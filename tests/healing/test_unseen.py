@@ -3,11 +3,15 @@ there."""
 
 from __future__ import annotations
 
+import ast
+import shlex
 from pathlib import Path
 
 import pytest
 
+from agents.healing.evidence import Evidence, shown
 from agents.healing.expectations import rounded
+from agents.records.heal import Answer, Call, Observation, Patch, Place, Trial
 from agents.sandbox import Sandbox
 
 from ..support.heals import healed
@@ -205,3 +209,28 @@ def test_what_holds_for_the_shape_at_hand_alone_is_told_apart(sandbox: Sandbox, 
     result = healed(sandbox, tmp_path, text, patches, expect=expect, stdin=stdin)
     assert result.grade == "contested", result.why
     assert "do something else" in result.why
+
+
+@pytest.mark.parametrize(
+    ("source", "value", "said"),
+    [
+        ("f([1])", "2", '"f([1]) == 2"'),
+        ("f('a')", "'b'", "\"f('a') == 'b'\""),
+        ("f('!')", "'$5'", """'f("!") == "$5"'"""),
+        ("f('a\\\\n')", "'b'", """'f("a\\\\n") == "b"'"""),
+        ("""f('"', "'")""", "'!'", None),
+    ],
+)
+def test_a_question_is_quoted_for_a_shell(source: str, value: str, said: str | None) -> None:
+    call = Call("s.py", "f", source)
+    trial = Trial(Patch("patch1", Place("s.py", "function", "f", 1, 2), {}), Observation())
+    evidence = Evidence([call], {call: Answer("0")}, {"patch1": {call: Answer(value)}})
+    question = evidence.question(trial, None) or ""
+    words = shlex.split(question.partition("? ")[2])
+    assert ast.dump(ast.parse(words[1])) == ast.dump(ast.parse(f"{source} == {value}"))
+    assert said is None or f" {said} " in question
+
+
+def test_another_run_is_named_as_the_command_line_has_it() -> None:
+    call = Call("", "", "run('a b', 3, stdin=['x', 4])")
+    assert shown(call) == "the script, run with --stdin of the lines ['x', 4] and `-- 'a b' 3`,"
