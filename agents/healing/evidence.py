@@ -263,7 +263,7 @@ def _boundaries(texts: Sequence[tuple[str, str]], functions: Set[tuple[str, str]
 
 def shown(call: Call) -> str:
     """A call for a sentence."""
-    return _cut(call.source if call.path else f"the script, run with {_words(call.source)},")
+    return _cut(call.source if call.path else f"the script run with {_words(call.source)}")
 
 
 def _words(source: str) -> str:

@@ -233,4 +233,4 @@ def test_a_question_is_quoted_for_a_shell(source: str, value: str, said: str | N
 
 def test_another_run_is_named_as_the_command_line_has_it() -> None:
     call = Call("", "", "run('a b', 3, stdin=['x', 4])")
-    assert shown(call) == "the script, run with --stdin of the lines ['x', 4] and `-- 'a b' 3`,"
+    assert shown(call) == "the script run with --stdin of the lines ['x', 4] and `-- 'a b' 3`"
