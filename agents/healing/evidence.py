@@ -24,6 +24,8 @@ _SLOWER = 10
 _SLOW_SECONDS = 1.0
 _LONGEST_SHOWN = 200
 _MOST_REASONS = 3
+_GREATEST = 100_000
+"""A greater literal is no argument: what counts up to it takes long."""
 _TEXT = re.compile(r"""'((?:[^'"\\]|\\.)*)'""")
 """A text in single quotes that may have double ones."""
 Answers = dict[Call, Answer | None]
@@ -258,7 +260,8 @@ def _boundaries(texts: Sequence[tuple[str, str]], functions: Set[tuple[str, str]
     literals = [each.value for node in nodes for each in ast.walk(node) if isinstance(each, ast.Constant)]
     whole = [each for each in literals if type(each) is int]
     near = [other for each in whole for other in (each + 1, max(each - 1, 0), 2 * each, 3 * each)]
-    return list({repr(each): each for each in [*literals, *near]}.values())
+    values = {repr(each): each for each in [*literals, *near]}.values()
+    return [each for each in values if not isinstance(each, int) or each <= _GREATEST]
 
 
 def shown(call: Call) -> str:
