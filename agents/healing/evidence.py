@@ -190,7 +190,7 @@ def calls_near(
     calls: Sequence[Call], files: Mapping[str, str], patches: Sequence[Patch], other_runs: Sequence[Call] = ()
 ) -> list[Call]:
     """Calls near those of the functions that patches change, also with literals of these functions for arguments;
-    where there are none, calls near all of `calls`, and other runs of the whole."""
+    where there are none, other runs of the whole, or calls near all of `calls`."""
     mended = {
         (path, name)
         for patch in patches
@@ -200,7 +200,7 @@ def calls_near(
     texts = [(path, text) for patch in patches for path, text in patch.files.items()]
     values = _boundaries([*texts, *files.items()], mended)
     found = _near([each for each in calls if (each.path, each.function) in mended], values)
-    return found or [*_near(calls), *other_runs]
+    return found or list(other_runs) or _near(calls)
 
 
 def _near(calls: Sequence[Call], values: Sequence[object] = ()) -> list[Call]:

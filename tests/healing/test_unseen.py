@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -176,6 +177,21 @@ for line in sys.stdin:
     total = amount
 print("total", total)
 """
+WORDS = """\
+import sys
+
+
+def pad(text):
+    return text.strip()
+
+
+def main():
+    words = [pad(each) for each in sys.argv[1:]]
+    print("longest", len(words[0]))
+
+
+main()
+"""
 ONE_SHAPE: dict[str, tuple[str, str, str, list[str]]] = {
     "the keys at hand": (
         PRICES,
@@ -195,6 +211,7 @@ ONE_SHAPE: dict[str, tuple[str, str, str, list[str]]] = {
         "year % 4 == 1",
         ["year % 4 == 0", "year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)"],
     ),
+    "the arguments at hand": (WORDS, "longest 5", "len(words[0])", ["len(words[1])", "len(words) + 2"]),
     "beside a helper": (LINES, "total 6", "    total = amount", ["    total = amount * 2", "    total += amount"]),
 }
 
@@ -205,8 +222,8 @@ def test_what_holds_for_the_shape_at_hand_alone_is_told_apart(sandbox: Sandbox, 
     lines = tmp_path / "in.txt"
     lines.write_text("a 1\nb 2\nc 3\n")
     patches = [text.replace(old, each) for each in (*new, new[-1])]
-    stdin = str(lines) if text is LINES else None
-    result = healed(sandbox, tmp_path, text, patches, expect=expect, stdin=stdin)
+    given: dict[str, Any] = {LINES: {"stdin": str(lines)}, WORDS: {"arguments": ("tea", "cakes", "pie")}}
+    result = healed(sandbox, tmp_path, text, patches, expect=expect, **given.get(text, {}))
     assert result.grade == "contested", result.why
     assert "do something else" in result.why
 
