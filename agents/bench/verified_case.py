@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ..healing.case import Case
 from ..judge.probes import literal_call, probe
-from ..records import Outcome, Verdict
+from ..records import Outcome, Test, Verdict
 from ..records.heal import Answer, Call, Item, Observation, Symptom
 from ..sandbox import Sandbox, SandboxLimits
 from ..suite import render, split
@@ -40,9 +40,16 @@ class VerifiedCase(Case):
 
     def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
         """The calls of literals that the tests make, whatever the module."""
-        found = (literal_call(test) for test in split(self.subject.tests, "user"))
+        return self._calls_of(split(self.subject.tests, "user"))
+
+    def made_by(self, items: Sequence[Item], changed: Mapping[str, str]) -> tuple[Sequence[Call], Sequence[Call]]:
+        """The calls of literals that these tests make."""
+        names = {item.name for item in items}
+        return self._calls_of([each for each in split(self.subject.tests, "user") if each.id in names]), ()
+
+    def _calls_of(self, tests: Sequence[Test]) -> tuple[Call, ...]:
         own = self.subject.entry_point
-        calls = (each[0] for each in found if each is not None)
+        calls = (each[0] for test in tests if (each := literal_call(test)) is not None)
         return tuple(Call(MODULE, own, ast.unparse(call)) for call in calls if ast.unparse(call.func) == own)
 
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> list[Answer | None]:

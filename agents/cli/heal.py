@@ -67,7 +67,7 @@ def heal(
     expect
         What the output has to hold: a text, or /a regular expression/.
     expect_call
-        What a function has to return, `f(1) == 2`; --answers has more.
+        What a function has to return or to raise: `f(1) == 2`, `f(0) raises ValueError`; --answers has more.
     apply
         Write a `verified` patch (or one that --require names) to your files.
     undo

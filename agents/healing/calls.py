@@ -74,26 +74,48 @@ class CallCase(Case):
         return bool(self.tests or self.pytest) or self.verify is not None
 
     @cached_property
-    def _called(self) -> list[CapturedCall]:
-        """The calls of its tests."""
-        return []
+    def _called(self) -> dict[str, list[CapturedCall]]:
+        """The calls of its tests, by their names."""
+        return {}
 
     def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
         """The failing call and those of its tests, where their arguments are literals."""
-        callee = self.callee
-        given = [self.call] if self.call is not None else []
-        sources: dict[str, None] = {}
-        for each in [*given, *self._called[:_MOST_CALLS]]:
-            with suppress(NotPlain, Malformed):
-                sources[each.source(callee.qualname)] = None
+        of_tests = [each for calls in self._called.values() for each in calls]
         calls = self.pytest.calls(changed) if self.pytest is not None and not changed else ()
-        own = [Call(callee.path, callee.qualname, source) for source in sources]
-        return (*own, *(replace(each, path=callee.path) for each in calls if each.function == callee.qualname))
+        return (*self._sources([self.call, *of_tests[:_MOST_CALLS]])[0], *self._here(calls))
+
+    def made_by(self, items: Sequence[Item], changed: Mapping[str, str]) -> tuple[Sequence[Call], Sequence[Call]]:
+        """Return the calls that tests were seen to make, and run those in files."""
+        of_tests = [each for item in items for each in self._called.get(item.name, ())]
+        calls, left_out = self._sources(of_tests if items else [self.call])
+        in_files = [item for item in items if "::" in item.name]
+        if self.pytest is None or not in_files:
+            return calls, left_out
+        (path,) = self.pytest.files
+        found = self.pytest.made_by(in_files, dict.fromkeys([path], *changed.values()))
+        return (*calls, *self._here(found[0])), (*left_out, *self._here(found[1]))
+
+    def _sources(self, calls: Sequence[CapturedCall | None]) -> tuple[list[Call], list[Call]]:
+        """Write calls as source, and say why others can't be written."""
+        found: tuple[dict[str, None], dict[str, None]] = {}, {}
+        for each in calls:
+            try:
+                if each is not None:
+                    found[0][each.source(self.callee.qualname)] = None
+            except (NotPlain, Malformed) as reason:
+                found[1][str(reason)] = None
+        first, second = ([Call(self.callee.path, self.callee.qualname, text) for text in texts] for texts in found)
+        return first, second
+
+    def _here(self, calls: Sequence[Call]) -> tuple[Call, ...]:
+        """Those of the function, as calls in its module."""
+        callee = self.callee
+        return tuple(replace(each, path=callee.path) for each in calls if each.function == callee.qualname)
 
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> list[Answer | None]:
         """Make calls in one process. Raises SandboxBroken and Interrupted."""
         found: list[Answer | None] = []
-        like = self.call or next(iter(self._called), None)
+        like = self.call or next((each for calls in self._called.values() for each in calls), None)
         with suppress(CallStopped), self._process(changed) as process:
             for call in calls:
                 packed = read_call(call.source, like.receiver if like else None)
@@ -103,7 +125,7 @@ class CallCase(Case):
                 if how == "return":
                     found.append(packed.answer(what, seconds))
                 else:
-                    name = _facts(what)["name"] if how == "raise" else how
+                    name = _facts(what)["name"] if how == "raise" else None
                     found.append(Answer(None, name, arguments=UNKNOWN))
         return [*found, *[None] * (len(calls) - len(found))]
 
@@ -200,8 +222,8 @@ class CallCase(Case):
                 items.append(Item("verify", detail))
             behavior = json.dumps([how, what])
         for test in self.tests:
-            detail = self._failure(test, process)
             name = getattr(test, "__name__", "test")
+            detail = self._failure(test, process, self._called.setdefault(name, []))
             behavior += f"\n{name}: {detail}"
             if detail is not None:
                 items.append(Item(name, detail, _source(test)))
@@ -224,10 +246,10 @@ class CallCase(Case):
             return _shown(error)
         return "it returned False"
 
-    def _failure(self, test: Test, process: CallProcess) -> str | None:
-        """How `test` failed; None where it passed."""
+    def _failure(self, test: Test, process: CallProcess, calls: list[CapturedCall]) -> str | None:
+        """How `test`, which makes `calls`, failed; None where it passed."""
         try:
-            result = test(self._function(process))
+            result = test(self._function(process, calls))
             if inspect.isawaitable(result):
                 asyncio.run(_awaited(result))
         except (CallStopped, Interrupted, KeyboardInterrupt, SystemExit):
@@ -236,12 +258,12 @@ class CallCase(Case):
             return _shown(error)
         return None
 
-    def _function(self, process: CallProcess) -> Callable[..., Any]:
-        """A function that stands for the one in the sandbox."""
+    def _function(self, process: CallProcess, calls: list[CapturedCall]) -> Callable[..., Any]:
+        """A function that stands for the one in the sandbox, and adds to `calls`."""
 
         def called(*args: Any, **kwargs: Any) -> Any:
             packed = capture(is_method(self.function), args, kwargs)
-            self._called.append(packed)
+            calls.append(packed)
             how, what = process.ask(packed.receiver, packed.body)
             if how == "unshareable":
                 raise Unshareable(str(what))

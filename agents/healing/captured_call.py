@@ -74,7 +74,7 @@ class CapturedCall:
         try:
             value = repr(here.unpack(body)[0])
         except (Malformed, RecursionError):
-            return Answer(None, "Malformed")
+            return Answer(None)
         after, left = repr((args, kwargs)), repr(state)
         return Answer(value, None, "", after if after != before else "", left if left != held else "", seconds)
 

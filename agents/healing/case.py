@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ..records.heal import Answer, Call, Observation
+from ..records.heal import Answer, Call, Item, Observation
 from ..sandbox import Sandbox, SandboxLimits
 from ..syntax.encoding import encoded
 from ..worktree.tree import Tree
-from .expectations import ExpectedCall
+from .expectations import EXPECT_CALL, ExpectedCall
 from .script_run import Invocation, ScriptRun, run_script
 
 
@@ -40,7 +40,7 @@ class Case(ABC):
 
     @property
     def other_runs(self) -> Sequence[Call]:
-        """Runs of the whole case that are near its own; none where its functions are called."""
+        """Runs of the whole case that are near its own, for where no function that patches change is called."""
         return ()
 
     @property
@@ -59,6 +59,11 @@ class Case(ABC):
     @abstractmethod
     def calls(self, changed: Mapping[str, str]) -> Sequence[Call]:
         """The calls of functions in its files that it makes on `changed` files. Raises as `observe`."""
+
+    def made_by(self, items: Sequence[Item], changed: Mapping[str, str]) -> tuple[Sequence[Call], Sequence[Call]]:
+        """Return the calls of functions in its files that failing `items` make on `changed` files, without items
+        those that it makes itself, and why others can't be told; by default nothing. Raises as `observe`."""
+        return (), ()
 
     @abstractmethod
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> Sequence[Answer | None]:
@@ -83,6 +88,11 @@ class TreeCase(Case):
     def files(self) -> Mapping[str, str]:
         """The text of the files that may change."""
         return self.texts
+
+    def asked_by(self, items: Sequence[Item]) -> tuple[Call, ...]:
+        """The calls of items that expect an answer."""
+        sources = {item.source for item in items if item.name == EXPECT_CALL}
+        return tuple(each.call for each in self.expected_calls if each.text in sources)
 
     def own(self, calls: Sequence[Call]) -> tuple[Call, ...]:
         """Those of files that may change."""

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import ast
-import builtins
-from collections.abc import Iterator, Mapping, Sequence
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import cache
 
 from ..judge.agreement import comparable
-from ..judge.probes import argument_nodes, near_calls
-from ..records.heal import Answer, Call, Patch, Suspicion, SuspicionName, Trial
+from ..judge.probes import argument_nodes, calls_with, near_calls
+from ..records.heal import Answer, Call, Item, Patch, Suspicion, SuspicionName, Trial
 from ..repository.inside.calls import NO_END
 from ..syntax.literals import is_literal
 from ..syntax.source import parse, parse_expression
 from ..syntax.units import qualified
 from .case import Case
-from .expectations import rounded
+from .expectations import RAISES, answered_by, rounded
+from .held_out import VERIFYING, voices_needed
 
 TRIED_CALLS = 24
 _SLOWER = 10
 _SLOW_SECONDS = 1.0
 _LONGEST_SHOWN = 200
 _MOST_REASONS = 3
+_GREATEST = 100_000
+"""A greater literal is no argument: what counts up to it takes long."""
+_TEXT = re.compile(r"""'((?:[^'"\\]|\\.)*)'""")
+"""A text in single quotes that may have double ones."""
 Answers = dict[Call, Answer | None]
 
 
@@ -30,14 +35,17 @@ Answers = dict[Call, Answer | None]
 class Evidence:
     """The answers to `calls` of the code as it was (`before`) and of patches, by their ids (`after`).
 
-    `held_out` says that the case has failing items which were in no prompt, `seeds` are the calls that it makes,
-    and `left_out` says why others can't be made again.
+    `shown` are the failing items of the prompts and `held` those that no prompt has, of which `voices_needed` says
+    how many patches that do the same they verify. `seeds` are the calls that the case makes, and `left_out` says
+    why others can't be made again.
     """
 
     calls: Sequence[Call] = ()
     before: Answers = field(default_factory=dict)
     after: dict[str, Answers] = field(default_factory=dict)
-    held_out: bool = False
+    shown: Sequence[Item] = ()
+    held: Sequence[Item] = ()
+    voices_needed: int = VERIFYING
     seeds: Sequence[Call] = ()
     left_out: Sequence[Call] = ()
 
@@ -47,8 +55,10 @@ class Evidence:
         plausible = [trial.patch for trial in trials if trial.plausible]
         if not plausible:
             return
+        if not self.after:
+            self.voices_needed = voices_needed(case, self.shown, self.held, plausible[0].files)
         self.seeds = self.seeds or case.calls(plausible[0].files)  # the code as it was may come to no call
-        found = calls_near(self.seeds, case.files, plausible) or case.other_runs
+        found = calls_near(self.seeds, case.files, plausible, case.other_runs)
         self.calls = list(dict.fromkeys([*self.calls, *found]))
         self._answer(case, self.before, {})
         for number, trial in enumerate(trials):
@@ -71,11 +81,13 @@ class Evidence:
             said.append(f"Not tried on other arguments: {', '.join(list(reasons)[:_MOST_REASONS])}.")
         answers = self.after.get(leader.patch.id)
         if answers and (changed := self.changed(leader)):
-            was, after = self.before[changed[0]], answers[changed[0]]
-            now = after.text or f"raises {after.raises}" if after else "no answer"
+            raising = [call for call in changed if _is_raised(self._text(leader, call))]
+            call = (raising or changed)[0]
+            was, now = self.before[call], self._text(leader, call) or "no answer"
             said.append(
-                f"It changes {len(changed)} of {len(self.answered())} other answers that the code gave, such as "
-                f"{shown(changed[0])}: {_cut(str(was and was.text))} before, {_cut(now)} now."
+                f"It changes {len(changed)} of {len(self.answered())} other answers that the code gave"
+                f"{f', and raises at {len(raising)}' if raising else ''}, such as "
+                f"{shown(call)}: {_cut(str(was and was.text))} before, {_cut(now)} now."
             )
         return tuple(said)
 
@@ -84,7 +96,7 @@ class Evidence:
         return [trial for trial in trials if self._alike(leader, trial)]
 
     def _alike(self, *trials: Trial) -> bool:
-        """Return True if trials do the same in their case, and in each call to which all return a value."""
+        """Return True if trials do the same in their case, and in each call that all answer."""
         values = ({comparable(self._text(trial, call)) for trial in trials} for call in self.calls)
         alike = all(None in found or len(found) == 1 for found in values)
         return alike and len({trial.observation.behavior for trial in trials}) == 1
@@ -92,7 +104,9 @@ class Evidence:
     def tried(self, trials: Sequence[Trial]) -> int:
         """The number of calls that all trials answer; 0 where none of these shows what was mended."""
         answered = [
-            call for call in self.calls if all(self._text(trial, call) not in (None, "None") for trial in trials)
+            call
+            for call in self.calls
+            if all(self._text(each, call) not in (None, "None") and not self._fails(each, call) for each in trials)
         ]
         shown = any(self._text(trials[0], call) != _text(self.before.get(call)) for call in answered)
         return len(answered) if shown else 0
@@ -104,6 +118,14 @@ class Evidence:
     def answered(self) -> list[Call]:
         """The calls to which the code as it was returns something."""
         return [call for call in self.calls if _text(self.before.get(call)) is not None]
+
+    def failing(self, trial: Trial) -> list[Call]:
+        """The calls that the code as it was answers, and in which a patch fails: nothing there says `raise`."""
+        return [call for call in self.answered() if self._fails(trial, call)]
+
+    def _fails(self, trial: Trial, call: Call) -> bool:
+        answer = self.after.get(trial.patch.id, {}).get(call)
+        return answer is not None and answer.raises is not None and not answer.deliberate
 
     def effects(self, trial: Trial) -> Iterator[Suspicion]:
         """Return the effects of a patch that the code as it was did not have, each kind once."""
@@ -146,30 +168,44 @@ class Evidence:
                 (f"{shown(call)} is {one}, or {other}? A test decides it." for call, one, other in found), None
             )
         call, one, other = min(plain, key=lambda each: (len(each[0].source), each[0].source))
-        rivals = one if other is None else f"{one} or {other}"
         if not call.path:
+            rivals = one if other is None else f"{one} or {other}"
             return f"{shown(call)} prints {rivals}? Heal that run too, with --expect, to decide it."
-        said = _quoted(f"{call.source} == {one}")
-        return f"{call.source} is {rivals}? --expect-call {said} decides it, with the value that is right."
+        said = _quoted(answered_by(call, one))
+        first = one if _is_raised(one) else f"is {one}"
+        second = f"is {other}" if _is_raised(one) and not _is_raised(other) else other
+        rivals = first if other is None else f"{first} or {second}"
+        return f"{call.source} {rivals}? --expect-call {said} decides it, with the value that is right."
 
     def _text(self, trial: Trial, call: Call) -> str | None:
-        return _text(self.after.get(trial.patch.id, {}).get(call))
+        """The answer of a patch as text; where the code as it was answers, an exception is an answer, too."""
+        answer = self.after.get(trial.patch.id, {}).get(call)
+        raised = None if answer is None or answer.raises == NO_END else answer.raises
+        if raised is not None and _text(self.before.get(call)) is not None:
+            return f"{RAISES}{raised}"
+        return _text(answer)
 
 
-def calls_near(calls: Sequence[Call], files: Mapping[str, str], patches: Sequence[Patch]) -> list[Call]:
-    """Calls near those of the functions that patches change; where there are none, near all of `calls`."""
+def calls_near(
+    calls: Sequence[Call], files: Mapping[str, str], patches: Sequence[Patch], other_runs: Sequence[Call] = ()
+) -> list[Call]:
+    """Calls near those of the functions that patches change, also with literals of these functions for arguments;
+    where there are none, other runs of the whole, or calls near all of `calls`."""
     mended = {
         (path, name)
         for patch in patches
         for path, text in patch.files.items()
         for name in _changed_functions(files[path], text)
     }
-    return _near([each for each in calls if (each.path, each.function) in mended]) or _near(calls)
+    texts = [(path, text) for patch in patches for path, text in patch.files.items()]
+    values = _boundaries([*texts, *files.items()], mended)
+    found = _near([each for each in calls if (each.path, each.function) in mended], values)
+    return found or list(other_runs) or _near(calls)
 
 
-def _near(calls: Sequence[Call]) -> list[Call]:
+def _near(calls: Sequence[Call], values: Sequence[object] = ()) -> list[Call]:
     found = [(node, (each, rest)) for each in calls for node, rest in _literal_calls(each.source)]
-    made = near_calls(found, TRIED_CALLS)
+    made = near_calls(found, TRIED_CALLS, reshape=True) | calls_with(found, values, TRIED_CALLS)
     return [
         Call(each.path, each.function, rest.replace("\0", source.partition("(")[2][:-1]) if rest else source)
         for source, (each, rest) in made.items()
@@ -207,53 +243,39 @@ def _changed_functions(old: str, new: str) -> set[str]:
 
 def _functions(text: str) -> dict[str, str]:
     """The functions of a module by their qualified names, as text without layout; none where it is no Python."""
+    return {name: ast.dump(node) for name, node in _definitions(text)}
+
+
+def _definitions(text: str) -> list[tuple[str, ast.AST]]:
     try:
-        found = qualified(parse(text))
+        found = list(qualified(parse(text)))
     except ValueError:
-        return {}
-    return {name: ast.dump(node) for name, node in found if not isinstance(node, ast.ClassDef)}
+        return []
+    return [(name, node) for name, node in found if not isinstance(node, ast.ClassDef)]
 
 
-def voices(trials: Sequence[Trial]) -> int:
-    """The number of programs that trials make, whatever these call their variables."""
-    return len({_voice(tuple(trial.patch.files.items())) for trial in trials})
-
-
-@cache
-def _voice(files: tuple[tuple[str, str], ...]) -> str:
-    return "\0".join(f"{path}\0{_nameless(text)}" for path, text in sorted(files))
-
-
-def _nameless(text: str) -> str:
-    """A program without layout, docstrings and annotations, its own names numbered as they come."""
-    try:
-        tree = parse(text)
-    except ValueError:
-        return text
-    numbers: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            numbers.setdefault(node.id, f"{len(numbers)}")
-        elif isinstance(node, ast.arg):
-            numbers.setdefault(node.arg, f"{len(numbers)}")
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id not in vars(builtins):
-            node.id = numbers.get(node.id, node.id)
-        elif isinstance(node, ast.arg):
-            node.arg, node.annotation = numbers[node.arg], None
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module):
-            node.body = [each for each in node.body if not _is_text(each)]
-    return ast.dump(tree)
-
-
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+def _boundaries(texts: Sequence[tuple[str, str]], functions: Set[tuple[str, str]]) -> list[object]:
+    """The literals of functions in files, of whole numbers those beside them and their multiples, too."""
+    nodes = (node for path, text in texts for name, node in _definitions(text) if (path, name) in functions)
+    literals = [each.value for node in nodes for each in ast.walk(node) if isinstance(each, ast.Constant)]
+    whole = [each for each in literals if type(each) is int]
+    near = [other for each in whole for other in (each + 1, max(each - 1, 0), 2 * each, 3 * each)]
+    values = {repr(each): each for each in [*literals, *near]}.values()
+    return [each for each in values if not isinstance(each, int) or each <= _GREATEST]
 
 
 def shown(call: Call) -> str:
     """A call for a sentence."""
-    source = call.source if call.path else f"the script, run as {call.source},"
-    return _cut(source)
+    return _cut(call.source if call.path else f"the script run with {_words(call.source)}")
+
+
+def _words(source: str) -> str:
+    """The arguments and the lines of standard input of another run, as the command line has them."""
+    run = parse_expression(source)
+    assert isinstance(run, ast.Call)
+    given = shlex.join(str(ast.literal_eval(each)) for each in run.args)
+    stdin = [f"--stdin of the lines {ast.unparse(each.value)}" for each in run.keywords]
+    return " and ".join([*stdin, *([f"`-- {given}`"] if given else [])])
 
 
 def _cut(text: str) -> str:
@@ -261,15 +283,24 @@ def _cut(text: str) -> str:
 
 
 def _is_short(text: str) -> bool:
-    return len(text) <= _LONGEST_SHOWN and is_literal(text)
+    return len(text) <= _LONGEST_SHOWN and (is_literal(text) or _is_raised(text))
+
+
+def _is_raised(text: str | None) -> bool:
+    return text is not None and text.startswith(RAISES)
 
 
 def _text(answer: Answer | None) -> str | None:
-    return None if answer is None or answer.text is None else rounded(answer.text)
+    if answer is None or answer.value is None:
+        return None
+    parts = (answer.value, answer.arguments, answer.state)
+    value, arguments, state = map(rounded, parts)  # not what it prints: that is a text
+    return replace(answer, value=value, arguments=arguments, state=state).text
 
 
 def _quoted(text: str) -> str:
-    """A text as a shell takes it for one argument."""
-    import shlex
-
-    return shlex.quote(text) if set(text) & set('"$`\\!') else f'"{text}"'
+    """Python source as a shell takes it for one argument: where double quotes would change it, with its own."""
+    if not set(text) & set('"$`\\!'):
+        return f'"{text}"'
+    other = _TEXT.sub(r'"\1"', text)
+    return shlex.quote(text) if "'" in other else f"'{other}'"

@@ -10,17 +10,20 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from ..errors import UsageError
 from ..records.heal import Answer, Call, HealRequest, Item
 from ..sandbox.host.search import is_found
 from ..syntax.literals import is_literal
-from ..syntax.source import names_bound, names_used, parse, parse_expression
+from ..syntax.source import names_bound, names_used, parse, parse_expression, unparse
 
 EXPECT_CALL = "--expect-call"
+RAISES = "raises "
+"""The answer of a call that raises begins so, and the exception's name follows."""
+_RAISING = re.compile(rf"(.*\)) ({RAISES}[\w.]+)", re.DOTALL)
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-_FRACTION = re.compile(r"\b\d+\.\d+(?:e[-+]?\d+)?\b")
 _LONGEST_SHOWN = 300
 
 
@@ -107,27 +110,47 @@ class Expectations:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCall:
-    """A call that has to return the value `expected` (source text)."""
+    """A call that has to return the value `expected` (source text), or to raise: `raises NAME`."""
 
     call: Call
     expected: str
 
+    @property
+    def text(self) -> str:
+        """The call and its value, as an item names them."""
+        return answered_by(self.call, self.expected)
+
     def failing(self, answer: Answer | None) -> Item | None:
         """The item of an answer that is not as expected."""
         returned = answer.value if answer is not None else None
-        if returned is not None and is_literal(returned):
+        if returned is None and answer is not None and self.expected == f"{RAISES}{answer.raises}":
+            return None
+        if returned is not None and is_literal(returned) and is_literal(self.expected):
             found, wanted = (ast.literal_eval(rounded(text)) for text in (returned, self.expected))
             if found == wanted:
                 return None
         raises = f"raises {answer.raises}" if answer and answer.raises else "has no answer in time"
-        text = f"{self.call.source} == {self.expected}"
-        detail = f"`{text}` is expected; it {raises if returned is None else f'returns {returned}'}"
-        return Item(EXPECT_CALL, detail, text, _literals(text))
+        detail = f"`{self.text}` is expected; it {raises if returned is None else f'returns {returned}'}"
+        return Item(EXPECT_CALL, detail, self.text, _literals(self.text))
 
 
+def answered_by(call: Call, answer: str) -> str:
+    """Say what a call returns or raises, as `--expect-call` takes it."""
+    return f"{call.source} {answer if answer.startswith(RAISES) else f'== {answer}'}"
+
+
+@lru_cache(512)
 def rounded(text: str) -> str:
-    """A text whose fractions have twelve digits: the order of a sum makes no other value."""
-    return _FRACTION.sub(lambda found: repr(float(f"{float(found[0]):.12g}")), text)
+    """Give the fractions of a value's source twelve digits: the order of a sum makes no other value. Texts in it,
+    and what is no source, stay as they are."""
+    try:
+        tree = parse_expression(text)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, float):
+                node.value = float(f"{node.value:.12g}")
+        return unparse(tree)
+    except ValueError:
+        return text
 
 
 def failing_calls(expected: Sequence[ExpectedCall], answers: Sequence[Answer | None]) -> tuple[Item, ...]:
@@ -142,8 +165,9 @@ def read_calls(texts: Sequence[str], files: Mapping[str, str]) -> tuple[Expected
 
 
 def _read_call(text: str, files: Mapping[str, str]) -> ExpectedCall:
+    raising = _RAISING.fullmatch(text.strip())
     try:
-        node = parse_expression(text.strip())
+        node = parse_expression(f"{raising[1]} == ..." if raising else text.strip())
     except ValueError as error:
         raise UsageError(f"{EXPECT_CALL} {text} is not Python ({error}); write 'NAME(...) == VALUE'.") from error
     match node:
@@ -152,9 +176,13 @@ def _read_call(text: str, files: Mapping[str, str]) -> ExpectedCall:
         ):
             for path, code in files.items():
                 if names_used(call) & _bound(code):
-                    return ExpectedCall(Call(path, "", ast.unparse(call)), ast.unparse(value))
+                    expected = raising[2] if raising else ast.unparse(value)
+                    return ExpectedCall(Call(path, "", ast.unparse(call)), expected)
             raise UsageError(f"{EXPECT_CALL} {text} calls nothing that {', '.join(files)} defines.")
-    raise UsageError(f"{EXPECT_CALL} {text} is not understood; write 'NAME(...) == VALUE', with a plain value.")
+    raise UsageError(
+        f"{EXPECT_CALL} {text} is not understood; write 'NAME(...) == VALUE', with a plain value, or "
+        "'NAME(...) raises ERROR'."
+    )
 
 
 def _bound(code: str) -> set[str]:

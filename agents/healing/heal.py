@@ -11,7 +11,6 @@ from ..events import EventHandler, Note, ignore_event
 from ..records.heal import (
     HealResult,
     HealRuling,
-    Item,
     Observation,
     Patch,
     Place,
@@ -24,18 +23,17 @@ from ..syntax.source import program
 from ..syntax.unified import unified
 from ..syntax.units import text_of
 from .case import Case
-from .evidence import Evidence, voices
-from .expectations import EXPECT_CALL
+from .evidence import Evidence
+from .held_out import AGREEING, held_out, shown_in_prompt
 from .locate import elsewhere, places
-from .ruling import AGREEING, VERIFYING, rule
+from .ruling import rule
 from .suspicions import suspicions
+from .voices import voices
 
 COLD_RUNS = 3
 """Before anything is asked, and again of the patch that leads: each with another hash seed."""
 MOST_ROUNDS_AGREEING = 2
 """Rounds in which patches that agree are asked for."""
-SHOWN_ITEMS = 3
-"""Failing items in a prompt at the most; of several the others are held out, at least one."""
 
 
 @dataclass(slots=True)
@@ -68,8 +66,7 @@ class _Search:
         good = self.good
         if len(good) < AGREEING or self.rivals:
             return False
-        wanted = VERIFYING if self.case.trusted else AGREEING
-        return (self.case.trusted and self.evidence.held_out) or voices(good) >= wanted
+        return voices(good) >= (self.evidence.voices_needed if self.case.trusted else AGREEING)
 
     @property
     def rivals(self) -> bool:
@@ -107,8 +104,8 @@ def heal_case(
     assert seen.symptom is not None
     if (name := elsewhere(case.files, seen.symptom)) is not None:
         emit(Note(f"It fails in {name}, which may not change; --may-change {name.partition('::')[0]} lets it."))
-    held_out = _held_out(seen.symptom, holds_out=case.holds_out)
-    evidence = Evidence(held_out=held_out, seeds=seen.calls, left_out=seen.left_out)
+    shown, held = shown_in_prompt(seen.symptom).items, held_out(seen.symptom, holds_out=case.holds_out)
+    evidence = Evidence(shown=shown, held=held, seeds=seen.calls, left_out=seen.left_out)
     there = places(case.files, seen.symptom, seen.reached, healer.longest, case.target)
     search = _Search(case, seen.symptom, there, evidence, found, name)
     for number in range(1, max_rounds + 1):
@@ -158,28 +155,8 @@ def _way(symptom: Symptom | None) -> tuple[str, ...] | None:
     return (kind, symptom.kind, *place, *(item.name for item in symptom.items))
 
 
-def _shown(symptom: Symptom) -> Symptom:
-    """A symptom without the items that are held out of the prompt: one of two, all beyond the third, and expected
-    calls where anything else fails, so that an answer to a question changes no prompt."""
-    others = [item for item in symptom.items if item.name != EXPECT_CALL]
-    items = others or symptom.items
-    return replace(symptom, items=tuple(items[: min(SHOWN_ITEMS, max(1, len(items) - 1))]))
-
-
-def _held_out(symptom: Symptom, *, holds_out: bool) -> bool:
-    """Return True if an item fails that no prompt has, nor one that says the same."""
-    shown = _shown(symptom).items
-    same = {_meaning(item) for item in shown}
-    held = [item for item in symptom.items if item not in shown and _meaning(item) not in same]
-    return any(holds_out or item.name == EXPECT_CALL for item in held)
-
-
-def _meaning(item: Item) -> str:
-    return item.source.partition("(")[2] if item.source and "[" not in item.name else item.name
-
-
 def _round(search: _Search, healer: Healer, number: int, patches: int, emit: EventHandler) -> None:
-    case, shown = search.case, _shown(search.symptom)
+    case, shown = search.case, shown_in_prompt(search.symptom)
     for turn in range(patches if search.places else 0):
         search.asked += 1
         place = search.places[turn % len(search.places)]
@@ -237,7 +214,7 @@ def _confirm(search: _Search) -> None:
 def _earlier(search: _Search, place: Place) -> Sequence[Earlier]:
     """Patches of a place that do not mend it, each once, with what became of them."""
     tried = [trial for trial in search.trials if trial.patch.place == place and not trial.plausible]
-    told = {item.name for item in _shown(search.symptom).items}
+    told = {item.name for item in shown_in_prompt(search.symptom).items}
     codes = {_new_text(search.case.files, trial.patch): _told(trial, told) for trial in tried}
     return [Earlier(code, f"{outcome[0].upper()}{outcome[1:]}.") for code, outcome in codes.items()]
 

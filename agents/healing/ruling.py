@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..records.heal import HealRuling, Trial
-from .evidence import Evidence, voices
+from .evidence import Evidence
+from .held_out import AGREEING, VERIFYING
+from .voices import voices
 
-AGREEING = 2
-"""Independent patches that have to do the same where nothing says what is right."""
-VERIFYING = 3
-"""Independent patches that have to do the same for `verified`, where no failing item was held out."""
 LEAST_TRIED = 3
 """Calls that these have to answer alike."""
+MOST_FAILING = 0.25
+"""Of the calls that the code as it was answers, those in which a patch that is verified by calls may fail."""
 
 
 def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealRuling:
@@ -44,15 +44,17 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
             question or f"Which is right, {leader.patch.id} or {rivals[0].patch.id}? An expectation in which they "
             "differ decides (--expect, --expect-file, a test).",
         )  # fmt: skip
-    if trusted and evidence.held_out:
+    if trusted and count >= evidence.voices_needed < VERIFYING:
         why = "what was expected failed before and holds now, and so does what no prompt had"
         return HealRuling("verified", leader.patch.id, why)
     tried = evidence.tried(alike)
-    if trusted and count >= VERIFYING and tried >= LEAST_TRIED:
+    failing, answered = len(evidence.failing(leader)), len(evidence.answered())
+    if trusted and count >= VERIFYING and tried >= LEAST_TRIED and failing <= MOST_FAILING * answered:
         why = f"what was expected failed before and holds now, and {count} independent patches do the same"
         return HealRuling("verified", leader.patch.id, f"{why} on {tried} other calls")
     if count >= AGREEING:
         beyond = f", on {tried} other calls too" if tried else ", and no other call shows what they mend"
+        beyond += f"; they fail in {failing} of {answered} that the code answered" if failing else ""
         return HealRuling("consensus", leader.patch.id, f"{count} independent patches do the same{beyond}")
     return HealRuling(
         "contested",

@@ -45,6 +45,8 @@ class Invocation:
     """True to be told of the functions that are called."""
     asked: tuple[Call, ...] = ()
     """Calls that are made afterwards."""
+    traced: bool = False
+    """True to be told of the calls that these make, and not of the program's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,7 @@ def run_script(
         "wanted": invocation.wanted,
         "seed": seed,
         "called": invocation.called,
+        "traced": invocation.traced,
         "asked": [(each.path, each.source) for each in invocation.asked],
     }
     files = {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _PROGRAMS}

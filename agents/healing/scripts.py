@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 
 from ..judge.probes import near_calls
-from ..records.heal import Answer, Call, Frame, Observation, RaisedError, Symptom, SymptomKind
+from ..records.heal import Answer, Call, Frame, Item, Observation, RaisedError, Symptom, SymptomKind
 from ..syntax.source import parse_expression
 from .case import TreeCase
 from .environment import environment_fault
@@ -24,8 +24,8 @@ _SHORTEST_SECRET = 4
 """Characters; a shorter value is found in too much that has nothing to do with it."""
 _CUT = 30
 """Characters that are left of either end of a long value, at the least."""
-_RUNS = 6
-"""Other runs of a script that calls no function with plain data."""
+_RUNS = 8
+"""Other runs of a script."""
 _MOST_SUMMARY = 300
 _MOST_TRACEBACK = 3000
 
@@ -53,23 +53,35 @@ class ScriptCase(TreeCase):
         """The script on other arguments and another standard input, where it was given some."""
         given = [*map(_value, self.invocation.arguments)]
         lines = (self.invocation.stdin or b"").decode("utf-8", "replace").splitlines()
-        texts = [*map(repr, given), *([f"stdin={[*map(_value, lines)]!r}"] if lines else [])]
-        call = parse_expression(f"run({', '.join(texts)})")
-        assert isinstance(call, ast.Call)
+        stdin = [f"stdin={[*map(_value, lines)]!r}"] if lines else []
+        texts = [*map(repr, given), *stdin]
         if not texts or any(each != self._masked(each) for each in texts):
             return ()
-        return tuple(Call("", "", source) for source in near_calls([(call, "")], _RUNS))
+        forms = [(_run(texts), False)]
+        if len(given) > 1:  # in another order, fewer, and more of them
+            forms.append((_run([repr(given), *stdin]), True))
+        runs = ((_run([source[4:-1]]), whole) for source, whole in near_calls(forms, _RUNS).items())
+        return tuple(Call("", "", ast.unparse(_spread(run) if whole else run)) for run, whole in runs)
 
     def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
         """Run it once on `changed` files."""
         return self._plain(self.run(replace(self.invocation, called=True), changed, 0).calls)
 
+    def made_by(self, items: Sequence[Item], changed: Mapping[str, str]) -> tuple[Sequence[Call], Sequence[Call]]:
+        """Run it once on `changed` files, and trace the calls that items ask for."""
+        asked = self.asked_by(items)
+        if items and not asked:
+            return (), ()
+        run = self.run(replace(self.invocation, called=True, asked=asked, traced=bool(asked)), changed, 0)
+        return self.own(run.calls), self.own(run.left_out)
+
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> list[Answer | None]:
         """Call them after a run on `changed` files."""
-        if any(not each.path for each in calls):
-            return [self._run_near(changed, each) for each in calls]
-        answers = self.run(replace(self.invocation, asked=tuple(calls)), changed, 0).answers
-        return [self._masked_answer(each) for each in answers]
+        found = {each: self._run_near(changed, each) for each in calls if not each.path}
+        asked = tuple(each for each in calls if each.path)
+        answers = self.run(replace(self.invocation, asked=asked), changed, 0).answers if asked else ()
+        found.update(zip(asked, map(self._masked_answer, answers), strict=True))
+        return [found[each] for each in calls]
 
     def _run_near(self, changed: Mapping[str, str], call: Call) -> Answer | None:
         node = parse_expression(call.source)
@@ -232,6 +244,20 @@ class ScriptCase(TreeCase):
             if len(shown) > 2 * _CUT and (shown[:_CUT] in text or shown[-_CUT:] in text):
                 return f"<{name}>"
         return self._masked(text)
+
+
+def _run(texts: Sequence[str]) -> ast.Call:
+    """A run of the script, with arguments as source."""
+    call = parse_expression(f"run({', '.join(texts)})")
+    assert isinstance(call, ast.Call)
+    return call
+
+
+def _spread(run: ast.Call) -> ast.Call:
+    """A run with the items of its first argument for arguments."""
+    (given,) = run.args
+    assert isinstance(given, ast.List)
+    return ast.Call(run.func, given.elts, run.keywords)
 
 
 def _value(text: str) -> object:

@@ -170,11 +170,60 @@ def _removes(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
     lost = set(_definitions(before)) - set(_definitions(after))
     if lost:
         yield Suspicion("removes", f"the definition of {', '.join(sorted(lost))} is gone")
-    fewer = sum(map(_has_effect, ast.walk(before))) - sum(map(_has_effect, ast.walk(after)))
+    fewer = _effects(before) - _effects(after)
     if fewer > 0:
         yield Suspicion(
             "removes", f"{fewer} statement{'s' * (fewer > 1)} with an effect {'are' if fewer > 1 else 'is'} gone"
         )
+
+
+def _effects(tree: ast.Module) -> int:
+    """The number of statements with an effect; what fills a container that a function makes itself has none."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    filling = {
+        id(node)
+        for function in functions
+        if (made := _made_in(function))
+        for node in ast.walk(function)
+        if _changed_name(node) in made
+    }
+    return sum(_has_effect(node) and id(node) not in filling for node in ast.walk(tree))
+
+
+def _made_in(function: ast.AST) -> set[str]:
+    """The names that a function binds to new lists, dictionaries and sets, and to nothing else."""
+    new: Counter[str] = Counter()
+    bound: Counter[str] = Counter()
+    for node in ast.walk(function):
+        match node:
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=name), value=value)
+            ):
+                new[name] += _is_new(value)
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                bound[name] += 1
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                bound.update(names)
+    return {name for name, count in new.items() if count == bound[name]}
+
+
+def _is_new(node: ast.expr | None) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id=name)):
+            return name in ("list", "dict", "set")
+    return isinstance(node, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp)
+
+
+def _changed_name(node: ast.AST) -> str:
+    """The variable that a statement changes in place; empty where it does more, or something else."""
+    match node:
+        case (
+            ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name))))
+            | ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name))])
+        ):
+            return name
+    return ""
 
 
 def _has_effect(node: ast.AST) -> bool:

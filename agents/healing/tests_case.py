@@ -19,8 +19,8 @@ from ..syntax.source import parse, source_of
 from ..syntax.units import changed_bodies, named
 from .case import TreeCase
 from .environment import environment_fault
-from .expectations import failing_calls
-from .script_run import Invocation
+from .expectations import EXPECT_CALL, failing_calls
+from .script_run import Invocation, ScriptRun
 
 _MOST_DETAIL = 600
 _MOST_SOURCE = 2000
@@ -44,6 +44,15 @@ class TestsCase(TreeCase):
     def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
         """Run the failing tests once on `changed` files."""
         return self.own(self._tested(changed, 0, self._failing(self._before), calls=True).calls)
+
+    def made_by(self, items: Sequence[Item], changed: Mapping[str, str]) -> tuple[Sequence[Call], Sequence[Call]]:
+        """Run these tests once on `changed` files, and trace the calls that items ask for."""
+        names, asked = [item.name for item in items if item.name != EXPECT_CALL], self.asked_by(items)
+        runs: list[SuiteRun | ScriptRun] = [self._tested(changed, 0, names, calls=True)] if names else []
+        if asked:
+            runs.append(self.run(Invocation("", asked=asked, traced=True), changed, 0))
+        calls, left_out = ([each for run in runs for each in getattr(run, name)] for name in ("calls", "left_out"))
+        return self.own(calls), self.own(left_out)
 
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> tuple[Answer | None, ...]:
         """Call them on `changed` files; where none can be imported so, after the failing tests."""

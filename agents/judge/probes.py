@@ -1,7 +1,8 @@
 """Probes: calls that nobody knows the answer of, to see whether candidates that pass the same tests are alike.
 
-Inputs are made from those of the tests by mutations that keep their types and, for grids, their shape. A probe is
-a test that can't pass, so that the verifier reports what each candidate returns.
+Inputs are made from those of the tests by mutations that keep their types and, but where they `reshape`, the keys
+of dictionaries and the shape of grids. A probe is a test that can't pass, so that the verifier reports what each
+candidate returns.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def probes_of(calls: Mapping[str, str], prefix: str = "test_probe_") -> tuple[Te
     return tuple(probe(number, call, preamble, prefix) for number, (call, preamble) in enumerate(calls.items(), 1))
 
 
-def near_calls(calls: Sequence[tuple[ast.Call, T]], count: int) -> dict[str, T]:
+def near_calls(calls: Sequence[tuple[ast.Call, T]], count: int, *, reshape: bool = False) -> dict[str, T]:
     """At most `count` calls near `calls`, of literals, as source, each with what came with the call it is made of;
     the same calls give the same ones."""
     chance = random.Random(fingerprint("".join(ast.unparse(literal) for literal, _ in calls)))
@@ -49,8 +50,32 @@ def near_calls(calls: Sequence[tuple[ast.Call, T]], count: int) -> dict[str, T]:
         if not calls or len(made) == count:
             break
         call, label = chance.choice(calls)
-        source = _mutated_call(call, chance)
+        source = _mutated_call(call, chance, reshape)
         if source is not None and source not in known:
+            made.setdefault(source, label)
+    return made
+
+
+def calls_with(calls: Sequence[tuple[ast.Call, T]], values: Sequence[object], count: int) -> dict[str, T]:
+    """At most `count` of `calls`, of literals, with one of `values` in the place of a literal of its type, as
+    `near_calls` gives them; other values change nothing about those of one."""
+    known = {ast.unparse(call) for call, _ in calls}
+    spots = [
+        (call, label, node)
+        for call, label in calls
+        for given in argument_nodes(call)
+        for node in ast.walk(given)
+        if isinstance(node, ast.Constant)
+    ]
+    made: dict[str, T] = {}
+    for value in values:
+        fitting = [each for each in spots if type(each[2].value) is type(value)]
+        if not fitting or len(made) == count:
+            continue
+        call, label, spot = random.Random(fingerprint(repr(value))).choice(fitting)
+        before, spot.value = spot.value, value  # type: ignore[assignment]
+        source, spot.value = ast.unparse(call), before
+        if source not in known and len(source) <= LONGEST_INPUT:
             made.setdefault(source, label)
     return made
 
@@ -146,11 +171,11 @@ def argument_nodes(call: ast.Call) -> list[ast.expr]:
     return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
-def _mutated_call(call: ast.Call, chance: random.Random) -> str | None:
+def _mutated_call(call: ast.Call, chance: random.Random, reshape: bool) -> str | None:
     """`call` with one argument changed; None when its values can't be."""
     values = [ast.literal_eval(node) for node in argument_nodes(call)]
     index = chance.randrange(len(values))
-    changed = mutated(values[index], chance)
+    changed = mutated(values[index], chance, reshape=reshape)
     if changed == values[index] and type(changed) is type(values[index]):
         return None
     values[index] = changed
@@ -165,7 +190,7 @@ def with_arguments(call: ast.Call, values: Sequence[object]) -> str | None:
     return source if len(source) <= LONGEST_INPUT else None
 
 
-def mutated(value: object, chance: random.Random) -> object:
+def mutated(value: object, chance: random.Random, *, reshape: bool = False) -> object:
     """A value of the same type near `value`; the same one where there is no near one."""
     match value:
         case bool():
@@ -177,15 +202,26 @@ def mutated(value: object, chance: random.Random) -> object:
         case str():
             return _mutated_text(value, chance)
         case list():
-            return _mutated_items(value, chance)
+            return _mutated_items(value, chance, reshape)
         case tuple():
-            return tuple(mutated(item, chance) if chance.random() < 0.5 else item for item in value)
+            items = (mutated(item, chance, reshape=reshape) if chance.random() < 0.5 else item for item in value)
+            return tuple(items)
         case dict():
             changed = chance.choice([*value, None])
-            return {key: mutated(item, chance) if key == changed else item for key, item in value.items()}
+            if reshape and changed is not None and chance.random() < 0.5:
+                return _other_keys(value, changed, chance)
+            near = mutated(value.get(changed), chance, reshape=reshape)
+            return {key: near if key == changed else item for key, item in value.items()}
         case set():
-            return set(_mutated_items(sorted(value, key=repr), chance))
+            return set(_mutated_items(sorted(value, key=repr), chance, reshape))
     return value
+
+
+def _other_keys(items: dict[object, object], key: object, chance: random.Random) -> dict[object, object]:
+    """A dictionary without one of its keys, empty, or with that under another name, alone or too."""
+    others = {each: item for each, item in items.items() if each != key}
+    new = {mutated(key, chance): items[key]}
+    return chance.choice([others, {}, {**others, **new}, {**items, **new}])
 
 
 def _mutated_text(text: str, chance: random.Random) -> str:
@@ -196,15 +232,17 @@ def _mutated_text(text: str, chance: random.Random) -> str:
     )
 
 
-def _mutated_items(items: list[object], chance: random.Random) -> list[object]:
+def _mutated_items(items: list[object], chance: random.Random, reshape: bool) -> list[object]:
     if not items:
         return items
     at, other = chance.randrange(len(items)), chance.randrange(len(items))
     if _is_grid(items):
+        if reshape and chance.random() < 0.5:
+            return chance.choice(list(_shapes(items, at))[1:])  # a grid has rows
         return [_cell_changed(row, items, chance) if index == at else row for index, row in enumerate(items)]
     swapped = list(items)
     swapped[at], swapped[other] = swapped[other], swapped[at]
-    changed = [mutated(item, chance) if index == at else item for index, item in enumerate(items)]
+    changed = [mutated(item, chance, reshape=reshape) if index == at else item for index, item in enumerate(items)]
     kinds = list(_shapes(items, at))
     return chance.choice([swapped, changed, changed, *kinds])
 

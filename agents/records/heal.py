@@ -99,6 +99,8 @@ class Answer:
     arguments: str = ""
     state: str = ""
     seconds: float = 0.0
+    deliberate: bool = False
+    """True if a `raise` or `assert` of the case's own files raised it."""
 
     @property
     def text(self) -> str | None:

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agents.healing.heal import heal_case
-from agents.healing.request import open_case
-from agents.records import Reply, Request
-from agents.records.heal import HealRequest, HealResult
-from agents.roles.ask import LARGE_MODEL
-from agents.roles.healer import Healer
 from agents.sandbox import Sandbox
 
-from ..support.heals import Heals
+from ..support.heals import Heals, healed
 
 REPORT = """\
 def total(amounts):
@@ -88,25 +81,6 @@ def test_an_answer_decides_and_asks_nothing_twice(heals: Heals) -> None:
         assert "--expect-call" in heals.document["error"]["message"]
 
 
-def healed(
-    sandbox: Sandbox, folder: Path, text: str, patches: Sequence[str], env: str = "", **expected: Any
-) -> HealResult:
-    """Heal a script in this process with patches of it, one round."""
-    (folder / "s.py").write_text(text)
-    environment = {"TOKEN": env} if env else {}
-    case = open_case(HealRequest(path=str(folder / "s.py"), **expected), sandbox, environment, lambda: False)
-    waiting = iter(patches)
-    asked: list[Request] = []
-
-    def ask(request: Request) -> Reply:
-        asked.append(request)
-        return Reply(f"```python\n{next(waiting)}\n```", "stop")
-
-    result = heal_case(case, Healer(ask, LARGE_MODEL, seed=0), max_rounds=1)
-    assert all("TOKEN-VALUE" not in str(request.messages) for request in asked)
-    return result
-
-
 CART = """\
 class Cart:
     def __init__(self, items):
@@ -133,7 +107,7 @@ OTHERS: dict[str, tuple[str, dict[str, Any], str, str, str, str]] = {
     ),
     "a generator": (PAIRS, {"expect": "1 2 3"}, "in xs[1:]", "in range(1, 4)", "in xs", "pairs("),
     "a default": (GROSS, {"expect": "119"}, "x * (1 + rate)", "x + 19", "x * 1.19", "gross("),
-    "arguments": (TIMES, {"expect": "9", "arguments": ("3",)}, "n * 2", "n + 6", "n * 3", "run("),
+    "arguments": (TIMES, {"expect": "9", "arguments": ("3",)}, "n * 2", "n + 6", "n * 3", "run with `-- "),
 }
 
 
@@ -157,7 +131,7 @@ def test_standard_input_is_changed_where_no_function_is_called(sandbox: Sandbox,
     ]
     result = healed(sandbox, tmp_path, LINES, [*patches, patches[0]], expect="sum 7", stdin=str(tmp_path / "in"))
     assert result.grade == "contested"
-    assert "run(stdin=" in (result.question or "")
+    assert "run with --stdin of the lines [" in (result.question or "")
 
 
 def test_what_cannot_be_called_again_is_said(sandbox: Sandbox, tmp_path: Path) -> None:

@@ -70,6 +70,33 @@ WRONG = {
 }  # fmt: skip
 
 
+FILLS = """\
+def group(words, known):
+    found = {start}
+    for word in words:
+        found.append(word)
+    return found
+"""
+NO_LOOP = "def group(words, known):\n    return [word for word in words]\n"
+
+
+@pytest.mark.parametrize(
+    ("start", "suspected"),
+    [
+        ("[]", False),
+        ("list()", False),
+        ("[]; known = found", False),
+        ("known", True),
+        ("[]; global found", True),
+        ("[]; found = known", True),
+    ],
+)
+def test_a_loop_that_fills_a_new_container_may_become_an_expression(start: str, suspected: bool) -> None:
+    for line in ("found.append(word)", "found[word] = 1"):
+        old = FILLS.replace("{start}", start).replace("found.append(word)", line)
+        assert ("removes" in named(NO_LOOP, old)) == suspected
+
+
 @pytest.mark.parametrize("new", HONEST.values(), ids=HONEST)
 def test_an_honest_patch_is_not_suspicious(new: str) -> None:
     assert named(new) == set()
@@ -86,7 +113,7 @@ def trial(
     place = Place("s.py", "function", "f", 1, 2)
     symptom = Symptom("exception", "ValueError") if fails else None
     reasons = (Suspicion("removes", "x"),) if suspicious else ()
-    files = {"s.py": text or f"x = {number}\n"}
+    files = {"s.py": text or f"print({number})\n"}
     return Trial(
         Patch(f"patch{number}", place, files, nodes, nodes), Observation(symptom, behavior=behavior), reasons
     )
@@ -101,7 +128,7 @@ def answers(*values: str) -> dict[Call, Answer | None]:
 
 BEFORE = answers("0", "0", "0")
 ALIKE = Evidence(CALLS, BEFORE, dict.fromkeys(["patch1", "patch2", "patch3"], answers("1", "2", "3")))
-HELD_OUT = Evidence(held_out=True)
+HELD_OUT = Evidence(voices_needed=1)
 THREE = [trial(1, "a"), trial(2, "a"), trial(3, "a")]
 
 
@@ -117,7 +144,7 @@ THREE = [trial(1, "a"), trial(2, "a"), trial(3, "a")]
         (THREE, True, Evidence(), "consensus", "patch1"),
         (THREE, True, Evidence(CALLS, BEFORE, dict.fromkeys(ALIKE.after, BEFORE)), "consensus", "patch1"),
         (THREE, True, Evidence(CALLS, BEFORE, {**ALIKE.after, "patch3": answers("1", "2", "4")}), "contested", "patch1"),
-        ([trial(1, "a", text="x = 1"), trial(2, "a", text="y = 1"), trial(3, "a", text="x=1")], True, ALIKE, "contested", "patch1"),
+        ([trial(1, "a", text="x = 1\nprint(x, x)"), trial(2, "a", text="y = 1\nprint(y, y)"), trial(3, "a", text="x=1; print(x, x)")], True, ALIKE, "contested", "patch1"),
         ([trial(1, "a", nodes=9), trial(2, "a")], False, ALIKE, "consensus", "patch2"),
         ([trial(1, "a"), trial(2, "b")], True, HELD_OUT, "contested", "patch1"),
         ([trial(1, "a"), trial(2, "b", suspicious=True)], True, HELD_OUT, "verified", "patch1"),

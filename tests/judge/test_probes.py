@@ -3,11 +3,12 @@ from __future__ import annotations
 import ast
 import random
 import re
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.judge.probes import mutated, probed_call, probes
+from agents.judge.probes import calls_with, mutated, near_calls, probed_call, probes
 from agents.records import Test
 
 from ..support.boards import value_test
@@ -49,6 +50,34 @@ def test_probes_of_a_grid_keep_its_shape() -> None:
     for probe in probes([GRID], 20):
         (grid,) = ast.literal_eval(probed_call(probe).removeprefix("f(").removesuffix(")") + ",")
         assert [len(row) for row in grid] == [2, 2]
+
+
+def argument(source: str) -> Any:
+    return ast.literal_eval(source.removeprefix("f(").removesuffix(")"))
+
+
+def call_of(source: str) -> ast.Call:
+    (statement,) = ast.parse(source).body
+    assert isinstance(statement, ast.Expr)
+    assert isinstance(statement.value, ast.Call)
+    return statement.value
+
+
+def test_where_shapes_may_change_keys_and_rows_come_and_go() -> None:
+    prices = [argument(each) for each in near_calls([(call_of("f({'tea': 3, 'cake': 4})"), "")], 24, reshape=True)]
+    assert {len(each) for each in prices} == {0, 1, 2, 3}
+    assert any(len(each) == 2 and set(each) != {"tea", "cake"} for each in prices)
+    grids = [argument(each) for each in near_calls([(call_of("f([[1, 2], [3, 0]])"), "")], 24, reshape=True)]
+    assert {len(each) for each in grids} == {1, 2, 3}
+    assert all(len(row) == 2 for grid in grids for row in grid)
+
+
+def test_values_take_the_place_of_literals_of_their_type() -> None:
+    made = calls_with([(call_of("f([1, -2, 'a'])"), "label")], [100, 2.5, "b", True, 400], 2)
+    (number, text), labels = map(argument, made), set(made.values())
+    assert 100 in map(abs, number[:2])
+    assert text == [1, -2, "b"]
+    assert labels == {"label"}
 
 
 def test_a_probe_is_a_test_that_states_no_plain_value() -> None:

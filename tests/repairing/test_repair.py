@@ -176,7 +176,8 @@ def test_verify_refuses_and_accepts(shop: ModuleType) -> None:
 
 
 def test_tests_that_fail_are_a_failure_though_the_call_works(shop: ModuleType) -> None:
-    model = Replies(*three(PRICE))
+    anywhere = PRICE.replace('lstrip("$₹")', 'replace("$", "").replace("₹", "")')  # as the code as it was
+    model = Replies(*three(anywhere))
     price = repair(tests=[rupees, dollars], proposer=model)(shop.price)
     assert price("$12.99") == 12.99
     assert price.last_repair.succeeded

@@ -1,9 +1,9 @@
-"""`heal` from the command line, with a scripted provider as the model."""
+"""`heal` with a scripted model, from the command line and in this process."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,12 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from agents.healing.heal import heal_case
+from agents.healing.request import open_case
+from agents.records import Reply, Request
+from agents.records.heal import HealRequest, HealResult
+from agents.roles.ask import LARGE_MODEL
+from agents.roles.healer import Healer
 from agents.sandbox import Sandbox, open_sandbox
 
 from .commands import ROOT, greenloop
@@ -75,3 +81,22 @@ def heals(tmp_path: Path) -> Iterator[Heals]:
     folder.mkdir()
     with serving() as provider:
         yield Heals(folder, provider)
+
+
+def healed(
+    sandbox: Sandbox, folder: Path, text: str, patches: Sequence[str], env: str = "", **expected: Any
+) -> HealResult:
+    """Heal a script in this process with patches of it, one round."""
+    (folder / "s.py").write_text(text)
+    environment = {"TOKEN": env} if env else {}
+    case = open_case(HealRequest(path=str(folder / "s.py"), **expected), sandbox, environment, lambda: False)
+    waiting = iter(patches)
+    asked: list[Request] = []
+
+    def ask(request: Request) -> Reply:
+        asked.append(request)
+        return Reply(f"```python\n{next(waiting)}\n```", "stop")
+
+    result = heal_case(case, Healer(ask, LARGE_MODEL, seed=0), max_rounds=1)
+    assert all("TOKEN-VALUE" not in str(request.messages) for request in asked)
+    return result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import threading
 import time
 
@@ -24,9 +25,19 @@ class Replies:
 
 
 def three(reply: str) -> tuple[str, str, str]:
-    """A reply, and two other programs that do the same."""
-    head, colon, body = reply.partition(":\n")
-    if not colon:
-        return reply, f"{reply}unused = 1\n", f"{reply}unused = 1, 2\n"
-    first, second = (f"{head}:\n    unused = {value}\n{body}" for value in ("1", "1, 2"))
-    return reply, first, second
+    """A reply, and two other programs that do the same: by a loop of one turn, and with a step at the end."""
+    return (
+        reply,
+        _around(reply, "for _ in range(1):\n    ..."),
+        _around(reply, "try:\n    ...\nfinally:\n    str()"),
+    )
+
+
+def _around(reply: str, block: str) -> str:
+    """A reply with its first function, or all of it where it has none, in the first body of a block."""
+    tree, (outer,) = ast.parse(reply), ast.parse(block).body
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    scope = next(functions, tree)
+    assert isinstance(outer, ast.For | ast.Try)
+    outer.body, scope.body = scope.body, [outer]
+    return f"{ast.unparse(tree)}\n"

@@ -22,12 +22,12 @@ _report: Any = importlib.import_module(f"{__package__}.report")
 
 def main() -> None:
     """Run the script; ends as it does."""
-    descriptor, tree, script, called, arguments, asked = json.loads(sys.argv[1])
+    descriptor, tree, script, called, arguments, asked, traced = json.loads(sys.argv[1])
     path = str(Path(tree, script))
     report = _report.Report(descriptor, tree)
     if not script:
         sys.path[0] = tree
-        report.answer(asked)
+        report.answer(asked, traced=traced)
         return
     module = types.ModuleType("__main__")
     vars(module).update(__file__=path, __builtins__=builtins, __cached__=None)
@@ -51,7 +51,7 @@ def main() -> None:
     finally:
         report.ended = True
         report.write()
-        report.answer(asked)
+        report.answer(asked, traced=traced)
 
 
 def _report_threads(report: Any) -> None:

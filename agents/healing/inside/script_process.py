@@ -45,7 +45,8 @@ def main() -> None:
     inherited = {name: value for name, value in os.environ.items() if name != "PWD"}
     environment = {**inherited, "HOME": str(home), "PYTHONHASHSEED": str(task["seed"]), **task["environment"]}
     with tempfile.TemporaryFile() as report:
-        told_to = [report.fileno(), str(tree), task["script"], task["called"], task["arguments"], task["asked"]]
+        given = [task[name] for name in ("script", "called", "arguments", "asked", "traced")]
+        told_to = [report.fileno(), str(tree), *given]
         start = [sys.executable, "-B", "-c", _START, str(here), task["lent"]]
         process = subprocess.Popen(
             [*start, json.dumps(told_to)], cwd=str(tree), env=environment, pass_fds=[report.fileno()]

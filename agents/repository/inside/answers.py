@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import dis
 import importlib
 import inspect
 import io
@@ -30,10 +31,12 @@ _MOST_BYTES = 200_000
 
 
 class Answers:
-    """Answers calls of functions in the files below the folder `tree`."""
+    """Answers calls of functions in the files below the folder `tree`; with a `Report` it has the calls that
+    they make."""
 
-    def __init__(self, tree: str) -> None:
-        self._tree = tree
+    def __init__(self, tree: str, report: Any = None) -> None:
+        self._tree = tree.rstrip(os.sep)
+        self._report = report
         self._end = time.monotonic() + _ALL_SECONDS
 
     def to(self, path: str, source: str) -> dict[str, Any] | None:
@@ -57,7 +60,10 @@ class Answers:
         os.waitpid(child, 0)
         answer: dict[str, Any] = {"value": None, "raises": NO_END, "seconds": _CALL_SECONDS, "output": ""}
         with contextlib.suppress(ValueError):
-            return dict(json.loads(told))
+            answer = dict(json.loads(told))
+            if self._report is not None:
+                self._report.calls.add(*answer.pop("calls"))
+            return answer
         return {**answer, "arguments": "", "state": ""}
 
     def _called(self, path: str, source: str) -> dict[str, Any]:
@@ -72,6 +78,8 @@ class Answers:
         began = time.process_time()
         try:
             with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
+                if self._report is not None:
+                    sys.setprofile(self._report.profile)
                 found = eval(compile(ast.Expression(function), "<call>", "eval"), scope)
                 receiver = getattr(found, "__self__", None)
                 held = shown(receiver)
@@ -79,6 +87,11 @@ class Answers:
                 answer["value"] = shown(_awaited(value))
         except BaseException as error:  # whatever it is, the call ended with it
             answer["raises"] = type(error).__qualname__
+            answer["deliberate"] = self._is_deliberate(error)
+        finally:
+            sys.setprofile(None)
+        if self._report is not None:
+            answer["calls"] = [list(self._report.calls.found), list(self._report.calls.left_out)]
         seconds = time.process_time() - began
         after, state = _given(args, keywords), shown(receiver)
         return {
@@ -88,6 +101,15 @@ class Answers:
             "arguments": after if after != before else "",
             "state": state if held != state else "",
         }
+
+    def _is_deliberate(self, error: BaseException) -> bool:
+        """Return True if a statement of the program's own files raised it."""
+        trace: Any = error.__traceback__
+        while trace.tb_next is not None:
+            trace = trace.tb_next
+        code = trace.tb_frame.f_code
+        own: bool = code.co_filename.startswith(self._tree + os.sep)
+        return own and code.co_code[trace.tb_lasti] == dis.opmap["RAISE_VARARGS"]
 
     def _module(self, path: str) -> types.ModuleType:
         place = str(Path(self._tree, path))

@@ -15,7 +15,7 @@ NO_END = "no end"
 """In the place of what a call raises that takes too long, or ends its process."""
 DEEPEST = 8
 MOST_ITEMS = 2000
-_MOST_CALLS = 8
+MOST_CALLS = 8
 _MOST_SEEN = 200
 """Of one function: calls that are told, and calls that are looked at."""
 _LONGEST = 1500
@@ -43,6 +43,12 @@ class Calls:
         both = {"calls": self.found, "left_out": self.left_out}
         return {name: [dict(zip(_PARTS, each)) for each in calls] for name, calls in both.items()}  # noqa: B905
 
+    def add(self, found: Iterable[Iterable[str]], left_out: Iterable[Iterable[str]]) -> None:
+        """Take over what another process has found."""
+        for known, new in ((self.found, found), (self.left_out, left_out)):
+            for path, function, source in new:
+                known[path, function, source] = None
+
     def note(self, frame: types.FrameType) -> None:
         """Note a call, by the frame in which it begins."""
         code = frame.f_code
@@ -57,7 +63,7 @@ class Calls:
         except NotPlain as reason:
             self.left_out[(*place, str(reason))] = None
             return
-        if sum(known[:2] == place for known in self.found) < _MOST_CALLS:
+        if sum(known[:2] == place for known in self.found) < MOST_CALLS:
             self.found[call] = None
 
 

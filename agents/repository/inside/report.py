@@ -68,9 +68,12 @@ class Report:
         """Note an error with those that it came from."""
         self._errors += self.described(error)[: _MOST_ERRORS - len(self._errors)]
 
-    def answer(self, asked: list[list[str]]) -> None:
-        """Tell what calls (path and source of each) come to, one after the other."""
-        answers = Answers(self._tree)
+    def answer(self, asked: list[list[str]], *, traced: bool) -> None:
+        """Tell what calls (path and source of each) come to, one after the other; if `traced`, the calls that they
+        make in the place of the program's own."""
+        if traced:
+            self.calls = Calls(self._tree)
+        answers = Answers(self._tree, self if traced else None)
         for path, source in asked:
             self.answers.append(answers.to(path, source))
             self.write()

@@ -1,0 +1,167 @@
+"""The number of different programs that patches make: what differs in words alone is one."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import pairwise
+
+from ..records.heal import Trial
+from ..syntax.source import parse
+
+_NAMING: Mapping[type[ast.AST], str] = {
+    ast.Name: "id",
+    ast.arg: "arg",
+    ast.ExceptHandler: "name",
+    ast.MatchAs: "name",
+    ast.MatchStar: "name",
+    ast.MatchMapping: "rest",
+}
+_EFFECTS = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom)
+
+
+def voices(trials: Sequence[Trial]) -> int:
+    """Count the programs that trials make, whatever these call their variables and store for nothing."""
+    return len({_voice(tuple(trial.patch.files.items())) for trial in trials})
+
+
+@cache
+def _voice(files: tuple[tuple[str, str], ...]) -> str:
+    return "\0".join(f"{path}\0{_simplified(text)}" for path, text in sorted(files))
+
+
+def _simplified(text: str) -> str:
+    """A program without layout, docstrings, annotations and what has no effect, its own names numbered as they
+    come, and the operands of `*`, `==` and `!=` in one order."""
+    try:
+        tree = parse(text)
+    except ValueError:
+        return text
+    known = ""
+    while (now := ast.dump(tree)) != known:
+        known = now
+        _Simplified().visit(tree)
+    numbers: dict[str, str] = {}
+    for node, _, name in _names(tree):
+        if not isinstance(node, ast.Name) or isinstance(node.ctx, ast.Store):
+            numbers.setdefault(name, f"{len(numbers)}")
+    for node, field, name in _names(tree):
+        setattr(node, field, numbers.get(name, name))
+    return ast.dump(_Ordered().visit(tree))
+
+
+def _names(tree: ast.AST) -> list[tuple[ast.AST, str, str]]:
+    """The nodes that have the name of a variable, with the field that has it."""
+    fields = ((node, _NAMING[type(node)]) for node in ast.walk(tree) if type(node) in _NAMING)
+    return [(node, field, name) for node, field in fields if (name := getattr(node, field)) is not None]
+
+
+class _Simplified(ast.NodeTransformer):
+    """Leaves out what has no effect; what is stored once and read once, by the next statement, is written there.
+
+    What is said of a variable holds in its function. In the body of a class nothing is known of it.
+    """
+
+    def __init__(self) -> None:
+        self._stored: Counter[str] = Counter()
+        self._read: Counter[str] | None = None
+
+    def visit(self, node: ast.AST) -> ast.AST | None:
+        """Visit a node, with the variables of its own scope."""
+        outer = self._stored, self._read
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef):
+            self._stored, self._read = _variables(node)
+        elif isinstance(node, ast.ClassDef):
+            self._read = None
+        visited: ast.AST | None = super().visit(node)
+        self._stored, self._read = outer
+        return visited
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        """Visit what a node holds, then join its statements."""
+        super().generic_visit(node)
+        for field in ("annotation", "returns"):
+            if hasattr(node, field):
+                setattr(node, field, None)
+        for field in ("body", "orelse", "finalbody"):
+            if isinstance(statements := getattr(node, field, None), list) and self._read is not None:
+                self._join(statements, self._read)
+        return node
+
+    def _join(self, statements: list[ast.stmt], read: Counter[str]) -> None:
+        for first, second in pairwise(list(statements)):
+            match first:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if (
+                    self._stored[name] == read[name] == 1 and _variables(second)[1][name]
+                ):
+                    _Written(name, value).visit(second)
+                    statements.remove(first)
+
+    def visit_Pass(self, node: ast.Pass) -> None:
+        """Leave it out."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        """Leave a value out that nothing is done with."""
+        return self.generic_visit(node) if any(isinstance(each, _EFFECTS) for each in ast.walk(node)) else None
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
+        """Leave the annotation out."""
+        return None if node.value is None else self.visit(ast.Assign([node.target], node.value))
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
+        """Leave it out where nothing reads it."""
+        return None if all(map(self._is_unread, node.targets)) else self.generic_visit(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | None:
+        """Leave it out where nothing reads it."""
+        return None if self._is_unread(node.target) else self.generic_visit(node)
+
+    def _is_unread(self, target: ast.expr) -> bool:
+        return isinstance(target, ast.Name) and self._read is not None and not self._read[target.id]
+
+
+def _variables(scope: ast.AST) -> tuple[Counter[str], Counter[str]]:
+    """How often each variable is stored and read; one of an outer scope counts as read elsewhere, too."""
+    stored: Counter[str] = Counter()
+    read: Counter[str] = Counter()
+    for node in ast.walk(scope):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                stored[name] += 1
+            case ast.Name(id=name):
+                read[name] += 1
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                read.update(names * 2)
+    return stored, read
+
+
+class _Written(ast.NodeTransformer):
+    """Writes a value in the place of a variable."""
+
+    def __init__(self, name: str, value: ast.expr) -> None:
+        self._name = name
+        self._value = value
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """Replace the variable."""
+        return self._value if node.id == self._name else node
+
+
+class _Ordered(ast.NodeTransformer):
+    """Puts the operands of what commutes in one order."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        """Order the factors of a product."""
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Mult):
+            node.left, node.right = sorted((node.left, node.right), key=ast.dump)
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        """Order what is compared for equality."""
+        self.generic_visit(node)
+        if len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq | ast.NotEq):
+            node.left, node.comparators[0] = sorted((node.left, node.comparators[0]), key=ast.dump)
+        return node

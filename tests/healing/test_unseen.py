@@ -1,0 +1,253 @@
+"""Evidence that the model did not see, and voices that are several: cases in which either was counted and was not
+there."""
+
+from __future__ import annotations
+
+import ast
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.healing.evidence import Evidence, shown
+from agents.healing.expectations import rounded
+from agents.records.heal import Answer, Call, Observation, Patch, Place, Trial
+from agents.sandbox import Sandbox
+
+from ..support.heals import healed
+
+LABEL = "def label(name, amount):\n    return name + ': ' + str(amount)\n\n\nprint(label('tea', 3.5))\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("[0.30000000000000004, -1e-300]", "[0.3, -1e-300]"),
+        ("{'a': 0.1 + 0j, 'b': 2.5}", "{'a': 0.1 + 0j, 'b': 2.5}"),
+        ("'tea: 3.50'", "'tea: 3.50'"),
+        ("Money: 3.50 €", "Money: 3.50 €"),
+    ],
+)
+def test_fractions_are_rounded_and_texts_are_not(text: str, shown: str) -> None:
+    assert rounded(text) == shown
+
+
+def test_a_text_with_another_number_of_decimals_is_another_text(sandbox: Sandbox, tmp_path: Path) -> None:
+    right = LABEL.replace("str(amount)", "format(amount, '.2f')")
+    overfit = LABEL.replace("str(amount)", "str(amount) + '0'")
+    result = healed(
+        sandbox, tmp_path, LABEL, [right, overfit, right], expect_call=("label('tea', 3.5) == 'tea: 3.50'",)
+    )
+    assert result.outcome == "unhealed", "it failed"
+    assert result.grade == "contested", result.why
+    assert result.question is not None
+
+
+TOTAL = "def total(amounts):\n    return sum(amounts[1:])\n"
+PRINTED = f"{TOTAL}\n\nprint('total', total([1, 2, 3]))\n"
+OVERFIT = ("sum(amounts[1:])", "len(amounts) * 2")
+ONE_CALL_TWICE = """\
+from s import total
+
+
+def test_total():
+    assert total([1, 2, 3]) == 6
+
+
+def test_sum():
+    result = total(amounts=[1, 2, 3])
+    assert result == 6
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "grade"),
+    [
+        ("total([1, 2, 3]) == 6", "contested"),
+        ("total(amounts=[1,2,3]) == 6", "contested"),
+        ("total([5, 3, 1]) == 6", "verified"),
+    ],
+)
+def test_an_expected_call_that_the_script_makes_itself_is_not_held_out(
+    sandbox: Sandbox, tmp_path: Path, call: str, grade: str
+) -> None:
+    patch = PRINTED.replace(*OVERFIT)
+    result = healed(sandbox, tmp_path, PRINTED, [patch] * 3, expect="total 6", expect_call=(call,))
+    assert result.grade == grade, result.why
+
+
+@pytest.mark.parametrize(("other", "grade"), [("[1, 2, 3]", "contested"), ("[5, 3, 1]", "verified")])
+def test_a_test_that_makes_the_call_of_another_is_not_held_out(
+    sandbox: Sandbox, tmp_path: Path, other: str, grade: str
+) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
+    (tmp_path / "test_s.py").write_text(ONE_CALL_TWICE.replace("(amounts=[1, 2, 3])", f"(amounts={other})"))
+    patch, tests = TOTAL.replace(*OVERFIT), (str(tmp_path / "test_s.py"),)
+    result = healed(sandbox, tmp_path, TOTAL, [patch] * 3, name="total", tests=tests, seconds=60.0)
+    assert result.grade == grade, result.why
+
+
+AGE = """\
+def age(text):
+    number = int(text)
+    return number
+
+
+for text in ["30", "-5"]:
+    try:
+        print(age(text))
+    except ValueError:
+        print("invalid")
+"""
+RESULT = "    return number\n"
+
+
+def raising(condition: str) -> str:
+    return AGE.replace(RESULT, f"    if {condition}:\n        raise ValueError(text)\n{RESULT}")
+
+
+def unpacking(code: str) -> str:
+    return PRINTED.replace("    return sum(amounts[1:])", code)
+
+
+RAISE = {
+    "where they should": ([raising(each) for each in ("number < 0", "not number >= 0", "0 > number")], "verified"),
+    "others": ([raising(each) for each in ("number < 20", "number % 10", "number < 0")], "contested"),
+    "whatever has another length": (
+        [
+            unpacking(f"    {code}")
+            for code in (
+                "a, b, c = amounts\n    return a + b + c",
+                "first, *rest = amounts\n    b, c = rest\n    return first + b + c",
+                "[a, b, c] = amounts\n    return sum((a, b, c))",
+            )
+        ],
+        "consensus",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RAISE)
+def test_an_exception_is_an_answer_where_the_code_as_it_was_answered(
+    sandbox: Sandbox, tmp_path: Path, name: str
+) -> None:
+    patches, grade = RAISE[name]
+    text, expect = (PRINTED, "total 6") if grade == "consensus" else (AGE, "/30\\ninvalid/")
+    result = healed(sandbox, tmp_path, text, patches, expect=expect)
+    assert result.grade == grade, result.why
+    assert any("raises at" in note for note in result.notes)
+    if grade == "contested":
+        assert result.question is not None
+        assert " raises ValueError" in result.question
+
+
+@pytest.mark.parametrize("call", ["age('-7') raises ValueError", "age('7') == 7"])
+def test_an_expected_call_may_raise(sandbox: Sandbox, tmp_path: Path, call: str) -> None:
+    text = AGE.replace("int(text)", "abs(int(text)) + 1").replace('["30", "-5"]', '["-5"]')
+    right = raising("number < 0").replace('["30", "-5"]', '["-5"]')
+    result = healed(sandbox, tmp_path, text, [right] * 3, expect="invalid", expect_call=(call,))
+    assert result.grade == "verified", result.why
+
+
+PRICES = """\
+def total(prices):
+    result = 0
+    for price in prices.values():
+        result = price
+    return result
+
+
+print("total", total({"tea": 3, "cake": 4}))
+"""
+SUMS = "def sums(rows):\n    return [sum(row) for row in rows]\n\n\nprint(sums([[1, 2], [3, 4]]))\n"
+LEAP = "def is_leap(year):\n    return year % 4 == 1\n\n\nprint('leap', is_leap(2024))\n"
+LINES = """\
+import sys
+
+
+def parse(line):
+    name, amount = line.split()
+    return name, int(amount)
+
+
+total = 0
+for line in sys.stdin:
+    name, amount = parse(line)
+    total = amount
+print("total", total)
+"""
+WORDS = """\
+import sys
+
+
+def pad(text):
+    return text.strip()
+
+
+def main():
+    words = [pad(each) for each in sys.argv[1:]]
+    print("longest", len(words[0]))
+
+
+main()
+"""
+ONE_SHAPE: dict[str, tuple[str, str, str, list[str]]] = {
+    "the keys at hand": (
+        PRICES,
+        "total 7",
+        "    return result",
+        ["    return prices['tea'] + prices['cake']", "    return sum(prices.values())"],
+    ),
+    "the rows at hand": (
+        SUMS,
+        "[4, 6]",
+        "[sum(row) for row in rows]",
+        ["[rows[0][at] + rows[1][at] for at in range(2)]", "list(map(sum, zip(*rows)))"],
+    ),
+    "no century": (
+        LEAP,
+        "leap True",
+        "year % 4 == 1",
+        ["year % 4 == 0", "year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)"],
+    ),
+    "the arguments at hand": (WORDS, "longest 5", "len(words[0])", ["len(words[1])", "len(words) + 2"]),
+    "beside a helper": (LINES, "total 6", "    total = amount", ["    total = amount * 2", "    total += amount"]),
+}
+
+
+@pytest.mark.parametrize("name", ONE_SHAPE)
+def test_what_holds_for_the_shape_at_hand_alone_is_told_apart(sandbox: Sandbox, tmp_path: Path, name: str) -> None:
+    text, expect, old, new = ONE_SHAPE[name]
+    lines = tmp_path / "in.txt"
+    lines.write_text("a 1\nb 2\nc 3\n")
+    patches = [text.replace(old, each) for each in (*new, new[-1])]
+    given: dict[str, Any] = {LINES: {"stdin": str(lines)}, WORDS: {"arguments": ("tea", "cakes", "pie")}}
+    result = healed(sandbox, tmp_path, text, patches, expect=expect, **given.get(text, {}))
+    assert result.grade == "contested", result.why
+    assert "do something else" in result.why
+
+
+@pytest.mark.parametrize(
+    ("source", "value", "said"),
+    [
+        ("f([1])", "2", '"f([1]) == 2"'),
+        ("f('a')", "'b'", "\"f('a') == 'b'\""),
+        ("f('!')", "'$5'", """'f("!") == "$5"'"""),
+        ("f('a\\\\n')", "'b'", """'f("a\\\\n") == "b"'"""),
+        ("""f('"', "'")""", "'!'", None),
+    ],
+)
+def test_a_question_is_quoted_for_a_shell(source: str, value: str, said: str | None) -> None:
+    call = Call("s.py", "f", source)
+    trial = Trial(Patch("patch1", Place("s.py", "function", "f", 1, 2), {}), Observation())
+    evidence = Evidence([call], {call: Answer("0")}, {"patch1": {call: Answer(value)}})
+    question = evidence.question(trial, None) or ""
+    words = shlex.split(question.partition("? ")[2])
+    assert ast.dump(ast.parse(words[1])) == ast.dump(ast.parse(f"{source} == {value}"))
+    assert said is None or f" {said} " in question
+
+
+def test_another_run_is_named_as_the_command_line_has_it() -> None:
+    call = Call("", "", "run('a b', 3, stdin=['x', 4])")
+    assert shown(call) == "the script run with --stdin of the lines ['x', 4] and `-- 'a b' 3`"
