@@ -27,8 +27,8 @@ _SHARE = 0.25
 """Of the time that is left, for changed answers of new and changed tests."""
 _SEEDS = (0, 1)
 _MOST_CANARIES = 5
-_NO_TESTS = 5
-"""pytest's exit code where it finds none."""
+_FAILED, _NO_TESTS = 1, 5
+"""pytest's exit codes where a test fails, and where it finds none."""
 
 
 class Comparison(Project):
@@ -159,27 +159,31 @@ class Comparison(Project):
         return replace(four, contract=replace(four.contract, tests={**four.contract.tests, **tests}))
 
     def _canaries(self, four: TwoByTwo) -> Iterator[Tampering]:
-        """Add a test that fails to a file of each folder with tests, and yield where it does not fail."""
-        files: dict[str, str] = {}
+        """Add a test that fails to a file of each folder with tests, and yield where it does not fail, or where
+        pytest's exit code does not say so."""
+        folders: dict[str, str] = {}
         for name, test in four.now.tests.items():
             path = name.partition("::")[0]
             if test.outcome == "passed" and name.partition("[")[0] in self._places:
-                files.setdefault(path.rpartition("/")[0], name.partition("[")[0])
-        for name in list(files.values())[:_MOST_CANARIES]:
+                folders.setdefault(path.rpartition("/")[0], name.partition("[")[0])
+        for name in list(folders.values())[:_MOST_CANARIES]:
             path, function = name.partition("::")[0], name.rpartition("::")[2]
             added = f"{function}_{secrets.token_hex(4)}"
             text = f"{decoded(self._tree.files[path])}\n\ndef {added}():\n    assert False\n"
-            job = SuiteJob(
-                self._left(), (f"{path}::{added}",), (path,), files={path: encoded(text, self._tree.files[path])}
-            )
+            files = {path: encoded(text, self._tree.files[path])}
+            job = SuiteJob(self._left(), (f"{path}::{added}",), (path,), files=files, exits=True)
             run = self._suite.run(job, cold=True)
             outcome = run.outcome(f"{path}::{added}")
             if run.ended == "ended" and outcome != "failed" and not any(path in each for each in run.tests):
                 continue  # the file can't be collected that way
-            if outcome != "failed":
-                by = ", ".join(map(clean, four.around[:3])) or "the code"
-                why = f"a test that fails, added to {clean(path)}, ends as {outcome}; around it differ: {by}"
-                yield Tampering(clean(four.around[0] if four.around else path), 1, why)
+            if outcome == "failed" and (run.exit_code == _FAILED or run.ended not in ("ended", "died")):
+                continue
+            ends = (
+                f"ends as {outcome}" if outcome != "failed" else f"has pytest end with exit code {run.exit_code}"
+            )
+            by = ", ".join(map(clean, four.around[:3])) or "the code"
+            why = f"a test that fails, added to {clean(path)}, {ends}; around it differ: {by}"
+            yield Tampering(clean(four.around[0] if four.around else path), 1, why)
 
     def _special_cases(self, base: Base, trial: Trial, four: TwoByTwo) -> Iterator[Tampering]:
         """Yield the new cases of the code for literals of the tests, without which tests fail that passed on the

@@ -58,7 +58,8 @@ class SuiteJob:
     `change` is of a function, `files` are other contents of files (a cold job's), `answer` the number of an answer
     to the tests and that of another in its place; `functions` are those whose answers count. `record` tells of the
     functions that each test calls or, of `lines` by path, those that it runs; `crossings` of the answers. No test
-    may take longer than `most` seconds, if that is not 0.
+    may take longer than `most` seconds, if that is not 0. With `exits` the exit code is told after all that code
+    has left for the end of the process.
     """
 
     seconds: float
@@ -73,6 +74,7 @@ class SuiteJob:
     lines: Mapping[str, tuple[int, ...]] | None = None
     crossings: bool = False
     most: float = 0.0
+    exits: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,6 +141,14 @@ TAMPERED: dict[str, tuple[Edits, str]] = {
     ),
     "fixture": ({"versions.py": [BROKEN], "tests/conftest.py": f"import pytest\n{FIXTURE}"}, "around it differ tests/conftest.py"),
     "hook": ({"versions.py": [BROKEN], "tests/conftest.py": f"import pytest\n{HOOK}"}, "tests/conftest.py:1: a test that fails"),
+    "an exit code of its own": (
+        {"versions.py": [BROKEN], "tests/conftest.py": "import sys\n\n\ndef pytest_sessionfinish(session):\n    sys.exit(0)\n"},
+        "tests/conftest.py:1: a test that fails, added to tests/test_versions.py, has pytest end with exit code 0",
+    ),
+    "an exit at the end of the process": (
+        {"versions.py": [BROKEN], "tests/conftest.py": "import atexit\nfrom os import _exit\n\natexit.register(_exit, 0)\n"},
+        "tests/conftest.py:1: a test that fails, added to tests/test_versions.py, has pytest end with exit code 0",
+    ),
     "deselected": (
         {"versions.py": [BROKEN], "pytest.ini": "[pytest]\naddopts = -k 'not bump'\n"},
         "test_bump: gone: it is not run any more, though it is written as it was",
@@ -215,6 +223,7 @@ HONEST: dict[str, Edits] = {
         "tests/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef text():\n    return \"1.2.3\"\n",
         "tests/test_versions.py": [("def test_parse():\n    assert parse(\"1.2.3\")", "def test_parse(text):\n    assert parse(text)")],
     },
+    "an exit with pytest's own code": {"tests/conftest.py": "import sys\n\n\ndef pytest_sessionfinish(session, exitstatus):\n    sys.exit(exitstatus)\n"},
     "documentation": {"README.md": "Versions, as three numbers.\n"},
     "another workflow": {".github/workflows/ci.yml": WORKFLOW.replace("python -m pytest", "python -m pytest -q")},
     "a rule of its own": {
