@@ -114,7 +114,7 @@ def places_of(tree: Tree) -> dict[str, TestPlace]:
         if not never_changes(path) or not path.endswith(".py"):
             continue
         lines = data.decode("utf-8", "replace").splitlines()
-        for name, node in _tests(path, _body(data)):
+        for name, node in _tests(path, parsed(data).body):
             parts = [ast.dump(each) for each in (node.args, *node.body)]
             marks = [ast.dump(each) for each in node.decorator_list]
             first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
@@ -123,11 +123,12 @@ def places_of(tree: Tree) -> dict[str, TestPlace]:
     return found
 
 
-def _body(data: bytes) -> list[ast.stmt]:
+def parsed(data: bytes) -> ast.Module:
+    """Return the tree of a file's text, an empty one where it can't be read."""
     try:
-        return parse(decoded(data)).body
+        return parse(decoded(data))
     except (ValueError, SyntaxError):
-        return []
+        return ast.Module([], [])
 
 
 def _tests(name: str, nodes: list[ast.stmt]) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
@@ -170,7 +171,7 @@ def _beside(data: bytes) -> list[str]:
             elif not (isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and is_test(node)):
                 yield ast.dump(node)
 
-    return list(kept(_body(data)))
+    return list(kept(parsed(data).body))
 
 
 def _options(path: str, data: bytes) -> object:

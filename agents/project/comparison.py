@@ -19,7 +19,8 @@ from .base import Base, around, places_of, read_base, touched_tests, uncalled, w
 from .mutation import measured
 from .project import Project, functions_of, listed, options_for, outcomes_of
 from .records import Mutation, ProjectReport, Tampering
-from .tampering import special_cases, tampering
+from .special_cases import special_cases
+from .tampering import tampering
 from .trial import Trial, notices
 from .two_by_two import TwoByTwo, normal_id, settled
 
