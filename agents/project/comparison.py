@@ -14,6 +14,7 @@ from ..repository.suites import Suites, alike, run_whole
 from ..syntax.clean_text import clean
 from ..syntax.encoding import decoded, encoded
 from ..worktree.tree import Tree
+from .absent_names import absences, with_absent_names
 from .answers import blind_tests
 from .base import Base, around, places_of, read_base, touched_tests, uncalled, with_tests_of
 from .mutation import measured
@@ -87,11 +88,12 @@ class Comparison(Project):
     ) -> tuple[TwoByTwo, Suite]:
         """Run old and new tests on old and new code; also return the suite of old tests on the new code."""
         trees = (base.tree, with_tests_of(self._tree, base.tree), with_tests_of(base.tree, self._tree))
-        suites = [self._suite_of(tree) for tree in trees]
+        codes = (base.tree, self._tree, base.tree)
+        suites = [self._suite_of(tree, code) for tree, code in zip(trees, codes, strict=True)]
         for each in suites:
             held.callback(each.close)
         with ThreadPoolExecutor(2) as pool:
-            ran = [*pool.map(self._ran, suites, (reference, "", ""), [cold] * 3)]
+            ran = [*pool.map(self._ran, suites, (reference, "", ""), ("", "now", reference), [cold] * 3)]
         for suite, _ in ran:
             held.callback(suite.close)
         (_, before), (contract, on_new), (_, shown) = ran
@@ -117,20 +119,24 @@ class Comparison(Project):
             found |= {} if untried else {name: blind[name] for name in called if name not in still}
         return {clean(name): why for name, why in found.items()}
 
-    def _suite_of(self, tree: Tree) -> Suite:
-        """Return a suite like that of now for another tree."""
-        options = options_for(tree, self._suite.sandbox.interpreter)
+    def _suite_of(self, tree: Tree, code: Tree) -> Suite:
+        """Return a suite like that of now for another tree, which has the code of `code`."""
+        options = options_for(tree, self._suite.sandbox.interpreter, code)
         if "addopts=" in self._suite.options:
             options += ["-o", "addopts="]
         paths = [path for path in self._suite.paths if any(_is_below(each, path) for each in tree.files)]
         return replace(self._suite, tree=tree, options=options, paths=paths)
 
-    def _ran(self, suite: Suite, reference: str, cold: bool) -> tuple[Suite, SuiteRun]:
+    def _ran(self, suite: Suite, reference: str, code: str, cold: bool) -> tuple[Suite, SuiteRun]:
         """Collect and run a suite; the files that can't be collected have failed: where it is that of `reference`,
-        some must be."""
+        some must be. Where its tests are not those of its `code`, names that this lacks fail only their users."""
         if self._suite.paths and not suite.paths:
             return suite, SuiteRun({}, "ended")
         suite, collected, faulty = self._collect(suite)
+        if absent := [*absences(faulty, suite.tree.files, code)] if code else []:
+            suite.close()
+            self._notes += absent
+            suite, collected, faulty = self._collect(replace(suite, tree=with_absent_names(suite.tree)))
         if collected is None or not collected.tests:
             if reference and (faulty.tests or (collected is None and faulty.exit_code != _NO_TESTS)):
                 lines = [line for test in faulty.tests.values() for line in test.text.strip().split("\n")]

@@ -25,7 +25,10 @@ from ..worktree.tree import Tree, never_changes, packages_of
 
 _INSIDE = Path(__file__).with_name("inside")
 _OF_SANDBOX = Path(__file__).parents[1] / "sandbox" / "inside"
-_OWN = ("suite_start", "suite_server", "suite_session", "function_changes", "reached", "pytest_parts")
+_OWN = (
+    *("suite_start", "suite_server", "suite_session", "function_changes", "reached", "pytest_parts"),
+    "absent_names",
+)
 _LENT = ("kernel", "processes")
 PYTEST_PARTS = _INSIDE / "pytest_parts.py"
 _MOST_LINE = 48 << 20

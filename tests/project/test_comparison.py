@@ -404,3 +404,37 @@ def test_strict_and_agent_without_a_base_are_refused(project: Path) -> None:
         done = greenloop(project, "audit", option)
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)
         assert "--base REF" in done.stderr
+
+
+@pytest.mark.thorough
+def test_a_name_that_the_code_lacks_leaves_the_tests_that_do_not_use_it_to_be_compared(
+    project: Path, sandbox: Sandbox
+) -> None:
+    write(project, {"versions.py": [("STEP = 1", "STEP = 1\nNEW = 1"), ("{self.patch}", "{self.patch}x")]})
+    write(project, {"tests/test_versions.py": [("Version, parse", "NEW, Version, parse"), (EXPECTED, 'assert bumped("3.4.5")')]})  # fmt: skip
+    write(
+        project, {"tests/test_versions.py": [("(*parse(text))) == text", "(*parse(text))) == text + NEW * 'x'")]}
+    )
+    report = compared(project, sandbox)
+    found = {each.id.partition("::")[2]: each.status for each in report.changes}
+    assert not report.passed
+    assert found == {
+        **dict.fromkeys(("test_parse", "test_too_few"), "kept"),
+        **dict.fromkeys(("test_text[0.0.0]", "test_text[10.20.30]"), "expects otherwise"),
+        "test_bump": "weaker",
+    }
+    assert "tests/test_versions.py can't be collected on the code of main: no `NEW`" in report.notes
+
+
+@pytest.mark.thorough
+def test_settings_that_say_where_the_code_is_go_with_the_code(project: Path, sandbox: Sandbox) -> None:
+    (project / "lib").mkdir()
+    git(project, "mv", "versions.py", "lib/versions.py")
+    write(project, {"pytest.ini": "[pytest]\npythonpath = lib\n"})
+    git(project, "add", "--all")
+    git(project, "commit", "--quiet", "--all", "--message", "second")
+    git(project, "mv", "lib", "other")
+    write(project, {"pytest.ini": "[pytest]\npythonpath = other\n", "other/versions.py": [BROKEN]})
+    write(project, {"tests/test_versions.py": [(' == "3.5.0"', "")]})
+    report = compared(project, sandbox)
+    assert statuses(report) == {"kept": 4, "weaker": 1}
