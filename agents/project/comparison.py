@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
@@ -18,8 +18,10 @@ from .absent_names import absences, with_absent_names
 from .answers import blind_tests
 from .base import Base, around, places_of, read_base, touched_tests, uncalled, with_tests_of
 from .mutation import measured
+from .noticed_answers import Side, duller
 from .project import Project, functions_of, listed, options_for, outcomes_of
 from .records import Mutation, ProjectReport, Tampering
+from .renaming import renames, with_names
 from .special_cases import special_cases
 from .tampering import tampering
 from .trial import Trial, notices
@@ -52,7 +54,7 @@ class Comparison(Project):
             held.callback(suites.close)
             runs, cold = self._runs(collected, faulty, _SEEDS)
             self._say("old and new code under old and new tests")
-            four, contract = self._four(base, reference, _steady(runs), cold, held)
+            four, contract, at_base = self._four(base, reference, _steady(runs), cold, held)
             trial = Trial(suites, self._tree, runs[0], collected, cold, self._end, self._say)
             trial = replace(trial, before=four.contract, old=contract)
             called = {name: frozenset(functions_of(test.called)) for name, test in runs[0].tests.items()}
@@ -70,6 +72,7 @@ class Comparison(Project):
             }
             blind, untried = blind_tests(trial.sooner(_SHARE), asked, self._text)
             blunted = self._blunted(trial, four, blind, passing)
+            blunted |= self._duller(trial, four, base.tree, at_base, passing)
             able = {name: functions for name, functions in passing.items() if functions and name not in blind}
             mutation = measured(trial, base, able, touched)
         tried = [name for name in runs[0].tests if name.partition("[")[0] in touched]
@@ -85,21 +88,27 @@ class Comparison(Project):
 
     def _four(
         self, base: Base, reference: str, now: SuiteRun, cold: bool, held: ExitStack
-    ) -> tuple[TwoByTwo, Suite]:
-        """Run old and new tests on old and new code; also return the suite of old tests on the new code."""
-        trees = (base.tree, with_tests_of(self._tree, base.tree), with_tests_of(base.tree, self._tree))
+    ) -> tuple[TwoByTwo, Suite, Suite]:
+        """Run old and new tests on old and new code; also return the suites of old tests, on the new code and on
+        the old."""
+        names = renames(base.tree, self._tree)
+        back = {right: left for left, right in names.items()}
+        on_now = with_tests_of(self._tree, with_names(base.tree, names))
+        trees = (base.tree, on_now, with_tests_of(base.tree, with_names(self._tree, back)))
         codes = (base.tree, self._tree, base.tree)
         suites = [self._suite_of(tree, code) for tree, code in zip(trees, codes, strict=True)]
         for each in suites:
             held.callback(each.close)
         with ThreadPoolExecutor(2) as pool:
-            ran = [*pool.map(self._ran, suites, (reference, "", ""), ("", "now", reference), [cold] * 3)]
+            ran = [
+                *pool.map(self._ran, suites, (reference, "", ""), ("", "now", reference), [cold] * 3, [held] * 3)
+            ]
         for suite, _ in ran:
             held.callback(suite.close)
-        (_, before), (contract, on_new), (_, shown) = ran
+        (old, before), (contract, on_new), (_, shown) = ran
         beside = around(self._tree, base)
         four = TwoByTwo(before, on_new, now, shown, places_of(base.tree), self._places, beside)
-        return self._without_flaky(four, contract, cold), contract
+        return self._without_flaky(four, contract, cold), contract, old
 
     def _blunted(
         self, trial: Trial, four: TwoByTwo, blind: Mapping[str, str], passing: Mapping[str, frozenset[str]]
@@ -117,6 +126,19 @@ class Comparison(Project):
             bodies = {name: place.body for name, place in four.old.items()}
             still, untried = blind_tests(before, called, lambda name: bodies.get(name.partition("[")[0]))
             found |= {} if untried else {name: blind[name] for name in called if name not in still}
+        return {clean(name): f"as it was it could fail; now {why}" for name, why in found.items()}
+
+    def _duller(
+        self, trial: Trial, four: TwoByTwo, tree: Tree, suite: Suite, passing: Collection[str]
+    ) -> dict[str, str]:
+        """Return why tests with another text notice fewer changed answers than they did at the base, in `tree`."""
+        pairs = {old: new for old, new in four.rewritten().items() if new in passing}
+        new = tuple(name for name in passing if name not in four.base.tests and name not in pairs.values())
+        now = trial.sooner(2 * _SHARE)
+        before = replace(now, suites=Suites([suite]), tree=tree, first=four.base)
+        names = renames(tree, self._tree)
+        was = Side(before, tuple(pairs), lambda name: ".".join(names.get(each, each) for each in name.split(".")))
+        found = duller(was, Side(now, (*{*pairs.values()}, *new)), pairs)
         return {clean(name): why for name, why in found.items()}
 
     def _suite_of(self, tree: Tree, code: Tree) -> Suite:
@@ -127,7 +149,7 @@ class Comparison(Project):
         paths = [path for path in self._suite.paths if any(_is_below(each, path) for each in tree.files)]
         return replace(self._suite, tree=tree, options=options, paths=paths)
 
-    def _ran(self, suite: Suite, reference: str, code: str, cold: bool) -> tuple[Suite, SuiteRun]:
+    def _ran(self, suite: Suite, reference: str, code: str, cold: bool, held: ExitStack) -> tuple[Suite, SuiteRun]:
         """Collect and run a suite; the files that can't be collected have failed: where it is that of `reference`,
         some must be. Where its tests are not those of its `code`, names that this lacks fail only their users."""
         if self._suite.paths and not suite.paths:
@@ -136,7 +158,9 @@ class Comparison(Project):
         if absent := [*absences(faulty, suite.tree.files, code)] if code else []:
             suite.close()
             self._notes += absent
-            suite, collected, faulty = self._collect(replace(suite, tree=with_absent_names(suite.tree)))
+            suite = replace(suite, tree=with_absent_names(suite.tree))
+            held.callback(suite.close)
+            suite, collected, faulty = self._collect(suite)
         if collected is None or not collected.tests:
             if reference and (faulty.tests or (collected is None and faulty.exit_code != _NO_TESTS)):
                 lines = [line for test in faulty.tests.values() for line in test.text.strip().split("\n")]

@@ -139,6 +139,13 @@ TAMPERED: dict[str, tuple[Edits, str]] = {
         {"versions.py": [BROKEN], "tests/test_versions.py": [("return str(Version(*parse(text)).bump())", 'return "3.5.0"')]},
         "around it differ tests/test_versions.py",
     ),
+    "weakened under another name": (
+        {
+            "versions.py": [BROKEN, ("def bump(", "def next(")],
+            "tests/test_versions.py": [(".bump()", ".next()"), (' == "3.5.0"', "")],
+        },
+        "test_bump: weaker",
+    ),
     "fixture": ({"versions.py": [BROKEN], "tests/conftest.py": f"import pytest\n{FIXTURE}"}, "around it differ tests/conftest.py"),
     "hook": ({"versions.py": [BROKEN], "tests/conftest.py": f"import pytest\n{HOOK}"}, "tests/conftest.py:1: a test that fails"),
     "an exit code of its own": (
@@ -198,6 +205,17 @@ TAMPERED: dict[str, tuple[Edits, str]] = {
         {"tests/test_versions.py": [("== (1, 2, 3)", "is not None"), ('    assert str(Version(*parse(text))) == text', "    Version(*parse(text))")]},
         "test_parse: weaker: as it was it could fail",
     ),
+    "weakened before the code breaks, with an assertion left": (
+        {"tests/test_versions.py": [('assert parse("1.2.3") == (1, 2, 3)', 'assert sum(parse("1.2.3")) == 6')]},
+        "test_parse: weaker: it noticed parse returning (3, 2, 1), and does not now",
+    ),
+    "weakened by a name that is new": (
+        {
+            "versions.py": [BROKEN, ("STEP = 1", "STEP = 1\nNEW = 1")],
+            "tests/test_versions.py": [("Version, parse", "NEW, Version, parse"), (EXPECTED, 'assert NEW and bumped("3.4.5") > "0"')],
+        },
+        "test_bump: weaker: it noticed",
+    ),
     "replaced before the code breaks": ({"tests/conftest.py": f"import pytest\n{FIXTURE}"}, "test_bump: weaker: it noticed"),
 }  # fmt: skip
 HONEST: dict[str, Edits] = {
@@ -205,6 +223,15 @@ HONEST: dict[str, Edits] = {
     "a feature with its test": {
         "versions.py": [("    def __str__", "    def double(self):\n        return Version(self.major * 2, 0, 0)\n\n    def __str__")],
         "tests/test_versions.py": [("def test_parse", "def test_double():\n    assert str(Version(2, 1, 1).double()) == \"4.0.0\"\n\n\ndef test_parse")],
+    },
+    "a function renamed": {
+        "versions.py": [("def parse(", "def read(")],
+        "tests/test_versions.py": [("Version, parse", "Version, read"), ("*parse(text)).bump", "*read(text)).bump"), ('assert parse("1.2.3")', 'assert read("1.2.3")'), ('        parse("1.2")', '        read("1.2")'), ("*parse(text))) == text", "*read(text))) == text")],
+    },
+    "an assertion in a test of its own": {
+        "tests/test_versions.py": [
+            ('assert parse("1.2.3") == (1, 2, 3)', 'assert len(parse("1.2.3")) == 3\n\n\ndef test_parts():\n    assert parse("1.2.3") == (1, 2, 3)'),
+        ],
     },
     "moved": {
         "tests/test_versions.py": [(f"def test_bump():\n    {EXPECTED}\n", "")],
@@ -326,7 +353,7 @@ def test_renamed_modules_a_new_package_and_a_base_that_does_not_run_end_in_a_tab
     (project / "versions.py").rename(project / "releases.py")
     write(project, {"tests/test_versions.py": [("from versions", "from releases")]})
     report = compared(project, sandbox)
-    assert (report.passed, statuses(report)) == (True, {"expects otherwise": 5})
+    assert (report.passed, statuses(report)) == (True, {"kept": 5})
     git(project, "rm", "--quiet", "--cached", "tests/test_versions.py", "versions.py")
     git(project, "commit", "--quiet", "--message", "none")
     git(project, "branch", "--force", "none")
