@@ -19,7 +19,7 @@ def cases(source: str, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 
 def expects_otherwise(case: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Return True for a case with one other parameter than another: with its arguments, and another expectation."""
+    """Return True for a case with one other parameter than another: the same arguments, expected otherwise."""
     return len(case) == len(other) > 1 and sum(one != two for one, two in zip(case, other, strict=True)) == 1
 
 

@@ -17,6 +17,7 @@ from ..worktree.tree import Tree
 from .absent_names import absences, with_absent_names
 from .answers import blind_tests
 from .base import Base, around, places_of, read_base, touched_tests, uncalled, with_tests_of
+from .doctests import with_doctests_of
 from .mutation import measured
 from .noticed_answers import Side, duller
 from .project import Project, functions_of, listed, options_for, outcomes_of
@@ -93,8 +94,9 @@ class Comparison(Project):
         the old."""
         names = renames(base.tree, self._tree)
         back = {right: left for left, right in names.items()}
-        on_now = with_tests_of(self._tree, with_names(base.tree, names))
-        trees = (base.tree, on_now, with_tests_of(base.tree, with_names(self._tree, back)))
+        on_now = with_tests_of(with_doctests_of(self._tree, base.tree), with_names(base.tree, names))
+        on_old = with_tests_of(with_doctests_of(base.tree, self._tree), with_names(self._tree, back))
+        trees = (base.tree, on_now, on_old)
         codes = (base.tree, self._tree, base.tree)
         suites = [self._suite_of(tree, code) for tree, code in zip(trees, codes, strict=True)]
         for each in suites:

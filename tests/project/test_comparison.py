@@ -465,3 +465,16 @@ def test_settings_that_say_where_the_code_is_go_with_the_code(project: Path, san
     write(project, {"tests/test_versions.py": [(' == "3.5.0"', "")]})
     report = compared(project, sandbox)
     assert statuses(report) == {"kept": 4, "weaker": 1}
+
+
+@pytest.mark.thorough
+def test_a_doctest_that_is_weakened_is_named(project: Path, sandbox: Sandbox) -> None:
+    example = '    """Return the numbers of "1.2.3".\n\n    >>> parse("7.8.9")\n    (7, 8, 9)\n    """'
+    write(project, {"versions.py": [('    """Return the numbers of "1.2.3"."""', example)]})
+    write(project, {"pytest.ini": "[pytest]\naddopts = --doctest-modules\n"})
+    git(project, "add", "--all")
+    git(project, "commit", "--quiet", "--all", "--message", "second")
+    write(project, {"versions.py": [("(7, 8, 9)", "3"), ('>>> parse("7.8.9")', '>>> len(parse("7.8.9"))')]})
+    write(project, {"versions.py": [("return tuple(parts)", "return tuple(each % 7 if each < 10 else each for each in parts)")]})  # fmt: skip
+    report = compared(project, sandbox)
+    assert {each.id: each.status for each in report.changes}["versions.py::versions.parse"] == "weaker"
