@@ -94,9 +94,17 @@ def _asked(module: ast.Module) -> Iterator[_Asked]:
     for parent in ast.walk(module):
         for name, value in ast.iter_fields(parent):
             for index, node in enumerate(value if isinstance(value, list) else [value]):
-                if keys := _keys(node):
+                if keys := _iterated(name, node) or _keys(node):
                     at = index if isinstance(value, list) else None
                     yield _Asked(parent, name, at, node, keys, partial(_without, node))
+
+
+def _iterated(name: str, node: object) -> list[Any]:
+    """Return what is iterated over, if it is written there."""
+    match node:
+        case ast.Tuple(parts) | ast.List(parts) | ast.Set(parts) if name == "iter":
+            return [each for key in _literals(parts) for each in _parts(key)]
+    return []
 
 
 def _keys(node: object) -> list[Any]:
@@ -109,6 +117,13 @@ def _keys(node: object) -> list[Any]:
             return _literals(parts)
         case ast.Call(func=ast.Attribute(attr="startswith" | "endswith" | "__eq__"), args=parts):
             return _literals(parts)
+        case ast.Compare(ops=[_, _, *_], left=left, comparators=parts):
+            return [*_literals([left, *parts]), *_only_between(left, *parts)]
+        case ast.Call(func=ast.Name(id="zip" | "dict") | ast.Attribute(attr="fromkeys"), args=parts):
+            return [each for key in _literals(parts) for each in _parts(key)]
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="re")), args=[ast.Constant(value=str(pattern)), *_]):
+            words = tuple(word for word in _WORDS.findall(pattern) if len(word) > 1)
+            return [words] if words else []
         case ast.BoolOp(op=ast.And(), values=values):
             alike = [key for each in values if isinstance(each, ast.Compare) for key in _keys(each)]
             return [tuple(alike)] if len(alike) > 1 else []
@@ -121,8 +136,22 @@ def _keys(node: object) -> list[Any]:
     return []
 
 
+def _only_between(*bounds: ast.expr) -> list[Any]:
+    """Return the whole number that is the only one between two others."""
+    numbers = [key for key in _literals(bounds) if isinstance(key, int)]
+    return [numbers[0] + 1] if len(numbers) == 2 and numbers[1] - numbers[0] == 2 else []
+
+
 def _without(node: ast.AST, keys: Sequence[Any]) -> ast.AST:
     match node:
+        case ast.Compare(ops=[_, _, *_]):
+            return ast.Constant(False)
+        case ast.Call(func=ast.Name(id="zip")) | ast.Tuple() | ast.List():
+            return ast.Tuple([], ast.Load())
+        case ast.Call(func=ast.Name(id="dict") | ast.Attribute(attr="fromkeys")):
+            return ast.Dict([], [])
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="re")) as function, args=[_, *rest], keywords=named):
+            return ast.Call(function, [ast.Constant("(?!)"), *rest], named)
         case ast.Compare(ops=[operator]):
             return ast.Constant(isinstance(operator, ast.NotEq | ast.IsNot | ast.NotIn))
         case ast.BoolOp() | ast.Call():
