@@ -17,6 +17,7 @@ from ..worktree.tree import Tree
 from .absent_names import absences, with_absent_names
 from .answers import blind_tests
 from .base import Base, around, places_of, read_base, touched_tests, uncalled, with_tests_of
+from .check_helpers import old_checks
 from .doctests import with_doctests_of
 from .mutation import measured
 from .noticed_answers import Side, duller
@@ -110,7 +111,8 @@ class Comparison(Project):
         (old, before), (contract, on_new), (_, shown) = ran
         beside = around(self._tree, base)
         four = TwoByTwo(before, on_new, now, shown, places_of(base.tree), self._places, beside)
-        return self._without_flaky(four, contract, cold), contract, old
+        four = self._without_flaky(four, contract, cold)
+        return self._with_old_checks(four, contract, base, cold, held), contract, old
 
     def _blunted(
         self, trial: Trial, four: TwoByTwo, blind: Mapping[str, str], passing: Mapping[str, frozenset[str]]
@@ -189,6 +191,27 @@ class Comparison(Project):
         if flaky:
             self._notes.append(f"Flaky, and taken as passed: {listed([*flaky])}")
         tests = {name: replace(test, called=four.contract.tests[name].called) for name, test in flaky.items()}
+        return replace(four, contract=replace(four.contract, tests={**four.contract.tests, **tests}))
+
+    def _with_old_checks(
+        self, four: TwoByTwo, contract: Suite, base: Base, cold: bool, held: ExitStack
+    ) -> TwoByTwo:
+        """Run the old tests that pass with the old text of what checks for them in the code, too: one of which an
+        assertion fails then has failed."""
+        files = old_checks(self._tree, base)
+        names = [
+            name
+            for name, test in four.contract.tests.items()
+            if test.outcome == "passed" and any(each.partition("::")[0] in files for each in test.called)
+        ]
+        if not names:
+            return four
+        suite = replace(contract, tree=replace(contract.tree, files={**contract.tree.files, **files}))
+        held.callback(suite.close)
+        again = run_whole(suite, names, SuiteJob(self._left()), cold=cold)
+        failed = {name: again.tests[name] for name in names if again.outcome(name) == "failed"}
+        asserted = {name: test for name, test in failed.items() if test.asserted}
+        tests = {name: replace(test, called=four.contract.tests[name].called) for name, test in asserted.items()}
         return replace(four, contract=replace(four.contract, tests={**four.contract.tests, **tests}))
 
     def _canaries(self, four: TwoByTwo) -> Iterator[Tampering]:

@@ -14,6 +14,7 @@ from ..syntax.source import unparse
 from ..worktree.tree import Tree, never_changes
 from .base import Base, parsed
 from .blind_comparisons import blind_comparisons
+from .check_helpers import helps
 from .records import Tampering
 from .workflows import is_workflow, workflows
 
@@ -48,7 +49,7 @@ def tampering(tree: Tree, base: Base, imported: Collection[str]) -> Iterator[Tam
     for path in base.differing:
         if path.endswith(".py") and not is_workflow(path) and (never_changes(path) or path in imported):
             old, new = (parsed(each.files.get(path, b"")) for each in (base.tree, tree))
-            look = _in_tests if never_changes(path) else partial(_in_code, helps=_helps(path, tree))
+            look = _in_tests if never_changes(path) else partial(_in_code, is_helper=helps(path, tree))
             known = [text for _, text, _ in look(old)]
             for line, text, why in look(new):
                 if text in known:
@@ -58,22 +59,12 @@ def tampering(tree: Tree, base: Base, imported: Collection[str]) -> Iterator[Tam
     yield from workflows(tree, base)
 
 
-def _helps(path: str, tree: Tree) -> bool:
-    """Return True for a module that no code imports, so that only tests do."""
-    name = path.rpartition("/")[2].removesuffix(".py")
-    users = (
-        parsed(data) for other, data in tree.files.items() if other.endswith(".py") and not never_changes(other)
-    )
-    nodes = (node for user in users for node in ast.walk(user) if isinstance(node, ast.Import | ast.ImportFrom))
-    return name != "__init__" and not any(name in re.split(r"\W+", unparse(node)) for node in nodes)
-
-
 Found = tuple[int, str, str]
 """Line, text and reason."""
 
 
-def _in_code(module: ast.Module, *, helps: bool) -> Iterator[Found]:
-    """Yield what code does to look at or change what runs it, or to compare equal to anything; what `helps` tests
+def _in_code(module: ast.Module, *, is_helper: bool) -> Iterator[Found]:
+    """Yield what code does to look at or change what runs it, or to compare equal to anything; a helper of tests
     may import what they do."""
     guarded = {
         id(inner)
@@ -83,7 +74,7 @@ def _in_code(module: ast.Module, *, helps: bool) -> Iterator[Found]:
     }
     nodes = [*ast.walk(module)]
     classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
-    helps = helps or any("TestCase" in unparse(each) for node in classes for each in node.bases)
+    is_helper = is_helper or any("TestCase" in unparse(each) for node in classes for each in node.bases)
     for named in _meeting(nodes):
         yield named.lineno, str(named.value), _ASKS
     for node in nodes:
@@ -93,7 +84,7 @@ def _in_code(module: ast.Module, *, helps: bool) -> Iterator[Found]:
                     [node.module or ""] if isinstance(node, ast.ImportFrom) else [each.name for each in names]
                 )
                 asked = [each for each in modules if _RUNNERS.search(each) or each == "__main__"]
-                if any(not helps or each.partition(".")[0] not in ("pytest", "unittest") for each in asked):
+                if any(not is_helper or each.partition(".")[0] not in ("pytest", "unittest") for each in asked):
                     yield node.lineno, unparse(node), _ASKS
                 elif isinstance(node, ast.ImportFrom) and {each.name for each in names} & {*_FRAMES, "stack"}:
                     yield node.lineno, unparse(node), "it asks who calls it"

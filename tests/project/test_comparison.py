@@ -478,3 +478,15 @@ def test_a_doctest_that_is_weakened_is_named(project: Path, sandbox: Sandbox) ->
     write(project, {"versions.py": [("return tuple(parts)", "return tuple(each % 7 if each < 10 else each for each in parts)")]})  # fmt: skip
     report = compared(project, sandbox)
     assert {each.id: each.status for each in report.changes}["versions.py::versions.parse"] == "weaker"
+
+
+@pytest.mark.thorough
+def test_a_check_for_tests_that_is_weakened_in_the_code_is_named(project: Path, sandbox: Sandbox) -> None:
+    check = "def check(version, text):\n    if str(version) != text:\n        raise AssertionError(text)\n"
+    write(project, {"testing.py": check, "tests/test_versions.py": [("import Version, parse", "import Version, parse\nfrom testing import check")]})  # fmt: skip
+    write(project, {"tests/test_versions.py": [(EXPECTED, 'check(Version(*parse("3.4.5")).bump(), "3.5.0")')]})
+    git(project, "add", "--all")
+    git(project, "commit", "--quiet", "--all", "--message", "second")
+    write(project, {"versions.py": [BROKEN], "testing.py": [("str(version) != text", "not str(version)")]})
+    report = compared(project, sandbox)
+    assert {each.id: each.status for each in report.changes}["tests/test_versions.py::test_bump"] == "weaker"
