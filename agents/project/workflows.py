@@ -125,7 +125,7 @@ def _removed_steps(tree: Tree, base: Base) -> Iterator[Tampering]:
 
     def count(files: Mapping[str, bytes], path: str) -> int:
         text = files.get(path, b"").decode("utf-8", "replace")
-        return sum(map(_runs_tests, text.splitlines()))
+        return sum(_runs_tests(command) for _, command in _commands(path, text.splitlines()))
 
     paths = [path for path in base.differing if is_workflow(path)]
     lost = [path for path in paths if count(base.tree.files, path) > count(tree.files, path)]

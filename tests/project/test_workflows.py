@@ -71,7 +71,7 @@ def test_what_ignores_failures_of_tests_or_runs_fewer_is_named(path: str, old: s
             JOB.replace("- run: pytest\n", "- run: |\n          set -o pipefail\n          pytest | tee log\n"),
         ),
         (CI, JOB, JOB.replace("    steps", "    env:\n      PYTEST_ADDOPTS: --color=yes\n    steps")),
-        ("tox.ini", TOX, TOX.replace("    pytest\n", "    -r requirements-pytest.txt\n")),
+        ("tox.ini", TOX, TOX.replace("    pytest\n", "    -r requirements-test.txt\n")),
         ("Makefile", MAKE, MAKE.replace("rm -rf build", "-rm -rf build dist")),
         ("Makefile", MAKE, MAKE.replace("pytest\n", "pytest \\\n\t  -q \\\n\t  --strict-markers\n")),
         ("scripts/run.sh", SCRIPT, SCRIPT.replace("set -e\n", "set -e\ncd sub || exit 1\n")),
