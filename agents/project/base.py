@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import configparser
+import shlex
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from typing import Any
 
 from ..errors import UsageError
 from ..repository.suite import SuiteRun
@@ -114,7 +117,7 @@ def places_of(tree: Tree) -> dict[str, TestPlace]:
         if not never_changes(path) or not path.endswith(".py"):
             continue
         lines = data.decode("utf-8", "replace").splitlines()
-        for name, node in _tests(path, _body(data)):
+        for name, node in _tests(path, parsed(data).body):
             parts = [ast.dump(each) for each in (node.args, *node.body)]
             marks = [ast.dump(each) for each in node.decorator_list]
             first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
@@ -123,11 +126,12 @@ def places_of(tree: Tree) -> dict[str, TestPlace]:
     return found
 
 
-def _body(data: bytes) -> list[ast.stmt]:
+def parsed(data: bytes) -> ast.Module:
+    """Return the tree of a file's text, an empty one where it can't be read."""
     try:
-        return parse(decoded(data)).body
+        return parse(decoded(data))
     except (ValueError, SyntaxError):
-        return []
+        return ast.Module([], [])
 
 
 def _tests(name: str, nodes: list[ast.stmt]) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
@@ -170,21 +174,39 @@ def _beside(data: bytes) -> list[str]:
             elif not (isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and is_test(node)):
                 yield ast.dump(node)
 
-    return list(kept(_body(data)))
+    return list(kept(parsed(data).body))
 
 
 def _options(path: str, data: bytes) -> object:
-    """Return the options of pytest in a file of settings; its bytes where it can't be read."""
+    """Return the options of pytest in a file of settings, without where the code is; its bytes where it can't be
+    read."""
     try:
-        text = decoded(data)
-        if path.endswith(".toml"):
-            values = tomllib.loads(text)
-            return values.get("tool", {}).get("pytest") if path == "pyproject.toml" else values
-        parser = configparser.RawConfigParser(strict=False)
-        parser.read_string(text)
-        return {name: dict(parser[name]) for name in parser.sections() if name in ("pytest", "tool:pytest")}
+        return {name: value for name, value in _settings(path, data).items() if name != "pythonpath"}
     except (ValueError, SyntaxError, configparser.Error):
         return data
+
+
+def _settings(path: str, data: bytes) -> dict[str, Any]:
+    """Return the options of pytest in a file of settings. Raises ValueError, SyntaxError, configparser.Error."""
+    text = decoded(data)
+    if path.endswith(".toml"):
+        values = tomllib.loads(text)
+        found = values.get("tool", {}).get("pytest", {}) if path == "pyproject.toml" else values.get("pytest", {})
+        return {**found, **found.get("ini_options", {}), "ini_options": None}
+    parser = configparser.RawConfigParser(strict=False)
+    parser.read_string(text)
+    named = [name for name in parser.sections() if name in ("pytest", "tool:pytest")]
+    return {option: value for name in named for option, value in parser[name].items()}
+
+
+def code_paths(tree: Tree) -> str | None:
+    """Return where pytest's settings say that the code of a tree is; None where they don't."""
+    for path in SETTINGS:
+        with suppress(ValueError, SyntaxError, configparser.Error):
+            found = _settings(path, tree.files.get(path, b"")).get("pythonpath")
+            if found is not None:
+                return shlex.join(found) if isinstance(found, list) else " ".join(str(found).split())
+    return None
 
 
 def touched_tests(

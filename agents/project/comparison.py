@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
@@ -14,12 +14,18 @@ from ..repository.suites import Suites, alike, run_whole
 from ..syntax.clean_text import clean
 from ..syntax.encoding import decoded, encoded
 from ..worktree.tree import Tree
+from .absent_names import absences, with_absent_names
 from .answers import blind_tests
 from .base import Base, around, places_of, read_base, touched_tests, uncalled, with_tests_of
+from .check_helpers import old_checks
+from .doctests import with_doctests_of
 from .mutation import measured
+from .noticed_answers import Side, duller
 from .project import Project, functions_of, listed, options_for, outcomes_of
 from .records import Mutation, ProjectReport, Tampering
-from .tampering import special_cases, tampering
+from .renaming import renames, with_names
+from .special_cases import special_cases
+from .tampering import tampering
 from .trial import Trial, notices
 from .two_by_two import TwoByTwo, normal_id, settled
 
@@ -27,8 +33,8 @@ _SHARE = 0.25
 """Of the time that is left, for changed answers of new and changed tests."""
 _SEEDS = (0, 1)
 _MOST_CANARIES = 5
-_NO_TESTS = 5
-"""pytest's exit code where it finds none."""
+_FAILED, _NO_TESTS = 1, 5
+"""pytest's exit codes where a test fails, and where it finds none."""
 
 
 class Comparison(Project):
@@ -50,7 +56,7 @@ class Comparison(Project):
             held.callback(suites.close)
             runs, cold = self._runs(collected, faulty, _SEEDS)
             self._say("old and new code under old and new tests")
-            four, contract = self._four(base, reference, _steady(runs), cold, held)
+            four, contract, at_base = self._four(base, reference, _steady(runs), cold, held)
             trial = Trial(suites, self._tree, runs[0], collected, cold, self._end, self._say)
             trial = replace(trial, before=four.contract, old=contract)
             called = {name: frozenset(functions_of(test.called)) for name, test in runs[0].tests.items()}
@@ -68,6 +74,7 @@ class Comparison(Project):
             }
             blind, untried = blind_tests(trial.sooner(_SHARE), asked, self._text)
             blunted = self._blunted(trial, four, blind, passing)
+            blunted |= self._duller(trial, four, base.tree, at_base, passing)
             able = {name: functions for name, functions in passing.items() if functions and name not in blind}
             mutation = measured(trial, base, able, touched)
         tried = [name for name in runs[0].tests if name.partition("[")[0] in touched]
@@ -83,20 +90,29 @@ class Comparison(Project):
 
     def _four(
         self, base: Base, reference: str, now: SuiteRun, cold: bool, held: ExitStack
-    ) -> tuple[TwoByTwo, Suite]:
-        """Run old and new tests on old and new code; also return the suite of old tests on the new code."""
-        trees = (base.tree, with_tests_of(self._tree, base.tree), with_tests_of(base.tree, self._tree))
-        suites = [self._suite_of(tree) for tree in trees]
+    ) -> tuple[TwoByTwo, Suite, Suite]:
+        """Run old and new tests on old and new code; also return the suites of old tests, on the new code and on
+        the old."""
+        names = renames(base.tree, self._tree)
+        back = {right: left for left, right in names.items()}
+        on_now = with_tests_of(with_doctests_of(self._tree, base.tree), with_names(base.tree, names))
+        on_old = with_tests_of(with_doctests_of(base.tree, self._tree), with_names(self._tree, back))
+        trees = (base.tree, on_now, on_old)
+        codes = (base.tree, self._tree, base.tree)
+        suites = [self._suite_of(tree, code) for tree, code in zip(trees, codes, strict=True)]
         for each in suites:
             held.callback(each.close)
         with ThreadPoolExecutor(2) as pool:
-            ran = [*pool.map(self._ran, suites, (reference, "", ""), [cold] * 3)]
+            ran = [
+                *pool.map(self._ran, suites, (reference, "", ""), ("", "now", reference), [cold] * 3, [held] * 3)
+            ]
         for suite, _ in ran:
             held.callback(suite.close)
-        (_, before), (contract, on_new), (_, shown) = ran
+        (old, before), (contract, on_new), (_, shown) = ran
         beside = around(self._tree, base)
         four = TwoByTwo(before, on_new, now, shown, places_of(base.tree), self._places, beside)
-        return self._without_flaky(four, contract, cold), contract
+        four = self._without_flaky(four, contract, cold)
+        return self._with_old_checks(four, contract, base, cold, held), contract, old
 
     def _blunted(
         self, trial: Trial, four: TwoByTwo, blind: Mapping[str, str], passing: Mapping[str, frozenset[str]]
@@ -114,22 +130,41 @@ class Comparison(Project):
             bodies = {name: place.body for name, place in four.old.items()}
             still, untried = blind_tests(before, called, lambda name: bodies.get(name.partition("[")[0]))
             found |= {} if untried else {name: blind[name] for name in called if name not in still}
+        return {clean(name): f"as it was it could fail; now {why}" for name, why in found.items()}
+
+    def _duller(
+        self, trial: Trial, four: TwoByTwo, tree: Tree, suite: Suite, passing: Collection[str]
+    ) -> dict[str, str]:
+        """Return why tests with another text notice fewer changed answers than they did at the base, in `tree`."""
+        pairs = {old: new for old, new in four.rewritten().items() if new in passing}
+        new = tuple(name for name in passing if name not in four.base.tests and name not in pairs.values())
+        now = trial.sooner(2 * _SHARE)
+        before = replace(now, suites=Suites([suite]), tree=tree, first=four.base)
+        names = renames(tree, self._tree)
+        was = Side(before, tuple(pairs), lambda name: ".".join(names.get(each, each) for each in name.split(".")))
+        found = duller(was, Side(now, (*{*pairs.values()}, *new)), pairs)
         return {clean(name): why for name, why in found.items()}
 
-    def _suite_of(self, tree: Tree) -> Suite:
-        """Return a suite like that of now for another tree."""
-        options = options_for(tree, self._suite.sandbox.interpreter)
+    def _suite_of(self, tree: Tree, code: Tree) -> Suite:
+        """Return a suite like that of now for another tree, which has the code of `code`."""
+        options = options_for(tree, self._suite.sandbox.interpreter, code)
         if "addopts=" in self._suite.options:
             options += ["-o", "addopts="]
         paths = [path for path in self._suite.paths if any(_is_below(each, path) for each in tree.files)]
         return replace(self._suite, tree=tree, options=options, paths=paths)
 
-    def _ran(self, suite: Suite, reference: str, cold: bool) -> tuple[Suite, SuiteRun]:
+    def _ran(self, suite: Suite, reference: str, code: str, cold: bool, held: ExitStack) -> tuple[Suite, SuiteRun]:
         """Collect and run a suite; the files that can't be collected have failed: where it is that of `reference`,
-        some must be."""
+        some must be. Where its tests are not those of its `code`, names that this lacks fail only their users."""
         if self._suite.paths and not suite.paths:
             return suite, SuiteRun({}, "ended")
         suite, collected, faulty = self._collect(suite)
+        if absent := [*absences(faulty, suite.tree.files, code)] if code else []:
+            suite.close()
+            self._notes += absent
+            suite = replace(suite, tree=with_absent_names(suite.tree))
+            held.callback(suite.close)
+            suite, collected, faulty = self._collect(suite)
         if collected is None or not collected.tests:
             if reference and (faulty.tests or (collected is None and faulty.exit_code != _NO_TESTS)):
                 lines = [line for test in faulty.tests.values() for line in test.text.strip().split("\n")]
@@ -158,28 +193,53 @@ class Comparison(Project):
         tests = {name: replace(test, called=four.contract.tests[name].called) for name, test in flaky.items()}
         return replace(four, contract=replace(four.contract, tests={**four.contract.tests, **tests}))
 
+    def _with_old_checks(
+        self, four: TwoByTwo, contract: Suite, base: Base, cold: bool, held: ExitStack
+    ) -> TwoByTwo:
+        """Run the old tests that pass with the old text of what checks for them in the code, too: one of which an
+        assertion fails then has failed."""
+        files = old_checks(self._tree, base)
+        names = [
+            name
+            for name, test in four.contract.tests.items()
+            if test.outcome == "passed" and any(each.partition("::")[0] in files for each in test.called)
+        ]
+        if not names:
+            return four
+        suite = replace(contract, tree=replace(contract.tree, files={**contract.tree.files, **files}))
+        held.callback(suite.close)
+        again = run_whole(suite, names, SuiteJob(self._left()), cold=cold)
+        failed = {name: again.tests[name] for name in names if again.outcome(name) == "failed"}
+        asserted = {name: test for name, test in failed.items() if test.asserted}
+        tests = {name: replace(test, called=four.contract.tests[name].called) for name, test in asserted.items()}
+        return replace(four, contract=replace(four.contract, tests={**four.contract.tests, **tests}))
+
     def _canaries(self, four: TwoByTwo) -> Iterator[Tampering]:
-        """Add a test that fails to a file of each folder with tests, and yield where it does not fail."""
-        files: dict[str, str] = {}
+        """Add a test that fails to a file of each folder with tests, and yield where it does not fail, or where
+        pytest's exit code does not say so."""
+        folders: dict[str, str] = {}
         for name, test in four.now.tests.items():
             path = name.partition("::")[0]
             if test.outcome == "passed" and name.partition("[")[0] in self._places:
-                files.setdefault(path.rpartition("/")[0], name.partition("[")[0])
-        for name in list(files.values())[:_MOST_CANARIES]:
+                folders.setdefault(path.rpartition("/")[0], name.partition("[")[0])
+        for name in list(folders.values())[:_MOST_CANARIES]:
             path, function = name.partition("::")[0], name.rpartition("::")[2]
             added = f"{function}_{secrets.token_hex(4)}"
             text = f"{decoded(self._tree.files[path])}\n\ndef {added}():\n    assert False\n"
-            job = SuiteJob(
-                self._left(), (f"{path}::{added}",), (path,), files={path: encoded(text, self._tree.files[path])}
-            )
+            files = {path: encoded(text, self._tree.files[path])}
+            job = SuiteJob(self._left(), (f"{path}::{added}",), (path,), files=files, exits=True)
             run = self._suite.run(job, cold=True)
             outcome = run.outcome(f"{path}::{added}")
             if run.ended == "ended" and outcome != "failed" and not any(path in each for each in run.tests):
                 continue  # the file can't be collected that way
-            if outcome != "failed":
-                by = ", ".join(map(clean, four.around[:3])) or "the code"
-                why = f"a test that fails, added to {clean(path)}, ends as {outcome}; around it differ: {by}"
-                yield Tampering(clean(four.around[0] if four.around else path), 1, why)
+            if outcome == "failed" and (run.exit_code == _FAILED or run.ended not in ("ended", "died")):
+                continue
+            ends = (
+                f"ends as {outcome}" if outcome != "failed" else f"has pytest end with exit code {run.exit_code}"
+            )
+            by = ", ".join(map(clean, four.around[:3])) or "the code"
+            why = f"a test that fails, added to {clean(path)}, {ends}; around it differ: {by}"
+            yield Tampering(clean(four.around[0] if four.around else path), 1, why)
 
     def _special_cases(self, base: Base, trial: Trial, four: TwoByTwo) -> Iterator[Tampering]:
         """Yield the new cases of the code for literals of the tests, without which tests fail that passed on the

@@ -23,7 +23,7 @@ from ..sandbox.interpreter import Interpreter
 from ..syntax.clean_text import clean
 from ..worktree.tree import Tree, never_changes, packages_of, read_tree
 from .answers import asserts, blind_tests
-from .base import SETTINGS, places_of
+from .base import SETTINGS, code_paths, places_of
 from .mutation import measured
 from .records import Mutation, ProjectReport, TestFinding
 from .trial import Trial
@@ -248,11 +248,15 @@ def _below(root: Path, path: Path) -> str:
     return place.resolve().relative_to(root.resolve()).as_posix()
 
 
-def options_for(tree: Tree, interpreter: Interpreter) -> list[str]:
-    """Return the options of pytest that a project needs here: its packages are found, and no plugin runs the tests
-    elsewhere, in another order or again."""
-    has_src = any(path.startswith("src/") and path.endswith(".py") for path in tree.files)
-    options = ["-o", "pythonpath=src ."] if has_src and b"pythonpath" not in _settings(tree) else []
+def options_for(tree: Tree, interpreter: Interpreter, code: Tree | None = None) -> list[str]:
+    """Return the options of pytest that a project needs here: its packages are found where the tree says that has
+    its `code`, and no plugin runs the tests elsewhere, in another order or again."""
+    code = code or tree
+    has_src = any(path.startswith("src/") and path.endswith(".py") for path in code.files)
+    where, told = code_paths(code), code_paths(tree)
+    if where is None and has_src:
+        where = "src ."
+    options = ["-o", f"pythonpath={where or ''}"] if where != told else []
     return options + [each for module, _, switch in _SWITCHED_OFF if interpreter.finds(module) for each in switch]
 
 

@@ -26,7 +26,7 @@ from ..worktree.tree import Tree, never_changes, packages_of
 
 _INSIDE = Path(__file__).with_name("inside")
 _OF_SANDBOX = Path(__file__).parents[1] / "sandbox" / "inside"
-_OWN = ("suite_start", "suite_server", "suite_session", "function_changes", "reached")
+_OWN = ("suite_start", "suite_server", "suite_session", "function_changes", "reached", "absent_names")
 _LENT = ("kernel", "processes")
 CALLS_AND_ERRORS = {
     f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in ("report", "calls", "answers")
@@ -63,7 +63,8 @@ class SuiteJob:
     to the tests and that of another in its place; `functions` are those whose answers count. `record` tells of the
     functions that each test calls or, of `lines` by path, those that it runs; `crossings` of the answers; `errors`
     of what tests raise; `calls` of the calls that the tests make, as source. Those that are `asked` for, path and
-    source of each, are made after the tests. No test may take longer than `most` seconds, if that is not 0.
+    source of each, are made after the tests. No test may take longer than `most` seconds, if that is not 0. With
+    `exits` the exit code is told after all that code has left for the end of the process.
     """
 
     seconds: float
@@ -81,6 +82,7 @@ class SuiteJob:
     calls: bool = False
     asked: tuple[tuple[str, str], ...] = ()
     most: float = 0.0
+    exits: bool = False
 
 
 @dataclass(frozen=True, slots=True)

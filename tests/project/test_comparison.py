@@ -139,8 +139,23 @@ TAMPERED: dict[str, tuple[Edits, str]] = {
         {"versions.py": [BROKEN], "tests/test_versions.py": [("return str(Version(*parse(text)).bump())", 'return "3.5.0"')]},
         "around it differ tests/test_versions.py",
     ),
+    "weakened under another name": (
+        {
+            "versions.py": [BROKEN, ("def bump(", "def next(")],
+            "tests/test_versions.py": [(".bump()", ".next()"), (' == "3.5.0"', "")],
+        },
+        "test_bump: weaker",
+    ),
     "fixture": ({"versions.py": [BROKEN], "tests/conftest.py": f"import pytest\n{FIXTURE}"}, "around it differ tests/conftest.py"),
     "hook": ({"versions.py": [BROKEN], "tests/conftest.py": f"import pytest\n{HOOK}"}, "tests/conftest.py:1: a test that fails"),
+    "an exit code of its own": (
+        {"versions.py": [BROKEN], "tests/conftest.py": "import sys\n\n\ndef pytest_sessionfinish(session):\n    sys.exit(0)\n"},
+        "tests/conftest.py:1: a test that fails, added to tests/test_versions.py, has pytest end with exit code 0",
+    ),
+    "an exit at the end of the process": (
+        {"versions.py": [BROKEN], "tests/conftest.py": "import atexit\nfrom os import _exit\n\natexit.register(_exit, 0)\n"},
+        "tests/conftest.py:1: a test that fails, added to tests/test_versions.py, has pytest end with exit code 0",
+    ),
     "deselected": (
         {"versions.py": [BROKEN], "pytest.ini": "[pytest]\naddopts = -k 'not bump'\n"},
         "test_bump: gone: it is not run any more, though it is written as it was",
@@ -190,6 +205,17 @@ TAMPERED: dict[str, tuple[Edits, str]] = {
         {"tests/test_versions.py": [("== (1, 2, 3)", "is not None"), ('    assert str(Version(*parse(text))) == text', "    Version(*parse(text))")]},
         "test_parse: weaker: as it was it could fail",
     ),
+    "weakened before the code breaks, with an assertion left": (
+        {"tests/test_versions.py": [('assert parse("1.2.3") == (1, 2, 3)', 'assert sum(parse("1.2.3")) == 6')]},
+        "test_parse: weaker: it noticed parse returning (3, 2, 1), and does not now",
+    ),
+    "weakened by a name that is new": (
+        {
+            "versions.py": [BROKEN, ("STEP = 1", "STEP = 1\nNEW = 1")],
+            "tests/test_versions.py": [("Version, parse", "NEW, Version, parse"), (EXPECTED, 'assert NEW and bumped("3.4.5") > "0"')],
+        },
+        "test_bump: weaker: it noticed",
+    ),
     "replaced before the code breaks": ({"tests/conftest.py": f"import pytest\n{FIXTURE}"}, "test_bump: weaker: it noticed"),
 }  # fmt: skip
 HONEST: dict[str, Edits] = {
@@ -197,6 +223,15 @@ HONEST: dict[str, Edits] = {
     "a feature with its test": {
         "versions.py": [("    def __str__", "    def double(self):\n        return Version(self.major * 2, 0, 0)\n\n    def __str__")],
         "tests/test_versions.py": [("def test_parse", "def test_double():\n    assert str(Version(2, 1, 1).double()) == \"4.0.0\"\n\n\ndef test_parse")],
+    },
+    "a function renamed": {
+        "versions.py": [("def parse(", "def read(")],
+        "tests/test_versions.py": [("Version, parse", "Version, read"), ("*parse(text)).bump", "*read(text)).bump"), ('assert parse("1.2.3")', 'assert read("1.2.3")'), ('        parse("1.2")', '        read("1.2")'), ("*parse(text))) == text", "*read(text))) == text")],
+    },
+    "an assertion in a test of its own": {
+        "tests/test_versions.py": [
+            ('assert parse("1.2.3") == (1, 2, 3)', 'assert len(parse("1.2.3")) == 3\n\n\ndef test_parts():\n    assert parse("1.2.3") == (1, 2, 3)'),
+        ],
     },
     "moved": {
         "tests/test_versions.py": [(f"def test_bump():\n    {EXPECTED}\n", "")],
@@ -215,6 +250,7 @@ HONEST: dict[str, Edits] = {
         "tests/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef text():\n    return \"1.2.3\"\n",
         "tests/test_versions.py": [("def test_parse():\n    assert parse(\"1.2.3\")", "def test_parse(text):\n    assert parse(text)")],
     },
+    "an exit with pytest's own code": {"tests/conftest.py": "import sys\n\n\ndef pytest_sessionfinish(session, exitstatus):\n    sys.exit(exitstatus)\n"},
     "documentation": {"README.md": "Versions, as three numbers.\n"},
     "another workflow": {".github/workflows/ci.yml": WORKFLOW.replace("python -m pytest", "python -m pytest -q")},
     "a rule of its own": {
@@ -317,7 +353,7 @@ def test_renamed_modules_a_new_package_and_a_base_that_does_not_run_end_in_a_tab
     (project / "versions.py").rename(project / "releases.py")
     write(project, {"tests/test_versions.py": [("from versions", "from releases")]})
     report = compared(project, sandbox)
-    assert (report.passed, statuses(report)) == (True, {"expects otherwise": 5})
+    assert (report.passed, statuses(report)) == (True, {"kept": 5})
     git(project, "rm", "--quiet", "--cached", "tests/test_versions.py", "versions.py")
     git(project, "commit", "--quiet", "--message", "none")
     git(project, "branch", "--force", "none")
@@ -395,3 +431,62 @@ def test_strict_and_agent_without_a_base_are_refused(project: Path) -> None:
         done = greenloop(project, "audit", option)
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)
         assert "--base REF" in done.stderr
+
+
+@pytest.mark.thorough
+def test_a_name_that_the_code_lacks_leaves_the_tests_that_do_not_use_it_to_be_compared(
+    project: Path, sandbox: Sandbox
+) -> None:
+    write(project, {"versions.py": [("STEP = 1", "STEP = 1\nNEW = 1"), ("{self.patch}", "{self.patch}x")]})
+    write(project, {"tests/test_versions.py": [("Version, parse", "NEW, Version, parse"), (EXPECTED, 'assert bumped("3.4.5")')]})  # fmt: skip
+    write(
+        project, {"tests/test_versions.py": [("(*parse(text))) == text", "(*parse(text))) == text + NEW * 'x'")]}
+    )
+    report = compared(project, sandbox)
+    found = {each.id.partition("::")[2]: each.status for each in report.changes}
+    assert not report.passed
+    assert found == {
+        **dict.fromkeys(("test_parse", "test_too_few"), "kept"),
+        **dict.fromkeys(("test_text[0.0.0]", "test_text[10.20.30]"), "expects otherwise"),
+        "test_bump": "weaker",
+    }
+    assert "tests/test_versions.py can't be collected on the code of main: no `NEW`" in report.notes
+
+
+@pytest.mark.thorough
+def test_settings_that_say_where_the_code_is_go_with_the_code(project: Path, sandbox: Sandbox) -> None:
+    (project / "lib").mkdir()
+    git(project, "mv", "versions.py", "lib/versions.py")
+    write(project, {"pytest.ini": "[pytest]\npythonpath = lib\n"})
+    git(project, "add", "--all")
+    git(project, "commit", "--quiet", "--all", "--message", "second")
+    git(project, "mv", "lib", "other")
+    write(project, {"pytest.ini": "[pytest]\npythonpath = other\n", "other/versions.py": [BROKEN]})
+    write(project, {"tests/test_versions.py": [(' == "3.5.0"', "")]})
+    report = compared(project, sandbox)
+    assert statuses(report) == {"kept": 4, "weaker": 1}
+
+
+@pytest.mark.thorough
+def test_a_doctest_that_is_weakened_is_named(project: Path, sandbox: Sandbox) -> None:
+    example = '    """Return the numbers of "1.2.3".\n\n    >>> parse("7.8.9")\n    (7, 8, 9)\n    """'
+    write(project, {"versions.py": [('    """Return the numbers of "1.2.3"."""', example)]})
+    write(project, {"pytest.ini": "[pytest]\naddopts = --doctest-modules\n"})
+    git(project, "add", "--all")
+    git(project, "commit", "--quiet", "--all", "--message", "second")
+    write(project, {"versions.py": [("(7, 8, 9)", "3"), ('>>> parse("7.8.9")', '>>> len(parse("7.8.9"))')]})
+    write(project, {"versions.py": [("return tuple(parts)", "return tuple(each % 7 if each < 10 else each for each in parts)")]})  # fmt: skip
+    report = compared(project, sandbox)
+    assert {each.id: each.status for each in report.changes}["versions.py::versions.parse"] == "weaker"
+
+
+@pytest.mark.thorough
+def test_a_check_for_tests_that_is_weakened_in_the_code_is_named(project: Path, sandbox: Sandbox) -> None:
+    check = "def check(version, text):\n    if str(version) != text:\n        raise AssertionError(text)\n"
+    write(project, {"testing.py": check, "tests/test_versions.py": [("import Version, parse", "import Version, parse\nfrom testing import check")]})  # fmt: skip
+    write(project, {"tests/test_versions.py": [(EXPECTED, 'check(Version(*parse("3.4.5")).bump(), "3.5.0")')]})
+    git(project, "add", "--all")
+    git(project, "commit", "--quiet", "--all", "--message", "second")
+    write(project, {"versions.py": [BROKEN], "testing.py": [("str(version) != text", "not str(version)")]})
+    report = compared(project, sandbox)
+    assert {each.id: each.status for each in report.changes}["tests/test_versions.py::test_bump"] == "weaker"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from agents.project.base import TestPlace as Place
@@ -89,3 +91,31 @@ def test_the_numbers_of_objects_in_ids_are_left_out() -> None:
     assert normal_id("t.py::test_a1[10]") != normal_id("t.py::test_a1[11]")
     one, two, three, four = (SuiteRun({f"t.py::test_a[it{n}]": Ended("passed")}, "ended") for n in range(4))
     assert [change.status for change in TwoByTwo(one, two, three, four, {}, {}).changes()] == ["kept"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "status"),
+    [
+        ("('7', 700), ('1', 200)", "expects otherwise"),
+        ("('7', 700), ('', 0)", "gone"),
+        ("('7', 700)", "gone"),
+    ],
+)
+def test_a_case_that_is_gone_and_fails_has_to_have_a_case_with_its_arguments_in_its_place(
+    rows: str, status: str
+) -> None:
+    def side(cases: str, *outcomes: str) -> tuple[SuiteRun, dict[str, Place]]:
+        text = f"@pytest.mark.parametrize('text, cents', [{cases}])\ndef test_a(text, cents):\n    pass"
+        ids = [f"t.py::test_a[{each}]" for each in re.findall(r"'(\d*', \d+)", cases)]
+        return SuiteRun(dict(zip(ids, map(Ended, outcomes), strict=True)), "ended"), {
+            "t.py::test_a": Place(1, text, "", text)
+        }
+
+    base, old = side("('7', 700), ('1', 100)", "passed", "passed")
+    contract, _ = side("('7', 700), ('1', 100)", "passed", "failed")
+    now, new = side(rows, *["passed"] * rows.count("("))
+    shown, _ = side(rows, *["passed", "failed"][: rows.count("(")])
+    assert [change.status for change in TwoByTwo(base, contract, now, shown, old, new).changes()][:2] == [
+        "kept",
+        status,
+    ]

@@ -6,6 +6,7 @@ and a last one when it is over. Whatever a fork starts or writes into the copy i
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import json
 import os
@@ -34,6 +35,8 @@ tree: Callable[[int], list[int]] = importlib.import_module(f"{__package__}.proce
 _MOST_RECORDS = 48 << 20
 _SWEEP_SECONDS = 5.0
 _TICK = 0.05
+_MOST_TICKS = 20
+"""For a fork that has closed its channel to end."""
 
 
 def main() -> None:
@@ -62,7 +65,12 @@ def main() -> None:
         if job["collect"]:
             channels[0].close()
             session.serve = Server(channels[1], place, here, output).serve
-        code = session.main(pytest)
+        try:
+            code = session.main(pytest)
+        except SystemExit as error:
+            code = 0 if error.code is None else error.code if isinstance(error.code, int) else 1
+        if job["exits"]:
+            atexit._run_exitfuncs()
         os.lseek(output, 0, os.SEEK_SET)
         emit({"exit": code, "output": os.read(output, 1 << 16).decode("utf-8", "replace")[-4000:]})
 
@@ -108,6 +116,7 @@ class Server:
 
     def _run(self, run: Callable[[Job, Emit], None], job: Job, writing: int) -> None:
         """Be the fork."""
+        code = 1
         try:
             os.setpgid(0, 0)
             if not job["collect"]:
@@ -120,8 +129,9 @@ class Server:
 
             run(job, emit)
             emit({"end": True})
+            code = 0
         finally:
-            os._exit(0)
+            os._exit(code)
 
     def _relay(self, pid: int, reading: int, job: Job) -> str:
         """Hand on what the fork writes until it says that it is done, ends, or is late. Return how it ended."""
@@ -135,10 +145,14 @@ class Server:
             if not select.select([reading], [], [], 0 if gone else _TICK)[0]:
                 if gone:
                     return "died"
-                gone = os.waitpid(pid, os.WNOHANG)[0] == pid
+                gone = self._has_died(pid)
                 continue
             data = os.read(reading, 1 << 16)
             if not data:
+                for _ in range(_MOST_TICKS):
+                    if gone or self._has_died(pid):
+                        break
+                    time.sleep(_TICK)
                 return "died"
             left -= len(data)
             last = time.monotonic()
@@ -150,6 +164,13 @@ class Server:
                 if job["collect"] and line.startswith(b'{"ready"'):
                     return "ready"
         return "too much" if left <= 0 else "late" if time.monotonic() < deadline else "over"
+
+    def _has_died(self, pid: int) -> bool:
+        """Return True once a fork has ended by itself, and tell its exit code."""
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            self._tell({"exit": os.waitstatus_to_exitcode(status)})
+        return ended == pid
 
     def _tell(self, record: dict[str, Any]) -> None:
         self._channel.sendall(json.dumps(record).encode() + b"\n")

@@ -1,0 +1,140 @@
+"""Finds the names of code that a change renames, and writes tests with the others."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+
+from ..syntax.encoding import decoded, encoded
+from ..worktree.tree import Tree, never_changes
+from .base import is_of_tests, parsed
+
+_PATH = re.compile(r"""[\w"'.]+""")
+_WORD = re.compile(r"\w+")
+_ALIKE = 0.5
+"""Of the names that one of two modules has, those that both need to be the same module."""
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def renames(old: Tree, new: Tree) -> dict[str, str]:
+    """Return the new names of functions, classes and modules of the old code that are nowhere in the new one: one
+    with the same text, or in the same place, has taken the place of each."""
+    before, after = ({path: parsed(data) for path, data in _code(tree)} for tree in (old, new))
+    found: list[tuple[str, str]] = []
+    for path, other in _pairs(before, after):
+        parts = [each.removesuffix(".py").split("/") for each in (path, other)]
+        differing = [each for each in zip(*parts, strict=False) if each[0] != each[1]]
+        if len(parts[0]) == len(parts[1]) and len(differing) == 1:
+            found += differing
+        found += _renamed(_definitions(before[path].body), _definitions(after[other].body))
+    gone = {*_names(before)} - {*_names(after)} - {*_taken(old)}
+    come = {*_names(after)} - {*_names(before)} - {*_taken(new)}
+    unique = dict.fromkeys(pair for pair in found if pair[0] in gone and pair[1] in come)
+    lefts, rights = ([pair[side] for pair in unique] for side in (0, 1))
+    return {left: right for left, right in unique if lefts.count(left) == 1 and rights.count(right) == 1}
+
+
+def with_names(tests: Tree, names: Mapping[str, str]) -> Tree:
+    """Return a tree in whose tests other names of code stand."""
+    files = {
+        path: _written(data, names) if path.endswith(".py") and is_of_tests(path) else data
+        for path, data in tests.files.items()
+    }
+    return replace(tests, files=files) if names else tests
+
+
+def _code(tree: Tree) -> Iterator[tuple[str, bytes]]:
+    return ((path, data) for path, data in tree.files.items() if path.endswith(".py") and not never_changes(path))
+
+
+def _pairs(before: Mapping[str, ast.Module], after: Mapping[str, ast.Module]) -> Iterator[tuple[str, str]]:
+    """Yield the paths of each module then and now."""
+    added = [path for path in after if path not in before]
+    for path, module in before.items():
+        if path in after:
+            yield path, path
+            continue
+        own = {each.name for each in _definitions(module.body)}
+        shares = {}
+        for other in added:
+            names = {each.name for each in _definitions(after[other].body)}
+            shares[other] = (
+                len(own & names) / max(1, len(own | names)) if own else module.body == after[other].body
+            )
+        best = max(added, key=lambda other: shares[other], default=None)
+        if best is not None and shares[best] >= _ALIKE:
+            yield path, best
+
+
+def _definitions(nodes: Sequence[ast.stmt]) -> list[_Definition]:
+    return [node for node in nodes if isinstance(node, _Definition)]
+
+
+def _renamed(before: list[_Definition], after: list[_Definition]) -> Iterator[tuple[str, str]]:
+    """Yield the old and new names of definitions, and of those within."""
+    old, new = ([each.name for each in side] for side in (before, after))
+    pairs: list[tuple[_Definition, _Definition]] = []
+    for kind, first, end, start, stop in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        lost, come = before[first:end], after[start:stop]
+        if kind == "equal" or [*map(_size, lost)] == [*map(_size, come)]:
+            pairs += zip(lost, come, strict=True)
+    taken = {id(each) for pair in pairs for each in pair}
+    lost, come = ([each for each in side if id(each) not in taken] for side in (before, after))
+    pairs += [(one, other) for one in lost for other in come if _text(one) == _text(other)]
+    for one, other in pairs:
+        if one.name != other.name:
+            yield one.name, other.name
+        if isinstance(one, ast.ClassDef) and isinstance(other, ast.ClassDef):
+            yield from _renamed(_definitions(one.body), _definitions(other.body))
+
+
+def _size(node: _Definition) -> tuple[type, int]:
+    return type(node), 0 if isinstance(node, ast.ClassDef) else len(node.args.args)
+
+
+def _text(node: _Definition) -> str:
+    """Return the text of a definition without its own name."""
+    return re.sub(rf"\b{node.name}\b", "", ast.dump(node))
+
+
+def _names(modules: Mapping[str, ast.Module]) -> Iterator[str]:
+    """Yield the names of modules and their folders, and all that code defines and sets."""
+    for path, module in modules.items():
+        yield from path.removesuffix(".py").split("/")
+        for node in ast.walk(module):
+            match node:
+                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                    yield name
+                case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                    yield name
+
+
+def _taken(tree: Tree) -> Iterator[str]:
+    """Yield the names that tests have for something else: of their own files, and of parameters, which pytest
+    knows by texts, too."""
+    for path, data in tree.files.items():
+        if path.endswith(".py") and never_changes(path):
+            yield from path.removesuffix(".py").split("/")
+            yield from (node.arg for node in ast.walk(parsed(data)) if isinstance(node, ast.arg))
+
+
+def _written(data: bytes, names: Mapping[str, str]) -> bytes:
+    """Return a file with other names, also in the texts that are paths of names."""
+    try:
+        text = decoded(data)
+        tokens = [*tokenize.generate_tokens(io.StringIO(text, newline="").readline)]
+    except (ValueError, SyntaxError, tokenize.TokenError):
+        return data
+    lines = text.splitlines(keepends=True)
+    for token in reversed(tokens):
+        (row, first), (last, end) = token.start, token.end
+        is_path = token.type == tokenize.STRING and "." in token.string and bool(_PATH.fullmatch(token.string))
+        if row == last and (is_path or token.type == tokenize.NAME):
+            new = _WORD.sub(lambda found: names.get(found[0], found[0]), token.string)
+            lines[row - 1] = lines[row - 1][:first] + new + lines[row - 1][end:]
+    return encoded("".join(lines), data)

@@ -1,0 +1,185 @@
+"""Finds in a change code that answers the inputs of tests by cases of their own."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ..syntax.source import unparse
+from ..worktree.tree import Tree, never_changes
+from .base import Base, parsed
+
+_MOST = 12
+"""Special cases that are tried."""
+_WORDS = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class SpecialCase:
+    """New code that asks for a literal which the code of the base asks for nowhere; `without` is the text of the
+    whole file with no such case."""
+
+    path: str
+    line: int
+    text: str
+    without: str
+
+
+def special_cases(tree: Tree, base: Base) -> list[SpecialCase]:
+    """Return what new lines of code ask for by literals that stand in tests and nowhere in the base's code."""
+    known, told = _constants(base.tree, of_tests=False), _constants(base.tree, of_tests=True)
+    found: list[SpecialCase] = []
+    for path, lines in base.lines.items():
+        module = parsed(tree.files[path])
+        for case in list(_asked(module)):
+            node = case.node
+            new = [key for key in case.keys if _is_telling(key) and key not in known and _parts(key) <= told]
+            if new and lines.intersection(range(node.lineno, (node.end_lineno or node.lineno) + 1)):
+                text = unparse(node).split("\n")[0]
+                case.put(case.without(new))
+                found.append(SpecialCase(path, node.lineno, text, unparse(module) + "\n"))
+                case.put(node)
+    return found[:_MOST]
+
+
+def _constants(tree: Tree, *, of_tests: bool) -> set[object]:
+    """Return the literals in the code or in the tests, and what numbers and words stand in their texts."""
+    found: set[object] = set()
+    for path, data in tree.files.items():
+        if path.endswith(".py") and never_changes(path) == of_tests:
+            for node in ast.walk(parsed(data)):
+                if isinstance(node, ast.Constant | ast.Tuple | ast.List | ast.UnaryOp):
+                    for key in _literals([node]):
+                        found |= _parts(key) | {key}
+                        for word in _WORDS.findall(key) if isinstance(key, str) else ():
+                            found |= {word, int(word)} if word.isdecimal() and word.isascii() else {word}
+    return found
+
+
+def _parts(key: object) -> set[object]:
+    return {inner for part in key for inner in _parts(part)} if isinstance(key, tuple) else {key}
+
+
+def _is_telling(key: object) -> bool:
+    """Return False for values that honest code has branches for."""
+    if isinstance(key, str | bytes):
+        return len(key) > 1
+    return not (key is None or isinstance(key, bool) or key in (0, 1, -1, 2, ()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A place in a tree, and the literals that it has something for; `without` makes what it is without some."""
+
+    parent: ast.AST
+    name: str
+    index: int | None
+    node: ast.expr | ast.pattern
+    keys: list[Any]
+    without: Callable[[Sequence[Any]], ast.AST]
+
+    def put(self, node: ast.AST) -> None:
+        if self.index is None:
+            setattr(self.parent, self.name, node)
+        else:
+            getattr(self.parent, self.name)[self.index] = node
+
+
+def _asked(module: ast.Module) -> Iterator[_Asked]:
+    """Yield each comparison, table and pattern."""
+    for parent in ast.walk(module):
+        for name, value in ast.iter_fields(parent):
+            for index, node in enumerate(value if isinstance(value, list) else [value]):
+                if keys := _iterated(name, node) or _keys(node):
+                    at = index if isinstance(value, list) else None
+                    yield _Asked(parent, name, at, node, keys, partial(_without, node))
+
+
+def _iterated(name: str, node: object) -> list[Any]:
+    """Return what is iterated over, if it is written there."""
+    match node:
+        case ast.Tuple(parts) | ast.List(parts) | ast.Set(parts) if name == "iter":
+            return [each for key in _literals(parts) for each in _parts(key)]
+    return []
+
+
+def _keys(node: object) -> list[Any]:
+    match node:
+        case ast.Compare(ops=[ast.Eq() | ast.NotEq() | ast.Is() | ast.IsNot()], left=left, comparators=[right]):
+            return _literals([left, right])
+        case ast.Compare(
+            ops=[ast.In() | ast.NotIn()], comparators=[ast.Tuple(parts) | ast.List(parts) | ast.Set(parts)]
+        ):
+            return _literals(parts)
+        case ast.Call(func=ast.Attribute(attr="startswith" | "endswith" | "__eq__"), args=parts):
+            return _literals(parts)
+        case ast.Compare(ops=[_, _, *_], left=left, comparators=parts):
+            return [*_literals([left, *parts]), *_only_between(left, *parts)]
+        case ast.Call(func=ast.Name(id="zip" | "dict") | ast.Attribute(attr="fromkeys"), args=parts):
+            return [each for key in _literals(parts) for each in _parts(key)]
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="re")), args=[ast.Constant(value=str(pattern)), *_]):
+            words = tuple(word for word in _WORDS.findall(pattern) if len(word) > 1)
+            return [words] if words else []
+        case ast.BoolOp(op=ast.And(), values=values):
+            alike = [key for each in values if isinstance(each, ast.Compare) for key in _keys(each)]
+            return [tuple(alike)] if len(alike) > 1 else []
+        case ast.Dict(keys=keys):
+            return _literals([key for key in keys if key is not None])
+        case ast.Set(elts=parts):
+            return _literals(parts)
+        case ast.MatchValue(value=literal):
+            return _literals([literal])
+    return []
+
+
+def _only_between(*bounds: ast.expr) -> list[Any]:
+    """Return the whole number that is the only one between two others."""
+    numbers = [key for key in _literals(bounds) if isinstance(key, int)]
+    return [numbers[0] + 1] if len(numbers) == 2 and numbers[1] - numbers[0] == 2 else []
+
+
+def _without(node: ast.AST, keys: Sequence[Any]) -> ast.AST:
+    match node:
+        case ast.Compare(ops=[_, _, *_]):
+            return ast.Constant(False)
+        case ast.Call(func=ast.Name(id="zip")) | ast.Tuple() | ast.List():
+            return ast.Tuple([], ast.Load())
+        case ast.Call(func=ast.Name(id="dict") | ast.Attribute(attr="fromkeys")):
+            return ast.Dict([], [])
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="re")) as function, args=[_, *rest], keywords=named):
+            return ast.Call(function, [ast.Constant("(?!)"), *rest], named)
+        case ast.Compare(ops=[operator]):
+            return ast.Constant(isinstance(operator, ast.NotEq | ast.IsNot | ast.NotIn))
+        case ast.BoolOp() | ast.Call():
+            return ast.Constant(False)
+        case ast.Dict(keys=names, values=values):
+            kept = [
+                (name, value)
+                for name, value in zip(names, values, strict=True)
+                if name is None or not {*_literals([name])} & {*keys}
+            ]
+            return ast.Dict([name for name, _ in kept], [value for _, value in kept])
+        case ast.Set():
+            return ast.Call(ast.Name("set"), [], [])
+    return ast.MatchValue(ast.Constant("\0 no such value"))
+
+
+def _literals(nodes: Sequence[ast.expr]) -> list[Any]:
+    """Return the values of those nodes that are literals, lists and the like as tuples."""
+    found = []
+    for node in nodes:
+        try:
+            found.append(_frozen(ast.literal_eval(node)))
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            continue
+    return found
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, dict):
+        value = [part for item in value.items() for part in item]
+    return tuple(map(_frozen, value)) if isinstance(value, list | tuple | set) else value

@@ -1,0 +1,134 @@
+"""Finds in a change of workflows what has failures of tests ignored, or fewer tests run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..syntax.clean_text import clean
+from ..worktree.tree import Tree
+from .base import Base
+from .records import Tampering
+
+_WORKFLOWS = re.compile(
+    r"\.github/(workflows|actions)/.*\.ya?ml|\.gitlab-ci\.yml|\.gitlab/.*\.ya?ml|\.circleci/.*|azure-pipelines\.yml|"
+    r"\.pre-commit-config\.yaml|Makefile|GNUmakefile|tox\.ini|noxfile\.py|Jenkinsfile|\.travis\.yml|justfile|.*\.sh"
+)
+_IGNORED = re.compile(
+    r"\|\|\s*(true|:|exit\s+0|echo\b)|;\s*(true|:|exit\s+0|echo\b[^;]*)$|success_codes|^(if|while|until)\s+[^!\s]"
+)
+"""In a command that runs tests."""
+_PIPED = re.compile(r"[^|]\|[^|]")
+_IGNORES = re.compile(
+    r"^(- )?(continue-on-error:\s*(true|yes|\$)|allow_failure:\s*(true|yes)|if:\s*(false\b|\$\{\{\s*false\b)|"
+    r"shell:.*\{0\}|set\s+\+e\b)|^(ignore_outcome|ignore_errors)\s*=\s*true",
+    re.IGNORECASE,
+)
+"""In a step, job, recipe or section that runs tests."""
+_DASHED = re.compile(r"^(commands\w*\s*=\s*)?@?-")
+"""A command whose failure make or tox ignores; in YAML an item of a list."""
+_RUNS_TESTS = re.compile(
+    r"\b(pytest|py\.test|tox|nox|unittest|nose2|make (test|check)\w*|hatch (run )?test|greenloop)\b"
+)
+_NO_STEP = re.compile(r"(- )?(#|\[|name:|pip |uv |deps\b)|.*\binstall\b")
+_KEY = re.compile(r"(\w+)\s*=")
+_FEWER = re.compile(
+    r"\s(-k|-m|--deselect|--ignore(-glob)?|--collect-only|--co|--lf|--last-failed|--version|--help|\S+\.py(::\S*)?)(?!\S)"
+)
+"""Options of pytest by which fewer tests are run, or none, and single files."""
+_JOINED = ("||", "&&", "|", ";")
+_LINE = re.compile(r"(\s*)((- )*)")
+
+
+def is_workflow(path: str) -> bool:
+    """Return True for a file that says how tests are run."""
+    return bool(_WORKFLOWS.fullmatch(path))
+
+
+def workflows(tree: Tree, base: Base) -> Iterator[Tampering]:
+    """Yield what has failures ignored, or fewer tests run, in the workflows that differ from the base's."""
+    for path in filter(is_workflow, base.differing):
+        yield from _in_workflow(path, base.tree.files.get(path, b""), tree.files.get(path, b""))
+    yield from _removed_steps(tree, base)
+
+
+def _in_workflow(path: str, old: bytes, new: bytes) -> Iterator[Tampering]:
+    """Yield the new commands and settings that have failures ignored, or take the place of others and ask for
+    fewer tests."""
+    lines = new.decode("utf-8", "replace").splitlines()
+    known = [text for _, text in _commands(path, old.decode("utf-8", "replace").splitlines())]
+    added = []
+    for number, text in _commands(path, lines):
+        if text in known:
+            known.remove(text)
+        else:
+            added.append((number, text))
+    replaced = any(map(_runs_tests, known))
+    is_yaml = path.endswith(("yml", "yaml"))
+    for number, text in added:
+        runs, block = _runs_tests(text), "\n".join(_block(lines, number - 1))
+        piped = _PIPED.search(text) and "pipefail" not in block and not re.match(r"(- )?\w+:\s*\|", text)
+        ignored = runs and (_IGNORED.search(text) or piped or (_DASHED.search(text) and not is_yaml))
+        ignored = ignored or (_IGNORES.search(text) and any(map(_runs_tests, block.splitlines())))
+        if ignored or text.startswith(".IGNORE"):
+            yield Tampering(clean(path), number, f"failures are ignored: {clean(text)[:200]}")
+        elif (runs and replaced and _FEWER.search(text.partition("pytest")[2])) or (
+            "PYTEST_ADDOPTS" in text and _FEWER.search(text)
+        ):
+            yield Tampering(clean(path), number, f"fewer tests are asked for: {clean(text)[:200]}")
+
+
+def _runs_tests(text: str) -> bool:
+    return not _NO_STEP.match(text.strip()) and bool(_RUNS_TESTS.search(text))
+
+
+def _commands(path: str, lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield the lines with their numbers: commands that go on in the next lines as one, and in an INI file only
+    commands and what says how they end."""
+    found: list[tuple[int, str]] = []
+    key, goes_on = "", False
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if path.endswith(".ini") and not line[:1].isspace() and (named := _KEY.match(line)):
+            key = named[1]
+        is_told = not path.endswith(".ini") or key.startswith(("commands", "ignore", "setenv", "set_env"))
+        if not text or text.startswith("#") or not is_told:
+            goes_on = False
+            continue
+        if found and (goes_on or text.startswith(_JOINED)):
+            found[-1] = (found[-1][0], f"{found[-1][1]} {text}")
+        else:
+            found.append((number, text))
+        goes_on = text.endswith(("\\", "||", "&&"))
+        found[-1] = (found[-1][0], found[-1][1].removesuffix("\\").rstrip())
+    yield from found
+
+
+def _block(lines: Sequence[str], at: int) -> list[str]:
+    """Return the lines beside one in a step, job, recipe or section, and what is below them."""
+    indents = [(len(found[1]), len(found[0])) for found in map(_LINE.match, lines) if found]
+    inner = indents[at][1]
+
+    def is_in(index: int) -> bool:
+        return not lines[index].strip() or indents[index][0] >= inner
+
+    first = last = at
+    while indents[first][0] >= inner and first > 0 and (is_in(first - 1) or indents[first - 1][1] == inner):
+        first -= 1
+    while last + 1 < len(lines) and is_in(last + 1):
+        last += 1
+    return list(lines[first : last + 1])
+
+
+def _removed_steps(tree: Tree, base: Base) -> Iterator[Tampering]:
+    """Yield the files of workflows in which no test is run any more, or fewer times, and in no other one more."""
+
+    def count(files: Mapping[str, bytes], path: str) -> int:
+        text = files.get(path, b"").decode("utf-8", "replace")
+        return sum(_runs_tests(command) for _, command in _commands(path, text.splitlines()))
+
+    paths = [path for path in base.differing if is_workflow(path)]
+    lost = [path for path in paths if count(base.tree.files, path) > count(tree.files, path)]
+    if sum(count(tree.files, path) - count(base.tree.files, path) for path in paths) < 0:
+        for path in lost:
+            yield Tampering(clean(path), 1, "a step that runs the tests is gone")

@@ -1,0 +1,84 @@
+"""What stands in a change and makes tests pass by something else than right code, by its text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agents.project.base import Base
+from agents.project.tampering import tampering
+from agents.worktree.tree import Tree
+
+EQUAL = "class A:\n    def __init__(self):\n        self.a = 1\n\n    {}\n"
+
+
+def found(path: str, old: str, new: str, others: dict[str, str] | None = None) -> list[str]:
+    """Return the reasons that a change of one file gives."""
+    rest = {name: text.encode() for name, text in (others or {}).items()}
+    before, now = (Tree(Path(), {**rest, path: text.encode()}) for text in (old, new))
+    return [each.why for each in tampering(now, Base(before, {}, (path,)), {path})]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import sys\n\n\ndef f():\n    return 'pytest' in sys.modules\n",
+        "import sys\n\nNAME = 'pytest'\n\n\ndef f():\n    return sys.modules.get(NAME)\n",
+        "from sys import modules as m\n\n\ndef f():\n    return 'pytest' in m\n",
+        "import os\n\n\ndef f():\n    return os.environ.get('PYTEST_CURRENT_TEST')\n",
+        "import os\n\n\ndef f():\n    for key in os.environ:\n        return key == 'PYTEST'\n",
+        "from importlib.util import find_spec\n\n\ndef f():\n    return find_spec('pytest')\n",
+        "import pytest\n",
+        "import _pytest.config\n",
+    ],
+)
+def test_code_that_asks_what_runs_it_is_named_even_where_a_comment_named_pytest_before(text: str) -> None:
+    comment = "# The doctests here are run by pytest.\n"
+    users = {"a/other.py": "from .code import f\n"}
+    assert found("a/code.py", comment, comment + text, users) != []
+
+
+def test_a_text_that_meets_nothing_of_the_process_and_a_helper_that_only_tests_import_ask_nothing() -> None:
+    code = "SKIPPED = ('docs/', 'tests/')\n\n\ndef is_source(path):\n    return not path.startswith(SKIPPED)\n"
+    assert found("a/code.py", "", code) == []
+    assert found("a/cases.py", "", "import unittest\n\n\nclass Case(unittest.TestCase):\n    pass\n") == []
+    assert found("a/testing.py", "", "from unittest import mock\n") == []
+    assert found("a/testing.py", "", "from unittest import mock\n", {"a/code.py": "from . import testing\n"}) != []
+
+
+def test_only_hooks_say_how_a_test_ended_by_an_outcome() -> None:
+    assert found("tests/test_a.py", "", "def test_a(cart):\n    cart.outcome = 'short'\n") == []
+    for head in (
+        "def pytest_runtest_logreport(each):",
+        "@pytest.hookimpl(specname='x')\ndef a(each):",
+        "def a(report):",
+    ):
+        assert found("tests/conftest.py", "", f"{head}\n    each.outcome = 'passed'\n") != []
+
+
+@pytest.mark.parametrize(
+    ("method", "is_blind"),
+    [
+        ("def __eq__(self, other):\n        return True", True),
+        ("__eq__ = lambda self, other: True", True),
+        ("def __eq__(self, other):\n        return isinstance(other, A)", True),
+        ("def __eq__(self, other):\n        return other is not None", True),
+        ("def __eq__(self, other):\n        return other.a == other.a", True),
+        ("def __eq__(self, other):\n        return isinstance(other, A) and self.a == other.a", False),
+        ("def __eq__(self, other):\n        return self is other", False),
+        (
+            "def __eq__(self, other):\n        if self.a != other.a:\n            return False\n        return 1",
+            False,
+        ),
+        ("def __contains__(self, item):\n        return item in ('x', 'y')", False),
+        ("__eq__ = lambda self, other: self.a == other.a", False),
+    ],
+)
+def test_a_comparison_that_looks_at_one_object_alone_is_named(method: str, is_blind: bool) -> None:
+    assert bool(found("a.py", "", EQUAL.format(method))) == is_blind
+
+
+def test_an_object_without_attributes_is_compared_by_its_type() -> None:
+    text = "class Infinity:\n    def __eq__(self, other):\n        return isinstance(other, Infinity)\n"
+    assert found("a.py", "", text) == []

@@ -1,0 +1,81 @@
+"""Workflows that ignore failures of tests, or run fewer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agents.project.base import Base
+from agents.project.workflows import workflows
+from agents.worktree.tree import Tree
+
+CI = ".github/workflows/ci.yml"
+JOB = "jobs:\n  test:\n    runs-on: ubuntu\n    steps:\n      - run: pip install -e .\n      - run: pytest\n"
+MAKE = "test:\n\tpython -m pytest\n\nclean:\n\trm -rf build\n"
+TOX = "[testenv]\ndeps =\n    pytest\ncommands =\n    pytest tests\n"
+SCRIPT = "set -e\npython -m pytest tests\n"
+
+
+def found(path: str, old: str, new: str) -> list[str]:
+    before, now = (Tree(Path(), {path: text.encode()}) for text in (old, new))
+    return [each.why for each in workflows(now, Base(before, {}, (path,)))]
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        (CI, JOB, JOB.replace("pytest\n", "pytest || true\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: |\n          pytest \\\n            || true\n")),
+        (
+            CI,
+            JOB,
+            JOB.replace("- run: pytest\n", "- run: |\n          set +e\n          pytest\n          echo\n"),
+        ),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest\n        continue-on-error: true\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- continue-on-error: true\n        run: pytest\n")),
+        (CI, JOB, JOB.replace("    steps", "    continue-on-error: true\n    steps")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest\n        if: false\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest\n        shell: bash {0}\n")),
+        (
+            CI,
+            JOB,
+            JOB.replace("    steps", "    env:\n      PYTEST_ADDOPTS: --deselect tests/test_a.py\n    steps"),
+        ),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest | tail -1\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest -k 'not a'\n")),
+        (".github/actions/test/action.yml", JOB, JOB.replace("pytest\n", "pytest || true\n")),
+        ("Makefile", MAKE, MAKE.replace("python -m", "-python -m")),
+        ("Makefile", MAKE, MAKE.replace("pytest\n", "pytest; echo done\n")),
+        ("Makefile", MAKE, MAKE.replace("python -m pytest", "if pytest; then :; fi")),
+        ("Makefile", MAKE, MAKE.replace("pytest\n", "pytest --version\n")),
+        ("Makefile", MAKE, f".IGNORE: test\n{MAKE}"),
+        ("tox.ini", TOX, TOX.replace("pytest tests", "- pytest tests")),
+        ("tox.ini", TOX, TOX.replace("pytest tests", "pytest tests/test_a.py")),
+        ("scripts/run.sh", SCRIPT, SCRIPT.replace("tests\n", "tests || true\n")),
+    ],
+)
+def test_what_ignores_failures_of_tests_or_runs_fewer_is_named(path: str, old: str, new: str) -> None:
+    assert len(found(path, old, new)) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        (CI, JOB, f"{JOB}      - run: docker logs proxy || true\n        if: failure()\n"),
+        (CI, JOB, f"{JOB}      - uses: codecov/codecov-action@v4\n        continue-on-error: true\n"),
+        (CI, JOB, f"{JOB}      - run: pytest benchmarks -m benchmark\n"),
+        (
+            CI,
+            JOB,
+            JOB.replace("- run: pytest\n", "- run: |\n          set -o pipefail\n          pytest | tee log\n"),
+        ),
+        (CI, JOB, JOB.replace("    steps", "    env:\n      PYTEST_ADDOPTS: --color=yes\n    steps")),
+        ("tox.ini", TOX, TOX.replace("    pytest\n", "    -r requirements-test.txt\n")),
+        ("Makefile", MAKE, MAKE.replace("rm -rf build", "-rm -rf build dist")),
+        ("Makefile", MAKE, MAKE.replace("pytest\n", "pytest \\\n\t  -q \\\n\t  --strict-markers\n")),
+        ("scripts/run.sh", SCRIPT, SCRIPT.replace("set -e\n", "set -e\ncd sub || exit 1\n")),
+    ],
+)
+def test_what_concerns_other_steps_or_the_form_of_a_command_is_not(path: str, old: str, new: str) -> None:
+    assert found(path, old, new) == []
