@@ -9,7 +9,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from ..syntax.clean_text import clean, for_markdown, for_xml
-from .records import BAD, REFUSED, Change, ProjectReport
+from .records import BAD, NOT_RUN, REFUSED, Change, ProjectReport
 
 _MOST_ROWS = 50
 _MOST_SURVIVORS = 10
@@ -40,7 +40,7 @@ def sentences(report: ProjectReport) -> Iterator[str]:
         if len(changes) > _MOST_OF_A_KIND:
             yield f"{len(changes) - _MOST_OF_A_KIND} more tests: {status}: --json has them all"
     for test in report.tests:
-        if test.status in BAD:
+        if test.status in BAD - {NOT_RUN}:
             yield f"{test.id}: {test.status}: {clean(test.why)}"
     others = [change for change in report.mutation.survivors if change.noticed_before is None]
     for survivor in others[:_MOST_SURVIVORS]:

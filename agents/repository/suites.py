@@ -56,9 +56,12 @@ def alike(suite: Suite) -> Suites:
     return Suites([suite, *(replace(suite) for _ in range((os.cpu_count() or 1) - 1))])
 
 
-def run_whole(suite: Suite, names: Sequence[str], job: SuiteJob, *, cold: bool = False) -> SuiteRun:
+def run_whole(
+    suite: Suite, names: Sequence[str], job: SuiteJob, *, cold: bool = False, late: str = "failed"
+) -> SuiteRun:
     """Run all of `names` (none: every test) as `job` says. A test that ends the process has failed, and one that
-    takes half of the time; those after it run in another fork. Those that there was no time for are missing."""
+    takes half of the time is `late`; those after it run in another fork. Those that there was no time for are
+    missing."""
     end = time.monotonic() + job.seconds
     found: dict[str, TestRun] = {}
     left = list(names)
@@ -73,7 +76,7 @@ def run_whole(suite: Suite, names: Sequence[str], job: SuiteJob, *, cold: bool =
         if not left or time.monotonic() > end or run.ended in ("ended", "over"):
             break
         why = {"late": f"it did not end within {hung:.0f} s", "died": "it ended the process"}
-        found[left.pop(0)] = TestRun("failed", why.get(run.ended, run.ended))
+        found[left.pop(0)] = TestRun(late if run.ended == "late" else "failed", why.get(run.ended, run.ended))
         if not left:
             break
     tests = {name: found[name] for name in names if name in found}

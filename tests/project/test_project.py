@@ -344,6 +344,45 @@ def test_what_can_not_be_imported_is_one_sentence_with_the_way_out(project: Path
     assert said in " ".join(done.stderr.split())
 
 
+SLOW = """
+import time
+import pytest
+from shop import discount
+
+@pytest.mark.parametrize("number", range(COUNT))
+def test_slow(number):
+    time.sleep(SECONDS)
+    assert discount(number) == number
+"""
+
+
+@pytest.mark.thorough
+def test_tests_that_there_is_no_time_for_are_not_run_and_the_others_are_reported(project: Path) -> None:
+    (project / "tests" / "test_shop.py").write_text(SLOW.replace("COUNT", "9").replace("SECONDS", "1.5"))
+    code, document = verified(project, "--seconds", "9")
+    found = [test["status"] for test in document["tests"]]
+    assert (code, {*found}, len(found)) == (1, {"counts", "not run"}, 9)
+    notes = " ".join(document["notes"])
+    assert f"{found.count('not run')} of 9 tests did not end within the" in notes
+    assert "Flaky tests were not looked for" in notes
+
+
+@pytest.mark.thorough
+def test_a_good_test_that_takes_a_third_of_the_time_has_not_failed(project: Path) -> None:
+    (project / "tests" / "test_shop.py").write_text(SLOW.replace("COUNT", "1").replace("SECONDS", "5"))
+    code, document = verified(project, "--seconds", "20")
+    assert (code, {*statuses(document).values()}) == (0, {"counts"})
+
+
+@pytest.mark.thorough
+def test_a_test_that_hangs_is_not_run_and_the_others_are(project: Path) -> None:
+    hanging = "def test_hanging():\n    import time; time.sleep(99)\n"
+    (project / "tests" / "test_shop.py").write_text(f"{TESTS}\n{hanging}")
+    code, document = verified(project, "--seconds", "9")
+    assert (code, {*statuses(document).values()}) == (1, {"counts", "not run"})
+    assert statuses(document)["test_hanging"] == "not run"
+
+
 def test_ten_survivors_are_shown_those_first_whose_lines_most_tests_run() -> None:
     changes = [Change("a.py", line, "x", "y", tests=("t",) * (20 - line)) for line in range(12)]
     report = ProjectReport("p", None, (), mutation=Mutation(12, 12, 0, tuple(changes)))
