@@ -110,9 +110,10 @@ class Project:
         suite, collected, run = self._collect(self._suite)
         if suite is not self._suite:
             self._suite = suite
-            self._notes.append(
-                "pytest's own `addopts` were left out: a plugin that they name is not installed, or has to be off."
-            )
+            self._notes.append("pytest's own `addopts` were left out: it does not take them here.")
+        if collected is not None and collected.unknown:
+            unknown = clean(" ".join(collected.unknown))
+            self._notes.append(f"`{unknown}` of pytest's `addopts` was left out: no plugin here has it.")
         python, root = self._suite.sandbox.interpreter.executable, self._tree.root.resolve()
         own = packages_of(self._tree)
         for test in run.tests.values():

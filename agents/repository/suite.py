@@ -12,7 +12,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -131,12 +131,13 @@ class SuiteRun:
 @dataclass(frozen=True, slots=True)
 class Collected:
     """The findings of a collection: the ids of the `tests`, functions `called` then, modules from `elsewhere` with
-    their files, and how many `threads` were left."""
+    their files, how many `threads` were left, and the `unknown` options of the settings, which were left out."""
 
     tests: tuple[str, ...] = ()
     called: tuple[str, ...] = ()
     elsewhere: tuple[tuple[str, str], ...] = ()
     threads: int = 0
+    unknown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -276,6 +277,7 @@ class _Server:
         self._held.close()
 
 
+_BADNESS = {"passed": 0, "skipped": 1, "failed": 3}
 _TOLD = {"calls": tuple[Call, ...], "left_out": tuple[Call, ...], "answers": tuple[Answer | None, ...]}
 
 
@@ -298,7 +300,7 @@ def _as_run(records: Sequence[Mapping[str, Any]], ended: str) -> SuiteRun:
         if isinstance(record.get("test"), str):
             run = _checked(TestRun, record)
             if run is not None:
-                tests[record["test"]] = run
+                tests[record["test"]] = _worse(tests.get(record["test"]), run)
         elif "exit" in record:
             last |= {"exit_code": record["exit"] if type(record["exit"]) is int else None}
             last["output"] = clean(str(record.get("output", "")))
@@ -308,3 +310,12 @@ def _as_run(records: Sequence[Mapping[str, Any]], ended: str) -> SuiteRun:
             last["unchangeable"] = clean(str(record["unchangeable"]))
         last |= {name: _checked(_TOLD[name], record[name]) or () for name in _TOLD.keys() & record.keys()}
     return SuiteRun(tests, ended, **last)
+
+
+def _worse(one: TestRun | None, other: TestRun) -> TestRun:
+    """Return the worse of two tests with one id, with the seconds of both and the functions that they called."""
+    if one is None:
+        return other
+    worse = max(one, other, key=lambda each: (_BADNESS.get(each.outcome, 2), each.crossed))
+    called = tuple(dict.fromkeys((*one.called, *other.called)))
+    return replace(worse, seconds=one.seconds + other.seconds, called=called)
