@@ -85,8 +85,9 @@ class SuiteJob:
 
 @dataclass(frozen=True, slots=True)
 class TestRun:
-    """How one test ended: passed, failed, skipped or missing. `asserted`: an assertion failed; `called` are the
-    functions that it called, as `path::line`; `lacks` is a module that could not be found.
+    """How one test ended: passed, failed, skipped or missing. `asserted`: an assertion failed; `by_test`: a file
+    of tests raised the error; `called` are the functions that it called, as `path::line`; `lacks` is a module that
+    could not be found.
 
     `crossed` answers went to the test, the last of the functions `crossings`; `given` is the text of the other
     answer that it got."""
@@ -95,6 +96,7 @@ class TestRun:
     text: str = ""
     seconds: float = 0.0
     asserted: bool = False
+    by_test: bool = False
     called: tuple[str, ...] = ()
     crossings: tuple[str, ...] = ()
     crossed: int = 0

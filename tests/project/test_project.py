@@ -249,14 +249,14 @@ def test_a_project_without_tests_or_that_pytest_cannot_read_says_so(project: Pat
 @pytest.mark.skipif(importlib.util.find_spec("xdist") is None, reason="xdist is not installed")
 def test_a_project_that_runs_its_tests_in_several_processes_is_verified_in_one(project: Path) -> None:
     (project / "pytest.ini").write_text("[pytest]\naddopts = -n 2 --dist loadfile\npythonpath = src\n")
-    code, document = verified(project, "--seconds", "5")
+    code, document = verified(project, "--seconds", "10")
     assert (code, set(statuses(document).values())) == (0, {"counts"})
 
 
 @pytest.mark.thorough
 def test_options_of_plugins_that_are_not_installed_are_left_out_with_a_note(project: Path) -> None:
     (project / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\npythonpath = src\n")
-    code, document = verified(project, "--seconds", "5")
+    code, document = verified(project, "--seconds", "10")
     assert code == 0
     assert any("addopts" in note for note in document["notes"])
 
@@ -342,6 +342,64 @@ def test_what_can_not_be_imported_is_one_sentence_with_the_way_out(project: Path
     done = greenloop(project, "audit")
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
     assert said in " ".join(done.stderr.split())
+
+
+STATE = """
+class Slotted:
+    __slots__ = ("rate",)
+
+    def __init__(self, rate):
+        self.rate = rate
+
+
+class Plain:
+    def __init__(self, one, two, three, four, five, six):
+        self.one, self.two, self.three, self.four = one, two, three, four
+        self.five, self.six = five, six
+
+
+def plain():
+    return Plain(1, 2, 3, 4, 5, 6)
+
+
+class Empty:
+    def __init__(self, kept):
+        kept.append(self)
+
+
+class Late:
+    def __init__(self, lock):
+        self.lock = lock
+"""
+OF_STATE = """
+from shop import Empty, Late, Plain, Slotted, plain
+
+def test_slots():
+    assert Slotted(42).rate == 42
+
+def test_sixth():
+    assert Plain(1, 2, 3, 4, 5, 6).six == 6
+
+def test_returned():
+    assert plain().six == 6
+
+def test_kind():
+    assert isinstance(Empty([]), Empty)
+
+def test_missing():
+    late = Late(1)
+    assert hash(late.lock) != 10**9
+"""
+
+
+@pytest.mark.thorough
+def test_tests_that_look_at_one_attribute_of_an_object_count(project: Path) -> None:
+    (project / "src" / "shop" / "__init__.py").write_text(STATE)
+    (project / "tests" / "test_shop.py").write_text(OF_STATE)
+    _, document = verified(project)
+    found = statuses(document)
+    assert found == dict.fromkeys(found, "counts"), document["tests"]
+    assert len(found) == 5
 
 
 SLOW = """

@@ -207,9 +207,14 @@ class SuiteSession:
             self._test["outcome"] = "skipped"
 
     def note_error(self, error: BaseException | None) -> None:
-        """Note an error of the test: whether an assertion raised it."""
+        """Note an error of the test: whether an assertion raised it, or a file of tests."""
         kinds = {base.__name__ for base in type(error).__mro__}
         self._test["asserted"] = bool(kinds & {"AssertionError", "Failed"})
+        trace = error.__traceback__ if error is not None else None
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        path = trace.tb_frame.f_code.co_filename[len(self._place) + 1 :] if trace is not None else ""
+        self._test["by_test"] = path in self._task["test_files"]
         self._test["errors"] = self._described(error)
 
     def _described(self, error: BaseException | None) -> list[dict[str, Any]]:
