@@ -36,10 +36,11 @@ def blind_tests(
     if trial.left <= 0:
         return {}, len(called)
     functions = tuple(sorted({each for functions in called.values() for each in functions}))
-    job = SuiteJob(trial.limit(tuple(called), trial.first), functions=functions, crossings=True)
+    limit = min(trial.limit(tuple(called), trial.first), trial.left / 2)
+    job = SuiteJob(limit, functions=functions, crossings=True)
     recorded = run_whole(trial.suites.all[0], tuple(called), job, cold=trial.cold)
     asked = [name for name, test in recorded.tests.items() if test.outcome == "passed" and test.crossings]
-    untried = 0
+    untried = sum(name not in recorded.tests for name in called)
     blind: dict[str, str] = {}
 
     def tried(suite: Suite, name: str) -> str | None:

@@ -98,8 +98,7 @@ class Project:
             asked = [name for name in passing if called[name]]
             blind, untried = blind_tests(trial.sooner(_SHARE), {name: called[name] for name in asked}, self._text)
             findings = tuple(self._finding(name, runs, called, blind) for name in first.tests)
-            good = {each.id for each in findings if each.status == "counts"}
-            mutation = measured(trial, None, {name: called[name] for name in asked if clean(name) in good})
+            mutation = measured(trial, None, {name: called[name] for name in asked})
         self._note(mutation, untried)
         return ProjectReport(self._name, None, findings, mutation=mutation, **self._ending())
 
@@ -253,8 +252,7 @@ class Project:
         if untried:
             self._notes.append(f"{untried} tests were not tried on changed answers; more --seconds do.")
         if mutation.tried < mutation.made:
-            count = mutation.made - mutation.tried
-            self._notes.append(f"{count} changes were not tried; more --seconds try more.")
+            self._notes.append("Not all changes of the code were tried; more --seconds try more.")
         if mutation.not_compared:
             count = mutation.not_compared
             self._notes.append(f"{count} changes were not tried on the tests of the base; more --seconds do.")

@@ -43,7 +43,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """How many changes there are, how many were tried, and how many of those a test noticed.
+    """How many changes were made, how many were tried, fewer where the time was over, and how many a test noticed.
 
     Survivors are those that no test did, on the lines that most tests run first; `not_compared` of them were not
     tried on the tests of the base."""

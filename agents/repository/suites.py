@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from typing import TypeVar
@@ -15,6 +16,8 @@ from .suite import Suite, SuiteJob, SuiteRun, TestRun
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _MOST_RESTARTS = 50
+_MOST_AHEAD = 50
+"""Items that are taken before the result of the first of them is there."""
 _LEAST_SECONDS = 5.0
 _HANGING = 0.5
 """Of the time for all tests, that of one which is taken to hang."""
@@ -26,8 +29,9 @@ class Suites:
 
     all: Sequence[Suite]
 
-    def map(self, do: Callable[[Suite, Item], Result], items: Sequence[Item]) -> Iterator[Result]:
-        """Yield the result of `do` for each item, in their order, each with a suite that nobody else has then."""
+    def map(self, do: Callable[[Suite, Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """Yield the result of `do` for each item, in their order, each with a suite that nobody else has then.
+        Items are taken a little before they are worked on."""
         idle: SimpleQueue[Suite] = SimpleQueue()
         for suite in self.all:
             idle.put(suite)
@@ -40,8 +44,14 @@ class Suites:
                 idle.put(suite)
 
         pool = ThreadPoolExecutor(len(self.all))
+        begun: deque[Future[Result]] = deque()
         try:
-            yield from pool.map(done, items)
+            for item in items:
+                begun.append(pool.submit(done, item))
+                if len(begun) > _MOST_AHEAD:
+                    yield begun.popleft().result()
+            while begun:
+                yield begun.popleft().result()
         finally:
             pool.shutdown(cancel_futures=True)
 

@@ -65,14 +65,14 @@ def mutants(code: str, most: int = MOST) -> tuple[Mutant, ...]:
     Left out: what doesn't compile, and what compiles to the same code (Papadakis et al., "Trivial Compiler
     Equivalence", 2015). Raises ValueError where `code` isn't Python.
     """
-    return tuple(islice(_made(code), most))
+    return tuple(islice(mutants_in(code), most))
 
 
 def mutants_of(code: str, survivors: Sequence[Survivor]) -> tuple[Mutant, ...]:
     """Return the mutants that `survivors` tell of, in that order. Raises ValueError where `code` isn't Python."""
     wanted = set(survivors)
     found: dict[Survivor, Mutant] = {}
-    for mutant in _made(code) if wanted else ():
+    for mutant in mutants_in(code) if wanted else ():
         if mutant.survivor in wanted:
             found.setdefault(mutant.survivor, mutant)
         if len(found) == len(wanted):
@@ -80,8 +80,11 @@ def mutants_of(code: str, survivors: Sequence[Survivor]) -> tuple[Mutant, ...]:
     return tuple(found[survivor] for survivor in survivors if survivor in found)
 
 
-def _made(code: str) -> Iterator[Mutant]:
-    """A change is written and compiled with the function or statement that it is in: all else stays as it is."""
+def mutants_in(code: str) -> Iterator[Mutant]:
+    """Yield the mutants of a module, in the order of `mutants`, each made when it is asked for.
+
+    A change is written and compiled with the function or statement that it is in: all else stays as it is.
+    """
     tree = parse(code)
     units = _units(tree)
     known: set[tuple[int, object]] = set()

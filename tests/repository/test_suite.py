@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import iniconfig
 import pytest
 
 from agents.repository.suite import FunctionChange, Suite, SuiteJob
@@ -239,3 +241,15 @@ def test_of_two_tests_with_one_id_the_failure_is_told(made: Made) -> None:
     suite = made("", conftest=TWINS)
     run = suite.run(SuiteJob(60), cold=True)
     assert {name: test.outcome for name, test in run.tests.items()} == {"pytest.ini::twin": "failed"}
+
+
+def test_a_cold_job_reads_the_changed_file_of_a_package_that_pytest_imports(made: Made, tmp_path: Path) -> None:
+    own = tmp_path / "project" / "iniconfig"
+    shutil.copytree(Path(iniconfig.__file__).parent, own)
+    text = (own / "__init__.py").read_text() + "\nSIZE = 6\n"
+    (own / "__init__.py").write_text(text)
+    suite = made("import iniconfig\ndef test_size():\n    assert iniconfig.SIZE == 6\n")
+    name = "test_shop.py::test_size"
+    files = {"iniconfig/__init__.py": text.replace("SIZE = 6", "SIZE = 7").encode()}
+    outcomes = [suite.run(SuiteJob(60, files=each), cold=True).outcome(name) for each in ({}, files)]
+    assert outcomes == ["passed", "failed"]
