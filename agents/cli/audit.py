@@ -102,7 +102,7 @@ def audit(
         elif agent and not report.passed:
             console.say("\n".join(for_agent(report)))
         else:
-            console.lines([*sentences(report), "", f"{'passed' if report.passed else 'failed'}: {totals(report)}"])
+            console.lines([*sentences(report), "", f"{totals(report)}: {'passed' if report.passed else 'failed'}"])
         return 0 if report.passed else _AGENT_GOES_ON if agent else 1
 
     return with_verdict(json, work)

@@ -44,8 +44,7 @@ def sentences(report: ProjectReport) -> Iterator[str]:
             yield f"{test.id}: {test.status}: {clean(test.why)}"
     others = [change for change in report.mutation.survivors if change.noticed_before is None]
     for survivor in others[:_MOST_SURVIVORS]:
-        run = f"of {len(survivor.tests)} tests that run it none" if survivor.tests else "no test runs it, and none"
-        yield f"{shown(survivor)}: {run} notices it"
+        yield f"{shown(survivor)}: {_unnoticed(len(survivor.tests))}"
     if len(others) > _MOST_SURVIVORS:
         yield f"{len(others) - _MOST_SURVIVORS} more changes that no test notices: --json has them all"
     yield from report.notes
@@ -55,10 +54,22 @@ def totals(report: ProjectReport) -> str:
     """Return the figures in one line."""
     tests = report.tests if report.base is None else report.changes
     counts = Counter(each.status for each in tests)
-    kinds = ", ".join(f"{count} {status}" for status, count in counts.most_common())
+    kinds = ", ".join(f"{count} {_counted(status, count)}" for status, count in counts.most_common())
     mutation = report.mutation
     changed = f"{mutation.noticed} of {mutation.tried} changes of the code noticed"
     return f"{len(tests)} tests: {kinds or 'none'}; {changed}"
+
+
+def _counted(status: str, count: int) -> str:
+    """Return a status as said of so many tests: one counts, two count."""
+    verb, *rest = status.split(" ")
+    return " ".join([verb.removesuffix("s") if count > 1 else verb, *rest])
+
+
+def _unnoticed(tests: int) -> str:
+    if tests < 2:
+        return "the one test that runs it does not notice it" if tests else "no test runs it"
+    return f"of {tests} tests that run it none notices it"
 
 
 def for_agent(report: ProjectReport) -> list[str]:

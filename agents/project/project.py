@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -124,8 +125,8 @@ class Project:
                 )
             if name:
                 raise UsageError(
-                    f"{clean(name)}, which the tests import, is not installed for {python}; install what the "
-                    f"tests need there ({python} -m pip install ...), or name another Python with --python."
+                    f"{clean(name)}, which the tests import, is not installed for {python}; install the "
+                    f"package that has it there, by {python} -m pip, or name another Python with --python."
                 )
         if collected is None or not (collected.tests or run.tests):
             said = clean(run.output).strip().split("\n")[-1]
@@ -160,9 +161,9 @@ class Project:
             self._notes.append(
                 f"Each run is a process of its own: {collected.threads} threads run after the tests' collection."
             )
-        began, limit = time.monotonic(), self._left()
+        limit = self._left()
         first = run_whole(self._suite, names, SuiteJob(limit, record=True), cold=cold, late=NOT_RUN)
-        took = time.monotonic() - began
+        took = time.monotonic() - self._began
         lacking = _lacking(first)
         if lacking:
             said = (
@@ -191,8 +192,8 @@ class Project:
         return every, cold
 
     def _again(self, seeds: Sequence[int], seconds: float) -> list[SuiteRun]:
-        """Run the suite under other hash seeds, if its `seconds` are less than half of what is left; return the
-        runs that came to their end within it."""
+        """Run the suite under other hash seeds, if the `seconds` that a run takes with its start are less than
+        half of those left; return the runs that came to their end within it."""
         limit = (self._end - time.monotonic()) / 2
 
         def run(seed: int) -> SuiteRun:
@@ -226,11 +227,11 @@ class Project:
         if outcomes[0] == NOT_RUN:
             return found(NOT_RUN, runs[0].tests[name].text)
         if outcomes[0] != "passed":
-            said = (runs[0].tests[name].text.strip().split("\n") or [""])[-1]
-            return found("failed", said[:_MOST_SHOWN] or outcomes[0])
+            return found("failed", _reason(runs[0].tests[name].text)[:_MOST_SHOWN] or outcomes[0])
+        silent = text is not None and not asserts(text)
         if name in blind:
-            return found("cannot fail", blind[name])
-        if not called[name] and text is not None and not asserts(text):
+            return found("asserts nothing" if silent else "cannot fail", blind[name])
+        if not called[name] and silent:
             return found("asserts nothing", "it calls no function of the project, and asserts nothing")
         if not called[name]:
             return found("calls no code", "it calls no function of the project")
@@ -271,6 +272,14 @@ def listed(names: Sequence[str]) -> str:
 def _lacking(run: SuiteRun) -> list[str]:
     """Return the tests that did not end in time."""
     return [name for name in run.planned if run.tests.get(name, _NOT_RUN).outcome == NOT_RUN]
+
+
+def _reason(text: str) -> str:
+    """Return why a test failed, of pytest's text: the first of the last lines that it marks with `E`, else the
+    last."""
+    lines = text.strip().split("\n")
+    marked = [line[1:].strip() for above, line in pairwise(["", *lines]) if line[:2] == "E " and above[:1] != "E"]
+    return (marked or lines)[-1]
 
 
 def _below(root: Path, path: Path) -> str:

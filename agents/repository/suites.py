@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 _MOST_RESTARTS = 50
 _MOST_AHEAD = 50
 """Items that are taken before the result of the first of them is there."""
-_LEAST_SECONDS = 5.0
+_LEAST_SECONDS = 1.0
 _HANGING = 0.5
 """Of the time for all tests, that of one which is taken to hang."""
 

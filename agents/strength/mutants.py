@@ -170,13 +170,13 @@ def _mutant(tree: ast.Module, unit: _Unit, site: Site, node: ast.AST) -> Mutant:
 
     text = changed(unit.text)
     after = "" if removed else changed(lambda: _shown(node if own is site.statement else site.statement))
-    if max(len(before), len(after)) > LONGEST_SHOWN and not removed:
+    if before == after:  # a line further down
         before, after = _shown(own), _shown(node)
     line = getattr(own, "lineno", site.statement.lineno)
     whole = partial(changed, lambda: _written(tree))
     function = site.scope.function
     names = () if function is None else (*unit.names, function.name)
-    return Mutant(line, _cut(before), _cut(after), whole, text, names, first_line(unit.node))
+    return Mutant(line, *_cut(before, after), whole, text, names, first_line(unit.node))
 
 
 def _shown(node: ast.AST) -> str:
@@ -185,8 +185,19 @@ def _shown(node: ast.AST) -> str:
     return next((line for line in lines if not line.startswith("@")), "")
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 3]}..."
+def _cut(before: str, after: str) -> tuple[str, str]:
+    """Cut both to what stands about the first difference."""
+    if max(len(before), len(after)) <= LONGEST_SHOWN:
+        return before, after
+    shorter = min(len(before), len(after))
+    alike = next((index for index in range(shorter) if before[index] != after[index]), shorter)
+    start = max(0, alike - LONGEST_SHOWN // 2)
+    end = start + LONGEST_SHOWN - 6
+
+    def part(text: str) -> str:
+        return f"{'...' * (start > 0)}{text[start:end]}{'...' * (len(text) > end)}"
+
+    return part(before), part(after)
 
 
 def _substance(code: CodeType) -> tuple[object, ...]:

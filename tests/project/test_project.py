@@ -13,8 +13,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from agents.project.documents import sentences
+from agents.project.documents import sentences, totals
 from agents.project.records import Change, Mutation, ProjectReport
+from agents.project.records import TestFinding as Finding
 
 from ..support.commands import greenloop, in_background
 
@@ -159,7 +160,7 @@ def test_each_kind_of_worthless_test_is_named(project: Path) -> None:
     code, document = verified(project, "--tests", "tests/test_worthless.py", "--junit", "junit.xml")
     assert code == 1
     assert statuses(document) == {
-        "test_no_assert": "cannot fail",
+        "test_no_assert": "asserts nothing",
         "test_not_none": "cannot fail",
         "test_swallowed": "cannot fail",
         "test_of_nothing": "calls no code",
@@ -170,6 +171,7 @@ def test_each_kind_of_worthless_test_is_named(project: Path) -> None:
     }
     wrong = next(test for test in document["tests"] if test["status"] == "failed")
     assert (wrong["path"], wrong["line"]) == ("tests/test_worthless.py", 26)
+    assert wrong["why"] == "assert 5 == 4"
     assert ET.parse(project / "junit.xml").getroot()[0].get("skipped") == "1"
 
 
@@ -448,3 +450,14 @@ def test_ten_survivors_are_shown_those_first_whose_lines_most_tests_run() -> Non
     assert len(lines) == 11
     assert lines[0] == "a.py:0: `x` -> `y`: of 20 tests that run it none notices it"
     assert lines[-1] == "2 more changes that no test notices: --json has them all"
+
+
+def test_sentences_agree_with_the_number_of_tests() -> None:
+    tests = [Finding(f"t{each}", "counts", "", "t.py", 1) for each in range(12)]
+    tests.append(Finding("t12", "cannot fail", "why", "t.py", 1))
+    survivors = (Change("a.py", 1, "x", "y", tests=("t",)), Change("a.py", 2, "x", "y"))
+    report = ProjectReport("p", None, tuple(tests), mutation=Mutation(2, 2, 0, survivors))
+    assert totals(report).startswith("13 tests: 12 count, 1 cannot fail; ")
+    _, one, none = sentences(report)
+    assert one == "a.py:1: `x` -> `y`: the one test that runs it does not notice it"
+    assert none == "a.py:2: `x` -> `y`: no test runs it"
