@@ -90,7 +90,10 @@ class Project:
             collected, faulty = self._collected()
             suites = alike(self._suite)
             held.callback(suites.close)
-            runs, cold = self._runs(collected, faulty)
+            with ThreadPoolExecutor(len(suites.all)) as pool:
+                for suite in suites.all[1:]:
+                    pool.submit(suite.collect, self._left())
+                runs, cold = self._runs(collected, faulty)
             first = runs[0]
             called = {name: frozenset(functions_of(test.called)) for name, test in first.tests.items()}
             passing = [name for name in first.tests if set(outcomes_of(name, runs)) == {"passed"}]

@@ -104,7 +104,7 @@ class Trial:
         if left <= 0:
             return None
         done = suite.run(replace(job, seconds=min(job.seconds, left)), cold=cold or self.cold)
-        return None if done.ended == "over" and left < job.seconds else done
+        return None if done.ended == "over" and (left < job.seconds or self.left <= 0) else done
 
 
 def notices(run: SuiteRun, names: Sequence[str]) -> bool:

@@ -170,7 +170,7 @@ class Suite:
     def run(self, job: SuiteJob, *, cold: bool = False) -> SuiteRun:
         """Run a job; raises SandboxBroken and Interrupted. Whatever the tests do is in the result."""
         if not cold and not (self._server and self._server[0].collected):
-            found, run = self.collect(max(_START_SECONDS, self.end - time.monotonic()))
+            found, run = self.collect(max(1.0, self.end - time.monotonic()))
             if found is None:
                 return run
         return _as_run(*self._ask(_document(job) | {"collect": False}, warm=not cold))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import iniconfig
@@ -253,3 +254,11 @@ def test_a_cold_job_reads_the_changed_file_of_a_package_that_pytest_imports(made
     files = {"iniconfig/__init__.py": text.replace("SIZE = 6", "SIZE = 7").encode()}
     outcomes = [suite.run(SuiteJob(60, files=each), cold=True).outcome(name) for each in ({}, files)]
     assert outcomes == ["passed", "failed"]
+
+
+def test_a_collection_ends_with_the_time_of_its_suite(made: Made) -> None:
+    suite = replace(made("import time\ntime.sleep(60)\n"), end=time.monotonic() + 3)
+    began = time.monotonic()
+    assert suite.run(SuiteJob(1)).ended == "over"
+    suite.close()
+    assert time.monotonic() - began < 15
