@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated, TextIO
@@ -60,6 +61,7 @@ def audit(
     json
         Print one JSON document and nothing else.
     """
+    began = time.monotonic()
     from ..project.comparison import Comparison
     from ..project.documents import document, for_agent, sentences, totals
     from ..project.documents import junit as as_junit
@@ -84,7 +86,7 @@ def audit(
             console.counting(None, "steps", every=_PROGRESS_SECONDS) as count,
         ):
             try:
-                project = Comparison(root, tests, box, seconds, cancelled.is_set, count)
+                project = Comparison(root, tests, box, seconds, cancelled.is_set, count, began)
                 report = project.report() if base is None else project.report_since(base, strict=strict)
             except Interrupted:
                 raise Interrupted("Interrupted; run it again.") from None
@@ -100,7 +102,7 @@ def audit(
         elif agent and not report.passed:
             console.say("\n".join(for_agent(report)))
         else:
-            console.lines([*sentences(report), "", f"{'passed' if report.passed else 'failed'}: {totals(report)}"])
+            console.lines([*sentences(report), "", f"{totals(report)}: {'passed' if report.passed else 'failed'}"])
         return 0 if report.passed else _AGENT_GOES_ON if agent else 1
 
     return with_verdict(json, work)

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from ..repository.suite import Suite, SuiteJob, SuiteRun, TestRun
 from ..repository.suites import run_whole
 from ..syntax.clean_text import clean
-from ..verifier.inside.suite_process.answers import MADE, OTHER_ERROR, RAISING, RETYPED, SILENT
+from ..verifier.inside.suite_process.answers import ALTERED, MADE, OTHER_ERROR, RAISING, RETYPED, SILENT
 from .trial import Trial, notices
 
 _MOST_ANSWERS = 8
-_MOST_OTHERS = 3
+_MOST_OTHERS = 4
 """Of the last answers to a test so many are changed, each so often, until it notices one."""
 _STUMBLED_OVER = (RAISING, RETYPED)
 _MOST_CHANGES = 40
@@ -27,24 +27,26 @@ def blind_tests(
 ) -> tuple[dict[str, str], int]:
     """Return why each of the tests in `called` that can't fail can't, and how many there was no time for.
 
-    A test counts if it fails on one other answer to it, or if an assertion of it fails on a change of the code
-    that it calls: it may look at what the code leaves behind, not at what it returns. Nothing is said of one that
-    expects an error which no answer to it is: Python raises it, where the code lacks an operation. `text_of` has
-    the text of each test, as a dump of its tree, if that is known; with `asserting` only assertions that fail
-    count.
+    A test counts if it fails on one other answer to it, or if an assertion of it or another line of its file fails
+    on a change of the code that it calls: it may look at what the code leaves behind, not at what it returns. A
+    test that asserts something need not notice that the code says nothing. Nothing is said of one that expects an
+    error which no answer to it is: Python raises it, where the code lacks an operation. `text_of` has the text of
+    each test, as a dump of its tree, if that is known; with `asserting` only assertions that fail count.
     """
     if trial.left <= 0:
         return {}, len(called)
     functions = tuple(sorted({each for functions in called.values() for each in functions}))
-    job = SuiteJob(trial.limit(tuple(called), trial.first), functions=functions, crossings=True)
+    limit = min(trial.limit(tuple(called), trial.first), trial.left / 2)
+    job = SuiteJob(limit, functions=functions, crossings=True)
     recorded = run_whole(trial.suites.all[0], tuple(called), job, cold=trial.cold)
     asked = [name for name, test in recorded.tests.items() if test.outcome == "passed" and test.crossings]
-    untried = 0
+    untried = sum(name not in recorded.tests for name in called)
     blind: dict[str, str] = {}
 
     def tried(suite: Suite, name: str) -> str | None:
         """Why a test can't fail; empty where it can, None where no time is left."""
         missed, raised = "", False
+        overlooked = (*_STUMBLED_OVER, SILENT) if asserts(text_of(name) or "assert") else _STUMBLED_OVER
         own, limit = tuple(called[name]), trial.limit([name], recorded)
         for answer in _answers(recorded.tests[name]):
             done = trial.timed(suite, SuiteJob(limit, (name,), functions=own, answer=answer))
@@ -54,7 +56,7 @@ def blind_tests(
             shows = _asserted(done, name) if asserting else _shows(answer[1], given, done, name, text_of(name))
             if given and notices(done, [name]) and shows:
                 return ""
-            if answer[1] not in _STUMBLED_OVER:
+            if answer[1] not in overlooked:
                 missed, raised = missed or given, raised or given.endswith(OTHER_ERROR)
         if not missed or ("raises" in (text_of(name) or "raises").lower() and not raised):
             return ""
@@ -62,7 +64,7 @@ def blind_tests(
         for done in _on_changes(trial, suite, name, called[name], crossing):
             if done is None:
                 return None
-            if _asserted(done, name):
+            if _asserted(done, name) or (name in done.tests and done.tests[name].by_test):
                 return ""
         return f"it notices no wrong answer: {clean(missed)} would pass it"
 
@@ -81,7 +83,8 @@ def _shows(other: int, given: str, run: SuiteRun, name: str, text: str | None) -
     to be there."""
     if other == RETYPED and (text is None or asserts(text)):
         return True
-    return _asserted(run, name) or (other not in _STUMBLED_OVER and MADE not in given)
+    changed = MADE in given or ALTERED in given
+    return _asserted(run, name) or (other not in _STUMBLED_OVER and not changed)
 
 
 def asserts(text: str) -> bool:

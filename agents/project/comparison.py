@@ -54,7 +54,7 @@ class Comparison(Project):
             collected, faulty = self._collected()
             suites = alike(self._suite)
             held.callback(suites.close)
-            runs, cold = self._runs(collected, faulty, _SEEDS)
+            runs, cold = self._runs(collected, faulty, _SEEDS, whole=True)
             self._say("old and new code under old and new tests")
             four, contract, at_base = self._four(base, reference, _steady(runs), cold, held)
             trial = Trial(suites, self._tree, runs[0], collected, cold, self._end, self._say)

@@ -9,7 +9,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from ..syntax.clean_text import clean, for_markdown, for_xml, one_line
-from .records import BAD, REFUSED, Change, ProjectReport
+from .records import BAD, NOT_RUN, REFUSED, Change, ProjectReport
 
 _MOST_ROWS = 50
 _MOST_SURVIVORS = 10
@@ -44,12 +44,11 @@ def _sentences(report: ProjectReport) -> Iterator[str]:
         if len(changes) > _MOST_OF_A_KIND:
             yield f"{len(changes) - _MOST_OF_A_KIND} more tests: {status}: --json has them all"
     for test in report.tests:
-        if test.status in BAD:
+        if test.status in BAD - {NOT_RUN}:
             yield f"{test.id}: {test.status}: {test.why}"
     others = [change for change in report.mutation.survivors if change.noticed_before is None]
     for survivor in others[:_MOST_SURVIVORS]:
-        run = f"of {len(survivor.tests)} tests that run it none" if survivor.tests else "no test runs it, and none"
-        yield f"{shown(survivor)}: {run} notices it"
+        yield f"{shown(survivor)}: {_unnoticed(len(survivor.tests))}"
     if len(others) > _MOST_SURVIVORS:
         yield f"{len(others) - _MOST_SURVIVORS} more changes that no test notices: --json has them all"
     yield from report.notes
@@ -59,10 +58,22 @@ def totals(report: ProjectReport) -> str:
     """Return the figures in one line."""
     tests = report.tests if report.base is None else report.changes
     counts = Counter(each.status for each in tests)
-    kinds = ", ".join(f"{count} {status}" for status, count in counts.most_common())
+    kinds = ", ".join(f"{count} {_counted(status, count)}" for status, count in counts.most_common())
     mutation = report.mutation
     changed = f"{mutation.noticed} of {mutation.tried} changes of the code noticed"
     return f"{len(tests)} tests: {kinds or 'none'}; {changed}"
+
+
+def _counted(status: str, count: int) -> str:
+    """Return a status as said of so many tests: one counts, two count."""
+    verb, *rest = status.split(" ")
+    return " ".join([verb.removesuffix("s") if count > 1 else verb, *rest])
+
+
+def _unnoticed(tests: int) -> str:
+    if tests < 2:
+        return "the one test that runs it does not notice it" if tests else "no test runs it"
+    return f"of {tests} tests that run it none notices it"
 
 
 def for_agent(report: ProjectReport) -> list[str]:

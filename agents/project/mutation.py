@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from ..repository.suite import Suite, SuiteJob, SuiteRun
+from ..repository.suite import Suite, SuiteJob, SuiteRun, TestRun
 from ..strength.mutants import Mutant
 from ..syntax.clean_text import clean
 from ..syntax.encoding import decoded
@@ -15,9 +15,10 @@ from .base import Base, function_starts
 from .records import Change, Mutation
 from .trial import Trial, notices
 
-_LEAST_SECONDS = 5.0
 _SHARE = 0.6
 """Of the time that is left, for the tests of now where those of a base are tried after."""
+_FOR_LINES = 0.2
+"""Of the time that is left, what is kept at most to find out which tests run the lines of survivors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,25 +47,33 @@ def measured(
     that no test notices are tried on the tests of the base, too, for which a part of the time is kept.
     """
     trial.say("changes of the code")
-    made = _in_turn(_made(trial, base, called, touched))
     survivors: list[_Made] = []
-    tried = noticed = 0
-    sooner = trial if trial.before is None else trial.sooner(_SHARE)
+    made = tried = noticed = 0
+    for_lines = min(_FOR_LINES * max(0.0, trial.left), trial.limit(tuple(called), trial.first))
+    sooner = replace(trial, end=trial.end - for_lines) if trial.before is None else trial.sooner(_SHARE)
 
-    def noticing(suite: Suite, each: _Made) -> bool | None:
+    def in_time() -> Iterator[_Made]:
+        nonlocal made
+        for each in _in_turn(_made(trial, base, called, touched)):
+            made += 1
+            if sooner.left <= 0:
+                return
+            yield each
+
+    def noticing(suite: Suite, each: _Made) -> tuple[_Made, bool | None]:
         if not each.tests:
-            return False if sooner.left > 0 else None
+            return each, False if sooner.left > 0 else None
         run = sooner.run(suite, each.path, each.mutant, each.tests, trial.first)
-        return None if run is None else notices(run, each.tests)
+        return each, None if run is None else notices(run, each.tests)
 
-    for each, found in zip(made, trial.suites.map(noticing, made), strict=True):
+    for each, found in trial.suites.map(noticing, in_time()):
         if found is None:
             continue
         tried += 1
         noticed += found
         if not found:
             survivors.append(each)
-        trial.say(f"change {tried} of {len(made)}: {'noticed' if found else 'no test noticed it'}")
+        trial.say(f"change {tried}: {'noticed' if found else 'no test noticed it'}")
     changes = []
     left_out = tried_again = 0
     for each, change in _ranked(trial, survivors):
@@ -79,13 +88,13 @@ def measured(
         is_new = base is None or each.mutant.line in base.lines.get(each.path, ())
         if is_new or compared.noticed_before is not None:
             changes.append(compared)
-    return Mutation(len(made), tried, noticed + tried_again, tuple(changes), left_out)
+    return Mutation(made, tried, noticed + tried_again, tuple(changes), left_out)
 
 
 def _made(
     trial: Trial, base: Base | None, called: Mapping[str, frozenset[str]], touched: frozenset[str]
-) -> dict[str, list[_Made]]:
-    """Make the changes of each file."""
+) -> list[Iterator[_Made]]:
+    """Return the changes of each file, which are made one at a time."""
     of_changed = _of_changed(trial, called, touched) if base is not None else frozenset()
     callers: dict[str, list[str]] = {}
     of_file: dict[str, dict[str, None]] = {}
@@ -93,24 +102,29 @@ def _made(
         for function in functions:
             callers.setdefault(function, []).append(name)
             of_file.setdefault(function.partition("::")[0], {})[name] = None
-    found: dict[str, list[_Made]] = {}
-    for path in sorted({function.partition("::")[0] for function in {*callers, *of_changed}}):
-        made = trial.mutants(path)
-        starts = function_starts(decoded(trial.tree.files[path])) if made else {}
-        for mutant in made:
+
+    def of_path(path: str) -> Iterator[_Made]:
+        starts: dict[int, int] | None = None
+        for mutant in trial.mutants(path):
+            starts = function_starts(decoded(trial.tree.files[path])) if starts is None else starts
             function = f"{path}::{starts.get(mutant.line, 0) if mutant.names else 0}"
             tests = callers.get(function, ()) if mutant.names else list(of_file.get(path, ()))
             wanted = base is None or mutant.line in base.lines.get(path, ()) or function in of_changed
             if wanted and (tests or function in of_changed):
-                ordered = trial.fastest_first(tests, trial.first)
-                found.setdefault(path, []).append(_Made(path, function, mutant, ordered))
-    return found
+                yield _Made(path, function, mutant, trial.fastest_first(tests, trial.first))
+
+    return [of_path(path) for path in sorted({each.partition("::")[0] for each in {*callers, *of_changed}})]
 
 
-def _in_turn(made: Mapping[str, Sequence[_Made]]) -> list[_Made]:
-    """Return the changes of each file in turn: those within functions first, as they take less time."""
-    turns = [each for turn in zip_longest(*made.values()) for each in turn if each is not None]
-    return sorted(turns, key=lambda each: not each.mutant.names)
+def _in_turn(made: Sequence[Iterator[_Made]]) -> Iterator[_Made]:
+    """Yield the changes of each file in turn: those within functions first, as they take less time."""
+    later = []
+    for each in (each for turn in zip_longest(*made) for each in turn if each is not None):
+        if each.mutant.names:
+            yield each
+        else:
+            later.append(each)
+    yield from later
 
 
 def _of_changed(trial: Trial, called: Mapping[str, frozenset[str]], touched: frozenset[str]) -> frozenset[str]:
@@ -138,16 +152,19 @@ def _ranked(trial: Trial, survivors: Sequence[_Made]) -> list[tuple[_Made, Chang
             lines.setdefault(each.path, set()).add(each.mutant.line)
     names = tuple(dict.fromkeys(name for each in survivors for name in each.tests))
     running: dict[str, list[str]] = {}
-    if lines and names:
+    ended: Mapping[str, TestRun] = {}
+    if lines and names and trial.left > 0:
         told = {path: tuple(sorted(numbers)) for path, numbers in lines.items()}
-        seconds = max(_LEAST_SECONDS, trial.left)
-        job = SuiteJob(seconds, names, record=True, lines=told)
-        for name, test in trial.suites.all[0].run(job, cold=trial.cold).tests.items():
+        job = SuiteJob(trial.left, names, record=True, lines=told)
+        ended = trial.suites.all[0].run(job, cold=trial.cold).tests
+        for name, test in ended.items():
             for line in test.called:
                 running.setdefault(line, []).append(name)
 
     def with_tests(each: _Made) -> Change:
-        run = running.get(f"{each.path}::{each.mutant.line}", ()) if each.mutant.names else each.tests
+        """Tests of the function that there was no time for may run the line."""
+        run = running.get(f"{each.path}::{each.mutant.line}", []) if each.mutant.names else []
+        run = run + [name for name in each.tests if not each.mutant.names or name not in ended]
         return replace(each.change, tests=tuple(map(clean, run)))
 
     found = [(each, with_tests(each)) for each in survivors]

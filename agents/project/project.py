@@ -12,11 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
-from ..repository.suite import Collected, Suite, SuiteJob, SuiteRun
+from ..repository.suite import Collected, Suite, SuiteJob, SuiteRun, TestRun
 from ..repository.suites import alike, run_whole
 from ..sandbox import Sandbox
 from ..sandbox.interpreter import Interpreter
@@ -25,7 +26,7 @@ from ..worktree.tree import Tree, never_changes, packages_of, read_tree
 from .answers import asserts, blind_tests
 from .base import SETTINGS, code_paths, places_of
 from .mutation import measured
-from .records import Mutation, ProjectReport, TestFinding
+from .records import NOT_RUN, Mutation, ProjectReport, TestFinding
 from .trial import Trial
 
 SEEDS = (0, 1, 2)
@@ -33,6 +34,7 @@ _USAGE_ERROR = 4
 _MOST_SHOWN = 300
 _MOST_NAMED = 10
 _LEAST_SECONDS = 5.0
+_NOT_RUN = TestRun(NOT_RUN, "there was no time for it")
 _SHARE = 1 / 3
 """Of the time that is left, for changed answers."""
 _SWITCHED_OFF = (
@@ -56,14 +58,18 @@ class Project:
         seconds: float,
         cancelled: Callable[[], bool] = lambda: False,
         say: Callable[[str], None] = lambda text: None,
+        began: float | None = None,
     ) -> None:
-        """Raises UsageError where `root` is no folder, or one of `paths` is not in it."""
+        """Take the `seconds` from `began` on, by the monotonic clock (default: now).
+
+        Raises UsageError where `root` is no folder, or one of `paths` is not in it.
+        """
+        self._began = time.monotonic() if began is None else began
+        self._end = self._began + seconds
         if not root.is_dir():
             raise UsageError(f"{root} is no folder; name the project's.")
         self._tree = read_tree(root, [], {})
         self._name = self._tree.root.resolve().name
-        self._began = time.monotonic()
-        self._end = self._began + seconds
         self._say = say
         self._notes: list[str] = []
         self._places = places_of(self._tree)
@@ -84,7 +90,10 @@ class Project:
             collected, faulty = self._collected()
             suites = alike(self._suite)
             held.callback(suites.close)
-            runs, cold = self._runs(collected, faulty)
+            with ThreadPoolExecutor(len(suites.all)) as pool:
+                for suite in suites.all[1:]:
+                    pool.submit(suite.collect, self._left())
+                runs, cold = self._runs(collected, faulty)
             first = runs[0]
             called = {name: frozenset(functions_of(test.called)) for name, test in first.tests.items()}
             passing = [name for name in first.tests if set(outcomes_of(name, runs)) == {"passed"}]
@@ -93,8 +102,7 @@ class Project:
             asked = [name for name in passing if called[name]]
             blind, untried = blind_tests(trial.sooner(_SHARE), {name: called[name] for name in asked}, self._text)
             findings = tuple(self._finding(name, runs, called, blind) for name in first.tests)
-            good = {each.id for each in findings if each.status == "counts"}
-            mutation = measured(trial, None, {name: called[name] for name in asked if clean(name) in good})
+            mutation = measured(trial, None, {name: called[name] for name in asked})
         self._note(mutation, untried)
         return ProjectReport(self._name, None, findings, mutation=mutation, **self._ending())
 
@@ -105,9 +113,10 @@ class Project:
         suite, collected, run = self._collect(self._suite)
         if suite is not self._suite:
             self._suite = suite
-            self._notes.append(
-                "pytest's own `addopts` were left out: a plugin that they name is not installed, or has to be off."
-            )
+            self._notes.append("pytest's own `addopts` were left out: it does not take them here.")
+        if collected is not None and collected.unknown:
+            unknown = clean(" ".join(collected.unknown))
+            self._notes.append(f"`{unknown}` of pytest's `addopts` was left out: no plugin here has it.")
         python, root = self._suite.sandbox.interpreter.executable, self._tree.root.resolve()
         own = packages_of(self._tree)
         for test in run.tests.values():
@@ -119,8 +128,8 @@ class Project:
                 )
             if name:
                 raise UsageError(
-                    f"{clean(name)}, which the tests import, is not installed for {python}; install what the "
-                    f"tests need there ({python} -m pip install ...), or name another Python with --python."
+                    f"{clean(name)}, which the tests import, is not installed for {python}; install the "
+                    f"package that has it there, by {python} -m pip, or name another Python with --python."
                 )
         if collected is None or not (collected.tests or run.tests):
             said = clean(run.output).strip().split("\n")[-1]
@@ -142,34 +151,41 @@ class Project:
         return suite, collected, run
 
     def _runs(
-        self, collected: Collected, faulty: SuiteRun, seeds: Sequence[int] = SEEDS
+        self, collected: Collected, faulty: SuiteRun, seeds: Sequence[int] = SEEDS, *, whole: bool = False
     ) -> tuple[list[SuiteRun], bool]:
-        """Run the suite under each of some hash seeds: under the first one warm, if that is the same."""
+        """Run the suite under each of some hash seeds: under the first one warm, if that is the same.
+
+        The first run has all the time that is left; tests that do not end in it are `not run`, and the run under
+        other seeds, for which half of the rest has to do, is left out. Raises UsageError where no test ends in
+        time, or with `whole` not all of them do.
+        """
         names, cold = collected.tests, bool(collected.threads)
         if cold:
             self._notes.append(
                 f"Each run is a process of its own: {collected.threads} threads run after the tests' collection."
             )
-        limit = max(_LEAST_SECONDS, self._left() / len(SEEDS))
-
-        def run(seed: int) -> SuiteRun:
-            if seed == 0:
-                return run_whole(self._suite, names, SuiteJob(limit, record=True), cold=cold)
-            with closing(replace(self._suite, seed=seed)) as suite:
-                return run_whole(suite, (), SuiteJob(limit), cold=True)
-
-        with ThreadPoolExecutor(2) as pool:
-            first, *others = pool.map(run, seeds)
-        missing = max((len({*run.planned} - {*run.tests}) for run in (first, *others)), default=0)
-        if missing:
-            raise UsageError(
-                f"{missing} of {len(names)} tests did not end within {limit:.0f} s, a third of all; give more "
-                "by --seconds, or name fewer tests by --tests."
+        limit = self._left()
+        first = run_whole(self._suite, names, SuiteJob(limit, record=True), cold=cold, late=NOT_RUN)
+        took = time.monotonic() - self._began
+        lacking = _lacking(first)
+        if lacking:
+            said = (
+                f"{len(lacking)} of {len(names)} tests did not end within the {limit:.0f} s left for all "
+                "(half of it for one); give more by --seconds, or name fewer tests by --tests."
             )
+            if whole or len(lacking) == len(names):
+                raise UsageError(said)
+            self._notes.append(said)
+        first = replace(first, tests={name: first.tests.get(name, _NOT_RUN) for name in names})
+        others = self._again(seeds[1:], took) if not lacking else []
+        if len(others) < len(seeds) - 1:
+            looked = f"looked for in {len(others) + 1} runs, not {len(seeds)}" if others else "not looked for"
+            self._notes.append(f"Flaky tests were {looked}: there was no time for it; more --seconds do.")
         unlike = [name for name in names if set(outcomes_of(name, others)) - {first.outcome(name)}]
         if unlike and not cold:
-            again = run_whole(self._suite, names, SuiteJob(limit, record=True), cold=True)
-            if cold := any(set(outcomes_of(name, [again, *others])) == {again.outcome(name)} for name in unlike):
+            again = run_whole(self._suite, names, SuiteJob(self._left(), record=True), cold=True, late=NOT_RUN)
+            same = any(set(outcomes_of(name, [again, *others])) == {again.outcome(name)} for name in unlike)
+            if cold := same and not _lacking(again):
                 self._notes.append(
                     f"Each run is a process of its own: {len(unlike)} tests end otherwise in a fork, such as "
                     f"{clean(unlike[0])}."
@@ -177,6 +193,20 @@ class Project:
                 first = again
         every = [replace(each, tests={**each.tests, **faulty.tests}) for each in (first, *others)]
         return every, cold
+
+    def _again(self, seeds: Sequence[int], seconds: float) -> list[SuiteRun]:
+        """Run the suite under other hash seeds, if the `seconds` that a run takes with its start are less than
+        half of those left; return the runs that came to their end within it."""
+        limit = (self._end - time.monotonic()) / 2
+
+        def run(seed: int) -> SuiteRun:
+            with closing(replace(self._suite, seed=seed)) as suite:
+                return run_whole(suite, (), SuiteJob(limit), cold=True, late=NOT_RUN)
+
+        if seconds > limit:
+            return []
+        with ThreadPoolExecutor(2) as pool:
+            return [each for each in pool.map(run, seeds) if each.planned and not _lacking(each)]
 
     def _finding(
         self,
@@ -197,12 +227,14 @@ class Project:
             return found("flaky", f"in {len(runs)} runs: {', '.join(outcomes)}")
         if outcomes[0] == "skipped":
             return found("skipped", "it was skipped")
+        if outcomes[0] == NOT_RUN:
+            return found(NOT_RUN, runs[0].tests[name].text)
         if outcomes[0] != "passed":
-            said = (runs[0].tests[name].text.strip().split("\n") or [""])[-1]
-            return found("failed", said[:_MOST_SHOWN] or outcomes[0])
+            return found("failed", _reason(runs[0].tests[name].text)[:_MOST_SHOWN] or outcomes[0])
+        silent = text is not None and not asserts(text)
         if name in blind:
-            return found("cannot fail", blind[name])
-        if not called[name] and text is not None and not asserts(text):
+            return found("asserts nothing" if silent else "cannot fail", blind[name])
+        if not called[name] and silent:
             return found("asserts nothing", "it calls no function of the project, and asserts nothing")
         if not called[name]:
             return found("calls no code", "it calls no function of the project")
@@ -224,8 +256,7 @@ class Project:
         if untried:
             self._notes.append(f"{untried} tests were not tried on changed answers; more --seconds do.")
         if mutation.tried < mutation.made:
-            count = mutation.made - mutation.tried
-            self._notes.append(f"{count} changes were not tried; more --seconds try more.")
+            self._notes.append("Not all changes of the code were tried; more --seconds try more.")
         if mutation.not_compared:
             count = mutation.not_compared
             self._notes.append(f"{count} changes were not tried on the tests of the base; more --seconds do.")
@@ -239,6 +270,19 @@ class Project:
 def listed(names: Sequence[str]) -> str:
     """Return the first few of `names` as text."""
     return clean(", ".join(names[:_MOST_NAMED])) + (", ..." if len(names) > _MOST_NAMED else "")
+
+
+def _lacking(run: SuiteRun) -> list[str]:
+    """Return the tests that did not end in time."""
+    return [name for name in run.planned if run.tests.get(name, _NOT_RUN).outcome == NOT_RUN]
+
+
+def _reason(text: str) -> str:
+    """Return why a test failed, of pytest's text: the first of the last lines that it marks with `E`, else the
+    last."""
+    lines = text.strip().split("\n")
+    marked = [line[1:].strip() for above, line in pairwise(["", *lines]) if line[:2] == "E " and above[:1] != "E"]
+    return (marked or lines)[-1]
 
 
 def _below(root: Path, path: Path) -> str:

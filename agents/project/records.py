@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-TestStatus = Literal["counts", "failed", "flaky", "cannot fail", "asserts nothing", "calls no code", "skipped"]
-BAD: frozenset[TestStatus] = frozenset({"failed", "flaky", "cannot fail", "asserts nothing"})
+TestStatus = Literal[
+    "counts", "failed", "flaky", "cannot fail", "asserts nothing", "calls no code", "skipped", "not run"
+]
+NOT_RUN: Literal["not run"] = "not run"
+"""The status of tests that did not end in time, which a note tells of."""
+BAD: frozenset[TestStatus] = frozenset({"failed", "flaky", "cannot fail", "asserts nothing", NOT_RUN})
 ChangeStatus = Literal["kept", "fixed", "new", "shows nothing", "broken", "gone", "weaker", "expects otherwise"]
 REFUSED: frozenset[ChangeStatus] = frozenset({"broken", "gone", "weaker"})
 DOUBTFUL: frozenset[ChangeStatus] = frozenset({"expects otherwise", "shows nothing"})
@@ -39,7 +43,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """How many changes there are, how many were tried, and how many of those a test noticed.
+    """How many changes were made, how many were tried, fewer where the time was over, and how many a test noticed.
 
     Survivors are those that no test did, on the lines that most tests run first; `not_compared` of them were not
     tried on the tests of the base."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
+from threading import Lock
 
 from ..repository.suite import Collected, FunctionChange, Suite, SuiteJob, SuiteRun
 from ..repository.suites import Suites
-from ..strength.mutants import Mutant, mutants
+from ..strength.mutants import Mutant, mutants_in
 from ..syntax.encoding import decoded, encoded
 from ..worktree.tree import Tree
 
@@ -37,7 +40,8 @@ class Trial:
     say: Callable[[str], None]
     before: SuiteRun | None = None
     old: Suite | None = None
-    _mutants: dict[str, tuple[Mutant, ...]] = field(default_factory=dict)
+    _mutants: dict[str, tuple[list[Mutant], Iterator[Mutant]]] = field(default_factory=dict)
+    _one_at_a_time: Lock = field(default_factory=Lock)
 
     @property
     def left(self) -> float:
@@ -48,14 +52,21 @@ class Trial:
         """Return the same with a share of the time that is left."""
         return replace(self, end=time.monotonic() + share * max(0.0, self.left))
 
-    def mutants(self, path: str) -> tuple[Mutant, ...]:
-        """Return the changes of the file at `path`, which are made once; none of what is no Python file."""
-        if path not in self._mutants:
-            try:
-                self._mutants[path] = mutants(decoded(self.tree.files[path]), _MOST_MUTANTS)
-            except (KeyError, ValueError, SyntaxError):
-                self._mutants[path] = ()
-        return self._mutants[path]
+    def mutants(self, path: str) -> Iterator[Mutant]:
+        """Yield the changes of the file at `path`, each made when it is first asked for; none of what is no Python
+        file."""
+        for index in range(_MOST_MUTANTS):
+            with self._one_at_a_time:
+                made, rest = self._mutants.setdefault(path, ([], self._making(path)))
+                if index == len(made):
+                    made.extend(islice(rest, 1))
+            if index == len(made):
+                return
+            yield made[index]
+
+    def _making(self, path: str) -> Iterator[Mutant]:
+        with suppress(KeyError, ValueError, SyntaxError):
+            yield from mutants_in(decoded(self.tree.files[path]))
 
     def fastest_first(self, names: Sequence[str], run: SuiteRun) -> tuple[str, ...]:
         """Return tests by the seconds that they took."""
@@ -93,7 +104,7 @@ class Trial:
         if left <= 0:
             return None
         done = suite.run(replace(job, seconds=min(job.seconds, left)), cold=cold or self.cold)
-        return None if done.ended == "over" and left < job.seconds else done
+        return None if done.ended == "over" and (left < job.seconds or self.left <= 0) else done
 
 
 def notices(run: SuiteRun, names: Sequence[str]) -> bool:

@@ -12,7 +12,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -87,8 +87,9 @@ class SuiteJob:
 
 @dataclass(frozen=True, slots=True)
 class TestRun:
-    """How one test ended: passed, failed, skipped or missing. `asserted`: an assertion failed; `called` are the
-    functions that it called, as `path::line`; `lacks` is a module that could not be found.
+    """How one test ended: passed, failed, skipped or missing. `asserted`: an assertion failed; `by_test`: a file
+    of tests raised the error; `called` are the functions that it called, as `path::line`; `lacks` is a module that
+    could not be found.
 
     `crossed` answers went to the test, the last of the functions `crossings`; `given` is the text of the other
     answer that it got."""
@@ -97,6 +98,7 @@ class TestRun:
     text: str = ""
     seconds: float = 0.0
     asserted: bool = False
+    by_test: bool = False
     called: tuple[str, ...] = ()
     crossings: tuple[str, ...] = ()
     crossed: int = 0
@@ -133,12 +135,13 @@ class SuiteRun:
 @dataclass(frozen=True, slots=True)
 class Collected:
     """The findings of a collection: the ids of the `tests`, functions `called` then, modules from `elsewhere` with
-    their files, and how many `threads` were left."""
+    their files, how many `threads` were left, and the `unknown` options of the settings, which were left out."""
 
     tests: tuple[str, ...] = ()
     called: tuple[str, ...] = ()
     elsewhere: tuple[tuple[str, str], ...] = ()
     threads: int = 0
+    unknown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -169,7 +172,7 @@ class Suite:
     def run(self, job: SuiteJob, *, cold: bool = False) -> SuiteRun:
         """Run a job; raises SandboxBroken and Interrupted. Whatever the tests do is in the result."""
         if not cold and not (self._server and self._server[0].collected):
-            found, run = self.collect(max(_START_SECONDS, self.end - time.monotonic()))
+            found, run = self.collect(max(1.0, self.end - time.monotonic()))
             if found is None:
                 return run
         return _as_run(*self._ask(_document(job) | {"collect": False}, warm=not cold))
@@ -278,6 +281,7 @@ class _Server:
         self._held.close()
 
 
+_BADNESS = {"passed": 0, "skipped": 1, "failed": 3}
 _TOLD = {"calls": tuple[Call, ...], "left_out": tuple[Call, ...], "answers": tuple[Answer | None, ...]}
 
 
@@ -300,7 +304,7 @@ def _as_run(records: Sequence[Mapping[str, Any]], ended: str) -> SuiteRun:
         if isinstance(record.get("test"), str):
             run = _checked(TestRun, record)
             if run is not None:
-                tests[record["test"]] = run
+                tests[record["test"]] = _worse(tests.get(record["test"]), run)
         elif "exit" in record:
             last |= {"exit_code": record["exit"] if type(record["exit"]) is int else None}
             last["output"] = clean(str(record.get("output", "")))
@@ -310,3 +314,12 @@ def _as_run(records: Sequence[Mapping[str, Any]], ended: str) -> SuiteRun:
             last["unchangeable"] = clean(str(record["unchangeable"]))
         last |= {name: _checked(_TOLD[name], record[name]) or () for name in _TOLD.keys() & record.keys()}
     return SuiteRun(tests, ended, **last)
+
+
+def _worse(one: TestRun | None, other: TestRun) -> TestRun:
+    """Return the worse of two tests with one id, with the seconds of both and the functions that they called."""
+    if one is None:
+        return other
+    worse = max(one, other, key=lambda each: (_BADNESS.get(each.outcome, 2), each.crossed))
+    called = tuple(dict.fromkeys((*one.called, *other.called)))
+    return replace(worse, seconds=one.seconds + other.seconds, called=called)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from typing import TypeVar
@@ -15,7 +16,9 @@ from .suite import Suite, SuiteJob, SuiteRun, TestRun
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _MOST_RESTARTS = 50
-_LEAST_SECONDS = 5.0
+_MOST_AHEAD = 50
+"""Items that are taken before the result of the first of them is there."""
+_LEAST_SECONDS = 1.0
 _HANGING = 0.5
 """Of the time for all tests, that of one which is taken to hang."""
 
@@ -26,8 +29,9 @@ class Suites:
 
     all: Sequence[Suite]
 
-    def map(self, do: Callable[[Suite, Item], Result], items: Sequence[Item]) -> Iterator[Result]:
-        """Yield the result of `do` for each item, in their order, each with a suite that nobody else has then."""
+    def map(self, do: Callable[[Suite, Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """Yield the result of `do` for each item, in their order, each with a suite that nobody else has then.
+        Items are taken a little before they are worked on."""
         idle: SimpleQueue[Suite] = SimpleQueue()
         for suite in self.all:
             idle.put(suite)
@@ -40,8 +44,14 @@ class Suites:
                 idle.put(suite)
 
         pool = ThreadPoolExecutor(len(self.all))
+        begun: deque[Future[Result]] = deque()
         try:
-            yield from pool.map(done, items)
+            for item in items:
+                begun.append(pool.submit(done, item))
+                if len(begun) > _MOST_AHEAD:
+                    yield begun.popleft().result()
+            while begun:
+                yield begun.popleft().result()
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -56,9 +66,12 @@ def alike(suite: Suite) -> Suites:
     return Suites([suite, *(replace(suite) for _ in range((os.cpu_count() or 1) - 1))])
 
 
-def run_whole(suite: Suite, names: Sequence[str], job: SuiteJob, *, cold: bool = False) -> SuiteRun:
+def run_whole(
+    suite: Suite, names: Sequence[str], job: SuiteJob, *, cold: bool = False, late: str = "failed"
+) -> SuiteRun:
     """Run all of `names` (none: every test) as `job` says. A test that ends the process has failed, and one that
-    takes half of the time; those after it run in another fork. Those that there was no time for are missing."""
+    takes half of the time is `late`; those after it run in another fork. Those that there was no time for are
+    missing."""
     end = time.monotonic() + job.seconds
     found: dict[str, TestRun] = {}
     left = list(names)
@@ -73,7 +86,7 @@ def run_whole(suite: Suite, names: Sequence[str], job: SuiteJob, *, cold: bool =
         if not left or time.monotonic() > end or run.ended in ("ended", "over"):
             break
         why = {"late": f"it did not end within {hung:.0f} s", "died": "it ended the process"}
-        found[left.pop(0)] = TestRun("failed", why.get(run.ended, run.ended))
+        found[left.pop(0)] = TestRun(late if run.ended == "late" else "failed", why.get(run.ended, run.ended))
         if not left:
             break
     tests = {name: found[name] for name in names if name in found}

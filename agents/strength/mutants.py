@@ -65,14 +65,14 @@ def mutants(code: str, most: int = MOST) -> tuple[Mutant, ...]:
     Left out: what doesn't compile, and what compiles to the same code (Papadakis et al., "Trivial Compiler
     Equivalence", 2015). Raises ValueError where `code` isn't Python.
     """
-    return tuple(islice(_made(code), most))
+    return tuple(islice(mutants_in(code), most))
 
 
 def mutants_of(code: str, survivors: Sequence[Survivor]) -> tuple[Mutant, ...]:
     """Return the mutants that `survivors` tell of, in that order. Raises ValueError where `code` isn't Python."""
     wanted = set(survivors)
     found: dict[Survivor, Mutant] = {}
-    for mutant in _made(code) if wanted else ():
+    for mutant in mutants_in(code) if wanted else ():
         if mutant.survivor in wanted:
             found.setdefault(mutant.survivor, mutant)
         if len(found) == len(wanted):
@@ -80,8 +80,11 @@ def mutants_of(code: str, survivors: Sequence[Survivor]) -> tuple[Mutant, ...]:
     return tuple(found[survivor] for survivor in survivors if survivor in found)
 
 
-def _made(code: str) -> Iterator[Mutant]:
-    """A change is written and compiled with the function or statement that it is in: all else stays as it is."""
+def mutants_in(code: str) -> Iterator[Mutant]:
+    """Yield the mutants of a module, in the order of `mutants`, each made when it is asked for.
+
+    A change is written and compiled with the function or statement that it is in: all else stays as it is.
+    """
     tree = parse(code)
     units = _units(tree)
     known: set[tuple[int, object]] = set()
@@ -167,13 +170,13 @@ def _mutant(tree: ast.Module, unit: _Unit, site: Site, node: ast.AST) -> Mutant:
 
     text = changed(unit.text)
     after = "" if removed else changed(lambda: _shown(node if own is site.statement else site.statement))
-    if max(len(before), len(after)) > LONGEST_SHOWN and not removed:
+    if before == after:  # a line further down
         before, after = _shown(own), _shown(node)
     line = getattr(own, "lineno", site.statement.lineno)
     whole = partial(changed, lambda: _written(tree))
     function = site.scope.function
     names = () if function is None else (*unit.names, function.name)
-    return Mutant(line, _cut(before), _cut(after), whole, text, names, first_line(unit.node))
+    return Mutant(line, *_cut(before, after), whole, text, names, first_line(unit.node))
 
 
 def _shown(node: ast.AST) -> str:
@@ -182,8 +185,19 @@ def _shown(node: ast.AST) -> str:
     return next((line for line in lines if not line.startswith("@")), "")
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 3]}..."
+def _cut(before: str, after: str) -> tuple[str, str]:
+    """Cut both to what stands about the first difference."""
+    if max(len(before), len(after)) <= LONGEST_SHOWN:
+        return before, after
+    shorter = min(len(before), len(after))
+    alike = next((index for index in range(shorter) if before[index] != after[index]), shorter)
+    start = max(0, alike - LONGEST_SHOWN // 2)
+    end = start + LONGEST_SHOWN - 6
+
+    def part(text: str) -> str:
+        return f"{'...' * (start > 0)}{text[start:end]}{'...' * (len(text) > end)}"
+
+    return part(before), part(after)
 
 
 def _substance(code: CodeType) -> tuple[object, ...]:

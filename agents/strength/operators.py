@@ -159,7 +159,7 @@ def _statements(node: ast.stmt, site: Site) -> Iterator[ast.AST]:
                 yield ast.AugAssign(node.target, _ARITHMETIC[type(node.op)](), node.value)
             if not is_constant(node.value):
                 yield ast.Pass()
-        case ast.Expr(value=ast.Call() | ast.Await()) | ast.Raise() | ast.Assert() | ast.Delete():
+        case ast.Expr(value=ast.Call() | ast.Await()) | ast.Raise() | ast.Delete():
             yield ast.Pass()
         case ast.Assign(targets=targets) if all(_is_bound(target, site) for target in targets):
             yield ast.Pass()

@@ -28,6 +28,7 @@ _OF_TYPES = frozenset({"TypeVar", "ParamSpec", "TypeVarTuple", "NewType", "Named
 _OF_MESSAGES = frozenset({"debug", "info", "warning", "warn", "error", "exception", "critical", "log"})
 _FOR_PEOPLE = frozenset({"help", "description", "epilog", "usage", "metavar", "doc", "reason", "msg", "message"})
 """Keyword arguments that hold text for people: of parsers of arguments, fields, marks and errors."""
+_OF_PLACE = frozenset({"sys.version_info", "sys.platform", "os.name", "typing.TYPE_CHECKING"})
 _LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 
 
@@ -71,8 +72,9 @@ class Site:
 
 
 def sites(tree: ast.Module) -> Iterator[Site]:
-    """Every site of a module, in source order; none in docstrings, annotations, code for type checkers, texts
-    that only people read (help, messages of exceptions and logs), `__main__` blocks, and what can't be reached."""
+    """Every site of a module, in source order; none in docstrings, annotations, code for type checkers, asserts,
+    questions for Python's version or the system, texts that only people read (help, messages of exceptions and
+    logs), `__main__` blocks, and what can't be reached."""
     yield from _block(tree, "body", _scope("", tree, None))
 
 
@@ -106,6 +108,8 @@ def _is_message(node: ast.AST) -> bool:
     match node:
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr="write", value=stream))):
             return last_name(stream) == "stderr"
+        case ast.Expr(value=ast.Call(func=ast.Name(id="print"))):
+            return True
         case ast.Expr(value=ast.Call(func=function)):
             return last_name(function) in _OF_MESSAGES
     return False
@@ -153,7 +157,7 @@ def _passed_over(statement: ast.stmt, scope: Scope) -> bool:
     if _is_message(statement):
         return True
     match statement:
-        case ast.Expr(value=ast.Constant() | ast.Call(func=ast.Name(id="print"))):
+        case ast.Expr(value=ast.Constant()) | ast.Assert():
             return True
         case ast.If():
             return is_main_guard(statement) or last_name(statement.test) == "TYPE_CHECKING"
@@ -161,7 +165,7 @@ def _passed_over(statement: ast.stmt, scope: Scope) -> bool:
             of_types = isinstance(value, ast.Call) and last_name(value.func) in _OF_TYPES
             return (
                 of_types
-                or (name in scope.messages and _is_text(value))
+                or (name in scope.messages and (_is_text(value) or not scope.name))
                 or (name.startswith("__") and name.endswith("__"))
             )
         case ast.AnnAssign(annotation=annotation):
@@ -199,9 +203,30 @@ def _items(node: ast.AST, field: str, statement: ast.stmt, scope: Scope) -> Iter
 
 
 def _at(site: Site) -> Iterator[Site]:
+    if _asks_where(site.node):
+        return
     yield site
     if not is_constant(site.node):
         yield from _below(site.node, site.statement, site.scope)
+
+
+def _asks_where(node: ast.AST) -> bool:
+    """Return True for what asks under which Python, on which system or for which type checker the code is run."""
+    match node:
+        case ast.Name(id=name):
+            return name == "TYPE_CHECKING"
+        case ast.Attribute(value=ast.Name(id=module), attr=name):
+            return f"{module}.{name}" in _OF_PLACE
+        case (
+            ast.Attribute(value=inner)
+            | ast.Subscript(value=inner)
+            | ast.Call(func=inner)
+            | ast.UnaryOp(op=ast.Not(), operand=inner)
+        ):
+            return _asks_where(inner)
+        case ast.Compare(left=left, comparators=others):
+            return any(map(_asks_where, (left, *others)))
+    return False
 
 
 def is_constant(node: ast.AST) -> bool:

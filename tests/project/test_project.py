@@ -13,8 +13,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from agents.project.documents import sentences
+from agents.project.documents import sentences, totals
 from agents.project.records import Change, Mutation, ProjectReport
+from agents.project.records import TestFinding as Finding
 
 from ..support.commands import greenloop, in_background
 
@@ -159,7 +160,7 @@ def test_each_kind_of_worthless_test_is_named(project: Path) -> None:
     code, document = verified(project, "--tests", "tests/test_worthless.py", "--junit", "junit.xml")
     assert code == 1
     assert statuses(document) == {
-        "test_no_assert": "cannot fail",
+        "test_no_assert": "asserts nothing",
         "test_not_none": "cannot fail",
         "test_swallowed": "cannot fail",
         "test_of_nothing": "calls no code",
@@ -170,6 +171,7 @@ def test_each_kind_of_worthless_test_is_named(project: Path) -> None:
     }
     wrong = next(test for test in document["tests"] if test["status"] == "failed")
     assert (wrong["path"], wrong["line"]) == ("tests/test_worthless.py", 26)
+    assert wrong["why"] == "assert 5 == 4"
     assert ET.parse(project / "junit.xml").getroot()[0].get("skipped") == "1"
 
 
@@ -249,14 +251,14 @@ def test_a_project_without_tests_or_that_pytest_cannot_read_says_so(project: Pat
 @pytest.mark.skipif(importlib.util.find_spec("xdist") is None, reason="xdist is not installed")
 def test_a_project_that_runs_its_tests_in_several_processes_is_verified_in_one(project: Path) -> None:
     (project / "pytest.ini").write_text("[pytest]\naddopts = -n 2 --dist loadfile\npythonpath = src\n")
-    code, document = verified(project, "--seconds", "5")
+    code, document = verified(project, "--seconds", "10")
     assert (code, set(statuses(document).values())) == (0, {"counts"})
 
 
 @pytest.mark.thorough
 def test_options_of_plugins_that_are_not_installed_are_left_out_with_a_note(project: Path) -> None:
     (project / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\npythonpath = src\n")
-    code, document = verified(project, "--seconds", "5")
+    code, document = verified(project, "--seconds", "10")
     assert code == 0
     assert any("addopts" in note for note in document["notes"])
 
@@ -344,6 +346,103 @@ def test_what_can_not_be_imported_is_one_sentence_with_the_way_out(project: Path
     assert said in " ".join(done.stderr.split())
 
 
+STATE = """
+class Slotted:
+    __slots__ = ("rate",)
+
+    def __init__(self, rate):
+        self.rate = rate
+
+
+class Plain:
+    def __init__(self, one, two, three, four, five, six):
+        self.one, self.two, self.three, self.four = one, two, three, four
+        self.five, self.six = five, six
+
+
+def plain():
+    return Plain(1, 2, 3, 4, 5, 6)
+
+
+class Empty:
+    def __init__(self, kept):
+        kept.append(self)
+
+
+class Late:
+    def __init__(self, lock):
+        self.lock = lock
+"""
+OF_STATE = """
+from shop import Empty, Late, Plain, Slotted, plain
+
+def test_slots():
+    assert Slotted(42).rate == 42
+
+def test_sixth():
+    assert Plain(1, 2, 3, 4, 5, 6).six == 6
+
+def test_returned():
+    assert plain().six == 6
+
+def test_kind():
+    assert isinstance(Empty([]), Empty)
+
+def test_missing():
+    late = Late(1)
+    assert hash(late.lock) != 10**9
+"""
+
+
+@pytest.mark.thorough
+def test_tests_that_look_at_one_attribute_of_an_object_count(project: Path) -> None:
+    (project / "src" / "shop" / "__init__.py").write_text(STATE)
+    (project / "tests" / "test_shop.py").write_text(OF_STATE)
+    _, document = verified(project)
+    found = statuses(document)
+    assert found == dict.fromkeys(found, "counts"), document["tests"]
+    assert len(found) == 5
+
+
+SLOW = """
+import time
+import pytest
+from shop import discount
+
+@pytest.mark.parametrize("number", range(COUNT))
+def test_slow(number):
+    time.sleep(SECONDS)
+    assert discount(number) == number
+"""
+
+
+@pytest.mark.thorough
+def test_tests_that_there_is_no_time_for_are_not_run_and_the_others_are_reported(project: Path) -> None:
+    (project / "tests" / "test_shop.py").write_text(SLOW.replace("COUNT", "9").replace("SECONDS", "1.5"))
+    code, document = verified(project, "--seconds", "9")
+    found = [test["status"] for test in document["tests"]]
+    assert (code, {*found}, len(found)) == (1, {"counts", "not run"}, 9)
+    notes = " ".join(document["notes"])
+    assert f"{found.count('not run')} of 9 tests did not end within the" in notes
+    assert "Flaky tests were not looked for" in notes
+
+
+@pytest.mark.thorough
+def test_a_good_test_that_takes_a_third_of_the_time_has_not_failed(project: Path) -> None:
+    (project / "tests" / "test_shop.py").write_text(SLOW.replace("COUNT", "1").replace("SECONDS", "5"))
+    code, document = verified(project, "--seconds", "20")
+    assert (code, {*statuses(document).values()}) == (0, {"counts"})
+
+
+@pytest.mark.thorough
+def test_a_test_that_hangs_is_not_run_and_the_others_are(project: Path) -> None:
+    hanging = "def test_hanging():\n    import time; time.sleep(99)\n"
+    (project / "tests" / "test_shop.py").write_text(f"{TESTS}\n{hanging}")
+    code, document = verified(project, "--seconds", "9")
+    assert (code, {*statuses(document).values()}) == (1, {"counts", "not run"})
+    assert statuses(document)["test_hanging"] == "not run"
+
+
 def test_ten_survivors_are_shown_those_first_whose_lines_most_tests_run() -> None:
     changes = [Change("a.py", line, "x", "y", tests=("t",) * (20 - line)) for line in range(12)]
     report = ProjectReport("p", None, (), mutation=Mutation(12, 12, 0, tuple(changes)))
@@ -351,3 +450,14 @@ def test_ten_survivors_are_shown_those_first_whose_lines_most_tests_run() -> Non
     assert len(lines) == 11
     assert lines[0] == "a.py:0: `x` -> `y`: of 20 tests that run it none notices it"
     assert lines[-1] == "2 more changes that no test notices: --json has them all"
+
+
+def test_sentences_agree_with_the_number_of_tests() -> None:
+    tests = [Finding(f"t{each}", "counts", "", "t.py", 1) for each in range(12)]
+    tests.append(Finding("t12", "cannot fail", "why", "t.py", 1))
+    survivors = (Change("a.py", 1, "x", "y", tests=("t",)), Change("a.py", 2, "x", "y"))
+    report = ProjectReport("p", None, tuple(tests), mutation=Mutation(2, 2, 0, survivors))
+    assert totals(report).startswith("13 tests: 12 count, 1 cannot fail; ")
+    _, one, none = sentences(report)
+    assert one == "a.py:1: `x` -> `y`: the one test that runs it does not notice it"
+    assert none == "a.py:2: `x` -> `y`: no test runs it"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import iniconfig
 import pytest
 
 from agents.repository.suite import FunctionChange, Suite, SuiteJob
@@ -75,9 +78,11 @@ def made(tmp_path: Path, sandbox: Sandbox) -> Iterator[Made]:
     """Make a suite of a project in a folder of its own."""
     suites: list[Suite] = []
 
-    def make(tests: str = TESTS, code: str = CODE, **files: str) -> Suite:
+    def make(tests: str = TESTS, code: str = CODE, settings: str = "[pytest]", conftest: str = "") -> Suite:
         root = tmp_path / "project"
         root.mkdir(exist_ok=True)
+        (root / "pytest.ini").write_text(settings)
+        (root / "conftest.py").write_text(conftest)
         (root / "shop.py").write_text(code)
         (root / "test_shop.py").write_text(tests.replace("PLACE", repr(str(root))))
         suites.append(Suite(sandbox, read_tree(root, [], {}), [], ["-p", "no:xdist"], lambda: False))
@@ -198,3 +203,62 @@ def test_modules_from_elsewhere_and_modules_that_lack_are_named(made: Made, tmp_
     assert [name for name, _ in collected.elsewhere] == ["shop"]
     _, run = made("import no_such_module\n").collect(60)
     assert [test.lacks for test in run.tests.values()] == ["no_such_module"]
+
+
+def test_options_that_need_pytests_cache_hold_and_only_unknown_ones_are_left_out(made: Made) -> None:
+    tests = "import pytest\n@pytest.mark.slow\ndef test_slow():\n    assert 0\n\ndef test_a():\n    pass\n"
+    options = "--lf --ff --sw --no-such 60 -m 'not slow' --other=1 --doctest-modules"
+    code = 'def one():\n    """\n    >>> one()\n    1\n    """\n    return 1\n'
+    suite = made(tests, code, f"[pytest]\naddopts = {options}\nmarkers = slow\n")
+    collected, _ = suite.collect(60)
+    assert collected is not None
+    assert sorted(collected.tests) == ["shop.py::shop.one", "test_shop.py::test_a"]
+    assert collected.unknown == ("--no-such", "60", "--other=1")
+    assert {test.outcome for test in suite.run(SuiteJob(60), cold=True).tests.values()} == {"passed"}
+
+
+TWINS = """
+import pytest
+
+class Twin(pytest.Item):
+    def runtest(self):
+        assert self.path.exists() and self.stash[KEY]
+
+class Twins(pytest.File):
+    def collect(self):
+        for good in (False, True):
+            item = Twin.from_parent(self, name="twin")
+            item.stash[KEY] = good
+            yield item
+
+KEY = pytest.StashKey()
+
+def pytest_collect_file(file_path, parent):
+    return Twins.from_parent(parent, path=file_path) if file_path.suffix == ".ini" else None
+"""
+
+
+def test_of_two_tests_with_one_id_the_failure_is_told(made: Made) -> None:
+    suite = made("", conftest=TWINS)
+    run = suite.run(SuiteJob(60), cold=True)
+    assert {name: test.outcome for name, test in run.tests.items()} == {"pytest.ini::twin": "failed"}
+
+
+def test_a_cold_job_reads_the_changed_file_of_a_package_that_pytest_imports(made: Made, tmp_path: Path) -> None:
+    own = tmp_path / "project" / "iniconfig"
+    shutil.copytree(Path(iniconfig.__file__).parent, own)
+    text = (own / "__init__.py").read_text() + "\nSIZE = 6\n"
+    (own / "__init__.py").write_text(text)
+    suite = made("import iniconfig\ndef test_size():\n    assert iniconfig.SIZE == 6\n")
+    name = "test_shop.py::test_size"
+    files = {"iniconfig/__init__.py": text.replace("SIZE = 6", "SIZE = 7").encode()}
+    outcomes = [suite.run(SuiteJob(60, files=each), cold=True).outcome(name) for each in ({}, files)]
+    assert outcomes == ["passed", "failed"]
+
+
+def test_a_collection_ends_with_the_time_of_its_suite(made: Made) -> None:
+    suite = replace(made("import time\ntime.sleep(60)\n"), end=time.monotonic() + 3)
+    began = time.monotonic()
+    assert suite.run(SuiteJob(1)).ended == "over"
+    suite.close()
+    assert time.monotonic() - began < 15

@@ -185,9 +185,30 @@ def test_a_long_table_is_two_places() -> None:
     }
 
 
-def test_a_long_statement_is_shown_by_the_part_that_changed() -> None:
+def test_a_long_statement_is_shown_about_the_first_difference() -> None:
     names = " + ".join(f"long_name_number_{n}" for n in range(9))
-    assert ("a < 1", "a >= 1") in of_body(f"return g({names}, a < 1)")
+    shown = of_body(f"return g({names}, a < 1, {names})")
+    assert any("number_8, a < 1, l" in before and "number_8, a >= 1, l" in after for before, after in shown)
+    assert all(before != after and max(len(before), len(after)) <= 110 for before, after in shown)
+
+
+def test_a_change_below_the_first_line_of_a_statement_is_shown_by_itself() -> None:
+    assert ("a > 1", "a >= 1") in of_body("match b:\n        case 2 if a > 1:\n            return 1")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def f(a):\n    if sys.version_info >= (3, 9):\n        pass",
+        "def f(a):\n    if not sys.platform.startswith('win'):\n        pass",
+        "X = 1 if os.name == 'nt' else None",
+        "if not TYPE_CHECKING:\n    import a",
+        "def f(a):\n    assert a > 1, 'text'",
+        "SIZE = 3 + 1\ndef f(a):\n    warnings.warn(a, stacklevel=SIZE)\n    print(SIZE)",
+    ],
+)
+def test_what_no_test_needs_to_notice_is_left_alone(code: str) -> None:
+    assert not {each for each in changes(f"{code}\n") if "X" not in each[0]}
 
 
 def test_mutants_are_found_again_by_what_survived() -> None:

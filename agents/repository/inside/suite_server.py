@@ -51,7 +51,7 @@ def main() -> None:
         os.dup2(source, target)
     task = json.loads(Path(here, "task.json").read_text(encoding="utf-8"))
     sys.path[0] = place
-    import pytest
+    importlib.import_module("pytest")
     from _pytest.config import default_plugins
 
     for name in default_plugins:
@@ -61,12 +61,15 @@ def main() -> None:
     def run(job: Job, emit: Emit) -> None:
         for path, text in job["files"].items():
             Path(place, path).write_bytes(text.encode("latin-1"))
+        changed = {f"{place}/{path}" for path in job["files"]}
+        if any(getattr(module, "__file__", None) in changed for module in list(sys.modules.values())):
+            _forget_packages()
         session = SuiteSession(place, task, job, emit)
         if job["collect"]:
             channels[0].close()
             session.serve = Server(channels[1], place, here, output).serve
         try:
-            code = session.main(pytest)
+            code = session.main(importlib.import_module("pytest"))
         except SystemExit as error:
             code = 0 if error.code is None else error.code if isinstance(error.code, int) else 1
         if job["exits"]:
@@ -75,6 +78,16 @@ def main() -> None:
         emit({"exit": code, "output": os.read(output, 1 << 16).decode("utf-8", "replace")[-4000:]})
 
     Server(channels[0], place, here, output).serve(run)
+
+
+def _forget_packages() -> None:
+    """Have pytest, and the packages that it uses, imported anew: the project is one of them."""
+    library = os.path.dirname(os.__file__) + os.sep  # noqa: PTH120 - a module's file is a text, too
+    for name, module in list(sys.modules.items()):
+        path = getattr(module, "__file__", None) or library
+        of_library = path.startswith(library) and "site-packages" not in path
+        if not of_library and name.partition(".")[0] not in ("__main__", __package__):
+            del sys.modules[name]
 
 
 class Server:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import importlib
 import os
@@ -24,7 +25,7 @@ Answers: Any = importlib.import_module(f"{__package__}.suite_process.answers").A
 """The verifier's, which lies beside this in the sandbox."""
 
 
-_OPTIONS = ("-p", "no:cacheprovider", "-p", "no:greenloop", "-q", "--continue-on-collection-errors")
+_OPTIONS = ("-p", "no:greenloop", "-q", "--continue-on-collection-errors")
 _MOST_TEXT = 4000
 
 
@@ -59,6 +60,7 @@ class SuiteSession:
         self._test: dict[str, Any] = {}
         self._collecting = ExitStack()
         self._take: Callable[[], list[str]] = list
+        self._unknown: list[str] = []
         self._functions: Functions | None = None
         self._answers: Any = None
         self._report = Report(-1, place)
@@ -79,6 +81,18 @@ class SuiteSession:
             answers = CallAnswers(self._place)
             self._emit({"answers": [answers.to(path, source) for path, source in self._job["asked"]]})
         return code
+
+    def leave_out_unknown(self, config: Any, parser: Any, arguments: list[str]) -> None:
+        """Take those of the settings' `addopts` out of `arguments`, which they begin, that no plugin here knows;
+        what follows one is its value."""
+        _, unknown = parser.parse_known_and_unknown_args(arguments, namespace=copy.copy(config.option))
+        kept: list[str] = []
+        left_out = False
+        count = len(config.getini("addopts"))
+        for each in arguments[:count]:
+            left_out = each in unknown if each.startswith("-") else left_out and "=" not in self._unknown[-1]
+            (self._unknown if left_out else kept).append(each)
+        arguments[:count] = kept
 
     def tell_collection_error(self, node: str, error: BaseException | None, text: str) -> None:
         """Tell of a file that can't be collected."""
@@ -102,6 +116,7 @@ class SuiteSession:
                 "called": called,
                 "elsewhere": self._elsewhere(),
                 "threads": _threads(),
+                "unknown": self._unknown,
             }
         )
 
@@ -192,9 +207,14 @@ class SuiteSession:
             self._test["outcome"] = "skipped"
 
     def note_error(self, error: BaseException | None) -> None:
-        """Note an error of the test: whether an assertion raised it."""
+        """Note an error of the test: whether an assertion raised it, or a file of tests."""
         kinds = {base.__name__ for base in type(error).__mro__}
         self._test["asserted"] = bool(kinds & {"AssertionError", "Failed"})
+        trace = error.__traceback__ if error is not None else None
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        path = trace.tb_frame.f_code.co_filename[len(self._place) + 1 :] if trace is not None else ""
+        self._test["by_test"] = path in self._task["test_files"]
         self._test["errors"] = self._described(error)
 
     def _described(self, error: BaseException | None) -> list[dict[str, Any]]:
@@ -211,6 +231,13 @@ def _threads() -> int:
 
 def _plugin(pytest: Any, own: SuiteSession) -> Any:
     class Plugin:
+        @pytest.hookimpl(hookwrapper=True)  # type: ignore[untyped-decorator]
+        def pytest_load_initial_conftests(
+            self, early_config: Any, parser: Any, args: list[str]
+        ) -> Generator[None, Any, None]:
+            yield  # conftest.py adds options, too
+            own.leave_out_unknown(early_config, parser, args)
+
         @pytest.hookimpl(hookwrapper=True)  # type: ignore[untyped-decorator]
         def pytest_make_collect_report(self, collector: Any) -> Generator[None, Any, None]:
             report = (yield).get_result()

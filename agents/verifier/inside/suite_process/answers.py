@@ -12,8 +12,9 @@ import sys
 import types
 import warnings
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from functools import partial
 
-from ..test_process.other_answers import of_attributes, others_of
+from ..test_process.other_answers import attributes_of, of_attributes, others_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     Other = tuple[str, Callable[[], Any]]
+    Attribute = tuple[str, str, Callable[[], Any]]
 
 SILENT = -1
 """In place of the number of another answer: the same one, and nothing printed, warned of or logged."""
@@ -29,6 +31,7 @@ RAISING, RETYPED = -2, -3
 MADE = "making an object whose"
 OTHER_ERROR = "raising another exception"
 """Begin and end the texts of two kinds of answers: another state of a new object, one in place of an error."""
+ALTERED = "an object whose attributes are all others"
 _OF_FIXED_TYPE = (
     *("__init__", "__iter__", "__aiter__", "__len__", "__bool__", "__hash__", "__str__", "__repr__"),
     *("__bytes__", "__format__", "__index__", "__int__", "__float__"),
@@ -147,6 +150,9 @@ class Answers:
             return
         if self._is_own(type(value)) and not isinstance(value, BaseException):
             others = ((text, make) for text, make in of_attributes(value) if " whose __" not in text)
+            changes = _public(_attributes(value))
+            if len(changes) > 1:
+                yield f"returning {ALTERED}", lambda: _put(copy.copy(value), changes)
             yield from ((f"returning {text}", make) for text, make in itertools.islice(others, 1))
             yield "returning another object", lambda: copy.copy(value)
             yield from ((f"returning {text}", make) for text, make in others)
@@ -159,19 +165,37 @@ class Answers:
             yield "returning None", lambda: None
 
     def _of_object(self, made: Any) -> Iterator[Other]:
-        """Yield other states of an object that was made: of each attribute another value."""
-        for name in list(getattr(made, "__dict__", ())):
-            for text, make in itertools.islice(others_of(getattr(made, name)), 1):
+        """Yield other states of an object that was made: all of its attributes other ones, and each by itself."""
 
-                def put(name: str = name, make: Callable[[], Any] = make) -> None:
-                    object.__setattr__(made, name, make())
+        def put(*changes: Attribute) -> None:
+            _put(made, changes)
 
-                yield f"{MADE} {name} is {text}", put
+        changes = _attributes(made)
+        if len(changes) > 1:
+            yield f"making {ALTERED}", partial(put, *_public(changes))
+        yield from ((f"{MADE} {name} is {text}", partial(put, (name, text, make))) for name, text, make in changes)
 
     def _is_own(self, kind: type) -> bool:
         module = sys.modules.get(kind.__module__)
         path = getattr(module, "__file__", None)
         return isinstance(path, str) and path.startswith(self._below)
+
+
+def _attributes(value: Any) -> list[Attribute]:
+    """Return the attributes of an object that can have another value: name, its text, and what makes it."""
+    names = attributes_of(value)
+    return [(name, *other) for name in names for other in itertools.islice(others_of(getattr(value, name)), 1)]
+
+
+def _public(attributes: list[Attribute]) -> list[Attribute]:
+    """Return those that are public, or all where none is."""
+    return [each for each in attributes if not each[0].startswith("_")] or attributes
+
+
+def _put(value: Any, attributes: Sequence[Attribute]) -> Any:
+    for name, _, make in attributes:
+        object.__setattr__(value, name, make())
+    return value
 
 
 def _of_error(error: Exception) -> Iterator[Other]:

@@ -172,6 +172,13 @@ def _of_container(value: Any, depth: int) -> Iterator[Any]:
             yield other
 
 
+def attributes_of(value: Any) -> list[str]:
+    """Return the names of what an object holds, in slots too."""
+    declared = [vars(base).get("__slots__", ()) for base in type(value).__mro__]
+    slots = [name for names in declared for name in ((names,) if isinstance(names, str) else names)]
+    return [name for name in (*getattr(value, "__dict__", ()), *slots) if hasattr(value, name)]
+
+
 def of_attributes(value: Any) -> Iterator[Other]:
     """Another object of the code's: one attribute has another value."""
     if isinstance(value, enum.Enum):
@@ -184,10 +191,7 @@ def of_attributes(value: Any) -> Iterator[Other]:
             if len(other) == len(value) and index < len(value):
                 yield text_of(other), functools.partial(_same, type(value)(*other))
         return
-    declared = [vars(base).get("__slots__", ()) for base in type(value).__mro__]
-    slots = [name for names in declared for name in ((names,) if isinstance(names, str) else names)]
-    names = [name for name in (*getattr(value, "__dict__", ()), *slots) if hasattr(value, name)]
-    for name in names:
+    for name in attributes_of(value):
         held = getattr(value, name, None)
         for text, made in itertools.islice(others_of(held, 1), 1):
             yield f"an object whose {name} is {text}", functools.partial(_with, value, name, made)
