@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import secrets
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
@@ -13,7 +14,7 @@ from ..repository.suite import Suite, SuiteJob, SuiteRun
 from ..repository.suites import Suites, alike, run_whole
 from ..syntax.clean_text import clean
 from ..syntax.encoding import decoded, encoded
-from ..worktree.tree import Tree
+from ..worktree.tree import Tree, never_changes
 from .absent_names import absences, with_absent_names
 from .answers import blind_tests
 from .base import Base, around, places_of, read_base, touched_tests, uncalled, with_tests_of
@@ -24,7 +25,7 @@ from .noticed_answers import Side, duller
 from .project import Project, functions_of, listed, options_for, outcomes_of
 from .records import Mutation, ProjectReport, Tampering
 from .renaming import renames, with_names
-from .special_cases import special_cases
+from .special_cases import SpecialCase, asking_for, special_cases
 from .tampering import tampering
 from .trial import Trial, notices
 from .two_by_two import TwoByTwo, normal_id, settled
@@ -65,7 +66,7 @@ class Comparison(Project):
             calls = [collected.called, *(test.called for test in runs[0].tests.values())]
             imported = {call.partition("::")[0] for each in calls for call in each}
             found = [*tampering(self._tree, base, imported), *self._canaries(four)]
-            found += self._special_cases(base, trial, four)
+            found += self._special_cases(base, trial, four, at_base)
             self._say("the new tests on changed answers")
             asked = {
                 name: functions
@@ -241,7 +242,7 @@ class Comparison(Project):
             why = f"a test that fails, added to {clean(path)}, {ends}; around it differ: {by}"
             yield Tampering(clean(four.around[0] if four.around else path), 1, why)
 
-    def _special_cases(self, base: Base, trial: Trial, four: TwoByTwo) -> Iterator[Tampering]:
+    def _special_cases(self, base: Base, trial: Trial, four: TwoByTwo, at_base: Suite) -> Iterator[Tampering]:
         """Yield the new cases of the code for literals of the tests, without which tests fail that passed on the
         code of the base, which has no such case."""
         for case in special_cases(self._tree, base):
@@ -257,12 +258,29 @@ class Comparison(Project):
             names = trial.fastest_first(reaching, four.contract)
             run = trial.run_file(trial.old, case.path, case.without, names, four.contract)
             failing = [] if run is None else [name for name in names if run.outcome(name) == "failed"]
-            if run is not None and notices(run, names) and failing:
+            if run is None or not notices(run, names) or not failing:
+                continue
+            agreeing = (self._agree(case, other, failing[0], (trial.old, at_base)) for other in case.others)
+            if not case.others or not all(agreeing):
                 why = (
                     f"it answers inputs of the tests by a case of their own, `{clean(case.text)[:200]}`: without "
                     f"it {clean(failing[0])} fails, which needed none at the base"
                 )
                 yield Tampering(clean(case.path), case.line, why)
+
+    def _agree(self, case: SpecialCase, other: object, name: str, suites: Sequence[Suite]) -> bool:
+        """Return True if a test that asks for another key of a table ends alike on the code of all suites."""
+        path, function = name.partition("::")[0], name.partition("[")[0]
+        ends = []
+        for suite in suites:
+            text = asking_for(suite.tree.files[path], case.told, other) if never_changes(path) else None
+            if text is None:
+                return False
+            run = suite.run(SuiteJob(self._left(), paths=(path,), files={path: text}), cold=True)
+            told = {each: run.tests[each].text for each in run.tests if each.partition("[")[0] == function}
+            errors = {each: re.findall(r"^E .*", text, re.MULTILINE) for each, text in told.items()}
+            ends.append((errors, {each: run.outcome(each) for each in told}))
+        return bool(ends[0][0]) and all(each == ends[0] for each in ends)
 
     def _note_base(self, reference: str, four: TwoByTwo, unreached: list[str]) -> None:
         faulty = four.faulty()

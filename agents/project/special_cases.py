@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,18 +15,22 @@ from .base import Base, parsed
 
 _MOST = 12
 """Special cases that are tried."""
+_MOST_OTHERS = 2
 _WORDS = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class SpecialCase:
     """New code that asks for a literal which the code of the base asks for nowhere; `without` is the text of the
-    whole file with no such case."""
+    whole file with no such case. `told` are its literals that tests have; of a table with more keys that they
+    don't have `others` are some of those."""
 
     path: str
     line: int
     text: str
     without: str
+    told: tuple[object, ...] = ()
+    others: tuple[object, ...] = ()
 
 
 def special_cases(tree: Tree, base: Base) -> list[SpecialCase]:
@@ -40,10 +44,24 @@ def special_cases(tree: Tree, base: Base) -> list[SpecialCase]:
             new = [key for key in case.keys if _is_telling(key) and key not in known and _parts(key) <= told]
             if new and lines.intersection(range(node.lineno, (node.end_lineno or node.lineno) + 1)):
                 text = unparse(node).split("\n")[0]
+                others = [key for key in case.keys if type(key) is type(new[0]) and not _parts(key) <= told]
+                others = others[:_MOST_OTHERS] if len(others) > len(new) else []
                 case.put(case.without(new))
-                found.append(SpecialCase(path, node.lineno, text, unparse(module) + "\n"))
+                without = unparse(module) + "\n"
+                found.append(SpecialCase(path, node.lineno, text, without, (*new,), (*others,)))
                 case.put(node)
     return found[:_MOST]
+
+
+def asking_for(data: bytes, keys: Collection[object], other: object) -> bytes | None:
+    """Return the text of a file of tests with another literal in the place of some, if one is there."""
+    module = parsed(data)
+    found = False
+    for node in ast.walk(module):
+        if isinstance(node, ast.Constant) and type(node.value) is type(other) and node.value in keys:
+            node.value = other
+            found = True
+    return (unparse(module) + "\n").encode() if found else None
 
 
 def _constants(tree: Tree, *, of_tests: bool) -> set[object]:

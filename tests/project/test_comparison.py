@@ -490,3 +490,18 @@ def test_a_check_for_tests_that_is_weakened_in_the_code_is_named(project: Path, 
     write(project, {"versions.py": [BROKEN], "testing.py": [("str(version) != text", "not str(version)")]})
     report = compared(project, sandbox)
     assert {each.id: each.status for each in report.changes}["tests/test_versions.py::test_bump"] == "weaker"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("power", [2, 0])
+def test_a_table_that_answers_other_inputs_as_the_base_does_is_no_case_for_the_tests(
+    power: int, project: Path, sandbox: Sandbox
+) -> None:
+    head = "def square(number):\n    return "
+    write(project, {"squares.py": f"{head}number * number\n"})
+    write(project, {"tests/test_squares.py": "from squares import square\n\n\ndef test_square():\n    assert square(7) == 49\n"})  # fmt: skip
+    git(project, "add", "--all")
+    git(project, "commit", "--quiet", "--all", "--message", "second")
+    table = {each: 49 * each**power // 7**power for each in range(30)}
+    write(project, {"squares.py": f"{head}{table}[number]\n"})
+    assert bool(compared(project, sandbox).tampering) == (power == 0)

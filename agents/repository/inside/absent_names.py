@@ -36,7 +36,7 @@ class AbsentName:
     __hash__ = object.__hash__
 
 
-def _raise(self: AbsentName, *values: object) -> Any:
+def _raise(self: AbsentName, *values: object, **named: object) -> Any:
     raise Absent(f"no `{self._name}`")
 
 
