@@ -79,7 +79,7 @@ class Cart:
     def read(text):
         return float(text.replace("$", ""))
 """
-FIX = '    return float(text.lstrip("$₹").replace(",", ""))'
+FIX = '    return float(text.replace("$", "").lstrip("₹").replace(",", ""))'
 PRICE = f"def price(text):\n{FIX}"
 
 
@@ -176,8 +176,7 @@ def test_verify_refuses_and_accepts(shop: ModuleType) -> None:
 
 
 def test_tests_that_fail_are_a_failure_though_the_call_works(shop: ModuleType) -> None:
-    anywhere = PRICE.replace('lstrip("$₹")', 'replace("$", "").replace("₹", "")')  # as the code as it was
-    model = Replies(*three(anywhere))
+    model = Replies(*three(PRICE))
     price = repair(tests=[rupees, dollars], proposer=model)(shop.price)
     assert price("$12.99") == 12.99
     assert price.last_repair.succeeded
