@@ -27,15 +27,15 @@ def with_absent_names(tree: Tree) -> Tree:
     return replace(tree, files=files)
 
 
-def absences(run: SuiteRun, files: Mapping[str, bytes], code: str) -> Iterator[str]:
-    """Say of each file of tests that could not be collected on `code`, or of all, what that lacks."""
+def absences(run: SuiteRun, files: Mapping[str, bytes], code: str) -> Iterator[tuple[str, str]]:
+    """Yield each file of tests that could not be collected on `code`, empty for all, and what that lacks."""
     lacking = _ABSENT.findall(run.output)
     if lacking and not run.tests:
-        yield f"The tests can't be collected on the code of {code}: no `{clean(lacking[-1])}`"
+        yield "", f"The tests can't be collected on the code of {code}: no `{clean(lacking[-1])}`"
     for name, test in run.tests.items():
         lacking = _ABSENT.findall(test.text)
         if name in files and lacking:
-            yield f"{clean(name)} can't be collected on the code of {code}: no `{clean(lacking[-1])}`"
+            yield name, f"{clean(name)} can't be collected on the code of {code}: no `{clean(lacking[-1])}`"
 
 
 def _bearing(data: bytes) -> bytes:

@@ -23,7 +23,7 @@ from .doctests import with_doctests_of
 from .mutation import measured
 from .noticed_answers import Side, duller
 from .project import Project, functions_of, listed, options_for, outcomes_of
-from .records import Mutation, ProjectReport, Tampering
+from .records import DOUBTFUL, REFUSED, Mutation, ProjectReport, Tampering
 from .renaming import renames, with_names
 from .special_cases import SpecialCase, asking_for, special_cases
 from .tampering import tampering
@@ -83,6 +83,8 @@ class Comparison(Project):
         changes = settled(
             [*four.changes()], mutation.survivors, blunted, lambda name: _compared(mutation, four, name)
         )
+        in_doubt = {each.path for each in changes if each.status in REFUSED | DOUBTFUL}
+        self._notes += [why for path, why in self._absent if not path or path in in_doubt]
         self._note_base(reference, four, uncalled(self._tree, base, runs[0]))
         self._note(mutation, untried)
         return ProjectReport(
@@ -162,7 +164,7 @@ class Comparison(Project):
         suite, collected, faulty = self._collect(suite)
         if absent := [*absences(faulty, suite.tree.files, code)] if code else []:
             suite.close()
-            self._notes += absent
+            self._absent += absent
             suite = replace(suite, tree=with_absent_names(suite.tree))
             held.callback(suite.close)
             suite, collected, faulty = self._collect(suite)

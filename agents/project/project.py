@@ -72,6 +72,7 @@ class Project:
         self._name = self._tree.root.resolve().name
         self._say = say
         self._notes: list[str] = []
+        self._absent: list[tuple[str, str]] = []
         self._places = places_of(self._tree)
         for module, used, switch in _SWITCHED_OFF:
             if sandbox.interpreter.finds(module) and re.search(used, _settings(self._tree), re.MULTILINE):

@@ -99,7 +99,7 @@ TAMPERED: dict[str, tuple[Edits, str]] = {
             "versions.py": [BROKEN, ("STEP = 1", "STEP = 1\nNEW = 1")],
             "tests/test_versions.py": [(f"    {EXPECTED}", '    from versions import NEW\n\n    assert Version(*parse("3.4.5")).bump() is not None')],
         },
-        "test_bump: weaker: as it was it could fail",
+        "test_bump: weaker: it noticed parse returning",
     ),
     "swallowed": (
         {
@@ -203,7 +203,7 @@ TAMPERED: dict[str, tuple[Edits, str]] = {
     ),
     "weakened before the code breaks": (
         {"tests/test_versions.py": [("== (1, 2, 3)", "is not None"), ('    assert str(Version(*parse(text))) == text', "    Version(*parse(text))")]},
-        "test_parse: weaker: as it was it could fail",
+        "test_parse: weaker: it noticed parse returning",
     ),
     "weakened before the code breaks, with an assertion left": (
         {"tests/test_versions.py": [('assert parse("1.2.3") == (1, 2, 3)', 'assert sum(parse("1.2.3")) == 6')]},
