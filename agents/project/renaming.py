@@ -85,7 +85,8 @@ def _renamed(before: list[_Definition], after: list[_Definition]) -> Iterator[tu
             pairs += zip(lost, come, strict=True)
     taken = {id(each) for pair in pairs for each in pair}
     lost, come = ([each for each in side if id(each) not in taken] for side in (before, after))
-    pairs += [(one, other) for one in lost for other in come if _text(one) == _text(other)]
+    texts = {_text(each): each for each in come}
+    pairs += [(one, texts[text]) for one in lost if (text := _text(one)) in texts]
     for one, other in pairs:
         if one.name != other.name:
             yield one.name, other.name

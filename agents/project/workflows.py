@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..syntax.clean_text import clean
@@ -36,6 +37,8 @@ _FEWER = re.compile(
     r"\s(-k|-m|--deselect|--ignore(-glob)?|--collect-only|--co|--lf|--last-failed|--version|--help|\S+\.py(::\S*)?)(?!\S)"
 )
 """Options of pytest by which fewer tests are run, or none, and single files."""
+_LONGEST = 10_000
+"""Characters of a command that goes on in the next line."""
 _JOINED = ("||", "&&", "|", ";")
 _LINE = re.compile(r"(\s*)((- )*)")
 
@@ -56,20 +59,20 @@ def _in_workflow(path: str, old: bytes, new: bytes) -> Iterator[Tampering]:
     """Yield the new commands and settings that have failures ignored, or take the place of others and ask for
     fewer tests."""
     lines = new.decode("utf-8", "replace").splitlines()
-    known = [text for _, text in _commands(path, old.decode("utf-8", "replace").splitlines())]
+    known = Counter(text for _, text in _commands(path, old.decode("utf-8", "replace").splitlines()))
     added = []
     for number, text in _commands(path, lines):
-        if text in known:
-            known.remove(text)
-        else:
+        if not known[text]:
             added.append((number, text))
-    replaced = any(map(_runs_tests, known))
+        known[text] -= 1
+    replaced = any(count > 0 and _runs_tests(text) for text, count in known.items())
+    around = _Blocks(lines)
     is_yaml = path.endswith(("yml", "yaml"))
     for number, text in added:
-        runs, block = _runs_tests(text), "\n".join(_block(lines, number - 1))
-        piped = _PIPED.search(text) and "pipefail" not in block and not re.match(r"(- )?\w+:\s*\|", text)
+        runs, (block_runs, fails) = _runs_tests(text), around.of(number - 1)
+        piped = _PIPED.search(text) and not fails and not re.match(r"(- )?\w+:\s*\|", text)
         ignored = runs and (_IGNORED.search(text) or piped or (_DASHED.search(text) and not is_yaml))
-        ignored = ignored or (_IGNORES.search(text) and any(map(_runs_tests, block.splitlines())))
+        ignored = ignored or (_IGNORES.search(text) and block_runs)
         if ignored or text.startswith(".IGNORE"):
             yield Tampering(clean(path), number, f"failures are ignored: {clean(text)[:200]}")
         elif (runs and replaced and _FEWER.search(text.partition("pytest")[2])) or (
@@ -95,7 +98,7 @@ def _commands(path: str, lines: Sequence[str]) -> Iterator[tuple[int, str]]:
         if not text or text.startswith("#") or not is_told:
             goes_on = False
             continue
-        if found and (goes_on or text.startswith(_JOINED)):
+        if found and len(found[-1][1]) < _LONGEST and (goes_on or text.startswith(_JOINED)):
             found[-1] = (found[-1][0], f"{found[-1][1]} {text}")
         else:
             found.append((number, text))
@@ -104,20 +107,37 @@ def _commands(path: str, lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     yield from found
 
 
-def _block(lines: Sequence[str], at: int) -> list[str]:
-    """Return the lines beside one in a step, job, recipe or section, and what is below them."""
-    indents = [(len(found[1]), len(found[0])) for found in map(_LINE.match, lines) if found]
-    inner = indents[at][1]
+class _Blocks:
+    """The steps, jobs, recipes and sections of a file: the lines beside one, and what is below them."""
 
-    def is_in(index: int) -> bool:
-        return not lines[index].strip() or indents[index][0] >= inner
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self._indents = [(len(found[1]), len(found[0])) for found in map(_LINE.match, lines) if found]
+        self._latest: dict[int, tuple[range, tuple[bool, bool]]] = {}
+        """By the column where its text begins: looked for once, however many lines it has."""
 
-    first = last = at
-    while indents[first][0] >= inner and first > 0 and (is_in(first - 1) or indents[first - 1][1] == inner):
-        first -= 1
-    while last + 1 < len(lines) and is_in(last + 1):
-        last += 1
-    return list(lines[first : last + 1])
+    def of(self, at: int) -> tuple[bool, bool]:
+        """Return True for a line's block that runs tests, and for one in which a pipe fails as its commands do."""
+        inner = self._indents[at][1]
+        if inner not in self._latest or at not in self._latest[inner][0]:
+            block = self._range(at, inner)
+            lines = self._lines[block.start : block.stop]
+            told = any(map(_runs_tests, lines)), any("pipefail" in line for line in lines)
+            self._latest[inner] = block, told
+        return self._latest[inner][1]
+
+    def _range(self, at: int, inner: int) -> range:
+        lines, indents = self._lines, self._indents
+
+        def is_in(index: int) -> bool:
+            return not lines[index].strip() or indents[index][0] >= inner
+
+        first = last = at
+        while indents[first][0] >= inner and first > 0 and (is_in(first - 1) or indents[first - 1][1] == inner):
+            first -= 1
+        while last + 1 < len(lines) and is_in(last + 1):
+            last += 1
+        return range(first, last + 1)
 
 
 def _removed_steps(tree: Tree, base: Base) -> Iterator[Tampering]:

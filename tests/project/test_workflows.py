@@ -79,3 +79,12 @@ def test_what_ignores_failures_of_tests_or_runs_fewer_is_named(path: str, old: s
 )
 def test_what_concerns_other_steps_or_the_form_of_a_command_is_not(path: str, old: str, new: str) -> None:
     assert found(path, old, new) == []
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "line", ["      - run: pytest || true\n", "      - continue-on-error: true\n", "  pytest \\\n", "  x | y\n"]
+)
+def test_a_workflow_of_any_length_is_read_in_linear_time(line: str) -> None:
+    found(CI, JOB, JOB + line * 30_000)
+    found("Makefile", MAKE, MAKE + line * 30_000)
