@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Container
 from typing import TypeGuard
 
 from ..syntax.encoding import decoded, encoded
@@ -11,25 +12,32 @@ from ..syntax.source import unparse
 from ..worktree.tree import Tree, never_changes
 from .base import Base, parsed
 
+_NAME = re.compile(r"\w+")
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def helps(path: str, tree: Tree) -> bool:
-    """Return True for a module that no code imports, so that only tests do."""
-    name = path.rpartition("/")[2].removesuffix(".py")
-    code = [data for other, data in tree.files.items() if other.endswith(".py") and not never_changes(other)]
+def names_imported(tree: Tree) -> set[str]:
+    """Return the names in the imports of a tree's code."""
+    code = [data for path, data in tree.files.items() if path.endswith(".py") and not never_changes(path)]
     nodes = (node for data in code for node in ast.walk(parsed(data)))
     imports = (unparse(node) for node in nodes if isinstance(node, ast.Import | ast.ImportFrom))
-    return name != "__init__" and not any(name in re.split(r"\W+", each) for each in imports)
+    return {name for each in imports for name in _NAME.findall(each)}
+
+
+def helps(path: str, imported: Container[str]) -> bool:
+    """Return True for a module that no code imports, by the names that it does, so that only tests do."""
+    name = path.rpartition("/")[2].removesuffix(".py")
+    return name != "__init__" and name not in imported
 
 
 def old_checks(tree: Tree, base: Base) -> dict[str, bytes]:
     """Return the modules that only tests import with the functions that assert something as they were at the base,
     where these differ."""
     found = {}
+    imported = names_imported(tree)
     for path in base.lines:
         old, new = base.tree.files.get(path), tree.files[path]
-        if old is not None and helps(path, tree) and (data := _put_back(old, new)) != new:
+        if old is not None and helps(path, imported) and (data := _put_back(old, new)) != new:
             found[path] = data
     return found
 

@@ -40,6 +40,8 @@ def special_cases(tree: Tree, base: Base) -> list[SpecialCase]:
     for path, lines in base.lines.items():
         module = parsed(tree.files[path])
         for case in list(_asked(module)):
+            if len(found) == _MOST:
+                return found
             node = case.node
             new = [key for key in case.keys if _is_telling(key) and key not in known and _parts(key) <= told]
             if new and lines.intersection(range(node.lineno, (node.end_lineno or node.lineno) + 1)):
@@ -50,7 +52,7 @@ def special_cases(tree: Tree, base: Base) -> list[SpecialCase]:
                 without = unparse(module) + "\n"
                 found.append(SpecialCase(path, node.lineno, text, without, (*new,), (*others,)))
                 case.put(node)
-    return found[:_MOST]
+    return found
 
 
 def asking_for(data: bytes, keys: Collection[object], other: object) -> bytes | None:

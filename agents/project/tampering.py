@@ -14,7 +14,7 @@ from ..syntax.source import unparse
 from ..worktree.tree import Tree, never_changes
 from .base import Base, parsed
 from .blind_comparisons import blind_comparisons
-from .check_helpers import helps
+from .check_helpers import helps, names_imported
 from .records import Tampering
 from .workflows import is_workflow, workflows
 
@@ -46,10 +46,11 @@ _OF_HOOKS = frozenset({
 def tampering(tree: Tree, base: Base, imported: Collection[str]) -> Iterator[Tampering]:
     """Yield what stands in the files that differ from the base's, and not in those: in tests and what is beside
     them, in code that tests have `imported`, and in workflows."""
+    names = names_imported(tree)
     for path in base.differing:
         if path.endswith(".py") and not is_workflow(path) and (never_changes(path) or path in imported):
             old, new = (parsed(each.files.get(path, b"")) for each in (base.tree, tree))
-            look = _in_tests if never_changes(path) else partial(_in_code, is_helper=helps(path, tree))
+            look = _in_tests if never_changes(path) else partial(_in_code, is_helper=helps(path, names))
             known = [text for _, text, _ in look(old)]
             for line, text, why in look(new):
                 if text in known:
