@@ -259,8 +259,12 @@ class Comparison(Project):
                 continue
             names = trial.fastest_first(reaching, four.contract)
             run = trial.run_file(trial.old, case.path, case.without, names, four.contract)
-            failing = [] if run is None else [name for name in names if run.outcome(name) == "failed"]
-            if run is None or not notices(run, names) or not failing:
+            if run is None:
+                case_at = f"{clean(case.path)}:{case.line}: `{clean(case.text)[:200]}`"
+                self._notes.append(f"{case_at} was not tried without the inputs of tests; more --seconds do.")
+                continue
+            failing = [name for name in names if run.outcome(name) == "failed"]
+            if not notices(run, names) or not failing:
                 continue
             agreeing = (self._agree(case, other, failing[0], (trial.old, at_base)) for other in case.others)
             if not case.others or not all(agreeing):
