@@ -83,7 +83,8 @@ def absolute_path() -> list[str]:
 
 
 def program(name: str) -> str | None:
-    """Return where the first program of this name is, by the absolute entries of PATH; None without one."""
+    """Return where the first program of this name is, by the absolute entries of PATH and not in the working
+    directory; None without one."""
     suffix = ".exe" if sys.platform == "win32" else ""
     found = (shutil.which(str(Path(entry, name + suffix))) for entry in absolute_path())
-    return next((each for each in found if each is not None), None)
+    return next((each for each in found if each is not None and Path(each).parent != Path.cwd()), None)
