@@ -170,7 +170,7 @@ def done(
     with RoleModels(shared, settings, budget, replies, ignore_event) as models:
         roles = models.roles(verifier, at_once=1)
         if arm.startswith("critic"):  # at temperature 0 all replies would be one
-            roles = replace(roles, critic=type(roles.critic)(warm(models), roles.critic._lengths, seed=0))
+            roles = replace(roles, critic=replace(roles.critic, ask=warm(models), seed=0))
         work = Work(case, roles, verifier, failing_of(case, verifier))
         with suppress(BudgetSpent):
             for candidate in ARMS[arm](work):

@@ -62,8 +62,7 @@ def main() -> None:
                     )
                     return ask(replace(request, messages=messages) if told else request)
 
-                writer = models.code_writer()
-                writer._ask = asking
+                writer = replace(models.code_writer(), ask=asking)
                 with suppress(ReplyError):
                     draft = writer.draft(task.spec(), number, 1)
                     plus = hidden.judge(task.task_id, task.solution(draft.code)).plus
