@@ -26,8 +26,8 @@ _LONGEST_SHOWN = 200
 _MOST_REASONS = 3
 _GREATEST = 100_000
 """A greater literal is no argument: what counts up to it takes long."""
-_TEXT = re.compile(r"""'((?:[^'"\\]|\\.)*)'""")
-"""A text in single quotes that may have double ones."""
+_TEXT = re.compile(r"'((?:[^'\\]|\\.)*)('|\\?\Z)", re.DOTALL)
+"""A text in single quotes, or what is left of one."""
 Answers = dict[Call, Answer | None]
 
 
@@ -302,5 +302,5 @@ def _quoted(text: str) -> str:
     """Python source as a shell takes it for one argument: where double quotes would change it, with its own."""
     if not set(text) & set('"$`\\!'):
         return f'"{text}"'
-    other = _TEXT.sub(r'"\1"', text)
+    other = _TEXT.sub(lambda found: f'"{found[1]}"' if found[2] == "'" and '"' not in found[1] else found[0], text)
     return shlex.quote(text) if "'" in other else f"'{other}'"
