@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import select
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from multiprocessing.connection import wait
 from typing import Any, Self
 
 from ..errors import Interrupted
@@ -75,8 +75,7 @@ class CallProcess:
         while (left := self._deadline - time.monotonic()) > 0:
             if self.cancelled():
                 raise Interrupted("The heal was cancelled.")
-            writing = [self._wire.socket] if self._wire.pending else []
-            select.select([self._wire.socket], writing, [], min(left, 0.2))
+            wait([self._wire.socket], min(left, 0.01 if self._wire.pending else 0.2))
             self._wire.flush()
             try:
                 for kind, payload in self._wire.receive():

@@ -7,12 +7,12 @@ checked, texts cleaned, and the most that a suite can do is to lie about its own
 from __future__ import annotations
 
 import json
-import select
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
@@ -246,7 +246,7 @@ class _Server:
         while time.monotonic() < deadline:
             if self._cancelled():
                 raise Interrupted("Interrupted; run it again.")
-            if not select.select([channel], [], [], 0.2)[0]:
+            if not wait([channel], 0.2):  # not select: it knows 1,024 descriptors
                 continue
             try:
                 data = channel.recv(1 << 18)
