@@ -8,7 +8,9 @@ folder that the path names.
 from __future__ import annotations
 
 import os
+import selectors
 import shutil
+import socket
 import stat
 import sys
 from collections.abc import Iterator
@@ -88,3 +90,10 @@ def program(name: str) -> str | None:
     suffix = ".exe" if sys.platform == "win32" else ""
     found = (shutil.which(str(Path(entry, name + suffix))) for entry in absolute_path())
     return next((each for each in found if each is not None and Path(each).parent != Path.cwd()), None)
+
+
+def readable(channel: socket.socket, seconds: float) -> bool:
+    """Wait until there is something to read, at most `seconds`; of any descriptor, unlike `select.select`."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(channel, selectors.EVENT_READ)
+        return bool(selector.select(seconds))

@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from multiprocessing.connection import wait
 from typing import Any, Self
 
 from ..errors import Interrupted
+from ..files import readable
 from ..sandbox import Ended, Job, Running, Sandbox, SandboxLimits
 from ..verifier.inside.proxy.frames import ANSWER, ASK, HELLO
 from ..verifier.inside.proxy.plain import Tree
@@ -75,7 +75,7 @@ class CallProcess:
         while (left := self._deadline - time.monotonic()) > 0:
             if self.cancelled():
                 raise Interrupted("The heal was cancelled.")
-            wait([self._wire.socket], min(left, 0.01 if self._wire.pending else 0.2))
+            readable(self._wire.socket, min(left, 0.01 if self._wire.pending else 0.2))
             self._wire.flush()
             try:
                 for kind, payload in self._wire.receive():

@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
 from ..errors import Interrupted
+from ..files import readable
 from ..records import Stopped
 from ..records.heal import Answer, Call, RaisedError
 from ..repository.suite import CALLS_AND_ERRORS
@@ -119,7 +119,7 @@ def _read(channel: socket.socket, deadline: float, cancelled: Callable[[], bool]
     while len(received) < _MOST_DOCUMENT and time.monotonic() < deadline:
         if cancelled():
             raise Interrupted("The heal was interrupted.")
-        if not wait([channel], 0.2):  # not select: it knows 1,024 descriptors
+        if not readable(channel, 0.2):  # not select: it knows 1,024 descriptors
             continue
         try:
             data = channel.recv(1 << 18)

@@ -12,11 +12,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
-from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
 from ..errors import Interrupted
+from ..files import readable
 from ..records.heal import Answer, Call, RaisedError
 from ..sandbox import Job, Running, Sandbox, SandboxLimits
 from ..storage.json_form import checked, cleaned
@@ -246,7 +246,7 @@ class _Server:
         while time.monotonic() < deadline:
             if self._cancelled():
                 raise Interrupted("Interrupted; run it again.")
-            if not wait([channel], 0.2):  # not select: it knows 1,024 descriptors
+            if not readable(channel, 0.2):  # not select: it knows 1,024 descriptors
                 continue
             try:
                 data = channel.recv(1 << 18)
