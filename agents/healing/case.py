@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -56,6 +57,11 @@ class Case(ABC):
         the code does is in the observation.
         """
 
+    def observe_by(self, seeds: Sequence[int], changed: Mapping[str, str]) -> Iterator[Observation]:
+        """Observe it by each of `seeds`, one after the other: what runs in this process may not be run twice at
+        once."""
+        return (self.observe(changed, seed=seed) for seed in seeds)
+
     @abstractmethod
     def calls(self, changed: Mapping[str, str]) -> Sequence[Call]:
         """The calls of functions in its files that it makes on `changed` files. Raises as `observe`."""
@@ -88,6 +94,11 @@ class TreeCase(Case):
     def files(self) -> Mapping[str, str]:
         """The text of the files that may change."""
         return self.texts
+
+    def observe_by(self, seeds: Sequence[int], changed: Mapping[str, str]) -> Iterator[Observation]:
+        """Observe it by each of `seeds`, side by side: all of it runs in sandboxes."""
+        with ThreadPoolExecutor() as pool:
+            yield from pool.map(lambda seed: self.observe(changed, seed=seed), seeds)
 
     def asked_by(self, items: Sequence[Item]) -> tuple[Call, ...]:
         """The calls of items that expect an answer."""

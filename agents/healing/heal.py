@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 from ..errors import ReplyError
@@ -128,7 +127,7 @@ def _reproduce(case: Case, *, anyway: bool) -> tuple[HealResult | None, Observat
     first = case.observe({}, seed=0)
     if first.environment is not None and not anyway:
         return HealResult(outcome="environment", why=first.environment, symptom=first.symptom), first
-    others = _cold_runs(case, {})
+    others = [*case.observe_by(range(1, COLD_RUNS), {})]
     ways = [_way(each.symptom) for each in (first, *others)]
     if len(set(ways)) > 1:
         shown = " / ".join(dict.fromkeys(way[0] if way else "no failure" for way in ways))
@@ -138,12 +137,6 @@ def _reproduce(case: Case, *, anyway: bool) -> tuple[HealResult | None, Observat
     if first.symptom is None:
         return HealResult(outcome="healthy", exit_code=0, why="It does not fail."), first
     return None, first
-
-
-def _cold_runs(case: Case, changed: Mapping[str, str]) -> list[Observation]:
-    """Run the case by the other seeds, side by side."""
-    with ThreadPoolExecutor() as pool:
-        return list(pool.map(lambda seed: case.observe(changed, seed=seed), range(1, COLD_RUNS)))
 
 
 def _way(symptom: Symptom | None) -> tuple[str, ...] | None:
@@ -205,10 +198,11 @@ def _confirm(search: _Search) -> None:
     while (leader := search.ruling.leader) is not None:
         index = next(number for number, trial in enumerate(search.trials) if trial.patch.id == leader)
         trial = search.trials[index]
-        failed = [again for again in _cold_runs(search.case, trial.patch.files) if not again.healed]
-        if not failed:
+        again = search.case.observe_by(range(1, COLD_RUNS), trial.patch.files)
+        failed = next((each for each in again if not each.healed), None)
+        if failed is None:
             return
-        search.trials[index] = replace(trial, observation=failed[0])
+        search.trials[index] = replace(trial, observation=failed)
 
 
 def _earlier(search: _Search, place: Place) -> Sequence[Earlier]:

@@ -10,6 +10,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -273,6 +274,22 @@ def test_threads_share_one_heal(shop: ModuleType) -> None:
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         assert set(pool.map(price, ["₹1,299"] * 8)) == {1299.0}
     assert len(model.prompts) == 3
+
+
+def test_tests_that_run_in_this_process_are_never_run_twice_at_once(shop: ModuleType) -> None:
+    busy, met = threading.Lock(), []
+
+    def alone(price: Any) -> None:
+        met.append(busy.acquire(blocking=False))
+        try:
+            time.sleep(0.2)
+            assert price("₹1,299") == 1299.0
+        finally:
+            if met[-1]:
+                busy.release()
+
+    assert repair(tests=[alone], proposer=Replies(*three(PRICE)))(shop.price)("₹1,299") == 1299.0
+    assert all(met), met
 
 
 def test_a_patch_is_remembered_and_what_failed_is_not_tried_again(shop: ModuleType) -> None:
