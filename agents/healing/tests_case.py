@@ -81,9 +81,11 @@ class TestsCase(TreeCase):
         now = {name: run.tests.get(name, _MISSING) for name in some or before.tests}
         names = self._failing(before if changed else run)
         failing = {name: now[name] for name in names if name in now and now[name].outcome != "passed"}
-        lost = [name for name, test in now.items() if test.outcome != "passed" == before.tests[name].outcome]
+        passed = [name for name in now if before.outcome(name) == "passed"]
+        lost = [name for name in passed if now[name].outcome != "passed"]
         if seed and lost:  # by this seed it may fail without the change, too
-            lost = [name for name, test in self._tested({}, seed, lost).tests.items() if test.outcome == "passed"]
+            without = self._tested({}, seed, lost)
+            lost = [name for name in lost if without.outcome(name) != "failed"]
         errors = [error for test in failing.values() for error in test.errors]
         fault = environment_fault(errors, self.tree, self.sandbox.interpreter, has_stdin=True)
         unknown = [ref for ref in self.wanted if not any(_begins(name, ref) for name in before.tests)]
