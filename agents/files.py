@@ -1,5 +1,5 @@
 """Opens files of folders that somebody else may have written: no link out of the folder is followed, and nothing
-but a regular file is read, since a FIFO or a device would block.
+but a regular file is read, since a FIFO or a device would block. Finds programs that no folder has put in the way.
 
 The folder itself is trusted to be where the user says: the working directory for what lies below it, else the
 folder that the path names.
@@ -8,9 +8,7 @@ folder that the path names.
 from __future__ import annotations
 
 import os
-import selectors
 import shutil
-import socket
 import stat
 import sys
 from collections.abc import Iterator
@@ -84,16 +82,9 @@ def absolute_path() -> list[str]:
     return [entry for entry in os.environ.get("PATH", "").split(os.pathsep) if Path(entry).is_absolute()]
 
 
-def program(name: str) -> str | None:
+def find_program(name: str) -> str | None:
     """Return where the first program of this name is, by the absolute entries of PATH and not in the working
     directory; None without one."""
     suffix = ".exe" if sys.platform == "win32" else ""
     found = (shutil.which(str(Path(entry, name + suffix))) for entry in absolute_path())
     return next((each for each in found if each is not None and Path(each).parent != Path.cwd()), None)
-
-
-def readable(channel: socket.socket, seconds: float) -> bool:
-    """Wait until there is something to read, at most `seconds`; of any descriptor, unlike `select.select`."""
-    with selectors.DefaultSelector() as selector:
-        selector.register(channel, selectors.EVENT_READ)
-        return bool(selector.select(seconds))

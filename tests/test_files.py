@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agents.errors import SandboxUnavailable, UsageError
-from agents.files import contained, lines_of, open_regular, program, read_regular
+from agents.files import contained, find_program, lines_of, open_regular, read_regular
 from agents.sandbox.backends.bubblewrap import Bubblewrap
 
 
@@ -104,8 +104,8 @@ def test_a_program_is_looked_for_by_absolute_paths_alone(folder: Path, monkeypat
         (place / "bwrap").chmod(0o755)
     monkeypatch.setenv("PATH", f".:bin::{folder.parent}")
     assert shutil.which("bwrap") == "./bwrap"  # what any other search finds
-    assert program("bwrap") == str(folder.parent / "bwrap")
+    assert find_program("bwrap") == str(folder.parent / "bwrap")
     monkeypatch.setenv("PATH", ".:bin:")
-    assert program("bwrap") is None
+    assert find_program("bwrap") is None
     with pytest.raises(SandboxUnavailable, match="bubblewrap is not installed"):
         Bubblewrap()

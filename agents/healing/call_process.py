@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from ..errors import Interrupted
-from ..files import readable
 from ..sandbox import Ended, Job, Running, Sandbox, SandboxLimits
+from ..sandbox.sockets import ready
 from ..verifier.inside.proxy.frames import ANSWER, ASK, HELLO
 from ..verifier.inside.proxy.plain import Tree
 from ..verifier.inside_bytecode import programs
@@ -75,7 +75,7 @@ class CallProcess:
         while (left := self._deadline - time.monotonic()) > 0:
             if self.cancelled():
                 raise Interrupted("The heal was cancelled.")
-            readable(self._wire.socket, min(left, 0.01 if self._wire.pending else 0.2))
+            ready(self._wire.socket, min(left, 0.2), writing=bool(self._wire.pending))
             self._wire.flush()
             try:
                 for kind, payload in self._wire.receive():

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Interrupted
-from ..files import readable
 from ..records import Stopped
 from ..records.heal import Answer, Call, RaisedError
-from ..repository.suite import CALLS_AND_ERRORS
+from ..repository.suite import error_programs
 from ..sandbox import Ended, Job, Sandbox, SandboxLimits
 from ..sandbox.interpreter import LENDING
+from ..sandbox.sockets import ready
 from ..storage.json_form import checked, cleaned
 from ..syntax.clean_text import clean
 from ..worktree.tree import Tree
@@ -99,7 +99,7 @@ def run_script(
         "asked": [(each.path, each.source) for each in invocation.asked],
     }
     files = {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _PROGRAMS}
-    files |= CALLS_AND_ERRORS | {"inside/lending.py": LENDING.read_bytes()}
+    files |= error_programs() | {"inside/lending.py": LENDING.read_bytes()}
     files |= {"task.json": json.dumps(task).encode(), "tree.tar": tree.archive(changed)}
     ours, theirs = socket.socketpair()
     with closing(ours), closing(theirs):
@@ -119,7 +119,7 @@ def _read(channel: socket.socket, deadline: float, cancelled: Callable[[], bool]
     while len(received) < _MOST_DOCUMENT and time.monotonic() < deadline:
         if cancelled():
             raise Interrupted("The heal was interrupted.")
-        if not readable(channel, 0.2):  # not select: it knows 1,024 descriptors
+        if not ready(channel, 0.2):
             continue
         try:
             data = channel.recv(1 << 18)

@@ -15,6 +15,7 @@ from typing import Any
 from ..errors import UsageError
 from ..repository.suite import SuiteRun
 from ..syntax.collection import is_test
+from ..syntax.definitions import first_line
 from ..syntax.encoding import decoded
 from ..syntax.source import parse
 from ..worktree.git import open_repository
@@ -120,8 +121,7 @@ def places_of(tree: Tree) -> dict[str, TestPlace]:
         for name, node in _tests(path, parsed(data).body):
             parts = [ast.dump(each) for each in (node.args, *node.body)]
             marks = [ast.dump(each) for each in node.decorator_list]
-            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-            source = "\n".join(lines[first - 1 : node.end_lineno])
+            source = "\n".join(lines[first_line(node) - 1 : node.end_lineno])
             found[name] = TestPlace(node.lineno, source, "\n".join(parts), "\n".join((*marks, *parts)))
     return found
 
@@ -230,7 +230,7 @@ def function_starts(text: str) -> dict[int, int]:
     found: dict[int, int] = {}
     for node in ast.walk(parse(text)):  # outer functions come first
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            start = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            start = first_line(node)
             found.update(dict.fromkeys(range(start, (node.end_lineno or node.lineno) + 1), start))
     return found
 

@@ -7,13 +7,13 @@ import re
 from collections.abc import Container
 from typing import TypeGuard
 
+from ..syntax.definitions import Function
 from ..syntax.encoding import decoded, encoded
 from ..syntax.source import unparse
 from ..worktree.tree import Tree, never_changes
 from .base import Base, parsed
 
 _NAME = re.compile(r"\w+")
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def names_imported(tree: Tree) -> set[str]:
@@ -47,7 +47,7 @@ def _put_back(old: bytes, new: bytes) -> bytes:
     differing = [
         (node, before[node.name])
         for node in parsed(new).body
-        if isinstance(node, _Function) and node.name in before and ast.dump(node) != ast.dump(before[node.name])
+        if isinstance(node, Function) and node.name in before and ast.dump(node) != ast.dump(before[node.name])
     ]
     if not differing:
         return new
@@ -57,9 +57,9 @@ def _put_back(old: bytes, new: bytes) -> bytes:
     return encoded("\n".join(lines) + "\n", new)
 
 
-def _checks(node: ast.stmt) -> TypeGuard[_Function]:
+def _checks(node: ast.stmt) -> TypeGuard[Function]:
     """Return True for a function that asserts something."""
-    return isinstance(node, _Function) and any(
+    return isinstance(node, Function) and any(
         isinstance(each, ast.Assert) or (isinstance(each, ast.Raise) and "AssertionError" in unparse(each))
         for each in ast.walk(node)
     )

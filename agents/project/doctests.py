@@ -6,11 +6,12 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ..syntax.definitions import Definition, is_definition
 from ..syntax.encoding import decoded, encoded
 from ..worktree.tree import Tree, never_changes
 from .base import parsed
 
-_Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+_Documented = ast.Module | Definition
 
 
 def with_doctests_of(code: Tree, tests: Tree) -> Tree:
@@ -49,5 +50,5 @@ def _named(prefix: str, node: _Documented) -> Iterator[tuple[str, _Documented]]:
     """Yield what can have a docstring by its qualified name."""
     yield prefix, node
     for each in node.body:
-        if isinstance(each, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        if is_definition(each):
             yield from _named(f"{prefix}.{each.name}", each)

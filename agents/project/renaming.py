@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 
+from ..syntax.definitions import Definition
 from ..syntax.encoding import decoded, encoded
 from ..worktree.tree import Tree, never_changes
 from .base import is_of_tests, parsed
@@ -18,7 +19,6 @@ _PATH = re.compile(r"""[\w"'.]+""")
 _WORD = re.compile(r"\w+")
 _ALIKE = 0.5
 """Of the names that one of two modules has, those that both need to be the same module."""
-_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def renames(old: Tree, new: Tree) -> dict[str, str]:
@@ -71,14 +71,14 @@ def _pairs(before: Mapping[str, ast.Module], after: Mapping[str, ast.Module]) ->
             yield path, best
 
 
-def _definitions(nodes: Sequence[ast.stmt]) -> list[_Definition]:
-    return [node for node in nodes if isinstance(node, _Definition)]
+def _definitions(nodes: Sequence[ast.stmt]) -> list[Definition]:
+    return [node for node in nodes if isinstance(node, Definition)]
 
 
-def _renamed(before: list[_Definition], after: list[_Definition]) -> Iterator[tuple[str, str]]:
+def _renamed(before: list[Definition], after: list[Definition]) -> Iterator[tuple[str, str]]:
     """Yield the old and new names of definitions, and of those within."""
     old, new = ([each.name for each in side] for side in (before, after))
-    pairs: list[tuple[_Definition, _Definition]] = []
+    pairs: list[tuple[Definition, Definition]] = []
     for kind, first, end, start, stop in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         lost, come = before[first:end], after[start:stop]
         if kind == "equal" or [*map(_size, lost)] == [*map(_size, come)]:
@@ -94,11 +94,11 @@ def _renamed(before: list[_Definition], after: list[_Definition]) -> Iterator[tu
             yield from _renamed(_definitions(one.body), _definitions(other.body))
 
 
-def _size(node: _Definition) -> tuple[type, int]:
+def _size(node: Definition) -> tuple[type, int]:
     return type(node), 0 if isinstance(node, ast.ClassDef) else len(node.args.args)
 
 
-def _text(node: _Definition) -> str:
+def _text(node: Definition) -> str:
     """Return the text of a definition without its own name."""
     return re.sub(rf"\b{node.name}\b", "", ast.dump(node))
 

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Interrupted
-from ..files import readable
 from ..records.heal import Answer, Call, RaisedError
 from ..sandbox import Job, Running, Sandbox, SandboxLimits
+from ..sandbox.sockets import ready
 from ..storage.json_form import checked, cleaned
 from ..syntax.clean_text import clean
 from ..verifier.inside_bytecode import programs
@@ -28,10 +28,7 @@ _INSIDE = Path(__file__).with_name("inside")
 _OF_SANDBOX = Path(__file__).parents[1] / "sandbox" / "inside"
 _OWN = ("suite_start", "suite_server", "suite_session", "function_changes", "reached", "absent_names")
 _LENT = ("kernel", "processes")
-CALLS_AND_ERRORS = {
-    f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in ("report", "calls", "answers")
-}
-"""The programs inside that a heal's scripts need, too."""
+_OF_ERRORS = ("report", "calls", "answers")
 _MOST_LINE = 48 << 20
 _LATE_SECONDS = 8.0
 """Beyond its time a job is ended by the server within this; else the server is ended."""
@@ -215,7 +212,7 @@ class _Server:
             "test_files": [path for path in suite.tree.files if never_changes(path)],
         }
         files = programs("test_process", interpreter) | programs("suite_process", interpreter)
-        files |= {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _OWN} | CALLS_AND_ERRORS
+        files |= {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _OWN} | error_programs()
         files |= {f"inside/{name}.py": (_OF_SANDBOX / f"{name}.py").read_bytes() for name in _LENT}
         files |= {"task.json": json.dumps(task).encode(), "tree.tar": suite.tree.archive(suite.changed)}
         root = str(suite.tree.root.resolve())
@@ -246,7 +243,7 @@ class _Server:
         while time.monotonic() < deadline:
             if self._cancelled():
                 raise Interrupted("Interrupted; run it again.")
-            if not readable(channel, 0.2):  # not select: it knows 1,024 descriptors
+            if not ready(channel, 0.2):
                 continue
             try:
                 data = channel.recv(1 << 18)
@@ -282,6 +279,13 @@ class _Server:
 
 
 _BADNESS = {"passed": 0, "skipped": 1, "failed": 3}
+
+
+def error_programs() -> dict[str, bytes]:
+    """Return the programs inside that tell of errors and calls, of tests and of a heal's scripts."""
+    return {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _OF_ERRORS}
+
+
 _TOLD = {"calls": tuple[Call, ...], "left_out": tuple[Call, ...], "answers": tuple[Answer | None, ...]}
 
 

@@ -70,8 +70,8 @@ def run_whole(
     suite: Suite, names: Sequence[str], job: SuiteJob, *, cold: bool = False, late: str = "failed"
 ) -> SuiteRun:
     """Run all of `names` (none: every test) as `job` says. A test that ends the process has failed, and one that
-    takes half of the time is `late`; those after it run in another fork. Those that there was no time for are
-    missing."""
+    takes the job's `most` (0: half of the time) is `late`; those after it run in another fork. Those that there
+    was no time for are missing."""
     end = time.monotonic() + job.seconds
     found: dict[str, TestRun] = {}
     left = list(names)

@@ -22,7 +22,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ..errors import UsageError
-from ..files import absolute_path, contained, program, read_regular
+from ..files import absolute_path, contained, find_program, read_regular
 
 _SECONDS = 20
 _MOST_OUTPUT = 256 << 20
@@ -56,13 +56,13 @@ def git_root(folder: Path) -> Path | None:
     """Return the work tree that `folder` is in, None where there is none or no git. Raises UsageError where `.git`
     leads to another repository."""
     found = _found(folder.resolve())
-    return found[0] if found and program("git") else None
+    return found[0] if found and find_program("git") else None
 
 
 @contextmanager
 def open_repository(folder: Path) -> Iterator[Repository]:
     """Open the repository that `folder` is in. Raises UsageError."""
-    found, git = _found(folder.resolve()), program("git")
+    found, git = _found(folder.resolve()), find_program("git")
     if found is None or git is None:
         raise UsageError(f"{folder} is in no git repository, or git is not installed.")
     with tempfile.TemporaryDirectory(prefix="greenloop-git-") as own:

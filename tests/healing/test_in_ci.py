@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,19 @@ from ..support.heals import Heals
 
 ACTION = yaml.safe_load((ROOT / ".github/actions/heal/action.yml").read_text(encoding="utf-8"))
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+
+
+def given(folder: Path, result: Mapping[str, object]) -> dict[str, str]:
+    """Return the variables of the heal action's step, with a `greenloop` that prints this result."""
+    (folder / "result.json").write_text(json.dumps(result))
+    command = folder / "greenloop"
+    command.write_text(f"#!/bin/sh\ncat '{folder}/result.json'\n")
+    command.chmod(0o755)
+    return {
+        "PATH": f"{folder}:{Path(sys.executable).parent}:/usr/bin:/bin",
+        "RUNNER_TEMP": str(folder),
+        "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
+    }
 
 
 def test_the_action_pushes_nothing_and_needs_no_secret() -> None:
@@ -32,14 +46,7 @@ def test_a_module_of_the_checkout_is_not_run_by_the_actions_step(tmp_path: Path)
     checkout.mkdir()
     (checkout / "json.py").write_text("import pathlib\npathlib.Path('ran').touch()\nload = lambda file: {}\n")
     result = {"outcome": "unhealed", "grade": None, "error": None, "why": "", "question": None, "diff": ""}
-    command = tmp_path / "greenloop"
-    command.write_text(f"#!/bin/sh\necho '{json.dumps(result)}'\n")
-    command.chmod(0o755)
-    extra = {
-        "PATH": f"{tmp_path}:{Path(sys.executable).parent}:/usr/bin:/bin",
-        "RUNNER_TEMP": str(tmp_path),
-        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
-    }
+    extra = given(tmp_path, result)
     step = ACTION["runs"]["steps"][0]["run"]
     for text, ran in ((step, False), (step.replace("python -I", "python"), True)):  # the second is the control
         subprocess.run(["bash", "-c", text], cwd=checkout, env=environment(tmp_path, extra), capture_output=True)
@@ -111,15 +118,7 @@ def fenced_off(text: str) -> list[str]:
 def test_no_text_of_a_heal_leaves_its_fence_in_the_summary(tmp_path: Path) -> None:
     hostile = "+ ````\n+```\n````\n<img src=x>\n**bold**"
     result = {"outcome": "unhealed", "grade": "contested", "error": None, "why": hostile, "question": hostile}
-    command = tmp_path / "greenloop"
-    (tmp_path / "result.json").write_text(json.dumps({**result, "diff": hostile}))
-    command.write_text(f"#!/bin/sh\ncat '{tmp_path}/result.json'\n")
-    command.chmod(0o755)
-    extra = {
-        "PATH": f"{tmp_path}:{Path(sys.executable).parent}:/usr/bin:/bin",
-        "RUNNER_TEMP": str(tmp_path),
-        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
-    }
+    extra = given(tmp_path, {**result, "diff": hostile})
     step = ACTION["runs"]["steps"][0]["run"]
     subprocess.run(["bash", "-c", step], cwd=tmp_path, env=environment(tmp_path, extra), check=True)
     summary = (tmp_path / "summary.md").read_text()

@@ -18,24 +18,28 @@ _TOOL = 4
 
 
 @contextmanager
-def reached_by(place: str, lines: Mapping[str, Sequence[int]] | None = None) -> Iterator[Callable[[], list[str]]]:
+def reached_by(
+    place: str, lines: Mapping[str, Sequence[int]] | None = None, note: Callable[[FrameType], None] | None = None
+) -> Iterator[Callable[[], list[str]]]:
     """Note `path::line` of each function of a file below `place` that is called in the body, by its first line; or
-    of each of `lines`, by path, that is run. What the body gets returns those noted since the last time."""
+    of each of `lines`, by path, that is run. What the body gets returns those noted since the last time. Each call
+    is told to `note`, if that is given."""
     noted: dict[str, None] = {}
+    monitored = lines is None and note is None and hasattr(sys, "monitoring")
 
     def take() -> list[str]:
         found = list(noted)
         noted.clear()
-        if lines is None and hasattr(sys, "monitoring"):
-            sys.monitoring.restart_events()
+        if monitored:
+            sys.monitoring.restart_events()  # type: ignore[attr-defined]
         return found
 
     below = place + os.sep
-    if lines is None and hasattr(sys, "monitoring"):
+    if monitored:
         with _monitored(below, noted):
             yield take
         return
-    watch: Any = _profiling(below, noted) if lines is None else _tracing(below, lines, noted)
+    watch: Any = _profiling(below, noted, note) if lines is None else _tracing(below, lines, noted)
     install = [threading.setprofile, sys.setprofile] if lines is None else [threading.settrace, sys.settrace]
     for each in install:
         each(watch)
@@ -51,7 +55,9 @@ def _named(code: CodeType, below: str) -> str:
     return f"{path[len(below) :]}::{code.co_firstlineno}" if path.startswith(below) else ""
 
 
-def _profiling(below: str, noted: dict[str, None]) -> Callable[..., None]:
+def _profiling(
+    below: str, noted: dict[str, None], note: Callable[[FrameType], None] | None
+) -> Callable[..., None]:
     names: dict[CodeType, str] = {}
 
     def profile(frame: FrameType, event: str, argument: object) -> None:
@@ -62,6 +68,8 @@ def _profiling(below: str, noted: dict[str, None]) -> Callable[..., None]:
                 name = names[code] = _named(code, below)
             if name:
                 noted[name] = None
+                if note is not None:
+                    note(frame)
 
     return profile
 

@@ -17,7 +17,7 @@ from .calls import Calls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from typing import Any
 
 _OURS = str(Path(__file__).parent)
@@ -54,12 +54,12 @@ class Report:
             self.calls.note(frame)
 
     @contextmanager
-    def profiled(self) -> Iterator[Callable[[], list[str]]]:
-        """Note the functions that are called in the body; it gets what returns those since the last time."""
+    def profiled(self) -> Iterator[None]:
+        """Note the functions that are called in the body."""
         for each in (threading.setprofile, sys.setprofile):
             each(self.profile)
         try:
-            yield self.forget_called
+            yield
         finally:
             for each in (threading.setprofile, sys.setprofile):
                 each(None)
@@ -81,12 +81,6 @@ class Report:
     def described(self, error: BaseException) -> list[dict[str, Any]]:
         """Describe an error and those that it came from."""
         return [self._described(each) for each in list(_chain(error, set()))[:_MOST_ERRORS]]
-
-    def forget_called(self) -> list[str]:
-        """Return the functions that were called since the last time, the first one first."""
-        called = list(self._called)
-        self._called.clear()
-        return called
 
     def write(self) -> None:
         """Write it, in place of what was written before. A forked child writes nothing."""

@@ -163,11 +163,8 @@ class SuiteSession:
                 self._answers.install(self._functions.at, job["functions"])
         following = [*items[1:], None]
         self._describes = job["errors"]
-        if job["calls"]:
-            with self._report.profiled() as take:
-                self._each(items, following, job, emit, take)
-        elif job["record"]:
-            with reached_by(self._place, job["lines"]) as take:
+        if job["record"] or job["calls"]:
+            with reached_by(self._place, job["lines"], self._report.calls.note if job["calls"] else None) as take:
                 self._each(items, following, job, emit, take)
         else:
             self._each(items, following, job, emit, list)

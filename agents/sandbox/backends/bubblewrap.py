@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
 from ...errors import SandboxUnavailable
-from ...files import program as find_program
+from ...files import find_program
 from ..host.command import Command
 from ..host.descriptors import readable
 from ..host.disk import ScratchMeter

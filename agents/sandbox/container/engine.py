@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import SandboxUnavailable
-from ...files import program as find_program
+from ...files import find_program
 from ..packages import required
 
 ENGINES = ("podman", "docker")
