@@ -22,6 +22,7 @@ from ..syntax.source import names_bound, names_used, parse, parse_expression, un
 EXPECT_CALL = "--expect-call"
 RAISES = "raises "
 """The answer of a call that raises begins so, and the exception's name follows."""
+_FORMS = "write 'NAME(...) == VALUE', with a plain value, or 'NAME(...) raises ERROR'"
 _RAISING = re.compile(rf"(.*\)) ({RAISES}[\w.]+)", re.DOTALL)
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _LONGEST_SHOWN = 300
@@ -169,7 +170,7 @@ def _read_call(text: str, files: Mapping[str, str]) -> ExpectedCall:
     try:
         node = parse_expression(f"{raising[1]} == ..." if raising else text.strip())
     except ValueError as error:
-        raise UsageError(f"{EXPECT_CALL} {text} is not Python ({error}); write 'NAME(...) == VALUE'.") from error
+        raise UsageError(f"{EXPECT_CALL} {text} is not Python ({error}); {_FORMS}.") from error
     match node:
         case ast.Compare(left=ast.Call() as call, ops=[ast.Eq() | ast.Is()], comparators=[value]) if is_literal(
             ast.unparse(value)
@@ -179,10 +180,7 @@ def _read_call(text: str, files: Mapping[str, str]) -> ExpectedCall:
                     expected = raising[2] if raising else ast.unparse(value)
                     return ExpectedCall(Call(path, "", ast.unparse(call)), expected)
             raise UsageError(f"{EXPECT_CALL} {text} calls nothing that {', '.join(files)} defines.")
-    raise UsageError(
-        f"{EXPECT_CALL} {text} is not understood; write 'NAME(...) == VALUE', with a plain value, or "
-        "'NAME(...) raises ERROR'."
-    )
+    raise UsageError(f"{EXPECT_CALL} {text} is not understood; {_FORMS}.")
 
 
 def _bound(code: str) -> set[str]:
