@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -18,9 +18,10 @@ from ..records import Failure, Reply, Request, RunStatus, SpecLimits
 from ..records.approvals import Approve, Proposal
 from ..records.heal import HealRecord, HealRequest, HealResult
 from ..run.cancellation import Cancellation, awaited
+from ..run.event_log import EventLog
 from ..run.resources import HEAL_ROLES, Resources, open_resources
 from ..run.run import RAISED, settings_as_json
-from ..run.session import Session, budget_of, check_free
+from ..run.session import Session, budget_of
 from ..sandbox import Sandbox
 from ..settings import Settings, reaches
 from ..storage import run_directory
@@ -117,6 +118,7 @@ def run_heal(
     cancellation = cancellation or Cancellation()
     with ExitStack() as held:
         emit = held.enter_context(spans(emit))
+        log = held.enter_context(closing(EventLog(resumed.events))) if resumed is not None else None
         resources = resources or held.enter_context(open_resources(settings, environ, roles=HEAL_ROLES))
         sandbox, choice = resources.sandbox, resources.choices["healer"]
         case = open_case(request, sandbox, environment, lambda: cancellation.cancelled)
@@ -124,7 +126,7 @@ def run_heal(
         record = _first_record(request, settings, resumed, run_id)
         run = resumed or run_directory.create(settings.work_dir, record)
         budget = budget_of(settings, SpecLimits(), shared_budget)
-        under_way = _Heal(run, record, settings, budget, emit)
+        under_way = _Heal(run, record, settings, budget, emit, log)
         model = choice.model_id or f"the model at {choice.api_base}"
         under_way.facts = {"model": model, "model_reason": choice.reason, "sandbox": sandbox.name}
         under_way.begin(model, choice.reason, sandbox.name)
@@ -157,9 +159,15 @@ class _Heal(Session[HealResult]):
     resumed_by = "heal --resume"
 
     def __init__(
-        self, run: RunDirectory, record: HealRecord, settings: Settings, budget: Budget, emit: EventHandler
+        self,
+        run: RunDirectory,
+        record: HealRecord,
+        settings: Settings,
+        budget: Budget,
+        emit: EventHandler,
+        log: EventLog | None,
     ) -> None:
-        super().__init__(run, settings, budget, emit)
+        super().__init__(run, settings, budget, emit, log)
         self.result = record.result or HealResult(outcome="unhealed")
         self._record = record
 
@@ -221,8 +229,6 @@ def _first_record(
     now = datetime.now().astimezone()
     earlier = resumed.read_heal() if resumed else None
     before = earlier.result if earlier else None
-    if resumed:
-        check_free(resumed)
     if resumed and before and (left := patched(before.written)):
         raise UsageError(f"{left[0]} holds a patch of this heal; take it back: heal --undo {resumed.path}")
     return HealRecord(

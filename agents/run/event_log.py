@@ -8,7 +8,6 @@ import os
 import sys
 import threading
 import time
-from contextlib import suppress
 from dataclasses import asdict, fields, is_dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +21,8 @@ from ..records import Request
 MOST_BYTES = 64_000
 """Of a line, its end included."""
 _STREAM_SECONDS = 0.25
+_WAITS = (0.0, 0.01, 0.05, 0.2)
+"""Seconds before each attempt to mark a log as being written."""
 
 
 class EventLog:
@@ -32,7 +33,10 @@ class EventLog:
     """
 
     def __init__(self, path: Path) -> None:
-        """Open `path`; what a killed process left of a line there is removed."""
+        """Open `path`; what a killed process left of a line there is removed.
+
+        Raises UsageError where another process writes it: two at one run would mix what they write.
+        """
         self.fault: OSError | None = None
         self._lock = threading.Lock()
         self._file: int | None = None
@@ -41,12 +45,12 @@ class EventLog:
         self._texts: dict[int, tuple[float, str]] = {}
         self._asked = 0
         try:
-            self._file = open_regular(path, path.parent, os.O_RDWR | os.O_CREAT | os.O_APPEND)
-            _lock(self._file)
+            self._file = _opened(path)
+            if not _locked(self._file):
+                self.close()
+                raise UsageError(f"Another process is at {path.parent}; wait for its end, or stop it first.")
             self._number, whole = _lines_in(self._file)
             os.ftruncate(self._file, whole)
-        except UsageError as fault:
-            self._give_up(OSError(errno.ELOOP, str(fault)))
         except OSError as fault:
             self._give_up(fault)
 
@@ -62,7 +66,7 @@ class EventLog:
                 self._texts.pop(said["call"], None)
                 del self._calls[id(event.request)]
             elif isinstance(event, RunEnded):
-                self._close()
+                self.close()
 
     def _said(self, event: Event) -> dict[str, Any]:
         found: dict[str, Any] = {"event": NAMES[type(event)]}
@@ -110,9 +114,10 @@ class EventLog:
 
     def _give_up(self, fault: OSError) -> None:
         self.fault = fault
-        self._close()
+        self.close()
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """End writing, and let other processes at the run; a no-op where that was done."""
         if self._file is not None:
             os.close(self._file)
         self._file = None
@@ -126,13 +131,35 @@ def _lines_in(file: int) -> tuple[int, int]:
     return text.count(b"\n"), text.rfind(b"\n") + 1
 
 
-def _lock(file: int) -> None:
-    """Mark a log as being written, for as long as its process lives; a no-op on Windows."""
+def _opened(path: Path) -> int:
+    """Open a log for writing. Raises OSError, also for a link out of its folder."""
+    try:
+        return open_regular(path, path.parent, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+    except UsageError as fault:
+        raise OSError(errno.ELOOP, str(fault)) from fault
+
+
+def _locked(file: int) -> bool:
+    """Mark a log as being written, for as long as its process lives; False where another process does so.
+
+    `is_written` holds the lock for a moment, so a log is tried for a while. True on Windows, where nothing is
+    marked, and on file systems without locks.
+    """
     if sys.platform != "win32":
         import fcntl
 
-        with suppress(OSError):
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        for wait in _WAITS:
+            time.sleep(wait)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            except OSError:
+                break
+            break
+        else:
+            return False
+    return True
 
 
 def is_written(path: Path) -> bool:

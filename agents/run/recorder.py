@@ -14,6 +14,7 @@ from ..records.heal import HealRecord, HealResult
 from ..settings import Settings, reaches
 from ..storage.run_directory import CODE_FILE, SCHEMA_VERSION, TESTS_FILE, RunDirectory, publish
 from ..suite import render
+from .event_log import EventLog
 from .session import Session
 
 
@@ -21,9 +22,15 @@ class RunRecorder(Session[RunResult]):
     """A run under way: its rounds are recorded as they come, and its end."""
 
     def __init__(
-        self, run: RunDirectory, record: RunRecord, settings: Settings, budget: Budget, emit: EventHandler
+        self,
+        run: RunDirectory,
+        record: RunRecord,
+        settings: Settings,
+        budget: Budget,
+        emit: EventHandler,
+        log: EventLog | None = None,
     ) -> None:
-        super().__init__(run, settings, budget, emit)
+        super().__init__(run, settings, budget, emit, log)
         self._record = record
         self._ruling: Ruling | None = None
         self._seconds_before = record.seconds

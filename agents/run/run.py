@@ -36,10 +36,11 @@ from ..verifier.static.gate import examine
 from ..verifier.static.uses import HYPOTHESIS
 from .approvals import NOBODY_APPROVES, Approvals
 from .cancellation import Cancellation, awaited
+from .event_log import EventLog
 from .fork import Fork, branches, read_fork
 from .recorder import RunRecorder, read_result
 from .resources import Resources, open_resources
-from .session import budget_of, check_free
+from .session import budget_of
 
 RAISED = (UsageError, SandboxBroken, ModelError, KeyboardInterrupt)
 """Of what leaves a run or a heal without a grade, the part that `generate` and `heal` raise."""
@@ -129,6 +130,7 @@ def run_spec(
         request = replace(request, spec=spec)
     with ExitStack() as held:
         emit = held.enter_context(spans(emit))
+        log = held.enter_context(closing(EventLog(resumed.events))) if resumed is not None else None
         resources = resources or held.enter_context(open_resources(request.settings, request.environ))
         sandbox = resources.sandbox
         request = replace(request, spec=with_installed(request.spec, request.settings, sandbox.interpreter))
@@ -142,7 +144,7 @@ def run_spec(
         if resumed is not None and (result := _known_result(request, record, resumed, emit)) is not None:
             return result
         run = _begin_attempt(resumed) if resumed else run_directory.create(request.settings.work_dir, record)
-        recorder = RunRecorder(run, record, request.settings, request.budget(), emit)
+        recorder = RunRecorder(run, record, request.settings, request.budget(), emit, log)
         approvals = Approvals(approve, request.settings, run, recorder.budget, cancellation)
 
         def work() -> None:
@@ -227,8 +229,7 @@ def _first_record(
 
 
 def _begin_attempt(run: RunDirectory) -> RunDirectory:
-    """Begin a new attempt at `run`. Raises UsageError where that can't be done, or another process is at it."""
-    check_free(run)
+    """Begin a new attempt at `run`. Raises UsageError where that can't be done."""
     try:
         return run.begin_attempt()
     except OSError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -12,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Generic, TypeVar
 
-from ..errors import GreenloopError, Interrupted, StorageFailed, UsageError
+from ..errors import GreenloopError, Interrupted, StorageFailed
 from ..events import Answered, Event, EventHandler, Note, RunEnded, RunStarted
 from ..llm_backends.budget import Budget, SharedBudget
 from ..records import RunResult, RunStatus, SpecLimits
@@ -20,7 +19,7 @@ from ..records.heal import HealResult
 from ..settings import Settings
 from ..storage.run_directory import RunDirectory
 from .cancellation import Cancellation
-from .event_log import EventLog, is_written
+from .event_log import EventLog
 from .resources import Resources
 from .role_models import RoleModels
 
@@ -37,25 +36,24 @@ def budget_of(settings: Settings, limits: SpecLimits, shared: SharedBudget | Non
     )
 
 
-def check_free(run: RunDirectory) -> None:
-    """Raise UsageError where another process is at `run`."""
-    if sys.platform != "win32" and is_written(run.events):
-        raise UsageError(f"Another process is at {run.path}; wait for its end, or stop it first.")
-
-
 class Session(ABC, Generic[Ended]):
-    """A run or a heal from the making of its directory to its end; `emit` takes events from any thread."""
+    """A run or a heal from the making of its directory to its end; `emit` takes events from any thread.
+
+    `log` is that of a run that is gone on with, which was opened before its record was read.
+    """
 
     resumed_by = "--resume"
     """The options that go on with it, before its name."""
 
-    def __init__(self, run: RunDirectory, settings: Settings, budget: Budget, emit: EventHandler) -> None:
+    def __init__(
+        self, run: RunDirectory, settings: Settings, budget: Budget, emit: EventHandler, log: EventLog | None
+    ) -> None:
         self.run = run
         self.settings = settings
         self.budget = budget
         self.notes: tuple[str, ...] = ()
         self._emit = emit
-        self._log = EventLog(run.events)
+        self._log = log or EventLog(run.events)
         self._started = time.monotonic()
         self._lock = threading.RLock()
         self._decoded_tokens = 0

@@ -15,6 +15,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from agents import Settings, generate
+from agents.errors import UsageError
 from agents.events import Answered, Asked, BoardStarted, Fetching, Note, RunEnded, RunStarted, Streamed
 from agents.records import Message, Reply, Request
 from agents.run.event_log import MOST_BYTES, EventLog
@@ -54,11 +55,47 @@ def test_the_schema_refuses_what_is_no_event() -> None:
         assert not SCHEMA.is_valid({**right, **wrong}), wrong
 
 
+def test_of_many_that_open_a_log_at_once_one_writes_it(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    together = threading.Barrier(8)
+    found: list[EventLog | UsageError] = []
+
+    def open_it() -> None:
+        together.wait()
+        try:
+            found.append(EventLog(path))
+        except UsageError as refusal:
+            found.append(refusal)
+
+    at_once = [threading.Thread(target=open_it) for _ in range(8)]
+    for thread in at_once:
+        thread.start()
+    for thread in at_once:
+        thread.join()
+    (log,) = (each for each in found if isinstance(each, EventLog))
+    refusals = {str(each) for each in found if isinstance(each, UsageError)}
+    assert refusals == {f"Another process is at {tmp_path}; wait for its end, or stop it first."}
+    log.close()
+    EventLog(path).close()
+
+
+def test_a_log_that_is_looked_at_for_a_moment_can_be_opened(tmp_path: Path) -> None:
+    import fcntl
+
+    path = tmp_path / "events.jsonl"
+    path.touch()
+    with path.open("rb") as looked_at:
+        fcntl.flock(looked_at, fcntl.LOCK_SH)
+        threading.Timer(0.05, fcntl.flock, (looked_at, fcntl.LOCK_UN)).start()
+        EventLog(path).close()
+
+
 def test_a_log_goes_on_with_its_numbers_and_without_half_a_line(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     first = EventLog(path)
     first.add(RunStarted(str(tmp_path), "m", "It was asked for.", "none"))
     first.add(Fetching("the hub", 1, 2))
+    first.close()
     with path.open("a") as file:
         file.write('{"number": 3, "ti')
     second = EventLog(path)
