@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -38,19 +39,20 @@ class VerifiedCase(Case):
         """The module."""
         return {MODULE: self.subject.code}
 
-    def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
+    def calls(self, changed: Mapping[str, str]) -> Sequence[Call]:
         """The calls of literals that the tests make, whatever the module."""
-        return self._calls_of(split(self.subject.tests, "user"))
+        return self._calls_of(split(self.subject.tests, "user"))[0]
 
     def made_by(self, items: Sequence[Item], changed: Mapping[str, str]) -> tuple[Sequence[Call], Sequence[Call]]:
         """The calls of literals that these tests make."""
         names = {item.name for item in items}
-        return self._calls_of([each for each in split(self.subject.tests, "user") if each.id in names]), ()
+        return self._calls_of([each for each in split(self.subject.tests, "user") if each.id in names])
 
-    def _calls_of(self, tests: Sequence[Test]) -> tuple[Call, ...]:
-        own = self.subject.entry_point
-        calls = (each[0] for test in tests if (each := literal_call(test)) is not None)
-        return tuple(Call(MODULE, own, ast.unparse(call)) for call in calls if ast.unparse(call.func) == own)
+    def _calls_of(self, tests: Sequence[Test]) -> tuple[Sequence[Call], Sequence[Call]]:
+        own, found = self.subject.entry_point, [literal_call(test) for test in tests]
+        sources = (ast.unparse(each[0]) for each in found if each and ast.unparse(each[0].func) == own)
+        calls = [Call(MODULE, own, source) for source in sources]
+        return calls, [] if calls else [Call(MODULE, own, "its arguments are no literals")]
 
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> list[Answer | None]:
         """Verify tests that can't pass, which tell what is returned. Raises SandboxBroken."""
@@ -58,7 +60,7 @@ class VerifiedCase(Case):
         probes = [probe(number, call.source, preamble) for number, call in enumerate(calls)]
         verdict = self.verifier.verify(changed.get(MODULE, self.subject.code), render(probes))
         found = (verdict.outcome(each.id) for each in probes)
-        return [None if each.actual is None else Answer(each.actual, seconds=each.seconds) for each in found]
+        return [_answer(each) for each in found]
 
     @property
     def task(self) -> str:
@@ -71,7 +73,14 @@ class VerifiedCase(Case):
         verdict = self.verifier.verify(code, self.subject.tests)
         behavior = "\n".join(f"{each.test_id} {each.status} {each.actual}" for each in verdict.outcomes)
         reached = {} if changed else self._functions()
-        return Observation(self._symptom(verdict), behavior=behavior, calls=self.calls(changed), reached=reached)
+        calls, left_out = self._calls_of(split(self.subject.tests, "user"))
+        return Observation(
+            self._symptom(verdict),
+            behavior=behavior,
+            calls=tuple(calls),
+            left_out=tuple(left_out),
+            reached=reached,
+        )
 
     def _functions(self) -> dict[str, float]:
         """The functions at the top of the module, that which the tests call first."""
@@ -88,6 +97,15 @@ class VerifiedCase(Case):
         if not items:
             return Symptom("limit", verdict.reason)
         return Symptom("tests", f"{len(items)} tests fail", items=items)
+
+
+def _answer(outcome: Outcome) -> Answer | None:
+    """A value, or the exception that the detail of a test that raises begins with; the statement ends it."""
+    if outcome.actual is not None:
+        return Answer(outcome.actual, seconds=outcome.seconds)
+    raised = re.match(r"(\w+)(?::|$)", outcome.detail)
+    deliberate = re.search(r" line \d+: raise\b", outcome.detail) is not None
+    return Answer(None, raised[1], deliberate=deliberate) if raised else None
 
 
 def _item(outcome: Outcome, source: str) -> Item:

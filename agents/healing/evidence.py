@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from ..judge.agreement import comparable
-from ..judge.probes import argument_nodes, calls_with, near_calls
+from ..judge.probes import argument_nodes, calls_with, edge_calls, near_calls
 from ..records.heal import Answer, Call, Item, Patch, Suspicion, SuspicionName, Trial
 from ..repository.inside.calls import NO_END
 from ..syntax.literals import is_literal
@@ -205,7 +205,8 @@ def calls_near(
 
 def _near(calls: Sequence[Call], values: Sequence[object] = ()) -> list[Call]:
     found = [(node, (each, rest)) for each in calls for node, rest in _literal_calls(each.source)]
-    made = near_calls(found, TRIED_CALLS, reshape=True) | calls_with(found, values, TRIED_CALLS)
+    edges, near = edge_calls(found, TRIED_CALLS), near_calls(found, TRIED_CALLS, reshape=True)
+    made = edges | near | calls_with(found, values, TRIED_CALLS)
     return [
         Call(each.path, each.function, rest.replace("\0", source.partition("(")[2][:-1]) if rest else source)
         for source, (each, rest) in made.items()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from functools import cache
-from itertools import pairwise
 
 from ..records.heal import Trial
 from ..syntax.source import parse
@@ -19,6 +19,7 @@ _NAMING: Mapping[type[ast.AST], str] = {
     ast.MatchStar: "name",
     ast.MatchMapping: "rest",
 }
+_STEADY = (ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Constant, ast.Load)
 _EFFECTS = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom)
 
 
@@ -59,7 +60,8 @@ def _names(tree: ast.AST) -> list[tuple[ast.AST, str, str]]:
 
 
 class _Simplified(ast.NodeTransformer):
-    """Leaves out what has no effect; what is stored once and read once, by the next statement, is written there.
+    """Leaves out what has no effect; what is stored once is written where it is read: once by the next
+    statement, or for arithmetic anywhere below.
 
     What is said of a variable holds in its function. In the body of a class nothing is known of it.
     """
@@ -91,13 +93,22 @@ class _Simplified(ast.NodeTransformer):
         return node
 
     def _join(self, statements: list[ast.stmt], read: Counter[str]) -> None:
-        for first, second in pairwise(list(statements)):
+        for number, first in reversed(list(enumerate(statements))):
             match first:
-                case ast.Assign(targets=[ast.Name(id=name)], value=value) if (
-                    self._stored[name] == read[name] == 1 and _variables(second)[1][name]
-                ):
-                    _Written(name, value).visit(second)
-                    statements.remove(first)
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if self._stored[name] == 1:
+                    later = statements[number + 1 :]
+                    once = read[name] == 1 and any(_variables(each)[1][name] for each in later[:1])
+                    if once or (
+                        self._is_steady(value) and sum(_variables(each)[1][name] for each in later) == read[name]
+                    ):
+                        statements[number:] = [_Written(name, value).visit(each) for each in later]
+
+    def _is_steady(self, value: ast.expr) -> bool:
+        """Return True for arithmetic on variables that are stored once: it comes to the same later on."""
+        return all(
+            isinstance(each, _STEADY) or (isinstance(each, ast.Name) and self._stored[each.id] == 1)
+            for each in ast.walk(value)
+        )
 
     def visit_Pass(self, node: ast.Pass) -> None:
         """Leave it out."""
@@ -146,7 +157,7 @@ class _Written(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         """Replace the variable."""
-        return self._value if node.id == self._name else node
+        return deepcopy(self._value) if node.id == self._name else node
 
 
 class _Ordered(ast.NodeTransformer):

@@ -80,6 +80,36 @@ def calls_with(calls: Sequence[tuple[ast.Call, T]], values: Sequence[object], co
     return made
 
 
+def edge_calls(calls: Sequence[tuple[ast.Call, T]], count: int) -> dict[str, T]:
+    """At most `count` of `calls`, of literals, with one argument at the edge of its type (empty, one item, zero,
+    one) or equal to another one of its type, as `near_calls` gives them."""
+    known = {ast.unparse(call) for call, _ in calls}
+    made: dict[str, T] = {}
+    for call, label in calls:
+        values = [ast.literal_eval(node) for node in argument_nodes(call)]
+        for index, value in enumerate(values):
+            others = [each for each in values if type(each) is type(value)]
+            for other in (*_edges(value), *others):
+                source = with_arguments(call, [*values[:index], other, *values[index + 1 :]])
+                if source is not None and source not in known and len(made) < count:
+                    made.setdefault(source, label)
+    return made
+
+
+def _edges(value: object) -> Iterator[object]:
+    match value:
+        case bool():
+            yield not value
+        case int() | float():
+            yield from (type(value)(0), type(value)(1))
+        case str() | list() | tuple():
+            yield from (value[:0], value[:1])
+        case dict():
+            yield from ({}, dict(list(value.items())[:1]))
+        case set():
+            yield set()
+
+
 def _of_sessions(tests: Sequence[Test], count: int) -> tuple[Test, ...]:
     """Probes that repeat a test's statements with one literal argument of one call changed: of methods, of
     coroutines, of a program."""

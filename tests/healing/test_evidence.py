@@ -96,6 +96,13 @@ PAIRS = "def pairs(xs):\n    for x in xs[1:]:\n        yield x\n\n\nprint(*pairs
 GROSS = "def gross(x, rate=0.2):\n    return x * (1 + rate)\n\n\nprint(gross(100))\n"
 TIMES = "import sys\n\nn = int(sys.argv[1])\nprint('result', n * 2)\n"
 LINES = "import sys\n\nprint('sum', sum(map(int, sys.stdin)) + 1)\n"
+APART = """\
+def apart(a, b):
+    return sum(x != y for x, y in zip(a, b)) + 1
+
+
+print(apart("meow", "moan"))
+"""
 OTHERS: dict[str, tuple[str, dict[str, Any], str, str, str, str]] = {
     "a method": (
         CART,
@@ -107,6 +114,14 @@ OTHERS: dict[str, tuple[str, dict[str, Any], str, str, str, str]] = {
     ),
     "a generator": (PAIRS, {"expect": "1 2 3"}, "in xs[1:]", "in range(1, 4)", "in xs", "pairs("),
     "a default": (GROSS, {"expect": "119"}, "x * (1 + rate)", "x + 19", "x * 1.19", "gross("),
+    "an edge": (
+        APART,
+        {"expect": "3"},
+        "sum(x != y for x, y in zip(a, b)) + 1",
+        "max(1, sum(x != y for x, y in zip(a, b)))",
+        "sum(x != y for x, y in zip(a, b))",
+        "apart(",
+    ),
     "arguments": (TIMES, {"expect": "9", "arguments": ("3",)}, "n * 2", "n + 6", "n * 3", "run with `-- "),
 }
 
@@ -134,15 +149,19 @@ def test_standard_input_is_changed_where_no_function_is_called(sandbox: Sandbox,
     assert "run with --stdin of the lines [" in (result.question or "")
 
 
-def test_what_cannot_be_called_again_is_said(sandbox: Sandbox, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("alike", "grade"), [(2, "contested"), (3, "consensus")])
+def test_what_cannot_be_called_again_is_said_and_needs_a_third_patch(
+    sandbox: Sandbox, tmp_path: Path, alike: int, grade: str
+) -> None:
     text = (
         "import os\n\n\ndef size(text, file):\n    return len(text)\n\n\n"
         "def key(token):\n    return len(token) + 1\n\n\n"
         "print(size('a', open('s.py')) + key(os.environ['TOKEN']))\n"
     )
     patches = [text.replace("len(token) + 1", f"len({each})") for each in ("token", "token[:]", "list(token)")]
+    patches[alike:] = patches[:1] * (3 - alike)
     result = healed(sandbox, tmp_path, text, patches, "TOKEN-VALUE", expect="12", environment=("TOKEN",))
-    assert result.grade == "consensus", result.why  # three alike, and nothing could be tried
+    assert result.grade == grade, result.why
     (note,) = result.notes
     assert "size (a TextIOWrapper is among its arguments)" in note
     assert "key (an argument has a value of --env)" in note

@@ -12,6 +12,7 @@ from ..support.proposers import three
 PLACE = Place("s.py", "function", "f", 1, 2)
 DOUBLE = "def f(xs):\n    return len(xs) * 2\n"
 CAUGHT = "def f(x):\n    try:\n        return int(x)\n    except ValueError as {0}:\n        return str({0})\n"
+PEGS = "def f(n, a, b):\n{0}    if n:\n        return f(n - 1, a, {1}) + f(n - 1, {1}, b)\n    return [(a, b)]\n"
 MATCHED = (
     "def f(x):\n    match x:\n        case [{0}, *{1}]:\n            return {0}, {1}\n        case {{**{2}}}:\n"
     "            return {2}\n"
@@ -39,10 +40,12 @@ PAIRS = [
     ("def f(a, b):\n    return a == b != 0\n", "def f(x, y):\n    return x == y != 0\n"),
     ("def f(a, b):\n    return a == b\n", "def f(a, b):\n    return b == a\n"),
     (CAUGHT.format("error"), CAUGHT.format("e")),
+    (PEGS.format("", "6 - a - b"), PEGS.format("    other = 6 - a - b\n", "other")),
     (MATCHED.format("a", "b", "c"), MATCHED.format("first", "rest", "others")),
     ("if x:\n    pass\nprint(1)\n", "if x:\n    0\nprint(1)\n"),
 ]
 SEVERAL = [
+    ("def f(a):\n    b = a + 1\n    a = 2\n    return b, b\n", "def f(a):\n    a = 2\n    return a + 1, a + 1\n"),
     ("def f(a, b):\n    return a + b\n", "def f(a, b):\n    return b + a\n"),
     ("def f(a, b):\n    return a and b\n", "def f(a, b):\n    return b and a\n"),
     ("def f(a, b):\n    return a - b\n", "def f(a, b):\n    return b - a\n"),

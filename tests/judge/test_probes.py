@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.judge.probes import calls_with, mutated, near_calls, probed_call, probes
+from agents.judge.probes import calls_with, edge_calls, mutated, near_calls, probed_call, probes
 from agents.records import Test
 
 from ..support.boards import value_test
@@ -70,6 +70,21 @@ def test_where_shapes_may_change_keys_and_rows_come_and_go() -> None:
     grids = [argument(each) for each in near_calls([(call_of("f([[1, 2], [3, 0]])"), "")], 24, reshape=True)]
     assert {len(each) for each in grids} == {1, 2, 3}
     assert all(len(row) == 2 for grid in grids for row in grid)
+
+
+def test_edges_of_types_and_equal_arguments_are_tried() -> None:
+    calls = [(call_of("f('ab', 'c', n=3)"), "label"), (call_of("f({1: 2, 3: 4}, [5, 6], True)"), "other")]
+    assert list(edge_calls(calls, 99).items()) == [
+        *((each, "label") for each in (
+            "f('', 'c', n=3)", "f('a', 'c', n=3)", "f('c', 'c', n=3)", "f('ab', '', n=3)", "f('ab', 'ab', n=3)",
+            "f('ab', 'c', n=0)", "f('ab', 'c', n=1)",
+        )),
+        *((each, "other") for each in (
+            "f({}, [5, 6], True)", "f({1: 2}, [5, 6], True)", "f({1: 2, 3: 4}, [], True)",
+            "f({1: 2, 3: 4}, [5], True)", "f({1: 2, 3: 4}, [5, 6], False)",
+        )),
+    ]  # fmt: skip
+    assert len(edge_calls(calls, 4)) == 4
 
 
 def test_values_take_the_place_of_literals_of_their_type() -> None:
