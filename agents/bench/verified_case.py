@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..healing.case import Case
-from ..judge.probes import literal_call, probe
+from ..judge.probes import argument_nodes, probe
 from ..records import Outcome, Test, Verdict
 from ..records.heal import Answer, Call, Item, Observation, Symptom
 from ..sandbox import Sandbox, SandboxLimits
 from ..suite import render, split
+from ..syntax.literals import is_literal
 from ..syntax.source import parse
 from ..verifier import Verifier
 from .repair_tasks import RepairTask
@@ -49,15 +50,22 @@ class VerifiedCase(Case):
         return self._calls_of([each for each in split(self.subject.tests, "user") if each.id in names])
 
     def _calls_of(self, tests: Sequence[Test]) -> tuple[Sequence[Call], Sequence[Call]]:
-        own, found = self.subject.entry_point, [literal_call(test) for test in tests]
-        sources = (ast.unparse(each[0]) for each in found if each and ast.unparse(each[0].func) == own)
+        own = self.subject.entry_point
+        nodes = (node for test in tests for node in ast.walk(parse(test.source)) if isinstance(node, ast.Call))
+        made = (node for node in nodes if ast.unparse(node.func) == own and argument_nodes(node))
+        sources = [
+            ast.unparse(node) for node in made if all(map(is_literal, map(ast.unparse, argument_nodes(node))))
+        ]
         calls = [Call(MODULE, own, source) for source in sources]
         return calls, [] if calls else [Call(MODULE, own, "its arguments are no literals")]
 
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> list[Answer | None]:
-        """Verify tests that can't pass, which tell what is returned. Raises SandboxBroken."""
+        """Verify tests that can't pass, which tell what is returned, of a generator its items. Raises
+        SandboxBroken."""
         preamble = next((test.preamble for test in split(self.subject.tests, "user")), "")
-        probes = [probe(number, call.source, preamble) for number, call in enumerate(calls)]
+        listed = f"list({self.subject.entry_point}(" in self.subject.tests
+        sources = (f"list({call.source})" if listed else call.source for call in calls)
+        probes = [probe(number, source, preamble) for number, source in enumerate(sources)]
         verdict = self.verifier.verify(changed.get(MODULE, self.subject.code), render(probes))
         found = (verdict.outcome(each.id) for each in probes)
         return [_answer(each) for each in found]
