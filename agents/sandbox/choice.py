@@ -69,7 +69,7 @@ def _tried(interpreter: Interpreter | None, name: str) -> Sandbox | str:
             return _container(interpreter)
         interpreter = interpreter or this_interpreter()
         if name == "none":
-            from .backends.none import NoSandbox
+            from .backends.native import NoSandbox
 
             return NoSandbox(interpreter)
         return _on_linux(interpreter, name)

@@ -81,8 +81,6 @@ class WorkerChoice:
     def _start(self, properties: bool, packages: tuple[str, ...]) -> None:
         """Start a worker for `packages`; one without them where it cannot have them, as when they start threads,
         which no fork takes over."""
-        from ..sandbox.backends.warm import open_warm
-
         interpreter = self.cold.interpreter
         programs = preloaded_programs(interpreter)
         own = preloaded(interpreter, properties)
@@ -90,7 +88,7 @@ class WorkerChoice:
         self._asked_before = self._asked
         for modules in dict.fromkeys([(*own, *packages), tuple(own)]):
             try:
-                self._warm[packages] = open_warm(self.cold, modules, programs)
+                self._warm[packages] = self.cold.warm(modules, programs)
             except (SandboxUnavailable, SandboxBroken):
                 continue
             return

@@ -17,7 +17,7 @@ from agents.verifier.workers import EARNED_AFTER, MOST_WORKERS, WorkerChoice
 def sandbox() -> Sandbox:
     try:
         sandbox = open_sandbox()
-        WarmSandbox(sandbox).close()
+        sandbox.warm(["pytest"]).close()
     except SandboxUnavailable as unavailable:
         pytest.skip(f"no warm worker here: {unavailable}")
     return sandbox

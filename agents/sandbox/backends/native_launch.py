@@ -8,13 +8,14 @@ import secrets
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..host.command import Command
-from ..host.descriptors import readable
 from ..host.disk import DirectoryMeter, ScratchMeter
+from ..host.leader import start_process
 from ..host.limits import MARSHAL_VERSION, environment, resource_limits, scratch, worker_argv, worker_files
+from ..host.streams import readable
 from ..host.supervision import Supervised
 from ..host.watchdog import Watchdog
 from ..inside.layout import remove_tree
@@ -59,7 +60,7 @@ def launch_in_namespaces(job: Job, order: dict[str, Any]) -> Supervised:
     """Run `job` in namespaces of its own; where it stays the same user, in one of users too."""
     order |= {"namespaces": True, "own_users": order["uid"] is None}
     watchdog = Watchdog(job.limits, ScratchMeter(dict(order["writable"])), network_buffers)
-    return Supervised(_command(job, order), job.limits, job.stdin, watchdog)
+    return _supervised(job, order, watchdog)
 
 
 def launch_swept(job: Job, order: dict[str, Any]) -> Supervised:
@@ -67,7 +68,7 @@ def launch_swept(job: Job, order: dict[str, Any]) -> Supervised:
     directory = Path(tempfile.gettempdir(), f"greenloop-{os.getpid()}-{secrets.token_hex(8)}")
     order |= {"namespaces": False, "directory": str(directory)}
     watchdog = Watchdog(job.limits, DirectoryMeter(directory), descriptor_buffers)
-    return Supervised(_command(job, order, directory=directory), job.limits, job.stdin, watchdog)
+    return _supervised(job, order, watchdog, directory=directory)
 
 
 def launch_worker(
@@ -85,16 +86,17 @@ def launch_worker(
     def worker(report: int) -> list[str]:
         return worker_argv(interpreter, control, report, modules)
 
-    return Supervised(_command(job, order, worker), job.limits, b"", None)
+    return _supervised(job, order, None, worker)
 
 
-def _command(
+def _supervised(
     job: Job,
     order: dict[str, Any],
+    watchdog: Watchdog | None,
     worker: Callable[[int], list[str]] = lambda _: [],
     directory: Path | None = None,
-) -> Command:
-    """The supervisor with its order. `worker` makes the command line of a worker, which runs in place of a job."""
+) -> Supervised:
+    """Start the supervisor. `worker` makes the command line of a worker, which runs in place of a job."""
     order |= {"environment": environment(temporary="/box" if directory else "/tmp")}
     order_input = readable(marshal.dumps(order, MARSHAL_VERSION))
 
@@ -102,10 +104,7 @@ def _command(
         start = [sys.executable, "-I", "-S", "-c", _START, _PACKAGE]
         return [*start, str(order_input), str(report), *worker(report)]
 
-    return Command(
-        argv,
-        inherited=job.channels,
-        own=(order_input,),
-        namespace=directory is None,
-        cleanup=lambda: remove_tree(str(directory)) if directory else None,
+    start = partial(start_process, argv, inherited=job.channels, own=(order_input,), namespace=directory is None)
+    return Supervised(
+        start, job.limits, job.stdin, watchdog, lambda: remove_tree(str(directory)) if directory else None
     )

@@ -21,9 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import SandboxBroken, SandboxUnavailable
-from ..backends.native import Native
-from ..backends.none import NoSandbox
-from ..backends.warm import WarmSandbox
+from ..backends.native import Native, NoSandbox
 from ..inside.facts import facts
 from ..interface import Ended, Job, Running, Sandbox, SandboxLimits
 from ..packages import imports_of
@@ -111,7 +109,7 @@ class _Server:
 
     def _open(self, number: int, order: dict[str, Any]) -> None:
         try:
-            self._sandboxes[number] = WarmSandbox(self._sandboxes[0], order["modules"], order["programs"])
+            self._sandboxes[number] = self._sandboxes[0].warm(order["modules"], order["programs"])
         except (SandboxUnavailable, SandboxBroken) as error:
             self._link.send(REFUSED, number, str(error).encode())
         else:

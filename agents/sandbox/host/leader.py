@@ -8,11 +8,12 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
 from typing import Protocol, Self
 
 from ..inside.processes import children
+from .streams import Streams
 
 _INIT_SECONDS = 5.0
 _KILL_SECONDS = 5.0
@@ -140,6 +141,41 @@ class ProcessLeader(Leader):
         end_process(self._process)
         os.close(self._notice)
         super().__exit__(*error)
+
+
+def start_process(
+    argv: Callable[[int], Sequence[str]],
+    streams: Streams,
+    *,
+    inherited: Sequence[int],
+    own: Sequence[int],
+    namespace: bool = True,
+) -> ProcessLeader:
+    """Start a program that leads a job, in a session of its own; raises OSError, and then nothing of it is left.
+
+    `argv` is made once the witness has its number. `inherited` are descriptors of this process that the program
+    gets; `own` those of them to close once it has them; `namespace` is said to `ProcessLeader`.
+    """
+    stdin, stdout, stderr = streams.their_streams
+    with ExitStack() as undone:
+        try:
+            process = subprocess.Popen(  # an argument list, no shell
+                list(argv(streams.their_witness)),
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                env={},
+                pass_fds=(streams.their_witness, *inherited, *own),
+                start_new_session=True,
+            )
+            undone.callback(end_process, process)
+        finally:
+            streams.close_theirs()
+            for descriptor in own:
+                os.close(descriptor)
+        leader = ProcessLeader(process, namespace=namespace)
+        undone.pop_all()
+    return leader
 
 
 def end_process(process: subprocess.Popen[bytes]) -> None:
