@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -13,12 +14,12 @@ from ..syntax.imports import modules_imported
 from ..syntax.source import names_unbound, parse
 from .async_plugins import async_plugins
 from .audit import Audit, Trouble, audit
-from .canary import Canaries, plant
+from .canary import plant
 from .hypothesis_tables import hypothesis_tables
 from .inside_bytecode import programs
 from .prepared_suite import TESTS_FILE, TestFile, belonging
 from .sensitivity import Sensitivity, lacks_time
-from .session import Break, Session, SessionTask, Terms, Transcript
+from .session import Break, Session, Terms, Transcript
 
 MOST_OUTPUT = 4000
 _PREFIX = f"{TESTS_FILE}::"
@@ -100,11 +101,11 @@ class FileRun:
         return [name for name in self._ids if belonging(name) in names and name not in self._outcomes]
 
     def _session(self, wanted: Sequence[str], isolated: bool) -> tuple[Transcript, Audit]:
-        canaries = plant()
+        canaries, expected = plant()
         source = self.file.source
-        transcript = Session(self._terms, self._task(canaries, wanted, isolated)).run()
+        transcript = self._opened(canaries, wanted, isolated).run()
         self._gather(transcript)
-        result = audit(transcript, canaries.outcomes, partial(_is_wanted, wanted=wanted), source)
+        result = audit(transcript, expected, partial(_is_wanted, wanted=wanted), source)
         self._believe(transcript, result, isolated)
         if result.never is not None:
             self.never = result.never if self.never is None else self.never & result.never
@@ -116,7 +117,7 @@ class FileRun:
             self.noticed.update(found)
         return transcript, result
 
-    def _task(self, canaries: Canaries, wanted: Sequence[str], isolated: bool) -> SessionTask:
+    def _opened(self, canaries: Mapping[str, bytes], wanted: Sequence[str], isolated: bool) -> Session:
         tests = self.file.source.encode("utf-8", "surrogatepass")
         seconds = self._terms.call_seconds
         if self.stopped is not None:  # the code has hung before: what else hangs is to cost less
@@ -124,16 +125,17 @@ class FileRun:
         interpreter = self._terms.sandbox.interpreter
         code = {"user_code.py": self._code, **self._terms.importable.files}
         tables = hypothesis_tables() if self.file.has_properties else {}
-        files = {**programs("test_process", interpreter), **tables, **canaries.files, TESTS_FILE: tests}
-        code_files = {**programs("code_process", interpreter), **self._terms.importable.rule_file, **code}
-        return SessionTask(
-            nonce=secrets.token_hex(16),
-            source=self.file.source,
-            call_seconds=seconds,
+        files = {**programs("test_process", interpreter), **tables, **canaries, TESTS_FILE: tests}
+        rule = {"inside/importable.json": json.dumps(self._terms.importable.rule).encode()}
+        code_files = {**programs("code_process", interpreter), **rule, **code}
+        before, after = canaries
+        return Session(
+            self._terms,
             task={
+                "nonce": secrets.token_hex(16),
                 "tests_file": TESTS_FILE,
                 "wanted": list(wanted),
-                "files": [canaries.before, TESTS_FILE, canaries.after],
+                "files": [before, TESTS_FILE, after],
                 "names": _names(self.file.source),
                 "isolated": isolated,
                 "expected": [name for name in _ENDS_OF_LOOPS if name in self.file.source],
@@ -145,6 +147,8 @@ class FileRun:
                 "common": self.file.has_common_answers,
                 "wall_seconds": self._terms.limits.wall_seconds,
             },
+            source=self.file.source,
+            call_seconds=seconds,
             test_files=files if isolated else {**files, **code},
             code_files=code_files if isolated else None,
         )

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from ..records import Package, UserModule
-
-RULE_FILE = "inside/importable.json"
-"""The rule for the code process, among its files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +51,6 @@ class Importable:
         allowed = None if self.packages is None else sorted(self.names)
         named = [package.name for package in self.packages or ()] + [module.name for module in self.modules]
         return {"allowed": allowed, "named": named, "modules": list(self.module_names)}
-
-    @property
-    def rule_file(self) -> dict[str, bytes]:
-        """The rule as a file for the code process."""
-        return {RULE_FILE: json.dumps(self.rule).encode()}
 
 
 ANYTHING = Importable()

@@ -57,19 +57,6 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionTask:
-    """`task` goes to the test process over its channel, for the tests `source`; without `code_files` that process
-    runs the code too. A call of the code may take `call_seconds`, a test twice that where the code has its own."""
-
-    nonce: str
-    source: str
-    call_seconds: float
-    task: Mapping[str, Any]
-    test_files: Mapping[str, bytes]
-    code_files: Mapping[str, bytes] | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Break:
     """Why a session did not come to its end, and the test that was running then (None: none had begun).
 
@@ -95,11 +82,26 @@ class Transcript:
 class Session:
     """Runs one task; every deadline is in seconds."""
 
-    def __init__(self, terms: Terms, task: SessionTask) -> None:
+    def __init__(
+        self,
+        terms: Terms,
+        task: Mapping[str, Any],
+        source: str,
+        call_seconds: float,
+        test_files: Mapping[str, bytes],
+        code_files: Mapping[str, bytes] | None,
+    ) -> None:
+        """`task` goes to the test process over its channel, for the tests `source`; without `code_files` that
+        process runs the code too. A call of the code may take `call_seconds`, a test twice that where the code has
+        its own."""
         self._terms = terms
         self._task = task
-        self._call_seconds = task.call_seconds
-        self._test_seconds = task.call_seconds * (1 if task.code_files is None else 2)
+        self._source = source
+        self._files: dict[Side, Mapping[str, bytes]] = {"test_process": test_files}
+        if code_files is not None:
+            self._files = {"code_process": code_files, **self._files}
+        self._call_seconds = call_seconds
+        self._test_seconds = call_seconds * (1 if code_files is None else 2)
         self._wires: dict[Side, Wire] = {}
         self._starting: set[Side] = set()
         self._running: dict[Side, Running] = {}
@@ -114,15 +116,12 @@ class Session:
     def run(self) -> Transcript:
         """Run to the end or to a break; raises SandboxBroken, Cancelled."""
         with ExitStack() as stack:
-            if self._task.code_files is not None:
-                self._launch("code_process", self._task.code_files, stack)
-            self._launch("test_process", self._task.test_files, stack)
+            for side, files in self._files.items():
+                self._launch(side, files, stack)
             selector = stack.enter_context(selectors.DefaultSelector())
             for side, wire in self._wires.items():
                 selector.register(wire.socket, selectors.EVENT_READ, side)
-            self._wires["test_process"].send(
-                HELLO, json.dumps({"nonce": self._task.nonce, **self._task.task}).encode()
-            )
+            self._wires["test_process"].send(HELLO, json.dumps(self._task).encode())
             self._test_began = time.monotonic()
             while self._going:
                 self._step(selector)
@@ -217,7 +216,7 @@ class Session:
             record = json.loads(payload.decode())
         except (ValueError, RecursionError) as error:
             raise Violation("a record is not JSON") from error
-        if not isinstance(record, dict) or record.get("nonce") != self._task.nonce:
+        if not isinstance(record, dict) or record.get("nonce") != self._task["nonce"]:
             raise Violation("a record does not carry this run's nonce")
         if record.get("n") != len(records) + 1 or len(records) >= _MOST_RECORDS:
             raise Violation("a record is out of sequence")
@@ -229,7 +228,7 @@ class Session:
         if record.get("is") == "answers":
             now = time.monotonic()
             self._measure_until = now + _MEASURING_SECONDS + _MEASURING_SHARE * (now - self._tests_began)
-            found = self._terms.sensitivities.of(self._task.source, str(record.get("digest")))
+            found = self._terms.sensitivities.of(self._source, str(record.get("digest")))
             self._wires["test_process"].send(HELLO, b"unknown" if found is None else b"known")
         if record.get("is") == "malformed":
             raise Violation(f"the code's process wrote to the judge: {record.get('text')}")
