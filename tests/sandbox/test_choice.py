@@ -9,9 +9,8 @@ import pytest
 
 from agents.errors import SandboxBroken, SandboxUnavailable
 from agents.sandbox import Job, Running, Sandbox, open_sandbox
-from agents.sandbox.choice import choose, names, probe, probed
+from agents.sandbox.choice import choose, names, probe, probed, remedy
 from agents.sandbox.conformance import Bare
-from agents.sandbox.remedies import remedy
 
 from ..support.sandboxes import ISOLATING, BackendName, open_or_skip
 

@@ -10,7 +10,6 @@ from pathlib import PurePosixPath
 
 from ...errors import SandboxUnavailable
 from ...files import find_program
-from ..host.disk import ScratchMeter
 from ..host.leader import start_process
 from ..host.limits import (
     BOOTSTRAP,
@@ -24,7 +23,7 @@ from ..host.limits import (
 )
 from ..host.streams import readable
 from ..host.supervision import Supervised
-from ..host.watchdog import Watchdog
+from ..host.watchdog import ScratchMeter, Watchdog
 from ..interface import NO_PROGRAMS, Job, Sandbox, SandboxLimits
 from ..interpreter import Interpreter, this_interpreter
 from ..sockets import network_buffers

@@ -12,12 +12,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..host.disk import DirectoryMeter, ScratchMeter
 from ..host.leader import start_process
 from ..host.limits import MARSHAL_VERSION, environment, resource_limits, scratch, worker_argv, worker_files
 from ..host.streams import readable
 from ..host.supervision import Supervised
-from ..host.watchdog import Watchdog
+from ..host.watchdog import DirectoryMeter, ScratchMeter, Watchdog
 from ..inside.layout import remove_tree
 from ..interface import Job, SandboxLimits
 from ..interpreter import Interpreter

@@ -17,12 +17,11 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from ..host.disk import ScratchMeter
 from ..host.leader import Leader, readable_within
 from ..host.limits import MARSHAL_VERSION
 from ..host.streams import Streams, readable
 from ..host.supervision import Supervised
-from ..host.watchdog import Watchdog
+from ..host.watchdog import ScratchMeter, Watchdog
 from ..interface import Job, Sandbox
 from ..interpreter import Interpreter
 from ..sockets import network_buffers
