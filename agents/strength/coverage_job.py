@@ -32,38 +32,31 @@ class Coverage:
     uncovered: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CoverageJob:
-    """A job to be launched, and how its end is read."""
-
-    job: Job
-    mark: str
-
-    def read(self, ended: Ended) -> Coverage | None:
-        """Return the coverage; None where the job was stopped, or its finding makes no sense."""
-        marked = [line for line in ended.stdout.split(b"\n") if line.startswith(self.mark.encode())]
-        if not marked or ended.stopped is not None:
-            return None
-        try:
-            finding = json.loads(marked[-1].removeprefix(self.mark.encode()))
-        except (ValueError, RecursionError):
-            return None
-        return _coverage(finding) if isinstance(finding, dict) else None
-
-
 def coverage_job(
     code: str, tests: Sequence[Test], seconds: float = MOST_SECONDS, beside: Mapping[str, bytes] = NO_FILES
-) -> CoverageJob:
+) -> Job:
     """Return the job that measures `code` under `tests`, ended after `seconds`; `beside` are files to import."""
     limits = SandboxLimits(wall_seconds=seconds, cpu_seconds=math.ceil(seconds))
-    mark = secrets.token_hex(8)
     files = {
         **beside,
         "under_coverage.py": _PROGRAM.read_bytes(),
         "user_code.py": code.encode("utf-8", "surrogatepass"),
         "test_user_code.py": render(tests).encode("utf-8", "surrogatepass"),
     }
-    return CoverageJob(Job(["-I", "-B", "/src/under_coverage.py", mark], files, limits), mark)
+    return Job(["-I", "-B", "/src/under_coverage.py", secrets.token_hex(8)], files, limits)
+
+
+def read_coverage(job: Job, ended: Ended) -> Coverage | None:
+    """Return what `job` found; None where it was stopped, or its finding makes no sense."""
+    mark = job.argv[-1].encode()
+    marked = [line for line in ended.stdout.split(b"\n") if line.startswith(mark)]
+    if not marked or ended.stopped is not None:
+        return None
+    try:
+        finding = json.loads(marked[-1].removeprefix(mark))
+    except (ValueError, RecursionError):
+        return None
+    return _coverage(finding) if isinstance(finding, dict) else None
 
 
 def without_coverage(interpreter: Interpreter) -> str:

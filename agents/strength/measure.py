@@ -9,7 +9,7 @@ from typing import Protocol
 from ..records import Board, Candidate, Strength, Test, Verdict, fingerprint
 from ..sandbox import Sandbox
 from .coverage_job import MOST_SECONDS as LONGEST_COVERAGE
-from .coverage_job import coverage_job
+from .coverage_job import coverage_job, read_coverage
 from .mutants import MOST, Mutant, mutants, plain_layout
 
 MOST_SECONDS = 3.0
@@ -56,7 +56,7 @@ def measure(
     begun = clock()
     planned = mutants(code, most)
     covering = coverage_job(code, tests, max(seconds, LONGEST_COVERAGE), runner.files_beside)
-    with runner.sandbox.launch(covering.job) as running:
+    with runner.sandbox.launch(covering) as running:
         verdict = passing(code, tests, runner)
         tried = 0
         survivors: list[Mutant] = []
@@ -65,7 +65,7 @@ def measure(
             board = runner.hasty_board([as_candidate(each.code) for each in batch], tests, patience(verdict))
             survivors += [each for each, seen in zip(batch, board.verdicts, strict=True) if seen.kind == "passed"]
             tried += len(batch)
-        covered = covering.read(running.wait())
+        covered = read_coverage(covering, running.wait())
     return Strength(
         killed=tried - len(survivors),
         mutants=tried,

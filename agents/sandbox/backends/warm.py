@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import marshal
 import os
-import signal
 import socket
-import sys
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from ..host.leader import Leader, readable_within
+from ..host.leader import ForkLeader
 from ..host.limits import MARSHAL_VERSION
 from ..host.streams import Streams, readable
 from ..host.supervision import Supervised
@@ -28,9 +25,6 @@ from ..sockets import network_buffers
 from . import seccomp
 from .native_launch import job_order
 from .spare_uid import spare_uid
-
-_MESSAGE = 4096
-_PID_BYTES = 4  # of struct ucred: pid, uid, gid
 
 
 class WarmSandbox(Sandbox):
@@ -67,7 +61,7 @@ class WarmSandbox(Sandbox):
         watchdog = Watchdog(job.limits, ScratchMeter(dict(order["writable"])), network_buffers)
         return Supervised(partial(self._start, order), job.limits, job.stdin, watchdog)
 
-    def _start(self, order: dict[str, Any], streams: Streams) -> _ForkLeader:
+    def _start(self, order: dict[str, Any], streams: Streams) -> ForkLeader:
         """Hand the order, the streams and the channels to the worker. Raises OSError when it is gone."""
         # The kernel then says who sent each message: that is how the job's first process is known here.
         streams.witness.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
@@ -79,51 +73,9 @@ class WarmSandbox(Sandbox):
         finally:
             os.close(content)
             streams.close_theirs()
-        return _ForkLeader(streams.witness)
+        return ForkLeader(streams.witness)
 
     def close(self) -> None:
         """End the worker and every job under way."""
         self._control.close()
         self._worker.kill()
-
-
-class _ForkLeader(Leader):
-    """Leads a job that the worker forked: its first process is the init of a PID namespace."""
-
-    job_pid = -1
-
-    def __init__(self, witness: socket.socket) -> None:
-        self._witness = witness
-        self._code: int | None = None
-        self._silent = False
-
-    @property
-    def exited(self) -> bool:
-        """Return True if the init has told the exit code, or is gone."""
-        return self._silent or self._code is not None
-
-    def listen(self, witness: socket.socket) -> bytes | None:
-        """Take in what the init says of itself; pass on the rest. None at the end."""
-        try:
-            message, ancillary, _, _ = witness.recvmsg(_MESSAGE, socket.CMSG_SPACE(12))
-        except ConnectionResetError:  # killed before it read what the host told it
-            message, ancillary = b"", []
-        if message == b"i":
-            sender = next(data for level, kind, data in ancillary if kind == socket.SCM_CREDENTIALS)
-            self.job_pid = int.from_bytes(sender[:_PID_BYTES], sys.byteorder)
-            with suppress(ProcessLookupError):
-                self._init = os.pidfd_open(self.job_pid)
-            return b""
-        if message.startswith(b"x"):
-            self._code = int(message[1:])
-            return b""
-        self._silent = not message
-        return message or None
-
-    def kill(self) -> None:
-        """Kill the init, and so everything in its namespace; waits until it is gone."""
-        self._kill_init(lambda: readable_within(self._witness.fileno(), 0.1) and self.listen(self._witness))
-
-    def reap(self) -> int:
-        """Return the exit code; SIGKILL's where there is none. The worker reaps."""
-        return -signal.SIGKILL if self._code is None else self._code
