@@ -19,7 +19,7 @@ from .hypothesis_tables import hypothesis_tables
 from .inside_bytecode import programs
 from .prepared_suite import TESTS_FILE, TestFile, belonging
 from .sensitivity import Sensitivity, lacks_time
-from .session import Break, Session, Terms, Transcript
+from .session import Break, Session, Terms
 
 MOST_OUTPUT = 4000
 _PREFIX = f"{TESTS_FILE}::"
@@ -76,13 +76,13 @@ class FileRun:
         may have been the tests before it that used a limit up: then it has another session, as the first."""
         wanted = names
         while wanted:
-            transcript, result = self._session(wanted, isolated)
+            session, result = self._session(wanted, isolated)
             if result.trouble is not None or self.trouble is not None:
                 return
             if result.uncollected:
                 self._fail(wanted, f"the tests could not be imported:\n{_last_lines(result.uncollected)}")
                 return
-            broke = transcript.broke
+            broke = session.broke
             if broke is None:
                 return
             if broke.test_id is not None and broke.test_id.startswith(_PREFIX):
@@ -100,22 +100,23 @@ class FileRun:
         """Ids of the tests `names` that have no outcome yet."""
         return [name for name in self._ids if belonging(name) in names and name not in self._outcomes]
 
-    def _session(self, wanted: Sequence[str], isolated: bool) -> tuple[Transcript, Audit]:
+    def _session(self, wanted: Sequence[str], isolated: bool) -> tuple[Session, Audit]:
         canaries, expected = plant()
         source = self.file.source
-        transcript = self._opened(canaries, wanted, isolated).run()
-        self._gather(transcript)
-        result = audit(transcript, expected, partial(_is_wanted, wanted=wanted), source)
-        self._believe(transcript, result, isolated)
+        session = self._opened(canaries, wanted, isolated)
+        session.run()
+        self._gather(session)
+        result = audit(session, expected, partial(_is_wanted, wanted=wanted), source)
+        self._believe(session, result, isolated)
         if result.never is not None:
             self.never = result.never if self.never is None else self.never & result.never
             found = self._terms.sensitivities.of(source, result.digest)
             if found is None:
                 found = {key.removeprefix(_PREFIX): noticed for key, noticed in result.noticed.items()}
-                if transcript.records[-1]["is"] == "end" and not lacks_time(found):
+                if session.records[-1]["is"] == "end" and not lacks_time(found):
                     self._terms.sensitivities.keep(source, result.digest, found)
             self.noticed.update(found)
-        return transcript, result
+        return session, result
 
     def _opened(self, canaries: Mapping[str, bytes], wanted: Sequence[str], isolated: bool) -> Session:
         tests = self.file.source.encode("utf-8", "surrogatepass")
@@ -153,10 +154,10 @@ class FileRun:
             code_files=code_files if isolated else None,
         )
 
-    def _gather(self, transcript: Transcript) -> None:
+    def _gather(self, session: Session) -> None:
         """Collect output and notes, and the tests that turned out to need one process."""
         current = ""
-        for record in transcript.records:
+        for record in session.records:
             kind = record.get("is")
             if kind == "start":
                 current = str(record.get("id"))
@@ -170,9 +171,9 @@ class FileRun:
             elif kind == "unshareable" and current.startswith(_PREFIX):
                 self._moved.append(belonging(current.removeprefix(_PREFIX)))
 
-    def _believe(self, transcript: Transcript, result: Audit, isolated: bool) -> None:
+    def _believe(self, session: Session, result: Audit, isolated: bool) -> None:
         self.trouble = self.trouble or result.trouble
-        broke = transcript.broke
+        broke = session.broke
         if self.trouble is None and broke is not None and broke.kind == "violation":
             self.trouble = ("forged", clean(broke.text))
         if self.trouble is None and broke is not None and broke.kind == "test_process":

@@ -70,7 +70,7 @@ class Bubblewrap(Sandbox):
 
         start = partial(start_process, argv, inherited=job.channels, own=(filter_input, *contents.values()))
         watchdog = Watchdog(job.limits, ScratchMeter(dict(scratch(job.limits, job.place))), network_buffers)
-        return Supervised(start, job.limits, job.stdin, watchdog)
+        return Supervised(start, job, watchdog)
 
     def warm(self, modules: Sequence[str], programs: Mapping[str, bytes] = NO_PROGRAMS) -> WarmSandbox:
         """Start a warm worker in a sandbox of its own."""
@@ -86,7 +86,7 @@ class Bubblewrap(Sandbox):
             return [self._program, *options, "--", *worker]
 
         start = partial(start_process, argv, inherited=(control,), own=tuple(contents.values()))
-        return Supervised(start, SandboxLimits(), b"", None)
+        return Supervised(start, Job([]), None)
 
     def _options(
         self, limits: SandboxLimits, contents: dict[str, int], *, worker: bool = False, place: str | None = None

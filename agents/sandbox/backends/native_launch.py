@@ -104,6 +104,4 @@ def _supervised(
         return [*start, str(order_input), str(report), *worker(report)]
 
     start = partial(start_process, argv, inherited=job.channels, own=(order_input,), namespace=directory is None)
-    return Supervised(
-        start, job.limits, job.stdin, watchdog, lambda: remove_tree(str(directory)) if directory else None
-    )
+    return Supervised(start, job, watchdog, lambda: remove_tree(str(directory)) if directory else None)

@@ -15,14 +15,10 @@ def spare_uid(uid_map: Path = Path("/proc/self/uid_map")) -> int:
 
     A new one for each job: the kernel counts processes by user, and two jobs have nothing to do with each other.
     """
-    mapped = [range(start, start + count) for start, _, count in _entries(uid_map)]
+    entries = (map(int, line.split()) for line in uid_map.read_text().splitlines())
+    mapped = [range(start, start + count) for start, _, count in entries]
     if any(_UNUSED.start in ids and _UNUSED[-1] in ids for ids in mapped):
         return _RANDOM.choice(_UNUSED)
     largest = max(mapped, key=len)
     top = min(largest.stop, 65534)  # 65534 is nobody, which other services use
     return _RANDOM.randrange(max(largest.start, top - 4000, 1), max(top, 2))
-
-
-def _entries(uid_map: Path) -> list[tuple[int, int, int]]:
-    lines = uid_map.read_text().splitlines()
-    return [(int(a), int(b), int(c)) for a, b, c in (line.split() for line in lines)]

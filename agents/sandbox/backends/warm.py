@@ -59,7 +59,7 @@ class WarmSandbox(Sandbox):
         order = job_order(self.interpreter, job, job.limits, uid=uid, landlock=self._landlock, program=program)
         order |= {"argv": list(job.argv), "channels": list(job.channels)}
         watchdog = Watchdog(job.limits, ScratchMeter(dict(order["writable"])), network_buffers)
-        return Supervised(partial(self._start, order), job.limits, job.stdin, watchdog)
+        return Supervised(partial(self._start, order), job, watchdog)
 
     def _start(self, order: dict[str, Any], streams: Streams) -> ForkLeader:
         """Hand the order, the streams and the channels to the worker. Raises OSError when it is gone."""

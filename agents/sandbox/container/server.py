@@ -87,7 +87,6 @@ class _Server:
         return {**facts(), "shared": self._shared, "modules": sorted(_modules()), "distributions": found}
 
     def take(self, kind: bytes, number: int, payload: bytes) -> None:
-        """Do what the host asks for."""
         if kind in (DATA, TAKEN, END):
             if channel := self._channels.get(number):
                 channel.take(kind, payload)

@@ -23,17 +23,14 @@ class _Interpreter(Interpreter):
     metadata: tuple[tuple[str, str], ...] = ()
 
     def distributions(self, name: str) -> Iterator[Distribution]:
-        """Yield what is installed in it under the name `name`."""
         found = (_Told(head, modules) for head, modules in self.metadata)
         yield from (each for each in found if canonicalize_name(each.metadata["Name"]) == canonicalize_name(name))
 
     def finds(self, module: str) -> bool:
-        """Return True if `module` is installed in it, or built in."""
         return module in self.modules
 
     @property
     def importable(self) -> frozenset[str]:
-        """Names that can be imported from its folders."""
         return frozenset(name for name in self.modules if "." not in name)
 
 

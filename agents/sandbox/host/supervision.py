@@ -18,7 +18,7 @@ from contextlib import ExitStack, suppress
 from ...errors import SandboxBroken
 from ...records import Stopped
 from ...syntax.clean_text import clean
-from ..interface import Ended, Running, SandboxLimits
+from ..interface import Ended, Job, Running
 from .leader import Leader
 from .streams import Streams
 from .watchdog import Watchdog
@@ -36,8 +36,7 @@ class Supervised(Running):
     def __init__(
         self,
         start: Callable[[Streams], Leader],
-        limits: SandboxLimits,
-        stdin: bytes,
+        job: Job,
         watchdog: Watchdog | None,
         cleanup: Callable[[], object] = lambda: None,
     ) -> None:
@@ -47,8 +46,8 @@ class Supervised(Running):
         is gone, also by its namespaces."""
         self._start = start
         self._cleanup = cleanup
-        self._limits = limits
-        self._stdin = memoryview(stdin)
+        self._limits = job.limits
+        self._stdin = memoryview(job.stdin)
         self._watchdog = watchdog
         self._kept = {1: bytearray(), 2: bytearray()}
         """Of standard output and error."""

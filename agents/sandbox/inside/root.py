@@ -135,7 +135,6 @@ def _write(path: str, text: str) -> None:
 
 
 def _bind(old: str, new: str) -> None:
-    """Show `old` at `new` too."""
     if os.path.isdir(old):
         os.makedirs(new, 0o755, exist_ok=True)
     else:

@@ -106,7 +106,6 @@ def _is_of_code(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
 
 
 def _named(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the names of literals."""
     for node in nodes:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             yield node.targets[0].id, node.value

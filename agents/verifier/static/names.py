@@ -183,7 +183,6 @@ class Names:
         return values if values and not self._escapes(node.id) else [None]
 
     def _values(self, place: ast.AST, loops: bool) -> list[ast.expr | None]:
-        """Return what is bound at `place`."""
         if isinstance(place, ast.arg):
             return self._cases(place) if loops else [None]
         holder = self.parent(place)

@@ -107,7 +107,7 @@ class Reporter:
             self._taken_over = {node_id: test for node_id, test in found.items() if test is not None}
         self.after_collection()
         if self.measuring is not None:
-            self.measuring.after_collection()
+            self.measuring.answers.begin(None)  # questions between collection and tests belong to no test
         if self._wanted is not None:
             prefix = self._tests_file + "::"
             names = [item.nodeid.removeprefix(prefix) for item in items]
@@ -238,7 +238,6 @@ def _shown(value: object) -> str:
 
 
 def _comparison(operator: str, left: object, right: object) -> Comparison:
-    """Both sides of a failed comparison, as text."""
     return {"op": operator, "left": _shown(left), "right": _shown(right)}
 
 
