@@ -7,7 +7,7 @@ import pytest
 from agents.errors import SandboxUnavailable
 from agents.records import Test
 from agents.sandbox import Ended, Sandbox, SandboxName, open_sandbox
-from agents.strength.coverage_job import Coverage, coverage_job, read_coverage
+from agents.strength.measure import Coverage, coverage_job, read_coverage
 from agents.verifier.cached_verifier import CachedVerifier
 
 from .modules import ABOVE, BELOW, CLAMP, INSIDE, suite

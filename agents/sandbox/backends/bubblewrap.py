@@ -28,7 +28,7 @@ from ..interface import NO_PROGRAMS, Job, Sandbox, SandboxLimits
 from ..interpreter import Interpreter, this_interpreter
 from ..sockets import network_buffers
 from . import seccomp
-from .spare_uid import spare_uid
+from .native_launch import spare_uid
 from .warm import WarmSandbox
 
 _JOB_CAPABILITIES = ("CAP_SETUID", "CAP_SETGID")  # to drop to another user

@@ -20,8 +20,7 @@ from ..inside import landlock
 from ..interface import NO_PROGRAMS, Job, Sandbox, SandboxLimits
 from ..interpreter import Interpreter, this_interpreter
 from . import seccomp
-from .native_launch import OWN_PID, job_order, launch_in_namespaces, launch_swept, launch_worker
-from .spare_uid import spare_uid
+from .native_launch import OWN_PID, job_order, launch_in_namespaces, launch_swept, launch_worker, spare_uid
 from .warm import WarmSandbox
 
 

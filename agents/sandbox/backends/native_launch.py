@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import marshal
 import os
+import random
 import secrets
 import sys
 import tempfile
@@ -26,6 +27,24 @@ _START = "import sys; sys.path.append(sys.argv.pop(1)); from inside.native impor
 _PACKAGE = str(Path(__file__).parent.parent)
 OWN_PID = 0x7FEEDFAC
 """Stands for the job's process id in a filter, which is built before the id is known."""
+
+# systemd's list of user id ranges calls this one unused: https://systemd.io/UIDS-GIDS/
+_UNUSED = range(0x70000000, 0x7FFFFFFF)
+_RANDOM = random.SystemRandom()
+
+
+def spare_uid(uid_map: Path = Path("/proc/self/uid_map")) -> int:
+    """Return a random id from a range in use by nobody; in a user namespace that maps fewer, one near its top.
+
+    A new one for each job: the kernel counts processes by user, and two jobs have nothing to do with each other.
+    """
+    entries = (map(int, line.split()) for line in uid_map.read_text().splitlines())
+    mapped = [range(start, start + count) for start, _, count in entries]
+    if any(_UNUSED.start in ids and _UNUSED[-1] in ids for ids in mapped):
+        return _RANDOM.choice(_UNUSED)
+    largest = max(mapped, key=len)
+    top = min(largest.stop, 65534)  # 65534 is nobody, which other services use
+    return _RANDOM.randrange(max(largest.start, top - 4000, 1), max(top, 2))
 
 
 def job_order(

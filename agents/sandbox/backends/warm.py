@@ -23,8 +23,7 @@ from ..interface import Job, Sandbox
 from ..interpreter import Interpreter
 from ..sockets import network_buffers
 from . import seccomp
-from .native_launch import job_order
-from .spare_uid import spare_uid
+from .native_launch import job_order, spare_uid
 
 
 class WarmSandbox(Sandbox):

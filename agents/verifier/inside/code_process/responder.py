@@ -12,6 +12,7 @@ import json
 import linecache
 import operator
 import os
+import socket
 import sys
 import threading
 import traceback
@@ -27,7 +28,6 @@ from ..proxy.peer import MODULE_NUMBER, OPERATIONS, USER_MODULE, Peer
 from ..proxy.plain import Malformed, Tree
 from ..proxy.program import run_program
 from ..proxy.shared import CONTAINERS
-from .spare import Spare
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {**OPERATIONS, "isinstance": isinstance}
 _MOST_PRINTED = 1 << 20
@@ -84,6 +84,36 @@ class Code:
         taken = data[: self._left]
         self._left -= len(taken)
         self._pieces.append((stream, taken))
+
+
+class Spare:
+    """Forks; in the process that is spare it returns when that has `taken_over` the channel. It is no child of the
+    other, which may wait for its own."""
+
+    def __init__(self, channel: FrameSocket) -> None:
+        self.taken_over: FrameSocket | None = None
+        self._link, theirs = socket.socketpair()
+        child = os.fork()
+        if child:
+            os.waitpid(child, 0)
+            theirs.close()
+            return
+        if os.fork():
+            os._exit(0)
+        self._link.close()
+        channel.close()
+        _, descriptors, _, _ = socket.recv_fds(theirs, 1, 1)
+        if not descriptors:  # the other has ended
+            os._exit(0)
+        self._link = theirs
+        self.taken_over = FrameSocket(descriptors[0])
+        self.taken_over.send(ANSWER, b'["return", [null, [], []], []]')
+
+    def take_over(self, channel: FrameSocket) -> None:
+        """Have the spare process answer from now on; return when that has ended. Raises OSError."""
+        socket.send_fds(self._link, [b"x"], [channel.fileno()])
+        channel.close()
+        self._link.recv(1)
 
 
 class _Module:

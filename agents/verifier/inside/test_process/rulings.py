@@ -10,26 +10,17 @@ from typing import Any
 
 from ..proxy import packages
 from ..proxy.crossing import Crossing
-from ..proxy.describe import words
+from ..proxy.describe import specials, words
 from ..proxy.mirror import BoundMethod
 from ..proxy.peer import Peer
 
-_COMPARISONS = frozenset(["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"])
-_ARITHMETIC = frozenset(
-    f"__{prefix}{name}__"
-    for name in words("add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor")
-    for prefix in ("", "r", "i")
-)
-_COMPARING = frozenset(
-    f"__{prefix}{name}__" for name in words("sub truediv floordiv mod divmod xor") for prefix in ("", "r")
-)
+_COMPARISONS = specials("eq ne lt le gt ge")
+_BINARY = words("add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor")
+_ARITHMETIC = frozenset(f"__{prefix}{name}__" for name in _BINARY for prefix in ("", "r", "i"))
+_COMPARING = specials("sub rsub truediv rtruediv floordiv rfloordiv mod rmod divmod rdivmod xor rxor")
 """Arithmetic that a test compares by: a difference near 0, a quotient near 1."""
-_UNARY = frozenset(
-    f"__{name}__" for name in words("neg pos abs invert int float complex index round trunc floor ceil")
-)
-_READING = frozenset(
-    f"__{name}__" for name in words("len iter reversed getitem contains bool add mul rmul or and sub")
-)
+_UNARY = specials("neg pos abs invert int float complex index round trunc floor ceil")
+_READING = specials("len iter reversed getitem contains bool add mul rmul or and sub")
 _READING_METHODS = words(
     """count copy difference elements find get index intersection isdisjoint issubset issuperset items keys
     most_common symmetric_difference total union values"""
@@ -41,7 +32,7 @@ _COMPARING_METHODS = words(
 """By these an object could say that it is an array or a frame that a test expects."""
 _PACKAGES = words("numpy pandas")
 _NUMBERS = (int, float, complex)
-_TEXTS = frozenset(["__repr__", "__str__", "__format__"])
+_TEXTS = specials("repr str format")
 _PLAIN_MODULES = words("builtins collections decimal fractions datetime")
 _MOST_ITEMS = 1000
 """Items of an object that are looked through for a member before its class is asked: it may have no end."""
