@@ -113,8 +113,7 @@ class Bubblewrap(Sandbox):
 
 
 def _mounts(interpreter: Interpreter, writable: Sequence[tuple[str, int]]) -> list[str]:
-    """Options for the writable file systems and the read-only trees; a missing parent would become 0700, so each
-    is made before."""
+    """Options for all mounts; a missing parent would become 0700, so each is made before."""
     options: list[str] = []
     made: set[str] = set()
     mounts = [(path, ["--perms", "1777", "--size", str(size), "--tmpfs", path]) for path, size in writable]

@@ -17,8 +17,7 @@ class Container(Sandbox):
     name = "container"
 
     def __init__(self, *, namespaces: bool | None = None) -> None:
-        """`namespaces`: keep jobs in one container apart by them or not; None tries. Raises SandboxUnavailable and
-        SandboxBroken."""
+        """`namespaces`: whether they keep jobs apart; None tries. Raises SandboxUnavailable and SandboxBroken."""
         self._image = image_name()
         self._engine = find_engine(image=self._image)
         self._namespaces = namespaces

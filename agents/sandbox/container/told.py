@@ -48,8 +48,7 @@ class _Told(Distribution):
 
 
 def read_description(told: Mapping[str, Any]) -> tuple[Interpreter, bool]:
-    """The interpreter that a container tells of, and whether jobs may share it. Raises LookupError, TypeError and
-    ValueError."""
+    """The container's Python, and whether jobs may share it. Raises LookupError, TypeError and ValueError."""
     metadata = tuple((str(head), str(modules)) for head, modules in told["distributions"])
     interpreter = _Interpreter(
         str(told["executable"]),

@@ -7,10 +7,11 @@ import ast
 import re
 from collections.abc import Callable
 
+from ...syntax.definitions import Function
 from ...syntax.imports import USER_MODULE
 from ...syntax.source import text_of
 from ..inside.proxy.describe import words
-from .names import Function, Names, decorators, last
+from .names import Names, decorators, last
 from .needs_one_process import shared_by
 
 _OF_A_PROGRAM = words("input capture_output text universal_newlines encoding stdout stderr check timeout")

@@ -31,8 +31,7 @@ Other = tuple[str, Callable[[], Any]]
 
 
 class Held:
-    """Stands for a part of a recorded answer that is no plain data: `tree` tells it, `others` what could be in its
-    place."""
+    """A part of a recorded answer that is no plain data: `tree` tells it, `others` what could be in its place."""
 
     def __init__(self, tree: Any, others: Callable[[], Iterator[tuple[str, Held]]]) -> None:
         self.tree = tree
