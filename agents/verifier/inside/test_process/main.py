@@ -22,11 +22,11 @@ from _pytest.fixtures import FixtureManager
 
 from ..proxy.frames import HELLO, RECORD, STORAGE, FrameSocket
 from ..proxy.import_rule import ImportRule
+from ..proxy.program import divert, run_program
 from .asked_again import PlainCalls
 from .asserts import Asserts
 from .caller import Caller
 from .measuring import CrossingAnswers, Measuring
-from .programs import divert
 from .remote_module import remote_modules
 from .reporter import Reporter
 
@@ -163,7 +163,6 @@ def _choose_modules(
             Caller(channel, frozenset(), malformed, lambda *_: None), channel, seconds, note
         )
     else:
-        from ..proxy.program import run_program
         from .wrapping import CallAnswers, load  # what only tests in one process need
 
         if task["importable"]["allowed"] is not None:
