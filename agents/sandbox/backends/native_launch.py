@@ -115,7 +115,7 @@ def _supervised(
     directory: Path | None = None,
 ) -> Supervised:
     """Start the supervisor. `worker` makes the command line of a worker, which runs in place of a job."""
-    order |= {"environment": environment(temporary="/box" if directory else "/tmp")}
+    order |= {"environment": environment("/box" if directory else "/tmp")}
     order_input = readable(marshal.dumps(order, MARSHAL_VERSION))
 
     def argv(report: int) -> list[str]:

@@ -49,9 +49,9 @@ class Trial:
         with self.sandbox.launch(Job(argv, files, self.limits)) as running:
             return running.wait()
 
-    def output(self, *arguments: object, beside: dict[str, bytes] | None = None) -> str:
+    def output(self, *arguments: object) -> str:
         """Run the program; everything that it printed."""
-        ended = self.run(*arguments, beside=beside)
+        ended = self.run(*arguments)
         return (ended.stdout + ended.stderr).decode("utf-8", "backslashreplace")
 
 

@@ -33,8 +33,8 @@ def _text(data: bytes) -> str:
 
 
 def divert(run: Callable[[tuple[str, ...], Any, float | None], Any]) -> None:
-    """Have `subprocess.run` and `check_output` call `run`, as `run_program` is called, for the code under test, and
-    refuse anything else."""
+    """Have `subprocess.run` and `check_output` call `run` (as `run_program`) for the code under test, and refuse
+    anything else."""
 
     def diverted(command: Any, **options: Any) -> Any:
         words = command if isinstance(command, list) else []
