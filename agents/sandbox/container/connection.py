@@ -57,10 +57,6 @@ sys.dont_write_bytecode = True
 from greenloop.sandbox.container.server import main
 main()
 """
-_APART: dict[str, Any] = {"start_new_session": True}
-if sys.platform == "win32":
-    _APART = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-"""Options that keep a Ctrl-C, which is for this process, from the engine's."""
 
 
 class RemoteJob(Running):
@@ -112,7 +108,7 @@ class Connection:
         self._ended = threading.Event()
         command = engine.command(self._name, image, ["-c", _START, json.dumps(namespaces)])
         try:
-            self._process = subprocess.Popen(command, bufsize=0, stdin=PIPE, stdout=PIPE, stderr=PIPE, **_APART)
+            self._process = subprocess.Popen(command, bufsize=0, stdin=PIPE, stdout=PIPE, stderr=PIPE, **_apart())
         except OSError as error:
             raise SandboxBroken(f"{engine.name} can't be started ({error.strerror}).") from error
         assert self._process.stdin is not None
@@ -281,6 +277,15 @@ class Connection:
 
     def _gone(self) -> str:
         return f"The container is gone ({clean(self._said).strip()[-500:] or 'it said nothing'})."
+
+
+def _apart() -> dict[str, Any]:
+    """Options that keep a Ctrl-C, which is for this process, from the engine's."""
+    if sys.platform == "win32":
+        options: dict[str, Any] = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    else:
+        options = {"start_new_session": True}
+    return options
 
 
 @cache
