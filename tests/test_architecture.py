@@ -181,7 +181,6 @@ def test_only_the_sandbox_starts_processes_but_for_pip_and_git() -> None:
     in_a_sandbox_already = {
         "healing/inside/script_process.py",
         "verifier/inside/proxy/program.py",
-        "verifier/inside/test_process/programs.py",
     }
     users = {
         str(file.relative_to(PACKAGE))
@@ -213,7 +212,7 @@ READERS = {
     "llm_backends/weights.py": "the user's cache of weights",
     "repository/suite.py": "greenloop's own files",
     "roles/prompt.py": "greenloop's own files",
-    "strength/coverage_job.py": "greenloop's own files",
+    "strength/measure.py": "greenloop's own files",
     "ui/server.py": "greenloop's own files",
     "storage/atomic.py": "new files and folders that are written",
     "verifier/inside_bytecode.py": "greenloop's own files",

@@ -9,8 +9,7 @@ from typing import Literal
 
 from ..errors import SandboxBroken, UsageError
 from .conformance import ATTACKS, Attack, Bare, Trial
-from .conformance.attack import CHECK_LIMITS
-from .conformance.ground import Ground
+from .conformance.attack import CHECK_LIMITS, Ground
 from .interface import Sandbox
 
 CheckStatus = Literal["stopped", "got through", "known residual", "unprovable", "broken"]

@@ -5,14 +5,13 @@ from __future__ import annotations
 import socket
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import cache, partial
 from pathlib import Path
 
 from ..errors import SandboxBroken, SandboxUnavailable
 from .interface import Job, Sandbox, SandboxLimits, SandboxName
 from .interpreter import Interpreter, this_interpreter
-from .remedies import remedy
 
 _PREFERRED = ("bubblewrap", "native", "container")
 _OUTSIDE = "/etc/passwd"  # everybody may read it, and no job needs it; a file made for this could be left behind
@@ -25,6 +24,33 @@ for attempt in (lambda: open(sys.argv[1]).read(), lambda: socket.create_connecti
     except OSError:
         print("refused")
 """
+
+_SETTINGS = (
+    (
+        "sys/kernel/apparmor_restrict_unprivileged_userns",
+        "1",
+        "AppArmor keeps users from making namespaces (Ubuntu 23.10 and newer): run "
+        "`sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`, or give bwrap an AppArmor profile.",
+    ),
+    (
+        "sys/kernel/unprivileged_userns_clone",
+        "0",
+        "The kernel keeps users from making namespaces: run `sudo sysctl kernel.unprivileged_userns_clone=1`.",
+    ),
+    (
+        "sys/user/max_user_namespaces",
+        "0",
+        "The kernel allows no user namespaces: run `sudo sysctl user.max_user_namespaces=10000`.",
+    ),
+)
+_IN_CONTAINER = (
+    "In a container, start it with `--security-opt seccomp=unconfined --security-opt systempaths=unconfined` "
+    "and install bubblewrap in it."
+)
+_ANYWHERE = (
+    "Install bubblewrap (Debian, Ubuntu: `apt install bubblewrap`; Fedora: `dnf install bubblewrap`), "
+    "or use Linux 5.13 or newer with Landlock enabled."
+)
 
 
 def open_sandbox(name: SandboxName = "auto", interpreter: Interpreter | None = None) -> Sandbox:
@@ -69,7 +95,7 @@ def _tried(interpreter: Interpreter | None, name: str) -> Sandbox | str:
             return _container(interpreter)
         interpreter = interpreter or this_interpreter()
         if name == "none":
-            from .backends.none import NoSandbox
+            from .backends.native import NoSandbox
 
             return NoSandbox(interpreter)
         return _on_linux(interpreter, name)
@@ -81,7 +107,7 @@ def _container(interpreter: Interpreter | None) -> Sandbox | str:
     """Return a new container, its owner's to close, or what the probe found against it."""
     from .container.sandbox import Container
 
-    if interpreter is not None and not interpreter.is_this:
+    if interpreter is not None and interpreter.executable != sys.executable:
         return f"it runs the Python of its image, not {interpreter.executable}; go without --python"
     return probed(Container(), outside=__file__)
 
@@ -124,3 +150,14 @@ def probe(sandbox: Sandbox, outside: str = _OUTSIDE) -> str | None:
     if b"reached" in ended.stdout:
         return "it let a probe reach a file or a socket outside"
     return f"a probe did not run in it (exit code {ended.exit_code}, {ended.stopped})"
+
+
+def remedy(root: Path = Path("/")) -> str:
+    """One sentence or two that fit this machine, whose /proc is below `root`."""
+    for name, value, advice in _SETTINGS:
+        with suppress(OSError):
+            if (root / "proc" / name).read_text().strip() == value:
+                return advice
+    if (root / ".dockerenv").exists() or (root / "run/.containerenv").exists():
+        return _IN_CONTAINER
+    return _ANYWHERE

@@ -10,9 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, Self
 
+from ..errors import SandboxUnavailable
 from ..records import Stopped
 from .interpreter import Interpreter
 
+NO_PROGRAMS: Mapping[str, bytes] = {}
 SandboxName = Literal["auto", "bubblewrap", "native", "container", "none"]
 
 
@@ -99,6 +101,14 @@ class Sandbox(Protocol):
 
     def launch(self, job: Job) -> Running:
         """Start `job`; raises SandboxBroken."""
+
+    def warm(self, modules: Sequence[str], programs: Mapping[str, bytes] = NO_PROGRAMS) -> Sandbox:
+        """Start a warm worker here, which imports `modules`, and `programs`: modules as files by path; each job of
+        the result runs in a fork of it.
+
+        Raises SandboxUnavailable where there can be none, and SandboxBroken when it does not start.
+        """
+        raise SandboxUnavailable(f"The sandbox `{self.name}` holds no warm worker: go without.")
 
     def close(self) -> None:
         """Release what the sandbox holds, if anything, between jobs; running jobs are killed."""

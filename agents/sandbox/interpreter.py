@@ -46,11 +46,6 @@ class Interpreter:
     lent: tuple[str, ...] = ()
 
     @property
-    def is_this(self) -> bool:
-        """Return True if it is the Python that greenloop runs under."""
-        return self.executable == sys.executable
-
-    @property
     def importable(self) -> frozenset[str]:
         """Names that can be imported from its folders."""
         folders = filter(Path.is_dir, map(Path, self.path))

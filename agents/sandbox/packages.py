@@ -102,8 +102,7 @@ def _distribution(name: str, interpreter: Interpreter) -> Distribution | None:
 def _needed(
     wanted: Requirement, interpreter: Interpreter, version: tuple[int, ...] | None = None
 ) -> Iterator[Distribution | None]:
-    """Yield what `wanted` requires, directly or not, by the interpreter's version (or another): None for what it
-    lacks."""
+    """Yield what `wanted` requires, directly or not, by `version` (None: its own); None for what it lacks."""
     from packaging.utils import canonicalize_name
 
     full = version or interpreter.version

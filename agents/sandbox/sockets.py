@@ -32,8 +32,7 @@ def _tcp_bytes() -> int:
 
 
 def network_buffers(pids: Sequence[int]) -> int:
-    """Bytes that the sockets of the network namespace of the first of `pids` can hold, also those that no process
-    holds any more."""
+    """Bytes that sockets of the network namespace of `pids[0]` can hold, those that no process holds included."""
     network = Path(f"/proc/{pids[0]}/net")
     sockets = _count(network / "sockstat", "sockets: used ")
     of_tcp = _count(network / "sockstat", "TCP: inuse ") + _count(network / "sockstat6", "TCP6: inuse ")

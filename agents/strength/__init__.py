@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from .coverage_job import without_coverage
 from .killing_calls import KillingCall, killing_calls
-from .measure import MutantRunner, measure
+from .measure import MutantRunner, measure, without_coverage
 from .mutants import Mutant, mutants
 
 __all__ = ["KillingCall", "Mutant", "MutantRunner", "killing_calls", "measure", "mutants", "without_coverage"]

@@ -130,8 +130,7 @@ def _with_constants(constants: Sequence[object], tests: Sequence[Test]) -> dict[
 
 
 def _constants(code: str, lines: Container[int]) -> tuple[list[object], list[object]]:
-    """Numbers and texts in the code, and the numbers beside them, as boundaries are there: those on `lines`, and
-    the others."""
+    """Numbers and texts in the code, and numbers beside them (boundaries): those on `lines`, and the others."""
     found: dict[tuple[type, object], bool] = {}
     for node in ast.walk(parse(code)):
         if isinstance(node, ast.Constant) and isinstance(node.value, int | float | str):

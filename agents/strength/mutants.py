@@ -15,7 +15,7 @@ from ..records import Survivor
 from ..syntax.definitions import Function, first_line
 from ..syntax.source import compiled, parse, unparse
 from .operators import replacements
-from .sites import Site, sites
+from .sites import Site, Unit, sites
 
 MOST = 30
 LONGEST_SHOWN = 110
@@ -86,13 +86,13 @@ def mutants_in(code: str) -> Iterator[Mutant]:
     A change is written and compiled with the function or statement that it is in: all else stays as it is.
     """
     tree = parse(code)
-    units = _units(tree)
     known: set[tuple[int, object]] = set()
     for site, node in _changes(tree):
-        unit = units[id(site.scope.function or site.statement)]
+        unit = site.scope.unit
+        assert unit is not None
         number = id(unit.node)
         if (number, None) not in known:
-            known |= {(number, None), (number, _substance(compiled(unit.text())))}
+            known |= {(number, None), (number, _substance(compiled(_text(unit))))}
         mutant = _mutant(tree, unit, site, node)
         try:
             substance = (number, _substance(compiled(mutant.function)))
@@ -103,40 +103,15 @@ def mutants_in(code: str) -> Iterator[Mutant]:
             yield mutant
 
 
-@dataclass(frozen=True, slots=True)
-class _Unit:
-    """A function within no other, in the classes called `names`; or an outermost statement."""
-
-    node: ast.stmt
-    names: tuple[str, ...] = ()
-
-    def text(self) -> str:
-        """Write it out, a function within its classes and without decorators."""
-        if not isinstance(self.node, Function):
-            return _written(self.node)
-        node: ast.stmt = copy.copy(self.node)
-        node.decorator_list = []  # type: ignore[attr-defined]
-        for name in reversed(self.names):
-            node = ast.ClassDef(name, [], [], [node], [])
-        return _written(node)
-
-
-def _units(tree: ast.Module) -> dict[int, _Unit]:
-    """Return the unit of each outermost function, and of each statement outside of them, by its `id`."""
-    found: dict[int, _Unit] = {}
-
-    def collect(node: ast.AST, top: ast.stmt, names: tuple[str, ...]) -> None:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.stmt):
-                found[id(child)] = _Unit(top)
-            if isinstance(child, Function):
-                found[id(child)] = _Unit(child, names)
-            else:
-                collect(child, top, (*names, child.name) if isinstance(child, ast.ClassDef) else names)
-
-    for statement in tree.body:
-        collect(ast.Module([statement], []), statement, ())
-    return found
+def _text(unit: Unit) -> str:
+    """Write out a unit, a function within its classes and without decorators."""
+    if not isinstance(unit.node, Function):
+        return _written(unit.node)
+    node: ast.stmt = copy.copy(unit.node)
+    node.decorator_list = []  # type: ignore[attr-defined]
+    for name in reversed(unit.names):
+        node = ast.ClassDef(name, [], [], [node], [])
+    return _written(node)
 
 
 def _changes(tree: ast.Module) -> Iterator[tuple[Site, ast.AST]]:
@@ -155,7 +130,7 @@ def _spread(count: int) -> list[int]:
     return sorted(range(count), key=lambda index: int(f"{index:0{width}b}"[::-1], 2))
 
 
-def _mutant(tree: ast.Module, unit: _Unit, site: Site, node: ast.AST) -> Mutant:
+def _mutant(tree: ast.Module, unit: Unit, site: Site, node: ast.AST) -> Mutant:
     own = site.node
     before = _shown(site.statement)
     removed = isinstance(node, ast.Pass)
@@ -168,7 +143,7 @@ def _mutant(tree: ast.Module, unit: _Unit, site: Site, node: ast.AST) -> Mutant:
             finally:
                 site.put(own)
 
-    text = changed(unit.text)
+    text = changed(lambda: _text(unit))
     after = "" if removed else changed(lambda: _shown(node if own is site.statement else site.statement))
     if before == after:  # a line further down
         before, after = _shown(own), _shown(node)

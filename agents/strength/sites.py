@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ..syntax.collection import is_main_guard, last_name
 from ..syntax.definitions import Function
@@ -32,6 +33,13 @@ _OF_PLACE = frozenset({"sys.version_info", "sys.platform", "os.name", "typing.TY
 _LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 
 
+class Unit(NamedTuple):
+    """A function within no other, in the classes called `names`; or an outermost statement."""
+
+    node: ast.stmt
+    names: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """A function, a class body or the module. `first_bound` has the line that first binds each local name (0 for
@@ -42,8 +50,10 @@ class Scope:
     integers: frozenset[str]
     messages: frozenset[str]
     """Names that only exceptions and logs use."""
+    unit: Unit | None
+    """What it is within, or is; None for the module."""
     function: Function | None = None
-    """The outermost function that it is within, or is."""
+    """The outermost function whose code it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +85,10 @@ def sites(tree: ast.Module) -> Iterator[Site]:
     """Every site of a module, in source order; none in docstrings, annotations, code for type checkers, asserts,
     questions for Python's version or the system, texts that only people read (help, messages of exceptions and
     logs), `__main__` blocks, and what can't be reached."""
-    yield from _block(tree, "body", _scope("", tree, None))
+    yield from _block(tree, "body", _scope("", tree, None, None))
 
 
-def _scope(name: str, node: ast.AST, function: Function | None) -> Scope:
+def _scope(name: str, node: ast.AST, unit: Unit | None, function: Function | None) -> Scope:
     first_bound: dict[str, int] = {}
     integers: set[str] = set()
     for inner in ast.walk(node):
@@ -87,7 +97,7 @@ def _scope(name: str, node: ast.AST, function: Function | None) -> Scope:
         elif isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
             first_bound[inner.id] = min(inner.lineno, first_bound.get(inner.id, inner.lineno))
         integers.update(_counted(inner))
-    return Scope(name, first_bound, frozenset(integers), _messages(node), function)
+    return Scope(name, first_bound, frozenset(integers), _messages(node), unit, function)
 
 
 def _messages(node: ast.AST) -> frozenset[str]:
@@ -146,6 +156,8 @@ def _is_integer(value: ast.expr) -> bool:
 
 def _block(parent: ast.AST, field: str, scope: Scope) -> Iterator[Site]:
     for index, statement in enumerate(getattr(parent, field)):
+        if isinstance(parent, ast.Module):
+            scope = replace(scope, unit=Unit(statement))
         if not _passed_over(statement, scope):
             yield Site(parent, field, index, statement, scope)
             yield from _below(statement, statement, scope)
@@ -176,8 +188,10 @@ def _passed_over(statement: ast.stmt, scope: Scope) -> bool:
 def _below(node: ast.AST, statement: ast.stmt, scope: Scope) -> Iterator[Site]:
     body = scope
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        function = scope.function or (None if isinstance(node, ast.ClassDef) else node)
-        body = _scope(f"{scope.name}.{node.name}".lstrip("."), node, function)
+        unit, function = scope.unit, scope.function
+        if function is None and not isinstance(node, ast.ClassDef):
+            unit, function = Unit(node, tuple(filter(None, scope.name.split(".")))), node
+        body = _scope(f"{scope.name}.{node.name}".lstrip("."), node, unit, function)
         scope = replace(body, function=scope.function)  # defaults are no part of the function's code
     if isinstance(node, ast.keyword) and node.arg in _FOR_PEOPLE:
         return

@@ -9,8 +9,7 @@ _PLUGINS = {"mark.anyio": "anyio.pytest_plugin", "mark.asyncio": "pytest_asyncio
 
 
 def async_plugins(tests: str, interpreter: Interpreter | None = None) -> list[str]:
-    """Modules of the plugins that the text of tests asks for and that `interpreter` has (None: the one that runs
-    this)."""
+    """Modules of the plugins that `tests` ask for and `interpreter` has (None: the one that runs this)."""
     interpreter = interpreter or this_interpreter()
     return [
         module for mark, module in _PLUGINS.items() if mark in tests and interpreter.finds(module.split(".")[0])

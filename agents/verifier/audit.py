@@ -11,7 +11,7 @@ from ..records import Outcome
 from ..syntax.clean_text import clean
 from .failure_text import outcome_of
 from .sensitivity import Sensitivity, read_sensitivity
-from .session import Record, Transcript
+from .session import Record, Session
 
 TroubleKind = Literal["void", "forged", "incomplete"]
 Trouble = tuple[TroubleKind, str]
@@ -46,10 +46,8 @@ class _Disagreement(Exception):
         self.trouble: Trouble = (kind, clean(reason)[:500])
 
 
-def audit(
-    transcript: Transcript, expected: Mapping[str, str], wanted: Callable[[str], bool], source: str
-) -> Audit:
-    """Check a transcript. `expected` are the canaries' outcomes, `wanted` says which other tests had to run of
+def audit(session: Session, expected: Mapping[str, str], wanted: Callable[[str], bool], source: str) -> Audit:
+    """Check a session. `expected` are the canaries' outcomes, `wanted` says which other tests had to run of
     those collected, `source` is the text of the tests. An unfinished session is checked as far as it went."""
     ids: tuple[str, ...] = ()
     outcomes: dict[str, Outcome] = {}
@@ -57,8 +55,8 @@ def audit(
     noticed: dict[str, Sensitivity] = {}
     never: frozenset[int] | None = None
     try:
-        ids, uncollected = _collected(transcript.records)
-        by_test = _by_test(transcript.records)
+        ids, uncollected = _collected(session.records)
+        by_test = _by_test(session.records)
         for node_id, steps in by_test.items():
             if (outcome := _outcome(node_id, steps, source)) is not None:
                 outcomes[node_id] = outcome
@@ -69,9 +67,9 @@ def audit(
         for node_id in by_test:
             if node_id not in asked:
                 raise _Disagreement("void", f"a test ran that was not asked for: {node_id}")
-        if transcript.finished:
-            _whole(transcript.records, outcomes, ids, asked | set(expected))
-            noticed, digest, never = _noticed(transcript.records, asked - set(expected))
+        if session.finished:
+            _whole(session.records, outcomes, ids, asked | set(expected))
+            noticed, digest, never = _noticed(session.records, asked - set(expected))
     except _Disagreement as disagreement:
         return Audit(ids, outcomes, uncollected, disagreement.trouble)
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class Canaries:
-    """`files` (name -> source), one to run before and one after the tests; `outcomes` by node id."""
-
-    before: str
-    after: str
-    files: dict[str, bytes]
-    outcomes: dict[str, str]
-
-
-def plant() -> Canaries:
-    """Fresh canaries under names that nobody can know: in each file one passes and two fail."""
+def plant() -> tuple[dict[str, bytes], dict[str, str]]:
+    """Return fresh canaries under names that nobody can know: two files (name -> source), to run before and after
+    the tests, in each of which one passes and two fail, and the outcomes by node id."""
     files: dict[str, bytes] = {}
     outcomes: dict[str, str] = {}
-    names = [f"test_{secrets.token_hex(6)}.py" for _ in range(2)]
-    for name in names:
+    for _ in range(2):
+        name = f"test_{secrets.token_hex(6)}.py"
         left, right, third = (f"test_{secrets.token_hex(6)}" for _ in range(3))
         number = secrets.randbelow(1000)
         files[name] = (
@@ -29,5 +19,5 @@ def plant() -> Canaries:
             f"def {right}():\n    assert {number} + 1 == {number}\n"
             f"def {third}():\n    raise LookupError\n"
         ).encode()
-        outcomes.update({f"{name}::{left}": "passed", f"{name}::{right}": "failed", f"{name}::{third}": "failed"})
-    return Canaries(names[0], names[1], files, outcomes)
+        outcomes |= {f"{name}::{left}": "passed", f"{name}::{right}": "failed", f"{name}::{third}": "failed"}
+    return files, outcomes

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -13,12 +14,12 @@ from ..syntax.imports import modules_imported
 from ..syntax.source import names_unbound, parse
 from .async_plugins import async_plugins
 from .audit import Audit, Trouble, audit
-from .canary import Canaries, plant
+from .canary import plant
 from .hypothesis_tables import hypothesis_tables
 from .inside_bytecode import programs
 from .prepared_suite import TESTS_FILE, TestFile, belonging
 from .sensitivity import Sensitivity, lacks_time
-from .session import Break, Session, SessionTask, Terms, Transcript
+from .session import Break, Session, Terms
 
 MOST_OUTPUT = 4000
 _PREFIX = f"{TESTS_FILE}::"
@@ -75,13 +76,13 @@ class FileRun:
         may have been the tests before it that used a limit up: then it has another session, as the first."""
         wanted = names
         while wanted:
-            transcript, result = self._session(wanted, isolated)
+            session, result = self._session(wanted, isolated)
             if result.trouble is not None or self.trouble is not None:
                 return
             if result.uncollected:
                 self._fail(wanted, f"the tests could not be imported:\n{_last_lines(result.uncollected)}")
                 return
-            broke = transcript.broke
+            broke = session.broke
             if broke is None:
                 return
             if broke.test_id is not None and broke.test_id.startswith(_PREFIX):
@@ -99,24 +100,25 @@ class FileRun:
         """Ids of the tests `names` that have no outcome yet."""
         return [name for name in self._ids if belonging(name) in names and name not in self._outcomes]
 
-    def _session(self, wanted: Sequence[str], isolated: bool) -> tuple[Transcript, Audit]:
-        canaries = plant()
+    def _session(self, wanted: Sequence[str], isolated: bool) -> tuple[Session, Audit]:
+        canaries, expected = plant()
         source = self.file.source
-        transcript = Session(self._terms, self._task(canaries, wanted, isolated)).run()
-        self._gather(transcript)
-        result = audit(transcript, canaries.outcomes, partial(_is_wanted, wanted=wanted), source)
-        self._believe(transcript, result, isolated)
+        session = self._opened(canaries, wanted, isolated)
+        session.run()
+        self._gather(session)
+        result = audit(session, expected, partial(_is_wanted, wanted=wanted), source)
+        self._believe(session, result, isolated)
         if result.never is not None:
             self.never = result.never if self.never is None else self.never & result.never
             found = self._terms.sensitivities.of(source, result.digest)
             if found is None:
                 found = {key.removeprefix(_PREFIX): noticed for key, noticed in result.noticed.items()}
-                if transcript.records[-1]["is"] == "end" and not lacks_time(found):
+                if session.records[-1]["is"] == "end" and not lacks_time(found):
                     self._terms.sensitivities.keep(source, result.digest, found)
             self.noticed.update(found)
-        return transcript, result
+        return session, result
 
-    def _task(self, canaries: Canaries, wanted: Sequence[str], isolated: bool) -> SessionTask:
+    def _opened(self, canaries: Mapping[str, bytes], wanted: Sequence[str], isolated: bool) -> Session:
         tests = self.file.source.encode("utf-8", "surrogatepass")
         seconds = self._terms.call_seconds
         if self.stopped is not None:  # the code has hung before: what else hangs is to cost less
@@ -124,16 +126,17 @@ class FileRun:
         interpreter = self._terms.sandbox.interpreter
         code = {"user_code.py": self._code, **self._terms.importable.files}
         tables = hypothesis_tables() if self.file.has_properties else {}
-        files = {**programs("test_process", interpreter), **tables, **canaries.files, TESTS_FILE: tests}
-        code_files = {**programs("code_process", interpreter), **self._terms.importable.rule_file, **code}
-        return SessionTask(
-            nonce=secrets.token_hex(16),
-            source=self.file.source,
-            call_seconds=seconds,
+        files = {**programs("test_process", interpreter), **tables, **canaries, TESTS_FILE: tests}
+        rule = {"inside/importable.json": json.dumps(self._terms.importable.rule).encode()}
+        code_files = {**programs("code_process", interpreter), **rule, **code}
+        before, after = canaries
+        return Session(
+            self._terms,
             task={
+                "nonce": secrets.token_hex(16),
                 "tests_file": TESTS_FILE,
                 "wanted": list(wanted),
-                "files": [canaries.before, TESTS_FILE, canaries.after],
+                "files": [before, TESTS_FILE, after],
                 "names": _names(self.file.source),
                 "isolated": isolated,
                 "expected": [name for name in _ENDS_OF_LOOPS if name in self.file.source],
@@ -145,14 +148,16 @@ class FileRun:
                 "common": self.file.has_common_answers,
                 "wall_seconds": self._terms.limits.wall_seconds,
             },
+            source=self.file.source,
+            call_seconds=seconds,
             test_files=files if isolated else {**files, **code},
             code_files=code_files if isolated else None,
         )
 
-    def _gather(self, transcript: Transcript) -> None:
+    def _gather(self, session: Session) -> None:
         """Collect output and notes, and the tests that turned out to need one process."""
         current = ""
-        for record in transcript.records:
+        for record in session.records:
             kind = record.get("is")
             if kind == "start":
                 current = str(record.get("id"))
@@ -166,9 +171,9 @@ class FileRun:
             elif kind == "unshareable" and current.startswith(_PREFIX):
                 self._moved.append(belonging(current.removeprefix(_PREFIX)))
 
-    def _believe(self, transcript: Transcript, result: Audit, isolated: bool) -> None:
+    def _believe(self, session: Session, result: Audit, isolated: bool) -> None:
         self.trouble = self.trouble or result.trouble
-        broke = transcript.broke
+        broke = session.broke
         if self.trouble is None and broke is not None and broke.kind == "violation":
             self.trouble = ("forged", clean(broke.text))
         if self.trouble is None and broke is not None and broke.kind == "test_process":

@@ -8,6 +8,7 @@ import sys
 import unicodedata
 from collections.abc import Mapping
 from functools import cache
+from itertools import groupby
 
 from .inside.proxy.frames import STORAGE
 
@@ -33,12 +34,8 @@ def hypothesis_tables() -> Mapping[str, bytes]:
 
 
 def _categories() -> dict[str, _Ranges]:
-    category = unicodedata.category
     ranges: dict[str, _Ranges] = {}
-    start, current = 0, category(chr(0))
-    for point in range(1, sys.maxunicode + 1):
-        if (found := category(chr(point))) != current:
-            ranges.setdefault(current, []).append((start, point - 1))
-            start, current = point, found
-    ranges.setdefault(current, []).append((start, sys.maxunicode))
+    for category, points in groupby(range(sys.maxunicode + 1), lambda point: unicodedata.category(chr(point))):
+        found = list(points)
+        ranges.setdefault(category, []).append((found[0], found[-1]))
     return ranges

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from ..records import Package, UserModule
-
-RULE_FILE = "inside/importable.json"
-"""The rule for the code process, among its files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +30,6 @@ class Importable:
         return tuple(sorted(name for name in names if not name.startswith("_")))
 
     @property
-    def module_names(self) -> tuple[str, ...]:
-        """Dotted names of the user's modules and of their parts."""
-        paths = [path for module in self.modules for path in module.files]
-        names = [path.removesuffix(".py").replace("/", ".").removesuffix(".__init__") for path in paths]
-        return tuple(sorted(name for name in names if not name.endswith("__main__")))
-
-    @property
     def files(self) -> dict[str, bytes]:
         """The user's modules under a job's paths."""
         return {
@@ -51,15 +40,14 @@ class Importable:
 
     @property
     def rule(self) -> dict[str, object]:
-        """Return the names that may be imported, as JSON values for the programs that run inside."""
+        """Return the names that may be imported, as JSON values for the programs inside; `modules` are the
+        dotted names of the user's modules and of their parts."""
+        paths = [path for module in self.modules for path in module.files]
+        names = [path.removesuffix(".py").replace("/", ".").removesuffix(".__init__") for path in paths]
+        modules = sorted(name for name in names if not name.endswith("__main__"))
         allowed = None if self.packages is None else sorted(self.names)
         named = [package.name for package in self.packages or ()] + [module.name for module in self.modules]
-        return {"allowed": allowed, "named": named, "modules": list(self.module_names)}
-
-    @property
-    def rule_file(self) -> dict[str, bytes]:
-        """The rule as a file for the code process."""
-        return {RULE_FILE: json.dumps(self.rule).encode()}
+        return {"allowed": allowed, "named": named, "modules": modules}
 
 
 ANYTHING = Importable()

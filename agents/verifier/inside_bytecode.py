@@ -38,8 +38,7 @@ def preloaded_programs(interpreter: Interpreter) -> dict[str, bytes]:
 
 @cache
 def _modules(pattern: str, as_bytecode: bool) -> dict[str, bytes]:
-    """Modules as source, or as sourceless .pyc files: magic number, no flags, no time and size, code. Raises
-    ImportError."""
+    """Modules as source, or as .pyc files with neither flags, time, size nor source. Raises ImportError."""
     names = [path.relative_to(_FOLDER).with_suffix("").as_posix() for path in sorted(_FOLDER.glob(pattern))]
     if not names:
         raise ImportError(f"greenloop is installed without {pattern} of {_FOLDER}; install it again.")

@@ -44,8 +44,7 @@ class TestFile:
 
     @property
     def has_common_answers(self) -> bool:
-        """Return True if tests may build on answers from before they began: from their import, or from a fixture
-        of several tests."""
+        """Return True if tests may build on answers to their import, or to a fixture of several tests."""
         return "scope" in self.source or _asks_at_import(self.source)
 
     @property

@@ -57,19 +57,6 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionTask:
-    """`task` goes to the test process over its channel, for the tests `source`; without `code_files` that process
-    runs the code too. A call of the code may take `call_seconds`, a test twice that where the code has its own."""
-
-    nonce: str
-    source: str
-    call_seconds: float
-    task: Mapping[str, Any]
-    test_files: Mapping[str, bytes]
-    code_files: Mapping[str, bytes] | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Break:
     """Why a session did not come to its end, and the test that was running then (None: none had begun).
 
@@ -83,23 +70,30 @@ class Break:
     stopped: Stopped | None = None
 
 
-@dataclass(slots=True)
-class Transcript:
-    """Records of the test process in order, and how the session ended: it finished or it broke."""
-
-    records: list[Record] = field(default_factory=list)
-    broke: Break | None = None
-    finished: bool = False
-
-
 class Session:
-    """Runs one task; every deadline is in seconds."""
+    """Runs one task; every deadline is in seconds. `records` are those of the test process in order; it finished,
+    or it broke."""
 
-    def __init__(self, terms: Terms, task: SessionTask) -> None:
+    def __init__(
+        self,
+        terms: Terms,
+        task: Mapping[str, Any],
+        source: str,
+        call_seconds: float,
+        test_files: Mapping[str, bytes],
+        code_files: Mapping[str, bytes] | None,
+    ) -> None:
+        """`task` goes to the test process over its channel, for the tests `source`; without `code_files` that
+        process runs the code too. A call of the code may take `call_seconds`, a test twice that where the code has
+        its own."""
         self._terms = terms
         self._task = task
-        self._call_seconds = task.call_seconds
-        self._test_seconds = task.call_seconds * (1 if task.code_files is None else 2)
+        self._source = source
+        self._files: dict[Side, Mapping[str, bytes]] = {"test_process": test_files}
+        if code_files is not None:
+            self._files = {"code_process": code_files, **self._files}
+        self._call_seconds = call_seconds
+        self._test_seconds = call_seconds * (1 if code_files is None else 2)
         self._wires: dict[Side, Wire] = {}
         self._starting: set[Side] = set()
         self._running: dict[Side, Running] = {}
@@ -109,24 +103,22 @@ class Session:
         self._test_began = 0.0
         self._current: str | None = None
         self._tests_began = self._measure_until = 0.0
-        self._transcript = Transcript()
+        self.records: list[Record] = []
+        self.broke: Break | None = None
+        self.finished = False
 
-    def run(self) -> Transcript:
+    def run(self) -> None:
         """Run to the end or to a break; raises SandboxBroken, Cancelled."""
         with ExitStack() as stack:
-            if self._task.code_files is not None:
-                self._launch("code_process", self._task.code_files, stack)
-            self._launch("test_process", self._task.test_files, stack)
+            for side, files in self._files.items():
+                self._launch(side, files, stack)
             selector = stack.enter_context(selectors.DefaultSelector())
             for side, wire in self._wires.items():
                 selector.register(wire.socket, selectors.EVENT_READ, side)
-            self._wires["test_process"].send(
-                HELLO, json.dumps({"nonce": self._task.nonce, **self._task.task}).encode()
-            )
+            self._wires["test_process"].send(HELLO, json.dumps(self._task).encode())
             self._test_began = time.monotonic()
             while self._going:
                 self._step(selector)
-        return self._transcript
 
     def _launch(self, side: Side, files: Mapping[str, bytes], stack: ExitStack) -> None:
         wire = self._wires[side] = Wire()
@@ -139,7 +131,7 @@ class Session:
 
     @property
     def _going(self) -> bool:
-        return self._transcript.broke is None and not self._transcript.finished
+        return self.broke is None and not self.finished
 
     def _step(self, selector: selectors.BaseSelector) -> None:
         if self._terms.cancelled():
@@ -152,10 +144,10 @@ class Session:
             if events & selectors.EVENT_WRITE:
                 self._wires[key.data].flush()
                 selector.modify(key.fileobj, selectors.EVENT_READ, key.data)
-            if events & selectors.EVENT_READ and self._transcript.broke is None:
+            if events & selectors.EVENT_READ and self.broke is None:
                 self._read(key.data, selector)
         for side in self._starting:
-            if self._transcript.broke is None and self._ended(side, 0.0) is not None:
+            if self.broke is None and self._ended(side, 0.0) is not None:
                 self._gone(side)
         if self._going and time.monotonic() >= self._deadline():
             self._overrun()
@@ -165,7 +157,7 @@ class Session:
         try:
             for kind, payload in wire.receive():
                 self._take(side, kind, payload)
-                if self._transcript.broke or self._transcript.finished:
+                if self.broke or self.finished:
                     return
         except Violation as violation:
             self._break("violation", f"{_SHOWN[side]}: {violation}")
@@ -208,7 +200,6 @@ class Session:
         return "code_process" if self._asked and self._asked[-1] == "test_process" else "test_process"
 
     def _note(self, payload: bytes) -> None:
-        records = self._transcript.records
         self._nested += payload.count(b"[") + payload.count(b"{")
         self._size += len(payload)
         if self._nested > _MOST_NESTED or self._size > _MOST_SIZE:  # a list that is read takes 56 bytes and more
@@ -217,11 +208,11 @@ class Session:
             record = json.loads(payload.decode())
         except (ValueError, RecursionError) as error:
             raise Violation("a record is not JSON") from error
-        if not isinstance(record, dict) or record.get("nonce") != self._task.nonce:
+        if not isinstance(record, dict) or record.get("nonce") != self._task["nonce"]:
             raise Violation("a record does not carry this run's nonce")
-        if record.get("n") != len(records) + 1 or len(records) >= _MOST_RECORDS:
+        if record.get("n") != len(self.records) + 1 or len(self.records) >= _MOST_RECORDS:
             raise Violation("a record is out of sequence")
-        records.append(record)
+        self.records.append(record)
         if record.get("is") == "start":
             self._current = str(record.get("id"))
             self._test_began = time.monotonic()
@@ -229,11 +220,11 @@ class Session:
         if record.get("is") == "answers":
             now = time.monotonic()
             self._measure_until = now + _MEASURING_SECONDS + _MEASURING_SHARE * (now - self._tests_began)
-            found = self._terms.sensitivities.of(self._task.source, str(record.get("digest")))
+            found = self._terms.sensitivities.of(self._source, str(record.get("digest")))
             self._wires["test_process"].send(HELLO, b"unknown" if found is None else b"known")
         if record.get("is") == "malformed":
             raise Violation(f"the code's process wrote to the judge: {record.get('text')}")
-        self._transcript.finished = record.get("is") == "end"
+        self.finished = record.get("is") == "end"
 
     def _limit(self) -> tuple[float, float, str, float]:
         """Return the limit that is reached first: when that is, when it began, what it bounds, and its seconds."""
@@ -249,7 +240,7 @@ class Session:
 
     def _overrun(self) -> None:
         if self._measure_until:  # the tests have run: what is left is how much they notice
-            self._transcript.finished = True
+            self.finished = True
             return
         _, began, what, allowed = self._limit()
         stopped = Stopped("wall", time.monotonic() - began, allowed)
@@ -257,7 +248,7 @@ class Session:
 
     def _gone(self, side: Side) -> None:
         if self._measure_until:  # of the code's process nothing more is needed
-            self._transcript.finished = side == "test_process"
+            self.finished = side == "test_process"
             return
         ended = self._ended(side)
         if ended is not None and ended.stopped is not None:
@@ -277,4 +268,4 @@ class Session:
             return None
 
     def _break(self, kind: BreakKind, text: str, stopped: Stopped | None = None) -> None:
-        self._transcript.broke = Break(kind, self._current, text, stopped)
+        self.broke = Break(kind, self._current, text, stopped)

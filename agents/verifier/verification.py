@@ -2,46 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from ..records import Verdict
+from ..records import Outcome, Refusal, TestStrength, Verdict, VerdictKind
 from ..syntax.clean_text import clean
-from .decision import Findings, decide
 from .file_run import MOST_OUTPUT, FileRun
-from .prepared_suite import PreparedSuite
+from .prepared_suite import PreparedSuite, belonging
+from .sensitivity import Sensitivity, strength_of
 from .session import Terms
 from .static.hard_coded_answers import answers_from_a_table
 
 _MOST_NOTES = 20
+_UNTRIED = "hypothesis finds no example to try it on"
 
 
 def verification(terms: Terms, code: str, prepared: PreparedSuite) -> Verdict:
-    """Verify one candidate's `code` on a prepared suite, file by file. Raises SandboxBroken, Cancelled."""
+    """Verify one candidate's `code` on a prepared suite, file by file. Raises SandboxBroken, Cancelled.
+
+    A pass counts only where a wrong answer of the code makes the test fail: another test is refused, or, where it
+    is trusted, it runs and its failure counts, but not its pass."""
+    runs = _run(terms, code, prepared)
+    found = [outcome for run in runs for outcome in run.outcomes]
+    noticed = None if terms.hasty else {key: one for run in runs for key, one in run.noticed.items()}
+    trusted = {test.id for test in prepared.tests if test.trusted}
+    untried = {name for run in runs for name in run.untried} - trusted
+    strengths, reasons = _strengths(prepared, found, noticed, untried)
+    reasons |= dict.fromkeys(untried, _UNTRIED)
+    dropped = reasons.keys() - trusted
+    skipped = [outcome for outcome in found if outcome.status == "missing"]
+    reasons |= {belonging(outcome.test_id): outcome.detail for outcome in skipped}
+    outcomes = tuple(
+        outcome for outcome in found if belonging(outcome.test_id) not in dropped and outcome not in skipped
+    )
+    refused = list(prepared.refused)
+    notes = [clean(note) for note in list(dict.fromkeys(_notes(code, prepared, runs)))[:_MOST_NOTES]]
+    for name, reason in reasons.items():
+        if prepared.given or name in dropped:
+            refused.append(Refusal(name, reason))
+        else:
+            notes.append(f"{name} does not count as passed: {reason}.")
+    kind, reason = _kind(prepared, runs, outcomes, set(reasons), refused)
+    notes += _residue(noticed, strengths) if kind == "passed" else []
+    return Verdict(
+        kind,
+        outcomes=outcomes if prepared.given else tuple(_gathered(prepared, outcomes, dropped)),
+        refused=tuple(refused),
+        reason=reason,
+        isolation="in-process" if any(run.isolation == "in-process" for run in runs) else "isolated",
+        stopped=runs[-1].stopped if runs else None,
+        notes=tuple(notes),
+        output=clean("".join(run.output for run in runs))[:MOST_OUTPUT],
+        strength=strengths,
+    )
+
+
+def _run(terms: Terms, code: str, prepared: PreparedSuite) -> list[FileRun]:
     runs: list[FileRun] = []
     for file in prepared.files:
         stopped = runs[-1].stopped if runs else None
-        measure = not terms.hasty and _all_passed(runs)
-        run = FileRun(terms, code, file, stopped, measure)
+        run = FileRun(terms, code, file, stopped, measure=not terms.hasty and _all_passed(runs))
         run.run()
         runs.append(run)
         if run.trouble is not None or run.given_up:
             break
-    # Each run speaks for its own tests alone, whatever was reported in it.
-    run_or_not = dict.fromkeys(prepared.files) | {run.file: run for run in runs}
-    in_one_process = any(run.isolation == "in-process" for run in runs)
-    notes = list(dict.fromkeys(_notes(code, prepared, runs)))[:_MOST_NOTES]
-    found = Findings(
-        tuple(outcome for run in runs for outcome in run.outcomes),
-        tuple(name for file, run in run_or_not.items() for name in (run.ids if run else file.names)),
-        runs[-1].trouble if runs else None,
-        runs[-1].stopped if runs else None,
-        "in-process" if in_one_process else "isolated",
-        tuple(map(clean, notes)),
-        clean("".join(run.output for run in runs))[:MOST_OUTPUT],
-        None if terms.hasty else {key: found for run in runs for key, found in run.noticed.items()},
-        frozenset(name for run in runs for name in run.untried),
-    )
-    return decide(prepared, found)
+    return runs
 
 
 def _notes(code: str, prepared: PreparedSuite, runs: Sequence[FileRun]) -> Iterator[str]:
@@ -56,3 +80,92 @@ def _notes(code: str, prepared: PreparedSuite, runs: Sequence[FileRun]) -> Itera
 
 def _all_passed(runs: Sequence[FileRun]) -> bool:
     return all(outcome.status == "passed" for run in runs for outcome in run.outcomes)
+
+
+def _residue(noticed: Mapping[str, Sensitivity] | None, strengths: Sequence[TestStrength]) -> list[str]:
+    """Notes on a pass: tests that miss half of the changed answers or more, and code that is asked once."""
+    notes = [
+        f"{strength.test_id} notices {strength.noticed} of {strength.tried} changed answers: "
+        f"{strength.missed} would pass it."
+        for strength in strengths
+        if strength.missed and 0 < 2 * strength.noticed <= strength.tried
+    ]
+    if noticed is not None and sum(item.asked for item in noticed.values()) == 1:
+        notes.append("The tests ask the code once: code that gets just that right would pass them.")
+    return notes
+
+
+def _strengths(
+    prepared: PreparedSuite,
+    found: Sequence[Outcome],
+    noticed: Mapping[str, Sensitivity] | None,
+    untried: set[str],
+) -> tuple[tuple[TestStrength, ...], dict[str, str]]:
+    """The strength of each test, and the reason for those that show nothing; empty unless all tests passed."""
+    reasons: dict[str, str] = {}
+    strengths: list[TestStrength] = []
+    run = [outcome for outcome in found if outcome.status != "missing"]
+    tried = [outcome for outcome in run if belonging(outcome.test_id) not in untried]
+    if noticed is None or not tried or any(outcome.status != "passed" for outcome in tried):
+        return (), reasons
+    for name in prepared.names:
+        if name in untried or not any(belonging(outcome.test_id) == name for outcome in run):
+            continue
+        items = [item for key, item in noticed.items() if belonging(key) == name]
+        strength, reason = strength_of(name, items)
+        if strength is not None:
+            strengths.append(strength)
+        if reason:
+            reasons[name] = reason
+    return tuple(strengths), reasons
+
+
+def _kind(
+    prepared: PreparedSuite,
+    runs: Sequence[FileRun],
+    outcomes: Sequence[Outcome],
+    idle: set[str],
+    refused: Sequence[Refusal],
+) -> tuple[VerdictKind, str]:
+    # Each run speaks for its own tests alone, whatever was reported in it.
+    ids = {name for run in runs for name in run.ids}
+    ids |= {name for file in prepared.files[len(runs) :] for name in file.names}
+    if runs and runs[-1].trouble is not None:
+        return runs[-1].trouble
+    if prepared.given and prepared.refused:
+        return "refused", f"{prepared.refused[0].test_id}: {prepared.refused[0].reason}"
+    if not set(prepared.names) <= {belonging(name) for name in ids}:
+        return "void", "the tests that pytest collected are not those in the file"
+    if len(set(prepared.names)) < len(prepared.names):
+        return "void", "two tests have one name"
+    if runs and runs[-1].stopped is not None:
+        return "stopped", str(runs[-1].stopped)
+    failing = [outcome.test_id for outcome in outcomes if outcome.status != "passed"]
+    if failing:
+        return "failed", f"{len(failing)} of {len(outcomes)} tests fail"
+    if not any(belonging(outcome.test_id) not in idle for outcome in outcomes):
+        if refused:
+            return "refused", f"{refused[0].test_id}: {refused[0].reason}"
+        return "refused", "there is no test to run" if not outcomes else "no test shows anything about the code"
+    if {outcome.test_id for run in runs for outcome in run.outcomes} != {
+        name for name in ids if belonging(name) in prepared.names
+    }:
+        return "incomplete", "some tests have no outcome"
+    return "passed", ""
+
+
+def _gathered(prepared: PreparedSuite, outcomes: Sequence[Outcome], dropped: set[str]) -> Iterator[Outcome]:
+    """Yield one outcome for each test, of which pytest may have made several items."""
+    for name in prepared.names:
+        if name in dropped:
+            continue
+        parts = [outcome for outcome in outcomes if belonging(outcome.test_id) == name]
+        worst = next((part for part in parts if part.status != "passed"), None)
+        if not parts:
+            yield Outcome(name, "missing")
+        elif worst is None:
+            yield Outcome(name, "passed", seconds=sum(part.seconds for part in parts))
+        else:
+            item = worst.test_id.removeprefix(name).lstrip(":")
+            detail = f"{item}: {worst.detail}" if item else worst.detail
+            yield Outcome(name, worst.status, detail, worst.actual, worst.expected, worst.seconds)

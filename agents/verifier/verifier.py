@@ -84,7 +84,6 @@ class Verifier:
                 workers = Workers(sandbox, self._jobs, lasting=own)
                 held.callback(workers.close)
             self._workers = workers
-            self._choice = workers.worker_choice
             self._held = held.pop_all()
 
     def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
@@ -133,8 +132,8 @@ class Verifier:
         try:
             prepared = prepare_file(tests, self._names)
         except ValueError as error:
-            reason = f"the tests cannot be read: {error}{_newer(self._choice.cold.interpreter)}"
-            return Verdict("refused", reason=reason, backend=self._choice.cold.name)
+            reason = f"the tests cannot be read: {error}{_newer(self._workers.cold.interpreter)}"
+            return Verdict("refused", reason=reason, backend=self._workers.cold.name)
         return self._verdict(code, prepared, self._sandbox(1, prepared), stop=stop)
 
     async def averify(self, code: str, tests: str) -> Verdict:
@@ -167,7 +166,7 @@ class Verifier:
     def confirm(self, candidate: Candidate, tests: Sequence[Test]) -> Verdict:
         """Verify once more in a cold sandbox: imports of a warm worker can hide a missing one."""
         prepared = prepare_suite(tests, self._names)
-        return self._run([candidate.code], prepared, self._choice.cold)[candidate.code]
+        return self._run([candidate.code], prepared, self._workers.cold)[candidate.code]
 
     def cancel(self) -> None:
         """Cancel running verifications, which raise Interrupted, and refuse later ones; from any thread."""
@@ -178,7 +177,7 @@ class Verifier:
         self._held.close()
 
     def _sandbox(self, verifications: int, prepared: PreparedSuite) -> Sandbox:
-        return self._choice.sandbox(verifications, prepared.has_properties, self._importable.preloaded)
+        return self._workers.sandbox(verifications, prepared.has_properties, self._importable.preloaded)
 
     def __enter__(self) -> Self:
         return self
@@ -211,10 +210,10 @@ class Verifier:
         except Cancelled as error:
             raise Interrupted("The verification was stopped before there was a verdict.") from error
         except SandboxBroken:
-            if sandbox is self._choice.cold:
+            if sandbox is self._workers.cold:
                 raise
-            self._choice.discard(sandbox)
-            return self._verdict(code, prepared, self._choice.cold, haste, stop)
+            self._workers.discard(sandbox)
+            return self._verdict(code, prepared, self._workers.cold, haste, stop)
         return replace(verdict, backend=sandbox.name, seconds=time.monotonic() - begun)
 
 

@@ -35,15 +35,17 @@ def preloaded(interpreter: Interpreter, properties: bool = False) -> list[str]:
     return [*found, *_OF_PROPERTIES] if properties and interpreter.finds(_OF_PROPERTIES[0]) else found
 
 
-class WorkerChoice:
-    """Chooses `cold` for the first verification and a warm worker from then on, where the sandbox can hold one:
-    one for each set of packages, at most MOST_SETS of them.
+class Workers:
+    """Threads for `jobs` verifications at a time, and the sandbox of each: `cold` for the first one and a warm
+    worker from then on, where that can hold one: one for each set of packages, at most MOST_SETS of them.
 
-    If `lasting`, it expects every kind of suite, and replaces workers that broke (see MOST_WORKERS).
+    `lasting` says that many suites of every kind will come: hypothesis is imported in each worker from the start,
+    and workers that broke are replaced (see MOST_WORKERS).
     """
 
-    def __init__(self, cold: Sandbox, *, lasting: bool = False) -> None:
+    def __init__(self, cold: Sandbox, jobs: int, *, lasting: bool = False) -> None:
         self.cold = cold
+        self.pool = ThreadPoolExecutor(jobs, thread_name_prefix="verifier")
         self._lasting = lasting
         self._left = MOST_WORKERS if lasting else 1
         self._lock = threading.Lock()
@@ -72,7 +74,8 @@ class WorkerChoice:
                     self._left += self._lasting and self._asked - self._asked_before > EARNED_AFTER
 
     def close(self) -> None:
-        """End the workers; the cold sandbox stays its owner's."""
+        """Wait for what is under way and end threads and workers; the cold sandbox stays its owner's."""
+        self.pool.shutdown(wait=True, cancel_futures=True)
         with self._lock:
             for worker in self._warm.values():
                 worker.close()
@@ -81,8 +84,6 @@ class WorkerChoice:
     def _start(self, properties: bool, packages: tuple[str, ...]) -> None:
         """Start a worker for `packages`; one without them where it cannot have them, as when they start threads,
         which no fork takes over."""
-        from ..sandbox.backends.warm import open_warm
-
         interpreter = self.cold.interpreter
         programs = preloaded_programs(interpreter)
         own = preloaded(interpreter, properties)
@@ -90,25 +91,8 @@ class WorkerChoice:
         self._asked_before = self._asked
         for modules in dict.fromkeys([(*own, *packages), tuple(own)]):
             try:
-                self._warm[packages] = open_warm(self.cold, modules, programs)
+                self._warm[packages] = self.cold.warm(modules, programs)
             except (SandboxUnavailable, SandboxBroken):
                 continue
             return
         self._left = 0
-
-
-class Workers:
-    """Runs `jobs` verifications at a time in `sandbox`.
-
-    `lasting` says that many suites will come: hypothesis is imported in the warm worker from the start, and a
-    worker that breaks is replaced a few times.
-    """
-
-    def __init__(self, sandbox: Sandbox, jobs: int, *, lasting: bool = False) -> None:
-        self.worker_choice = WorkerChoice(sandbox, lasting=lasting)
-        self.pool = ThreadPoolExecutor(jobs, thread_name_prefix="verifier")
-
-    def close(self) -> None:
-        """Wait for what is under way and release the threads; the sandbox stays its owner's."""
-        self.pool.shutdown(wait=True, cancel_futures=True)
-        self.worker_choice.close()

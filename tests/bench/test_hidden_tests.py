@@ -92,7 +92,7 @@ needs_evalplus = pytest.mark.skipif(
 )
 
 
-class Counting:
+class Counting(Sandbox):
     """A sandbox that counts its jobs."""
 
     def __init__(self, inner: Sandbox) -> None:

@@ -26,12 +26,11 @@ from agents.errors import SandboxUnavailable
 from agents.sandbox import open_sandbox
 from agents.sandbox.check import checks
 from agents.sandbox.backends.native import Native
-from agents.sandbox.backends.warm import WarmSandbox
 results = {}
 for name in sys.argv[1:]:
     try:
         if name.startswith("warm "):
-            sandbox = WarmSandbox(open_sandbox(name.removeprefix("warm ")), ["unittest"])
+            sandbox = open_sandbox(name.removeprefix("warm ")).warm(["unittest"])
         else:
             sandbox = Native(namespaces=False) if name.endswith("without namespaces") else open_sandbox(name)
     except SandboxUnavailable as error:

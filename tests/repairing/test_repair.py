@@ -25,7 +25,7 @@ from agents import UsageError, repair
 from agents.repairing.options import RepairEvent, RepairOptions
 from agents.repairing.repair import repaired
 from agents.repairing.repairs import SharedSandbox
-from agents.sandbox import open_sandbox
+from agents.sandbox import Job, Running, Sandbox, open_sandbox
 
 from ..support import event_loops
 from ..support.modules_on_disk import imported
@@ -438,17 +438,16 @@ def test_a_file_of_tests_that_fails_is_a_failure_though_the_call_works(tmp_path:
         assert price.last_repair.heal.symptom.items[0].name == "test_price.py::test_dollars"
 
 
-class Opened:
+class Opened(Sandbox):
     """A sandbox that counts how often it was opened and closed."""
 
     def __init__(self) -> None:
         self.opened = self.closed = 0
         self._sandbox = open_sandbox()
-        self.name, self.interpreter, self.launch = (
-            self._sandbox.name,
-            self._sandbox.interpreter,
-            self._sandbox.launch,
-        )
+        self.name, self.interpreter = self._sandbox.name, self._sandbox.interpreter
+
+    def launch(self, job: Job) -> Running:
+        return self._sandbox.launch(job)
 
     def open(self) -> Opened:
         self.opened += 1

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from agents.errors import SandboxBroken, SandboxUnavailable
-from agents.sandbox import Job, Running, open_sandbox
-from agents.sandbox.choice import choose, names, probe, probed
+from agents.sandbox import Job, Running, Sandbox, open_sandbox
+from agents.sandbox.choice import choose, names, probe, probed, remedy
 from agents.sandbox.conformance import Bare
-from agents.sandbox.remedies import remedy
 
 from ..support.sandboxes import ISOLATING, BackendName, open_or_skip
 
@@ -68,7 +67,7 @@ def test_a_backend_that_lets_the_probe_out_is_not_used() -> None:
     assert "reach" in reason
 
 
-class Opened:
+class Opened(Sandbox):
     """A sandbox that counts how often it is closed, and breaks, or lets the probe out."""
 
     name = "none"

@@ -101,12 +101,11 @@ import json, sys
 from agents.errors import SandboxUnavailable
 from agents.sandbox import Job, open_sandbox
 from agents.sandbox.backends.native import Native
-from agents.sandbox.backends.warm import WarmSandbox
 programs, results = json.load(sys.stdin), {}
 for name in sys.argv[1:]:
     try:
         sandbox = Native(namespaces=False) if "without" in name else open_sandbox(name.removeprefix("warm "))
-        sandbox = WarmSandbox(sandbox, ["unittest"]) if name.startswith("warm ") else sandbox
+        sandbox = sandbox.warm(["unittest"]) if name.startswith("warm ") else sandbox
     except SandboxUnavailable:
         continue
     for title, program in programs.items():

@@ -7,16 +7,16 @@ import pytest
 from agents.errors import SandboxUnavailable
 from agents.records import Test
 from agents.sandbox import Ended, Sandbox, SandboxName, open_sandbox
-from agents.strength.coverage_job import Coverage, coverage_job
+from agents.strength.measure import Coverage, coverage_job, read_coverage
 from agents.verifier.cached_verifier import CachedVerifier
 
 from .modules import ABOVE, BELOW, CLAMP, INSIDE, suite
 
 
 def covered(sandbox: Sandbox, code: str, tests: tuple[Test, ...]) -> Coverage | None:
-    measured = coverage_job(code, tests, seconds=60)
-    with sandbox.launch(measured.job) as running:
-        return measured.read(running.wait())
+    job = coverage_job(code, tests, seconds=60)
+    with sandbox.launch(job) as running:
+        return read_coverage(job, running.wait())
 
 
 def ended(finding: object, mark: str) -> Ended:
@@ -72,12 +72,12 @@ def test_what_failing_tests_ran_is_measured_too(verifier: CachedVerifier) -> Non
     ],
 )
 def test_a_finding_that_makes_no_sense_is_none(finding: object) -> None:
-    measured = coverage_job(CLAMP, suite(INSIDE))
-    assert measured.read(ended(finding, measured.mark)) is None
+    job = coverage_job(CLAMP, suite(INSIDE))
+    assert read_coverage(job, ended(finding, job.argv[-1])) is None
 
 
 def test_a_finding_counts_only_with_its_mark() -> None:
-    measured = coverage_job(CLAMP, suite(INSIDE))
+    job = coverage_job(CLAMP, suite(INSIDE))
     finding = {"lines": 4, "missing": [2], "branches": 0, "taken": 0}
-    assert measured.read(ended(finding, measured.mark)) == Coverage(0.75, None, (2,))
-    assert measured.read(ended(finding, "0" * 16)) is None
+    assert read_coverage(job, ended(finding, job.argv[-1])) == Coverage(0.75, None, (2,))
+    assert read_coverage(job, ended(finding, "0" * 16)) is None

@@ -8,9 +8,8 @@ from typing import Literal
 import pytest
 
 from agents.errors import SandboxUnavailable
-from agents.sandbox import Sandbox, open_sandbox
+from agents.sandbox import Job, Running, Sandbox, open_sandbox
 from agents.sandbox.backends.native import Native
-from agents.sandbox.backends.warm import WarmSandbox, open_warm
 from agents.sandbox.container.sandbox import Container
 
 from .container_image import prepare_image
@@ -62,7 +61,7 @@ def open_backend(name: str) -> Sandbox:
     if name in CONTAINERS:
         return _open_container(name)
     sandbox = open_sandbox(name.removeprefix("warm "))  # type: ignore[arg-type]
-    return WarmSandbox(sandbox) if name.startswith("warm ") else sandbox
+    return sandbox.warm(["pytest"]) if name.startswith("warm ") else sandbox
 
 
 def _open_container(name: str) -> Sandbox:
@@ -70,14 +69,19 @@ def _open_container(name: str) -> Sandbox:
     container = Container(namespaces=False if name == "a container a job" else None)
     if name != "warm container":
         return container
-    return _Owning(container, open_warm(container, ["pytest"], {}))
+    return _Owning(container, container.warm(["pytest"]))
 
 
-class _Owning:
+class _Owning(Sandbox):
     """A warm worker that has its container to itself."""
 
     def __init__(self, container: Container, worker: Sandbox) -> None:
         self.name = worker.name
         self.interpreter = worker.interpreter
-        self.launch = worker.launch
-        self.close = container.close
+        self._container, self._worker = container, worker
+
+    def launch(self, job: Job) -> Running:
+        return self._worker.launch(job)
+
+    def close(self) -> None:
+        self._container.close()

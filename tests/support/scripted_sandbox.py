@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Self
 
-from agents.sandbox import Ended, Job, Running
+from agents.sandbox import Ended, Job, Running, Sandbox
 from agents.sandbox.interpreter import this_interpreter
 
 Script = Callable[[str, socket.socket, Job], None]
@@ -53,7 +53,7 @@ class ScriptedRunning:
         self._thread.join(5)
 
 
-class ScriptedSandbox:
+class ScriptedSandbox(Sandbox):
     """Runs `script` for every job."""
 
     name = "none"

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.verifier.inside.proxy.plain import Malformed, Unshareable
-from agents.verifier.inside.test_process import package_changes
+from agents.verifier.inside.test_process.other_answers import of_package
 
 from ..support.pair import Pair
 
@@ -215,7 +215,7 @@ def test_no_parts_end_in_anything_but_a_value_or_a_refusal(
 def test_every_value_has_others_of_its_type() -> None:
     for make in (*ARRAYS.values(), *FRAMES.values()):
         value = make()
-        found = package_changes.others(value)
+        found = of_package(value)
         assert {type(other) for other in found} <= {type(value)}
         assert found or not len(value)
         assert all(repr(other) != repr(value) for other in found), value

@@ -13,7 +13,7 @@ import pytest
 
 from agents.errors import Interrupted, SandboxBroken
 from agents.records import Candidate, Test, TestOrigin
-from agents.sandbox import Job, Running, SandboxLimits, open_sandbox
+from agents.sandbox import Job, Running, Sandbox, SandboxLimits, open_sandbox
 from agents.verifier import Verifier
 from agents.verifier.inside.proxy.frames import HELLO, frame
 
@@ -212,7 +212,7 @@ def test_a_confirmation_is_a_verdict_of_its_own(verifier: Verifier) -> None:
     assert verifier.confirm(candidate(DOUBLE), doubling(1)).kind == "passed"
 
 
-class BreaksOnce:
+class BreaksOnce(Sandbox):
     """A sandbox that fails for the first job."""
 
     name = "none"

@@ -10,67 +10,67 @@ from agents.errors import SandboxUnavailable
 from agents.sandbox import Sandbox, open_sandbox
 from agents.sandbox.backends.warm import WarmSandbox
 from agents.verifier import Verifier
-from agents.verifier.workers import EARNED_AFTER, MOST_WORKERS, WorkerChoice
+from agents.verifier.workers import EARNED_AFTER, MOST_WORKERS, Workers
 
 
 @pytest.fixture
 def sandbox() -> Sandbox:
     try:
         sandbox = open_sandbox()
-        WarmSandbox(sandbox).close()
+        sandbox.warm(["pytest"]).close()
     except SandboxUnavailable as unavailable:
         pytest.skip(f"no warm worker here: {unavailable}")
     return sandbox
 
 
 @pytest.fixture
-def worker_choice(sandbox: Sandbox) -> Iterator[WorkerChoice]:
-    worker_choice = WorkerChoice(sandbox)
-    yield worker_choice
-    worker_choice.close()
+def workers(sandbox: Sandbox) -> Iterator[Workers]:
+    workers = Workers(sandbox, 1)
+    yield workers
+    workers.close()
 
 
-def test_the_first_verification_is_cold_and_the_second_warm(worker_choice: WorkerChoice) -> None:
-    assert worker_choice.sandbox(1) is worker_choice.cold
-    assert isinstance(worker_choice.sandbox(1), WarmSandbox)
+def test_the_first_verification_is_cold_and_the_second_warm(workers: Workers) -> None:
+    assert workers.sandbox(1) is workers.cold
+    assert isinstance(workers.sandbox(1), WarmSandbox)
 
 
-def test_a_board_is_warm_from_the_start(worker_choice: WorkerChoice) -> None:
-    assert isinstance(worker_choice.sandbox(2), WarmSandbox)
+def test_a_board_is_warm_from_the_start(workers: Workers) -> None:
+    assert isinstance(workers.sandbox(2), WarmSandbox)
 
 
-def test_a_broken_worker_is_discarded(worker_choice: WorkerChoice) -> None:
-    worker_choice.discard(worker_choice.sandbox(2))
-    assert worker_choice.sandbox(2) is worker_choice.cold
+def test_a_broken_worker_is_discarded(workers: Workers) -> None:
+    workers.discard(workers.sandbox(2))
+    assert workers.sandbox(2) is workers.cold
 
 
 def test_a_lasting_worker_that_broke_is_replaced_once_for_all_who_say_so(sandbox: Sandbox) -> None:
-    worker_choice = WorkerChoice(sandbox, lasting=True)
-    first = worker_choice.sandbox(2)
-    worker_choice.discard(first)
-    second = worker_choice.sandbox(1)
-    worker_choice.discard(first)
-    assert worker_choice.sandbox(1) is second
+    workers = Workers(sandbox, 1, lasting=True)
+    first = workers.sandbox(2)
+    workers.discard(first)
+    second = workers.sandbox(1)
+    workers.discard(first)
+    assert workers.sandbox(1) is second
     assert isinstance(second, WarmSandbox)
-    worker_choice.close()
+    workers.close()
 
 
 @pytest.mark.thorough
 def test_a_worker_that_served_long_is_replaced_however_often_that_happens(sandbox: Sandbox) -> None:
-    worker_choice = WorkerChoice(sandbox, lasting=True)
+    workers = Workers(sandbox, 1, lasting=True)
     for _ in range(MOST_WORKERS + 1):
-        worker = worker_choice.sandbox(EARNED_AFTER + 1)
+        worker = workers.sandbox(EARNED_AFTER + 1)
         assert isinstance(worker, WarmSandbox)
-        worker_choice.sandbox(EARNED_AFTER + 1)
-        worker_choice.discard(worker)
+        workers.sandbox(EARNED_AFTER + 1)
+        workers.discard(worker)
     for _ in range(MOST_WORKERS):
-        worker_choice.discard(worker_choice.sandbox(1))
-    assert worker_choice.sandbox(1) is worker_choice.cold
+        workers.discard(workers.sandbox(1))
+    assert workers.sandbox(1) is workers.cold
 
 
 def test_a_sandbox_without_workers_serves_cold() -> None:
-    worker_choice = WorkerChoice(open_sandbox("none"))
-    assert worker_choice.sandbox(5) is worker_choice.cold
+    workers = Workers(open_sandbox("none"), 1)
+    assert workers.sandbox(5) is workers.cold
 
 
 def test_warm_and_cold_verdicts_agree(sandbox: Sandbox) -> None:

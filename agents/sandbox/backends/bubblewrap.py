@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import resource
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import PurePosixPath
 
 from ...errors import SandboxUnavailable
 from ...files import find_program
-from ..host.command import Command
-from ..host.descriptors import readable
-from ..host.disk import ScratchMeter
+from ..host.leader import start_process
 from ..host.limits import (
     BOOTSTRAP,
     CORE_BYTES,
@@ -22,13 +21,15 @@ from ..host.limits import (
     worker_argv,
     worker_files,
 )
+from ..host.streams import readable
 from ..host.supervision import Supervised
-from ..host.watchdog import Watchdog
-from ..interface import Job, Sandbox, SandboxLimits
+from ..host.watchdog import ScratchMeter, Watchdog
+from ..interface import NO_PROGRAMS, Job, Sandbox, SandboxLimits
 from ..interpreter import Interpreter, this_interpreter
 from ..sockets import network_buffers
 from . import seccomp
-from .spare_uid import spare_uid
+from .native_launch import spare_uid
+from .warm import WarmSandbox
 
 _JOB_CAPABILITIES = ("CAP_SETUID", "CAP_SETGID")  # to drop to another user
 _WORKER_CAPABILITIES = (*_JOB_CAPABILITIES, "CAP_SYS_ADMIN", "CAP_NET_ADMIN")  # to make namespaces for jobs
@@ -38,7 +39,6 @@ class Bubblewrap(Sandbox):
     """Runs each job in a sandbox of its own, set up by `bwrap` (0.8 or newer)."""
 
     name = "bubblewrap"
-    landlock = False
 
     def __init__(self, program: str | None = None, interpreter: Interpreter | None = None) -> None:
         """`program` is the path of bwrap, looked for where not given; `interpreter` runs the jobs (None: the one
@@ -68,12 +68,16 @@ class Bubblewrap(Sandbox):
             inside = [*bootstrap, resource_limits(job.limits), interpreter.executable, *job.argv]
             return [self._program, *options, "--seccomp", str(filter_input), "--", *inside]
 
-        command = Command(argv, inherited=job.channels, own=(filter_input, *contents.values()))
+        start = partial(start_process, argv, inherited=job.channels, own=(filter_input, *contents.values()))
         watchdog = Watchdog(job.limits, ScratchMeter(dict(scratch(job.limits, job.place))), network_buffers)
-        return Supervised(command, job.limits, job.stdin, watchdog)
+        return Supervised(start, job, watchdog)
 
-    def launch_worker(self, modules: Sequence[str], programs: Mapping[str, bytes], control: int) -> Supervised:
-        """Start a warm worker (see `warm.py`) in a sandbox of its own."""
+    def warm(self, modules: Sequence[str], programs: Mapping[str, bytes] = NO_PROGRAMS) -> WarmSandbox:
+        """Start a warm worker in a sandbox of its own."""
+        start = partial(self._launch_worker, modules, programs)
+        return WarmSandbox(self.name, self.interpreter, start, landlock=False)
+
+    def _launch_worker(self, modules: Sequence[str], programs: Mapping[str, bytes], control: int) -> Supervised:
         contents = {name: readable(content) for name, content in worker_files(programs).items()}
         options = self._options(SandboxLimits(), contents, worker=True)
 
@@ -81,8 +85,8 @@ class Bubblewrap(Sandbox):
             worker = worker_argv(self.interpreter, control, report, modules)
             return [self._program, *options, "--", *worker]
 
-        command = Command(argv, inherited=(control,), own=tuple(contents.values()))
-        return Supervised(command, SandboxLimits(), b"", None)
+        start = partial(start_process, argv, inherited=(control,), own=tuple(contents.values()))
+        return Supervised(start, Job([]), None)
 
     def _options(
         self, limits: SandboxLimits, contents: dict[str, int], *, worker: bool = False, place: str | None = None
@@ -109,8 +113,7 @@ class Bubblewrap(Sandbox):
 
 
 def _mounts(interpreter: Interpreter, writable: Sequence[tuple[str, int]]) -> list[str]:
-    """Options for the writable file systems and the read-only trees; a missing parent would become 0700, so each
-    is made before."""
+    """Options for all mounts; a missing parent would become 0700, so each is made before."""
     options: list[str] = []
     made: set[str] = set()
     mounts = [(path, ["--perms", "1777", "--size", str(size), "--tmpfs", path]) for path, size in writable]

@@ -1,4 +1,4 @@
-"""The native backend: namespaces where the kernel allows them, Landlock, a system-call filter, limits.
+"""The native backend: namespaces where the kernel allows them, Landlock, a system-call filter, limits. And none.
 
 Needs no package. Where namespaces are forbidden (AppArmor on Ubuntu 24.04, Docker's default profile) Landlock and
 the filter carry it alone: then the program has no sockets, no /proc and no shared memory, cannot change a
@@ -10,17 +10,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from ...errors import SandboxBroken, SandboxUnavailable
 from ..host.processes import tasks_of_user
 from ..host.supervision import Supervised
 from ..inside import landlock
-from ..interface import Job, Sandbox, SandboxLimits
+from ..interface import NO_PROGRAMS, Job, Sandbox, SandboxLimits
 from ..interpreter import Interpreter, this_interpreter
 from . import seccomp
-from .native_launch import OWN_PID, job_order, launch_in_namespaces, launch_swept, launch_worker
-from .spare_uid import spare_uid
+from .native_launch import OWN_PID, job_order, launch_in_namespaces, launch_swept, launch_worker, spare_uid
+from .warm import WarmSandbox
 
 
 class Native(Sandbox):
@@ -50,16 +51,12 @@ class Native(Sandbox):
         """Start `job`; raises SandboxBroken."""
         return self._launch_in_namespaces(job) if self.namespaces else self._launch_on_the_host(job)
 
-    @property
-    def landlock(self) -> bool:
-        """Return True if the kernel has Landlock."""
-        return self._landlock > 0
-
-    def launch_worker(self, modules: Sequence[str], programs: Mapping[str, bytes], control: int) -> Supervised:
-        """Start a warm worker (see `warm.py`) in namespaces of its own; raises SandboxUnavailable without them."""
+    def warm(self, modules: Sequence[str], programs: Mapping[str, bytes] = NO_PROGRAMS) -> WarmSandbox:
+        """Start a warm worker in namespaces of its own; raises SandboxUnavailable without them."""
         if not self.namespaces:
             raise SandboxUnavailable("A warm worker needs namespaces, which this machine forbids: go without.")
-        return launch_worker(self.interpreter, modules, programs, control, own_users=not self._as_root)
+        start = partial(launch_worker, self.interpreter, modules, programs, own_users=not self._as_root)
+        return WarmSandbox(self.name, self.interpreter, start, landlock=self._landlock > 0)
 
     def _launch_in_namespaces(self, job: Job) -> Supervised:
         landlocked, program = self._landlock > 0, seccomp.program()
@@ -71,7 +68,7 @@ class Native(Sandbox):
     def _launch_on_the_host(self, job: Job) -> Supervised:
         confined = self._landlock >= landlock.SIGNALS_CONFINED_SINCE
         program = seccomp.program(sockets=False, metadata=False, signals_to=None if confined else OWN_PID)
-        limits = job.limits if self._as_root else limits_on_the_host(job.limits)
+        limits = job.limits if self._as_root else _limits_on_the_host(job.limits)
         order = job_order(self.interpreter, job, limits, uid=self._spare_uid(), landlock=True, program=program)
         return launch_swept(job, order)
 
@@ -98,7 +95,24 @@ class Native(Sandbox):
             )
 
 
-def limits_on_the_host(limits: SandboxLimits) -> SandboxLimits:
+class NoSandbox(Sandbox):
+    """Runs jobs as plain processes, for those who ask for it by name, with limits and swept up after.
+
+    Not kept from them: whatever the user can read, write, reach or kill, greenloop itself included.
+    """
+
+    name = "none"
+
+    def __init__(self, interpreter: Interpreter | None = None) -> None:
+        """`interpreter` runs the jobs (None: the one that runs this)."""
+        self.interpreter = interpreter or this_interpreter()
+
+    def launch(self, job: Job) -> Supervised:
+        """Start `job` in a temporary directory of its own; raises SandboxBroken."""
+        return launch_swept(job, job_order(self.interpreter, job, _limits_on_the_host(job.limits)))
+
+
+def _limits_on_the_host(limits: SandboxLimits) -> SandboxLimits:
     """`limits` for a process outside any user namespace, where the kernel counts all processes of this user."""
     return replace(limits, processes=limits.processes + tasks_of_user(os.geteuid()))
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import marshal
 import os
+import random
 import secrets
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..host.command import Command
-from ..host.descriptors import readable
-from ..host.disk import DirectoryMeter, ScratchMeter
+from ..host.leader import start_process
 from ..host.limits import MARSHAL_VERSION, environment, resource_limits, scratch, worker_argv, worker_files
+from ..host.streams import readable
 from ..host.supervision import Supervised
-from ..host.watchdog import Watchdog
+from ..host.watchdog import DirectoryMeter, ScratchMeter, Watchdog
 from ..inside.layout import remove_tree
 from ..interface import Job, SandboxLimits
 from ..interpreter import Interpreter
@@ -26,6 +27,24 @@ _START = "import sys; sys.path.append(sys.argv.pop(1)); from inside.native impor
 _PACKAGE = str(Path(__file__).parent.parent)
 OWN_PID = 0x7FEEDFAC
 """Stands for the job's process id in a filter, which is built before the id is known."""
+
+# systemd's list of user id ranges calls this one unused: https://systemd.io/UIDS-GIDS/
+_UNUSED = range(0x70000000, 0x7FFFFFFF)
+_RANDOM = random.SystemRandom()
+
+
+def spare_uid(uid_map: Path = Path("/proc/self/uid_map")) -> int:
+    """Return a random id from a range in use by nobody; in a user namespace that maps fewer, one near its top.
+
+    A new one for each job: the kernel counts processes by user, and two jobs have nothing to do with each other.
+    """
+    entries = (map(int, line.split()) for line in uid_map.read_text().splitlines())
+    mapped = [range(start, start + count) for start, _, count in entries]
+    if any(_UNUSED.start in ids and _UNUSED[-1] in ids for ids in mapped):
+        return _RANDOM.choice(_UNUSED)
+    largest = max(mapped, key=len)
+    top = min(largest.stop, 65534)  # 65534 is nobody, which other services use
+    return _RANDOM.randrange(max(largest.start, top - 4000, 1), max(top, 2))
 
 
 def job_order(
@@ -59,7 +78,7 @@ def launch_in_namespaces(job: Job, order: dict[str, Any]) -> Supervised:
     """Run `job` in namespaces of its own; where it stays the same user, in one of users too."""
     order |= {"namespaces": True, "own_users": order["uid"] is None}
     watchdog = Watchdog(job.limits, ScratchMeter(dict(order["writable"])), network_buffers)
-    return Supervised(_command(job, order), job.limits, job.stdin, watchdog)
+    return _supervised(job, order, watchdog)
 
 
 def launch_swept(job: Job, order: dict[str, Any]) -> Supervised:
@@ -67,7 +86,7 @@ def launch_swept(job: Job, order: dict[str, Any]) -> Supervised:
     directory = Path(tempfile.gettempdir(), f"greenloop-{os.getpid()}-{secrets.token_hex(8)}")
     order |= {"namespaces": False, "directory": str(directory)}
     watchdog = Watchdog(job.limits, DirectoryMeter(directory), descriptor_buffers)
-    return Supervised(_command(job, order, directory=directory), job.limits, job.stdin, watchdog)
+    return _supervised(job, order, watchdog, directory=directory)
 
 
 def launch_worker(
@@ -85,27 +104,23 @@ def launch_worker(
     def worker(report: int) -> list[str]:
         return worker_argv(interpreter, control, report, modules)
 
-    return Supervised(_command(job, order, worker), job.limits, b"", None)
+    return _supervised(job, order, None, worker)
 
 
-def _command(
+def _supervised(
     job: Job,
     order: dict[str, Any],
+    watchdog: Watchdog | None,
     worker: Callable[[int], list[str]] = lambda _: [],
     directory: Path | None = None,
-) -> Command:
-    """The supervisor with its order. `worker` makes the command line of a worker, which runs in place of a job."""
-    order |= {"environment": environment(temporary="/box" if directory else "/tmp")}
+) -> Supervised:
+    """Start the supervisor. `worker` makes the command line of a worker, which runs in place of a job."""
+    order |= {"environment": environment("/box" if directory else "/tmp")}
     order_input = readable(marshal.dumps(order, MARSHAL_VERSION))
 
     def argv(report: int) -> list[str]:
         start = [sys.executable, "-I", "-S", "-c", _START, _PACKAGE]
         return [*start, str(order_input), str(report), *worker(report)]
 
-    return Command(
-        argv,
-        inherited=job.channels,
-        own=(order_input,),
-        namespace=directory is None,
-        cleanup=lambda: remove_tree(str(directory)) if directory else None,
-    )
+    start = partial(start_process, argv, inherited=job.channels, own=(order_input,), namespace=directory is None)
+    return Supervised(start, job, watchdog, lambda: remove_tree(str(directory)) if directory else None)

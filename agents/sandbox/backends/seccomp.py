@@ -31,6 +31,7 @@ _CONNECTED = (1, 5)  # SOCK_STREAM, SOCK_SEQPACKET: such a pair cannot be pointe
 _TERMINAL_INPUT = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: they type into the terminal
 _SIGNAL_OWNER_IOCTLS = (0x8901, 0x8902)  # FIOSETOWN, SIOCSPGRP
 _SIGNAL_OWNER_FCNTLS = (8, 15)  # F_SETOWN, F_SETOWN_EX
+_OTHER_SIGNALS = ("tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal")
 _FILE_FCNTLS = (1024, 1026)  # F_SETLEASE, F_NOTIFY: they hold up or watch who opens a file
 
 _Instruction = tuple[int, int, int, int]
@@ -48,14 +49,9 @@ def _error(code: int) -> _Instruction:
     return _return(_ERROR | code)
 
 
-def _argument(index: int) -> _Instruction:
-    """Load the low half of an argument: all that the kernel reads of an int."""
-    return _load(_ARGUMENTS_AT + 8 * index)
-
-
-def _high_half(index: int) -> _Instruction:
-    """Load the rest of an argument that is a pointer."""
-    return _load(_ARGUMENTS_AT + 8 * index + 4)
+def _argument(index: int, *, high: bool = False) -> _Instruction:
+    """Load the low half of an argument, all that the kernel reads of an int; or the `high` one, of a pointer."""
+    return _load(_ARGUMENTS_AT + 8 * index + 4 * high)
 
 
 def _unless(values: Sequence[int], otherwise: _Instruction) -> list[_Instruction]:
@@ -88,7 +84,7 @@ def program(
     rules["setrlimit"] = [_argument(0), *_one_of([_RLIMIT_CORE], _error(0), allowed)]
     rules["prlimit64"] = [
         *(_argument(0), *_unless([0], denied), _argument(1), *_unless([_RLIMIT_CORE], allowed)),
-        *(_argument(2), (_ANY_BIT, 2, 0, _ALL_BITS), _high_half(2), (_ANY_BIT, 0, 1, _ALL_BITS)),
+        *(_argument(2), (_ANY_BIT, 2, 0, _ALL_BITS), _argument(2, high=True), (_ANY_BIT, 0, 1, _ALL_BITS)),
         *(_error(0), allowed),
     ]
     rules["socket"] = [
@@ -107,19 +103,13 @@ def program(
     if not metadata:
         rules |= {name: [denied] for name in METADATA}
     if signals_to is not None:
-        rules |= _signal_rules(signals_to)
+        own = [_argument(0), *_one_of([signals_to], allowed, denied)]
+        rules |= {name: [denied] for name in _OTHER_SIGNALS} | {"kill": own, "tgkill": own}
         ioctls += _SIGNAL_OWNER_IOCTLS
         fcntls += _SIGNAL_OWNER_FCNTLS
     rules["ioctl"] = [_argument(1), *_one_of(ioctls, denied, allowed)]
     rules["fcntl"] = [_argument(1), *_one_of(fcntls, denied, allowed)]
     return _assemble(rules, machine)
-
-
-def _signal_rules(pid: int) -> dict[str, list[_Instruction]]:
-    denied, allowed = _error(errno.EPERM), _return(_ALLOW)
-    own = [_argument(0), *_one_of([pid], allowed, denied)]
-    rules = {name: [denied] for name in ("tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal")}
-    return rules | {"kill": own, "tgkill": own}
 
 
 def _assemble(rules: dict[str, list[_Instruction]], machine: str) -> bytes:

@@ -1,12 +1,26 @@
-"""An attack, and one try of it."""
+"""An attack, one try of it, and its targets: a secret, a process that can be hurt, traces by which its own
+processes are known."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 
+from ..host.processes import proportional_bytes
 from ..interface import Ended, Job, Sandbox, SandboxLimits
-from .ground import Ground
+
+VARIABLE = "GREENLOOP_CHECK_SECRET"
+_GONE = (FileNotFoundError, ProcessLookupError, PermissionError)
 
 CHECK_LIMITS = SandboxLimits(
     wall_seconds=8.0,
@@ -35,9 +49,9 @@ class Trial:
         with self.sandbox.launch(Job(argv, files, self.limits)) as running:
             return running.wait()
 
-    def output(self, *arguments: object, beside: dict[str, bytes] | None = None) -> str:
+    def output(self, *arguments: object) -> str:
         """Run the program; everything that it printed."""
-        ended = self.run(*arguments, beside=beside)
+        ended = self.run(*arguments)
         return (ended.stdout + ended.stderr).decode("utf-8", "backslashreplace")
 
 
@@ -59,3 +73,103 @@ class Attack:
 def prints(text: str) -> Callable[[Trial], bool]:
     """Make a judge by whom an attack worked if its program prints `text`."""
     return lambda trial: text in trial.output()
+
+
+class Ground:
+    """A directory in the user's home, a public one in /tmp, a random secret and a random mark.
+
+    Processes that are to be found again bear the mark on their command line.
+    """
+
+    def __init__(self) -> None:
+        """Raises OSError when the home cannot be written."""
+        self.secret = secrets.token_hex(16)
+        self.mark = "greenloop-check-" + secrets.token_hex(8)
+        self.home = Path(tempfile.mkdtemp(prefix=".greenloop-check-", dir=Path.home()))
+        self.public = Path(tempfile.mkdtemp(prefix="greenloop-check-"))
+        self.public.chmod(0o755)
+
+    def close(self) -> None:
+        """Remove the directories and end every process that bears the mark."""
+        for pid in self.marked():
+            with suppress(*_GONE):
+                os.kill(pid, signal.SIGKILL)
+        shutil.rmtree(self.home, ignore_errors=True)
+        shutil.rmtree(self.public, ignore_errors=True)
+
+    def secret_file(self) -> Path:
+        """Return a file in the home with the secret, for its owner only."""
+        path = self.home / "secret"
+        path.write_text(self.secret)
+        path.chmod(0o600)
+        return path
+
+    def marked(self) -> list[int]:
+        """Processes of this machine, this one left out, with the mark on their command line."""
+        found = []
+        for entry in os.scandir("/proc"):
+            if entry.name.isdigit() and int(entry.name) != os.getpid():
+                with suppress(*_GONE):
+                    if self.mark.encode() in Path(entry.path, "cmdline").read_bytes():
+                        found.append(int(entry.name))
+        return found
+
+    @contextmanager
+    def victim(self) -> Iterator[subprocess.Popen[bytes]]:
+        """A sleeping process of this user with the secret in its environment."""
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", "import time; print(flush=True); time.sleep(60)"],
+            env={VARIABLE: self.secret},
+            stdout=subprocess.PIPE,
+        )
+        with process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            try:
+                yield process
+            finally:
+                process.kill()
+
+    @contextmanager
+    def secret_in_environment(self) -> Iterator[None]:
+        """The secret in the environment of this process."""
+        os.environ[VARIABLE] = self.secret
+        try:
+            yield
+        finally:
+            del os.environ[VARIABLE]
+
+    @contextmanager
+    def peak(self, measure: Callable[[list[int]], int]) -> Iterator[Callable[[], int]]:
+        """Measure the marked processes every few milliseconds; the result is called for the highest value."""
+        highest = 0
+
+        def look() -> None:
+            nonlocal highest
+            highest = max(highest, measure(self.marked()))
+
+        with repeated(look):
+            yield lambda: highest
+
+
+@contextmanager
+def repeated(action: Callable[[], object]) -> Iterator[None]:
+    """Do `action` every few milliseconds during the body."""
+    stop = threading.Event()
+
+    def repeat() -> None:
+        while not stop.wait(0.01):
+            action()
+
+    thread = threading.Thread(target=repeat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def memory_of(pids: list[int]) -> int:
+    """Fair shares of memory, summed."""
+    return sum(map(proportional_bytes, pids))

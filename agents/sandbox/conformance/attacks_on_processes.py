@@ -9,8 +9,7 @@ import time
 from pathlib import Path
 
 from ..host.processes import task_count
-from .attack import CHECK_LIMITS, Attack, Trial, prints
-from .ground import VARIABLE, repeated
+from .attack import CHECK_LIMITS, VARIABLE, Attack, Trial, prints, repeated
 
 READ_ENVIRONMENT = """
 import os

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ...syntax.clean_text import clean
-from .attack import CHECK_LIMITS, Attack, Trial, prints
-from .ground import memory_of
+from .attack import CHECK_LIMITS, Attack, Trial, memory_of, prints
 
 ALLOCATE = """
 block = bytearray(512 << 20)

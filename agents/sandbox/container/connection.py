@@ -141,8 +141,7 @@ class Connection:
         return not taken
 
     def launch(self, job: Job, sandbox: int, *, alone: bool = False) -> RemoteJob:
-        """Start `job` in the worker numbered `sandbox` (0: cold); if `alone`, the container ends with it. Raises
-        SandboxBroken."""
+        """Start `job` in worker `sandbox` (0: cold); if `alone`, its container ends too. Raises SandboxBroken."""
         if any(number > relay.MOST_NUMBER for number in job.channels):
             raise SandboxBroken(f"A channel has a number above {relay.MOST_NUMBER}: too many files are open here.")
         number = next(self._numbers)

@@ -6,19 +6,18 @@ import threading
 from collections.abc import Mapping, Sequence
 
 from ...errors import SandboxUnavailable
-from ..interface import Job
+from ..interface import NO_PROGRAMS, Job, Sandbox
 from .connection import Connection, RemoteJob
 from .engine import find_engine, image_name
 
 
-class Container:
+class Container(Sandbox):
     """Runs jobs in a container: all of them in one where they can be kept apart in it, else each in its own."""
 
     name = "container"
 
     def __init__(self, *, namespaces: bool | None = None) -> None:
-        """`namespaces`: keep jobs in one container apart by them or not; None tries. Raises SandboxUnavailable and
-        SandboxBroken."""
+        """`namespaces`: whether they keep jobs apart; None tries. Raises SandboxUnavailable and SandboxBroken."""
         self._image = image_name()
         self._engine = find_engine(image=self._image)
         self._namespaces = namespaces
@@ -34,7 +33,7 @@ class Container:
             return self._connection().launch(job, 0)
         return self._unused().launch(job, 0, alone=True)
 
-    def warm(self, modules: Sequence[str], programs: Mapping[str, bytes]) -> RemoteWorker:
+    def warm(self, modules: Sequence[str], programs: Mapping[str, bytes] = NO_PROGRAMS) -> RemoteWorker:
         """Start a warm worker in the container. Raises SandboxUnavailable where jobs have one each."""
         if not self.shared:
             raise SandboxUnavailable("Each job has a container of its own here, which no warm worker outlives.")
@@ -72,8 +71,8 @@ class Container:
         return unused
 
 
-class RemoteWorker:
-    """A warm worker in the container; implements `Sandbox`."""
+class RemoteWorker(Sandbox):
+    """A warm worker in the container."""
 
     name = "container"
 

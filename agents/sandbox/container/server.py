@@ -21,9 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import SandboxBroken, SandboxUnavailable
-from ..backends.native import Native
-from ..backends.none import NoSandbox
-from ..backends.warm import WarmSandbox
+from ..backends.native import Native, NoSandbox
 from ..inside.facts import facts
 from ..interface import Ended, Job, Running, Sandbox, SandboxLimits
 from ..packages import imports_of
@@ -89,7 +87,6 @@ class _Server:
         return {**facts(), "shared": self._shared, "modules": sorted(_modules()), "distributions": found}
 
     def take(self, kind: bytes, number: int, payload: bytes) -> None:
-        """Do what the host asks for."""
         if kind in (DATA, TAKEN, END):
             if channel := self._channels.get(number):
                 channel.take(kind, payload)
@@ -111,7 +108,7 @@ class _Server:
 
     def _open(self, number: int, order: dict[str, Any]) -> None:
         try:
-            self._sandboxes[number] = WarmSandbox(self._sandboxes[0], order["modules"], order["programs"])
+            self._sandboxes[number] = self._sandboxes[0].warm(order["modules"], order["programs"])
         except (SandboxUnavailable, SandboxBroken) as error:
             self._link.send(REFUSED, number, str(error).encode())
         else:

@@ -23,17 +23,14 @@ class _Interpreter(Interpreter):
     metadata: tuple[tuple[str, str], ...] = ()
 
     def distributions(self, name: str) -> Iterator[Distribution]:
-        """Yield what is installed in it under the name `name`."""
         found = (_Told(head, modules) for head, modules in self.metadata)
         yield from (each for each in found if canonicalize_name(each.metadata["Name"]) == canonicalize_name(name))
 
     def finds(self, module: str) -> bool:
-        """Return True if `module` is installed in it, or built in."""
         return module in self.modules
 
     @property
     def importable(self) -> frozenset[str]:
-        """Names that can be imported from its folders."""
         return frozenset(name for name in self.modules if "." not in name)
 
 
@@ -51,8 +48,7 @@ class _Told(Distribution):
 
 
 def read_description(told: Mapping[str, Any]) -> tuple[Interpreter, bool]:
-    """The interpreter that a container tells of, and whether jobs may share it. Raises LookupError, TypeError and
-    ValueError."""
+    """The container's Python, and whether jobs may share it. Raises LookupError, TypeError and ValueError."""
     metadata = tuple((str(head), str(modules)) for head, modules in told["distributions"])
     interpreter = _Interpreter(
         str(told["executable"]),

@@ -7,19 +7,22 @@ import select
 import signal
 import socket
 import subprocess
+import sys
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
 from typing import Protocol, Self
 
 from ..inside.processes import children
+from .streams import Streams
 
 _INIT_SECONDS = 5.0
 _KILL_SECONDS = 5.0
 _MESSAGE = 4096
+_PID_BYTES = 4  # of struct ucred: pid, uid, gid
 
 
-class Leader(Protocol):
+class _Leader(Protocol):
     """Watches, kills and reaps what leads a job. Leaving its context releases what it holds."""
 
     notice: int | None = None
@@ -30,23 +33,6 @@ class Leader(Protocol):
     @property
     def exited(self) -> bool:
         """Return True if the leader has exited."""
-
-    @property
-    def job_pid(self) -> int:
-        """The first process of the job."""
-
-    def listen(self, witness: socket.socket) -> bytes | None:
-        """Return the witness's next message; None at its end."""
-
-    def find_init(self) -> None:
-        """Take hold of the job's first process, unless it makes itself known before the job reports."""
-        return
-
-    def kill(self) -> None:
-        """End the job's processes; returns when all are gone, at the latest after some seconds."""
-
-    def reap(self) -> int:
-        """Return the exit code, negative for a signal. Raises TimeoutError when it survives being killed."""
 
     def _kill_init(self, look: Callable[[], object]) -> None:
         """Kill the namespace's init. Looks until it appears: a leader killed before could leave it running."""
@@ -68,7 +54,7 @@ class Leader(Protocol):
             os.close(self._init)
 
 
-class ProcessLeader(Leader):
+class ProcessLeader(_Leader):
     """Leads as a process that this one started.
 
     With `namespace`, its first child is the init of a PID namespace: killing that one makes the kernel kill all
@@ -140,6 +126,89 @@ class ProcessLeader(Leader):
         end_process(self._process)
         os.close(self._notice)
         super().__exit__(*error)
+
+
+class ForkLeader(_Leader):
+    """Leads a job that the worker forked: its first process is the init of a PID namespace."""
+
+    job_pid = -1
+
+    def __init__(self, witness: socket.socket) -> None:
+        self._witness = witness
+        self._code: int | None = None
+        self._silent = False
+
+    @property
+    def exited(self) -> bool:
+        """Return True if the init has told the exit code, or is gone."""
+        return self._silent or self._code is not None
+
+    def listen(self, witness: socket.socket) -> bytes | None:
+        """Take in what the init says of itself; pass on the rest. None at the end."""
+        try:
+            message, ancillary, _, _ = witness.recvmsg(_MESSAGE, socket.CMSG_SPACE(12))
+        except ConnectionResetError:  # killed before it read what the host told it
+            message, ancillary = b"", []
+        if message == b"i":
+            sender = next(data for level, kind, data in ancillary if kind == socket.SCM_CREDENTIALS)
+            self.job_pid = int.from_bytes(sender[:_PID_BYTES], sys.byteorder)
+            with suppress(ProcessLookupError):
+                self._init = os.pidfd_open(self.job_pid)
+            return b""
+        if message.startswith(b"x"):
+            self._code = int(message[1:])
+            return b""
+        self._silent = not message
+        return message or None
+
+    def find_init(self) -> None:
+        """Do nothing: the init makes itself known before the job reports."""
+
+    def kill(self) -> None:
+        """Kill the init, and so everything in its namespace; waits until it is gone."""
+        self._kill_init(lambda: readable_within(self._witness.fileno(), 0.1) and self.listen(self._witness))
+
+    def reap(self) -> int:
+        """Return the exit code; SIGKILL's where there is none. The worker reaps."""
+        return -signal.SIGKILL if self._code is None else self._code
+
+
+Leader = ProcessLeader | ForkLeader
+
+
+def start_process(
+    argv: Callable[[int], Sequence[str]],
+    streams: Streams,
+    *,
+    inherited: Sequence[int],
+    own: Sequence[int],
+    namespace: bool = True,
+) -> ProcessLeader:
+    """Start a program that leads a job, in a session of its own; raises OSError, and then nothing of it is left.
+
+    `argv` is made once the witness has its number. `inherited` are descriptors of this process that the program
+    gets; `own` those of them to close once it has them; `namespace` is said to `ProcessLeader`.
+    """
+    stdin, stdout, stderr = streams.their_streams
+    with ExitStack() as undone:
+        try:
+            process = subprocess.Popen(  # an argument list, no shell
+                list(argv(streams.their_witness)),
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                env={},
+                pass_fds=(streams.their_witness, *inherited, *own),
+                start_new_session=True,
+            )
+            undone.callback(end_process, process)
+        finally:
+            streams.close_theirs()
+            for descriptor in own:
+                os.close(descriptor)
+        leader = ProcessLeader(process, namespace=namespace)
+        undone.pop_all()
+    return leader
 
 
 def end_process(process: subprocess.Popen[bytes]) -> None:

@@ -35,9 +35,9 @@ def resource_limits(limits: SandboxLimits) -> str:
     return ",".join(f"{name}:{value}" for name, value in values.items())
 
 
-def environment(home: str = "/box", temporary: str = "/tmp") -> dict[str, str]:
+def environment(temporary: str = "/tmp") -> dict[str, str]:
     """Return all that the program sees of an environment."""
-    own = {"PATH": "/usr/bin:/bin", "HOME": home, "TMPDIR": temporary, "LANG": "C.UTF-8"}
+    own = {"PATH": "/usr/bin:/bin", "HOME": "/box", "TMPDIR": temporary, "LANG": "C.UTF-8"}
     return {**own, **dict.fromkeys(_ONE_THREAD, "1")}
 
 

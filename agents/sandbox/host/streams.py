@@ -1,4 +1,4 @@
-"""The pipes and the socket between the host and a job."""
+"""The pipes and the socket between the host and a job, and bytes handed to it without leaving a file anywhere."""
 
 from __future__ import annotations
 
@@ -44,3 +44,13 @@ class Streams:
             self.witness.close()
         os.close(self.stdout)
         os.close(self.stderr)
+
+
+def readable(content: bytes) -> int:
+    """Return a descriptor to read `content` from, in memory: it is gone with the last process that holds it."""
+    descriptor = os.memfd_create("job")
+    view = memoryview(content)
+    while view:
+        view = view[os.write(descriptor, view) :]
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor

@@ -12,13 +12,13 @@ import signal
 import socket
 import threading
 import time
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from typing import Protocol
 
 from ...errors import SandboxBroken
 from ...records import Stopped
 from ...syntax.clean_text import clean
-from ..interface import Ended, Running, SandboxLimits
+from ..interface import Ended, Job, Running
 from .leader import Leader
 from .streams import Streams
 from .watchdog import Watchdog
@@ -30,25 +30,24 @@ _CHUNK = 1 << 16
 _KEPT_BYTES = 1 << 20
 
 
-class Launch(Protocol):
-    """A job that is ready to start."""
-
-    def start(self, streams: Streams) -> Leader:
-        """Start it with its end of `streams`, and close that end here."""
-
-    def cleanup(self) -> None:
-        """Called when all of it is gone, also by its namespaces."""
-        return
-
-
 class Supervised(Running):
     """A job under way."""
 
-    def __init__(self, launch: Launch, limits: SandboxLimits, stdin: bytes, watchdog: Watchdog | None) -> None:
-        """Returns once the job has its descriptors. Without a watchdog only its end, or `kill`, ends it."""
-        self._launch = launch
-        self._limits = limits
-        self._stdin = memoryview(stdin)
+    def __init__(
+        self,
+        start: Callable[[Streams], Leader],
+        job: Job,
+        watchdog: Watchdog | None,
+        cleanup: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Returns once the job has its descriptors. Without a watchdog only its end, or `kill`, ends it.
+
+        `start` starts it with its end of the streams, and closes that end here; `cleanup` is called when all of it
+        is gone, also by its namespaces."""
+        self._start = start
+        self._cleanup = cleanup
+        self._limits = job.limits
+        self._stdin = memoryview(job.stdin)
         self._watchdog = watchdog
         self._kept = {1: bytearray(), 2: bytearray()}
         """Of standard output and error."""
@@ -99,14 +98,14 @@ class Supervised(Running):
     def _run(self) -> None:
         try:
             with ExitStack() as stack:
-                stack.callback(self._launch.cleanup)
+                stack.callback(self._cleanup)
                 if self._watchdog is not None:
                     stack.callback(self._watchdog.disk.end)
                 stack.callback(self._wake.close)
                 stack.callback(self._woken.close)
                 streams = Streams(feed=bool(self._stdin))
                 stack.callback(streams.close)
-                with self._launch.start(streams) as leader:
+                with self._start(streams) as leader:
                     self._spawned.set()
                     self._supervise(leader, streams)
         except BaseException as error:  # handed over to whoever waits

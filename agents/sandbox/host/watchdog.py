@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
 
 from ...records import Stopped
 from ..inside.processes import tree
 from ..interface import SandboxLimits
-from .disk import DiskMeter
 from .processes import cpu_seconds, proportional_bytes, resident_bytes, task_count
 
 _CPU_GRACE = 0.25
+_FILE_BYTES = 2048  # of the kernel's memory, for the inode and the name of each file, empty ones too
 
 
 class Watchdog:
@@ -20,7 +23,7 @@ class Watchdog:
     `buffers` says what the sockets of a job's processes, its first one leading, can hold of the kernel's memory.
     """
 
-    def __init__(self, limits: SandboxLimits, disk: DiskMeter, buffers: Callable[[list[int]], int]) -> None:
+    def __init__(self, limits: SandboxLimits, disk: ScratchMeter, buffers: Callable[[list[int]], int]) -> None:
         self._limits = limits
         self.disk = disk
         self._buffers = buffers
@@ -50,3 +53,49 @@ class Watchdog:
         # Shared pages are counted once for each process up to here: only the fair share convicts.
         used = buffers + sum(map(proportional_bytes, pids))
         return Stopped("memory", used, allowed, "bytes") if used > allowed else None
+
+
+class ScratchMeter:
+    """Measures a job's private file systems at `paths` between `begin`, once the job runs, and `end`."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._paths = tuple(paths)
+        self._roots: list[int] = []
+
+    def begin(self, pid: int) -> None:
+        """Hold the file systems by their roots: they can then still be measured when the job is gone."""
+        for path in self._paths:
+            with suppress(OSError):  # it has ended already, or this process may not look into another's root
+                self._roots.append(os.open(f"/proc/{pid}/root{path}", os.O_PATH | os.O_CLOEXEC))
+
+    def used(self) -> int:
+        """Return bytes in use now, the kernel's for each file included; also after the last process has ended."""
+        states = [os.statvfs(root) for root in self._roots]
+        blocks = sum((state.f_blocks - state.f_bfree) * state.f_frsize for state in states)
+        return blocks + sum(state.f_files - state.f_ffree for state in states) * _FILE_BYTES
+
+    def end(self) -> None:
+        """Let the kernel free them."""
+        while self._roots:
+            os.close(self._roots.pop())
+
+
+class DirectoryMeter(ScratchMeter):
+    """Measures the files below a directory of the host, where the job has no file system of its own."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(())
+        self._directory = directory
+
+    def used(self) -> int:
+        """Return bytes allocated to the files and directories."""
+        total, pending = 0, [str(self._directory)]
+        while pending:
+            with suppress(OSError), os.scandir(pending.pop()) as entries:
+                for entry in entries:
+                    total += _FILE_BYTES
+                    with suppress(OSError):  # deleted meanwhile
+                        total += entry.stat(follow_symlinks=False).st_blocks * 512
+                    if entry.is_dir(follow_symlinks=False):
+                        pending.append(entry.path)
+        return total

@@ -23,7 +23,6 @@ class _Lent:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Find a top-level package; its parts are found by its own path."""
         folder = self._folders.get(name) if path is None else None
         return PathFinder.find_spec(name, [folder]) if folder is not None else None
 

@@ -17,16 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-NAMESPACES = (
-    kernel.CLONE_NEWNS
-    | kernel.CLONE_NEWPID
-    | kernel.CLONE_NEWNET
-    | kernel.CLONE_NEWIPC
-    | kernel.CLONE_NEWUTS
-    | kernel.CLONE_NEWCGROUP
-)
-"""Of every kind but users."""
-
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _PLAIN = kernel.MS_NOSUID | kernel.MS_NODEV
 _INNER_ID = 1000
@@ -39,7 +29,7 @@ def new_namespaces(*, own_users: bool) -> None:
     for those who are not root.
     """
     uid, gid = os.geteuid(), os.getegid()
-    kernel.unshare(NAMESPACES | (kernel.CLONE_NEWUSER if own_users else 0))
+    kernel.unshare(kernel.NAMESPACES | (kernel.USER_NAMESPACE if own_users else 0))
     if own_users:
         map_users(uid, gid)
 
@@ -145,7 +135,6 @@ def _write(path: str, text: str) -> None:
 
 
 def _bind(old: str, new: str) -> None:
-    """Show `old` at `new` too."""
     if os.path.isdir(old):
         os.makedirs(new, 0o755, exist_ok=True)
     else:

@@ -25,7 +25,7 @@ from .layout import place_files
 from .lending import lend
 from .native import confine, emit
 from .program import run_program
-from .root import NAMESPACES, map_users, mount_proc, mount_scratch, mount_scratches, raise_loopback
+from .root import map_users, mount_proc, mount_scratch, mount_scratches, raise_loopback
 
 if TYPE_CHECKING:
     from .native import Order
@@ -93,7 +93,7 @@ def _start(descriptors: list[int], control: int) -> None:
     as_root = os.geteuid() == 0
     ids = (os.getuid(), os.getgid())
     try:
-        if kernel.fork_into(NAMESPACES | (0 if as_root else kernel.CLONE_NEWUSER)):
+        if kernel.fork_into(kernel.NAMESPACES | (0 if as_root else kernel.USER_NAMESPACE)):
             return
     except OSError as error:
         emit(witness, error)

@@ -1,4 +1,5 @@
-"""Functions that are harmless with some arguments only, or in some places."""
+"""Functions that are harmless with some arguments only, or in some places; and classes and annotations whose names
+and texts stand in the file: dataclasses and hypothesis run them as code."""
 
 from __future__ import annotations
 
@@ -6,11 +7,11 @@ import ast
 import re
 from collections.abc import Callable
 
+from ...syntax.definitions import Function
 from ...syntax.imports import USER_MODULE
 from ...syntax.source import text_of
 from ..inside.proxy.describe import words
-from .kinds import is_kind, is_plain_class
-from .names import Function, Names, decorators, last
+from .names import Names, decorators, last
 from .needs_one_process import shared_by
 
 _OF_A_PROGRAM = words("input capture_output text universal_newlines encoding stdout stderr check timeout")
@@ -77,7 +78,7 @@ def _makes_a_class(names: Names, node: ast.expr) -> bool:
     """`dataclass` runs the names of the fields as code, those of the bases too."""
     made = names.decorated_by(node)
     bases = made.bases if isinstance(made, ast.ClassDef) else []
-    return is_plain_class(names, made) and not (bases and _sets_any_attribute(names))
+    return _is_plain_class(names, made) and not (bases and _sets_any_attribute(names))
 
 
 def _times_a_function(names: Names, call: ast.Call) -> bool:
@@ -173,6 +174,58 @@ def _begins_with_program(names: Names, command: ast.expr) -> bool:
             values = names.values_of(command)
             return all(isinstance(value, ast.List) and _begins_with_program(names, value) for value in values)
     return False
+
+
+def _is_plain_class(names: Names, node: ast.AST | None) -> bool:
+    """Return True if a class has no attributes but those in its body and in those of its bases."""
+    return isinstance(node, ast.ClassDef) and all(
+        is_known(names, base)
+        or (isinstance(base, ast.Subscript) and is_known(names, base.value))
+        or _is_class_here(names, base)
+        for base in node.bases
+    )
+
+
+def is_known(names: Names, node: ast.AST) -> bool:
+    """Return True if `node` names a builtin, what is imported, or a part of the code under test."""
+    return names.is_builtin(node) or names.is_under_test(node) or bool(names.paths(node))
+
+
+def is_kind(names: Names, node: ast.AST, in_annotation: bool = False, depth: int = 0) -> bool:
+    """Return True if `node` names a kind, and is no text made at run time. Texts in an annotation are read with
+    the rest of the test."""
+    if depth > 20:
+        return False
+    match node:
+        case ast.Constant(value=value):
+            return in_annotation or not isinstance(value, str)
+        case ast.Name(id=name) if name in names.defined:
+            places = names.defined[name]
+            values = [getattr(names.parent(place), "value", None) for place in places]
+            return (
+                _is_class_here(names, node)
+                or all(isinstance(place, Function) for place in places)
+                or all(value is not None and is_kind(names, value, depth=depth + 1) for value in values)
+            )
+        case ast.Name() | ast.Attribute():
+            return is_known(names, node)
+        case ast.Subscript(value=value, slice=inner):
+            literal = names.stands_for(value, "typing.Literal")
+            return is_kind(names, value) and (literal or is_kind(names, inner, in_annotation, depth + 1))
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            return is_kind(names, left, in_annotation, depth + 1) and is_kind(
+                names, right, in_annotation, depth + 1
+            )
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            return all(is_kind(names, part, in_annotation, depth + 1) for part in parts)
+        case ast.Call(func=function):
+            return names.stands_for(function, "typing.TypeVar", "typing.NewType", "typing.ParamSpec")
+    return False
+
+
+def _is_class_here(names: Names, node: ast.AST) -> bool:
+    places = names.defined.get(last(node), []) if isinstance(node, ast.Name) else []
+    return bool(places) and all(_is_plain_class(names, place) for place in places)
 
 
 ARGUMENTS = _arguments()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-import io
-import tokenize
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
 
 from ...records import Test
 from ...syntax.collection import is_test
+from ...syntax.definitions import is_definition
+from ...syntax.encoding import decoded
 from ...syntax.source import names_bound
 from .names import Names, names_of
 from .tampering import Tampering
@@ -36,11 +36,9 @@ def _examined(preamble: str, source: str, importable: frozenset[str]) -> str | N
 
 
 def check_encoding(source: str) -> None:
-    """Raise ValueError where Python reads a file of tests otherwise than it stands: it declares an encoding in
-    which its bytes are another text."""
+    """Raise ValueError where a file declares an encoding in which its bytes are another text than stands there."""
     try:
-        encoding = tokenize.detect_encoding(io.BytesIO(source.encode()).readline)[0]
-        same = source.encode().decode(encoding) == source.removeprefix("\ufeff")
+        same = decoded(source.encode()) == source.removeprefix("\ufeff")
     except (SyntaxError, ValueError, LookupError):
         same = False
     if not same:
@@ -52,14 +50,9 @@ def _misread(names: Names) -> Iterator[str]:
     for node in ast.walk(names.tree):
         if isinstance(node, ast.Module | ast.ClassDef):
             bound = [name for item in node.body for name in names_bound(item)]
-            tests = [
-                item.name
-                for item in node.body
-                if is_test(item) and isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-            ]
-            yield from (
-                f"it binds {name} twice, so that one hides the other" for name in tests if bound.count(name) > 1
-            )
+            tests = [item.name for item in node.body if is_test(item) and is_definition(item)]
+            for name in (name for name in tests if bound.count(name) > 1):
+                yield f"it binds {name} twice, so that one hides the other"
         for part in _joined(node) if _is_asserted(names, node) else ():
             if _is_data(names, part):
                 yield f"line {part.lineno} asserts {ast.unparse(part)}, and does not compare with it"
@@ -89,9 +82,8 @@ def _is_asserted(names: Names, node: ast.AST) -> bool:
 
 def _joined(node: ast.AST) -> list[ast.expr]:
     """Return the parts of `f(x) and 3`."""
-    return (
-        [each for part in node.values for each in _joined(part) or [part]] if isinstance(node, ast.BoolOp) else []
-    )
+    parts = node.values if isinstance(node, ast.BoolOp) else []
+    return [each for part in parts for each in _joined(part) or [part]]
 
 
 def _is_data(names: Names, node: ast.expr) -> bool:

@@ -106,7 +106,6 @@ def _is_of_code(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
 
 
 def _named(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the names of literals."""
     for node in nodes:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             yield node.targets[0].id, node.value
@@ -167,8 +166,7 @@ def _branches(node: ast.AST, known: list[ast.expr]) -> Iterator[tuple[Key, str]]
 
 
 def _compared(test: ast.expr) -> list[list[ast.expr]]:
-    """Return the ways to meet `test`, each as the literals that it takes: three of
-    `a == 1 and b == 2 or a in (3, 4)`."""
+    """Return the ways to meet `test`, each as its literals: three of `a == 1 and b == 2 or a in (3, 4)`."""
     match test:
         case ast.BoolOp(op=ast.And(), values=parts):
             alike = [ways[0] for part in parts if len(ways := _compared(part)) == 1]

@@ -13,11 +13,11 @@ from importlib import resources
 from itertools import product
 from typing import NamedTuple
 
+from ...syntax.definitions import Function
 from ...syntax.imports import USER_MODULE
 from ...syntax.source import parse, plain, quoted, text_of
 from ..inside.proxy.describe import words
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 Path = list[str]
 
 
@@ -99,14 +99,10 @@ class Names:
             yield node
 
     def paths(self, node: ast.AST) -> list[Path]:
-        """Return what `a.b` may stand for: after `import x.y as a` its parts `x`, `y`, `b`; nothing where `a` was
-        not imported."""
+        """Return what `a.b` may stand for: after `import x.y as a` the parts `x`, `y`, `b`; else nothing."""
         root, names = _chain(node)
-        return (
-            [[*path.split("."), *names] for path in sorted(self.imports[root.id])]
-            if root and root.id in self.imports
-            else []
-        )
+        imported = self.imports.get(root.id, ()) if root else ()
+        return [[*path.split("."), *names] for path in sorted(imported)]
 
     def stands_for(self, node: ast.AST, *paths: str) -> bool:
         """Return True if `node` may stand for one of `paths`."""
@@ -183,7 +179,6 @@ class Names:
         return values if values and not self._escapes(node.id) else [None]
 
     def _values(self, place: ast.AST, loops: bool) -> list[ast.expr | None]:
-        """Return what is bound at `place`."""
         if isinstance(place, ast.arg):
             return self._cases(place) if loops else [None]
         holder = self.parent(place)

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from itertools import chain
 
 from ...syntax.collection import is_fixture, is_test, is_test_case
+from ...syntax.definitions import Function
 from ...syntax.imports import USER_MODULE
 from ...syntax.source import text_of
 from ..async_plugins import async_plugins
 from ..inside.proxy.describe import words
-from .names import Function, Names, Path, decorators, last
+from .names import Names, Path, decorators, last
 from .uses import NEVER, Uses
 
 _STREAMS = ("sys.stdout", "sys.stderr", "sys.stdin")

@@ -10,12 +10,12 @@ import sys
 import types
 from collections.abc import Iterator
 
+from ...syntax.definitions import Function
 from ...syntax.imports import USER_MODULE
 from ...syntax.source import text_of
 from ..inside.proxy.describe import words
-from .arguments import ARGUMENTS, PLACES
-from .kinds import is_kind, is_known
-from .names import ROWS, WHOLE, Function, Names, Path, bound_by, last, parted
+from .arguments import ARGUMENTS, PLACES, is_kind, is_known
+from .names import ROWS, WHOLE, Names, Path, bound_by, last, parted
 
 HYPOTHESIS = "hypothesis"
 _OPERATORS = ROWS["@operators"].isolated

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from agents.errors import SandboxBroken, SandboxUnavailable
-from agents.sandbox import Ended, Job, open_sandbox
-from agents.sandbox.backends.warm import WarmSandbox
+from agents.sandbox import Ended, Job, Sandbox, open_sandbox
 from agents.sandbox.interpreter import this_interpreter
 
 from ...support.sandboxes import BackendName, open_or_skip
@@ -17,12 +17,12 @@ HOSTS: tuple[BackendName, ...] = ("bubblewrap", "native")
 
 
 @pytest.fixture(scope="module", params=HOSTS)
-def warm(request: pytest.FixtureRequest) -> Iterator[WarmSandbox]:
-    with WarmSandbox(open_or_skip(request.param), ("pytest", "json")) as opened:
+def warm(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
+    with closing(open_or_skip(request.param).warm(("pytest", "json"))) as opened:
         yield opened
 
 
-def run(warm: WarmSandbox, *argv: str, files: dict[str, bytes] | None = None) -> Ended:
+def run(warm: Sandbox, *argv: str, files: dict[str, bytes] | None = None) -> Ended:
     with warm.launch(Job(argv, files or {})) as running:
         return running.wait()
 
@@ -35,7 +35,7 @@ def run(warm: WarmSandbox, *argv: str, files: dict[str, bytes] | None = None) ->
         (["-m", "json.tool", "/src/data.json"], b"{}\n"),
     ],
 )
-def test_a_program_runs_as_from_the_command_line(warm: WarmSandbox, argv: list[str], stdout: bytes) -> None:
+def test_a_program_runs_as_from_the_command_line(warm: Sandbox, argv: list[str], stdout: bytes) -> None:
     files = {"main.py": b"import sys; print(__name__, sys.argv, __file__)", "data.json": b"{}"}
     ended = run(warm, *argv, files=files)
     assert (ended.stdout, ended.stderr, ended.exit_code) == (stdout, b"", 0)
@@ -57,7 +57,7 @@ def test_a_program_runs_as_from_the_command_line(warm: WarmSandbox, argv: list[s
         ),
     ],
 )
-def test_a_program_ends_as_in_a_cold_sandbox(warm: WarmSandbox, code: str, exit_code: int, stderr: bytes) -> None:
+def test_a_program_ends_as_in_a_cold_sandbox(warm: Sandbox, code: str, exit_code: int, stderr: bytes) -> None:
     ended = run(warm, "-I", "-c", code)
     assert (ended.exit_code, ended.stderr) == (exit_code, stderr)
     with open_sandbox("none").launch(Job(["-I", "-c", code])) as running:
@@ -65,12 +65,12 @@ def test_a_program_ends_as_in_a_cold_sandbox(warm: WarmSandbox, code: str, exit_
     assert (ended.exit_code, ended.stdout, ended.stderr) == (cold.exit_code, cold.stdout, cold.stderr)
 
 
-def test_threads_are_waited_for_at_the_end(warm: WarmSandbox) -> None:
+def test_threads_are_waited_for_at_the_end(warm: Sandbox) -> None:
     code = "import threading, time\nthreading.Thread(target=lambda: (time.sleep(0.1), print('done'))).start()"
     assert run(warm, "-I", "-c", code).stdout == b"done\n"
 
 
-def test_modules_are_there_beforehand_and_the_workers_own_are_not(warm: WarmSandbox) -> None:
+def test_modules_are_there_beforehand_and_the_workers_own_are_not(warm: Sandbox) -> None:
     code = (
         "import sys\nprint('pytest' in sys.modules, [name for name in sys.modules if 'inside' in name])\n"
         "print([path for path in sys.path if 'sandbox' in path])\n"
@@ -85,7 +85,7 @@ def _places() -> set[str]:
     return {names[2] for names in parts if names[:2] == ("/", "tmp") and len(names) > 2}
 
 
-def test_nothing_passes_from_one_job_to_the_next(warm: WarmSandbox) -> None:
+def test_nothing_passes_from_one_job_to_the_next(warm: Sandbox) -> None:
     spoil = "import sys, json, pytest\njson.dumps = None\nsys.path.append('/tmp')\n"
     spoil += "for path in ('/tmp/x', '/box/x', '/dev/shm/x'): open(path, 'w').close()\nprint('spoilt')"
     look = "import json, os, sys\nprint(json.dumps(1), '/tmp' in sys.path, "
@@ -94,12 +94,12 @@ def test_nothing_passes_from_one_job_to_the_next(warm: WarmSandbox) -> None:
     assert run(warm, "-I", "-c", look).stdout == b"1 False [] [] [] []\n"
 
 
-def test_random_numbers_differ_between_jobs(warm: WarmSandbox) -> None:
+def test_random_numbers_differ_between_jobs(warm: Sandbox) -> None:
     code = "import random; print(random.random())"
     assert run(warm, "-I", "-c", code).stdout != run(warm, "-I", "-c", code).stdout
 
 
-def test_jobs_at_the_same_time_do_not_see_each_other(warm: WarmSandbox) -> None:
+def test_jobs_at_the_same_time_do_not_see_each_other(warm: Sandbox) -> None:
     stay = "import socket, time\ns = socket.create_server(('127.0.0.1', 4567))\nprint(flush=True); time.sleep(60)"
     look = (
         "import os, socket\nprint(sum(name.isdigit() for name in os.listdir('/proc')) <= 2)\n"
@@ -110,14 +110,14 @@ def test_jobs_at_the_same_time_do_not_see_each_other(warm: WarmSandbox) -> None:
         assert run(warm, "-I", "-c", look).stdout == b"True\nrefused\n"
 
 
-def test_the_way_to_the_worker_is_closed_to_jobs(warm: WarmSandbox) -> None:
+def test_the_way_to_the_worker_is_closed_to_jobs(warm: Sandbox) -> None:
     code = "import os\nprint(os.getppid(), [n for n in range(3, 500) if os.path.exists(f'/proc/self/fd/{n}')])"
     assert run(warm, "-I", "-c", code).stdout == b"1 []\n"
 
 
 @pytest.mark.parametrize("name", HOSTS)
 def test_closing_ends_jobs_under_way_and_later_ones_break(name: BackendName) -> None:
-    warm = WarmSandbox(open_or_skip(name), ())
+    warm = open_or_skip(name).warm(())
     running = warm.launch(Job(["-I", "-c", "import time; time.sleep(60)"]))
     warm.close()
     begun = time.monotonic()
@@ -130,15 +130,15 @@ def test_closing_ends_jobs_under_way_and_later_ones_break(name: BackendName) -> 
 @pytest.mark.parametrize("name", HOSTS)
 def test_a_module_that_is_missing_breaks_the_start(name: BackendName) -> None:
     with pytest.raises(SandboxBroken, match="no_such_module"):
-        WarmSandbox(open_or_skip(name), ("no_such_module",))
+        open_or_skip(name).warm(("no_such_module",))
 
 
 def test_no_sandbox_holds_no_worker() -> None:
     with pytest.raises(SandboxUnavailable, match="none"):
-        WarmSandbox(open_sandbox("none"))
+        open_sandbox("none").warm(["pytest"])
 
 
-def test_a_warm_job_costs_less_than_starting_python(warm: WarmSandbox) -> None:
+def test_a_warm_job_costs_less_than_starting_python(warm: Sandbox) -> None:
     def seconds(run_once: object) -> float:
         assert callable(run_once)
         begun = time.perf_counter()

@@ -1,11 +1,34 @@
-"""The program of the call process."""
+"""The program of the call process: calls a function in a module imported as the user's process imported it, and
+tells what its calls come to.
+
+Nothing is guarded here: whatever is in this process belongs to the module.
+"""
 
 from __future__ import annotations
+import __future__
 
+import ast
+import importlib
+import importlib.util
+import inspect
 import json
+import linecache
+import sys
+import traceback
+import types
+from typing import Any
 
+from ..proxy.awaiting import Awaiting
+from ..proxy.crossing import PlainCrossing
 from ..proxy.frames import ANSWER, HELLO, ChannelClosed, FrameSocket, FrameTooLong
-from .called import Called
+from ..proxy.plain import Tree, Unshareable
+from .inert_decorators import decorated, replace_packages
+
+_LOCALS = "<locals>."
+_MOST_VALUES = 12
+_MOST_VALUE = 120
+_MOST_FRAMES = 40
+_MOST_MESSAGE = 2000
 
 
 def main(descriptor: int) -> None:
@@ -26,3 +49,172 @@ def main(descriptor: int) -> None:
             channel.send(ANSWER, json.dumps(answer).encode())
         except FrameTooLong as error:
             channel.send(ANSWER, json.dumps(["unshareable", f"the value is too long: {error}"]).encode())
+
+
+class Called:
+    """Function `qualname` of `module`, which is the file `path` below the folder that this program was started in;
+    `inert` are packages whose decorators leave functions as they are."""
+
+    def __init__(self, module: str, path: str, qualname: str, inert: list[str]) -> None:
+        self._root = sys.path[0]
+        self._name = module
+        self._file = f"{self._root}/{path}"
+        self._qualname = qualname
+        self._module: Any = None
+        self._left_out: BaseException | None = None
+        self._awaiting = Awaiting()
+        replace_packages(inert)
+
+    def answer(self, receiver: list[str] | None, body: Tree) -> Tree:
+        """Call the function once: `return` and the value with what changed of the arguments, `raise` and the
+        exception, or `unshareable` and the reason."""
+        crossing = PlainCrossing(1)
+        (state, args, kwargs), _ = crossing.unpack(body)
+        try:
+            value = self._call(receiver, state, args, kwargs)
+        except BaseException as error:  # whatever it is, it is how the call ended
+            return ["raise", self._raised(error)]
+        try:
+            return ["return", crossing.pack(value)]
+        except (Unshareable, RecursionError) as error:
+            return ["unshareable", str(error)]
+
+    def _call(self, receiver: list[str] | None, state: Any, args: Any, kwargs: Any) -> Any:
+        function = self._function()
+        if receiver is not None:
+            kind, module, qualname = receiver
+            args = (self._receiver(kind, module, qualname, state), *args)
+        value = function(*args, **kwargs)
+        return self._awaiting.run(value) if inspect.isawaitable(value) else value
+
+    def _receiver(self, kind: str, module: str, qualname: str, state: Any) -> Any:
+        found = self._attribute(
+            self._loaded() if module == self._name else importlib.import_module(module), qualname
+        )
+        if kind == "class":
+            return found
+        made = object.__new__(found)
+        if state is not None:
+            made.__dict__ = state
+        return made
+
+    def _loaded(self) -> Any:
+        if self._module is None:
+            parent = self._name.rpartition(".")[0]
+            if parent:
+                importlib.import_module(parent)
+            spec = importlib.util.spec_from_file_location(self._name, self._file)
+            assert spec is not None
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[self._name] = module
+            self._run(module)
+            self._module = module
+        return self._module
+
+    def _run(self, module: Any) -> None:
+        """Run the statements of the module. One that fails is left out: what it needs is not here, or it is a call
+        of the program's own that fails."""
+        with open(self._file, "rb") as file:  # noqa: PTH123 - pathlib need not be imported
+            tree = ast.parse(file.read())
+        flags = 0
+        for node in tree.body:
+            if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+                flags |= sum(getattr(__future__, alias.name).compiler_flag for alias in node.names)
+            code = compile(ast.Module([node], []), self._file, "exec", flags, dont_inherit=True)
+            try:
+                exec(code, vars(module))  # noqa: S102 - this is what the process is for
+            except (Exception, SystemExit) as error:
+                self._left_out = self._left_out or error
+
+    def _function(self) -> Any:
+        module = self._loaded()
+        if _LOCALS in self._qualname:
+            return self._nested(module)
+        try:
+            return decorated.get(self._qualname) or self._attribute(module, self._qualname)
+        except AttributeError:
+            raise self._left_out or NameError(f"{self._qualname} is not there") from None
+
+    def _attribute(self, found: Any, qualname: str) -> Any:
+        for part in qualname.split("."):
+            found = inspect.getattr_static(found, part)
+        return inspect.unwrap(getattr(found, "__func__", found))
+
+    def _nested(self, module: Any) -> Any:
+        """A function that is defined in another one and has nothing of it: its definition, run in the module."""
+        source = "".join(linecache.getlines(self._file))
+        body: Any = ast.parse(source).body
+        for name in self._qualname.replace(_LOCALS, "").split("."):
+            definition = [node for node in _definitions(body) if node.name == name][-1]
+            body = definition.body
+        definition.decorator_list = []
+        code = compile(ast.Module([definition], []), self._file, "exec")
+        scope: dict[str, Any] = {}
+        exec(code, vars(module), scope)  # noqa: S102 - a part of the module that was run above
+        return scope[definition.name]
+
+    def _raised(self, error: BaseException) -> Tree:
+        """Class, message, traceback, frames in the module's project (the deepest first), and the exception itself
+        where it is plain data."""
+        try:
+            packed = PlainCrossing(1).pack(error)
+        except (Unshareable, RecursionError):
+            packed = None
+        kind = type(error)
+        shown = traceback.TracebackException.from_exception(error)
+        shown.stack = traceback.StackSummary.from_list(
+            [frame for frame in shown.stack if frame.filename.startswith(self._root)]
+        )
+        return {
+            "module": kind.__module__,
+            "name": kind.__qualname__,
+            "message": _text(str, error)[:_MOST_MESSAGE],
+            "traceback": "".join(shown.format()).replace(self._root + "/", ""),
+            "frames": self._frames(error),
+            "error": packed,
+        }
+
+    def _frames(self, error: BaseException) -> list[Tree]:
+        found: list[Tree] = []
+        seen: set[int] = set()
+        waiting: list[BaseException | None] = [error]
+        while waiting and len(found) < _MOST_FRAMES:
+            current = waiting.pop(0)
+            if current is None or id(current) in seen:
+                continue
+            seen.add(id(current))
+            found += reversed([frame for frame in map(self._frame, _walked(current)) if frame is not None])
+            waiting += [current.__cause__, current.__context__, *getattr(current, "exceptions", ())]
+        return found
+
+    def _frame(self, walked: tuple[types.FrameType, int]) -> Tree | None:
+        frame, line = walked
+        code = frame.f_code
+        if not code.co_filename.startswith(self._root + "/") or "/inside/" in code.co_filename:
+            return None
+        values = list(frame.f_locals.items())[:_MOST_VALUES] if code.co_name != "<module>" else []
+        shown = {name: _text(repr, value)[:_MOST_VALUE] for name, value in values}
+        path, function = code.co_filename[len(self._root) + 1 :], getattr(code, "co_qualname", code.co_name)
+        return {"path": path, "line": line, "function": function, "values": shown}
+
+
+def _walked(error: BaseException) -> list[tuple[types.FrameType, int]]:
+    return list(traceback.walk_tb(error.__traceback__))
+
+
+def _definitions(body: list[Any]) -> list[Any]:
+    """The functions and classes of one scope, in order, those below an `if` or a `with` included."""
+    found: list[Any] = []
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.append(node)
+        else:
+            found += _definitions(list(ast.iter_child_nodes(node)))
+    return found
+
+
+def _text(how: Any, value: object) -> str:
+    try:
+        return str(how(value))
+    except Exception as error:  # the module's own `__repr__`
+        return f"<{type(value).__name__} whose text raises {type(error).__name__}>"

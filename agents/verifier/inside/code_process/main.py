@@ -7,9 +7,7 @@ import sys
 
 from ..proxy.frames import HELLO, FrameSocket
 from ..proxy.import_rule import ImportRule
-from .code import Code
-from .responder import Responder
-from .spare import Spare
+from .responder import Code, Responder, Spare
 
 
 def main(descriptor: int) -> None:

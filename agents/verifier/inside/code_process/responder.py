@@ -6,9 +6,14 @@ Nothing is guarded here: whatever is in this process belongs to the code.
 from __future__ import annotations
 
 import importlib
+import io
+import itertools
 import json
 import linecache
+import operator
 import os
+import socket
+import sys
 import threading
 import traceback
 from collections.abc import Callable, Sequence
@@ -23,10 +28,92 @@ from ..proxy.peer import MODULE_NUMBER, OPERATIONS, USER_MODULE, Peer
 from ..proxy.plain import Malformed, Tree
 from ..proxy.program import run_program
 from ..proxy.shared import CONTAINERS
-from .code import Code
-from .spare import Spare
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {**OPERATIONS, "isinstance": isinstance}
+_MOST_PRINTED = 1 << 20
+
+
+class _Printed(io.RawIOBase):
+    """Standard output (1) or error (2) of the code; `keep` takes what is written."""
+
+    def __init__(self, stream: int, keep: Callable[[int, bytes], None]) -> None:
+        self._stream = stream
+        self._keep = keep
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._keep(self._stream, bytes(data))
+        return len(data)
+
+
+class Code:
+    """The module under test, and what it prints."""
+
+    def __init__(self) -> None:
+        self._pieces: list[tuple[int, bytes]] = []
+        self._left = _MOST_PRINTED
+        sys.stdout = io.TextIOWrapper(_Printed(1, self._keep), "utf-8", write_through=True)
+        sys.stderr = io.TextIOWrapper(_Printed(2, self._keep), "utf-8", write_through=True)
+        self._module: Any = None
+        self._error: BaseException | None = None
+
+    def module(self) -> Any:
+        """The module under test, imported when it is first asked for: a program never is."""
+        if self._module is None and self._error is None:
+            try:
+                self._module = importlib.import_module(USER_MODULE)
+            except BaseException as error:  # handed to the test process, whatever it is, each time anew
+                self._error = error
+        if self._error is not None:
+            raise self._error
+        return self._module
+
+    def printed(self) -> list[tuple[int, str]]:
+        """Return the output since the last call, as pieces of standard output (1) and error (2)."""
+        sys.stdout.flush()
+        sys.stderr.flush()
+        pieces, self._pieces = self._pieces, []
+        return [
+            (stream, b"".join(data for _, data in parts).decode("utf-8", "replace"))
+            for stream, parts in itertools.groupby(pieces, operator.itemgetter(0))
+        ]
+
+    def _keep(self, stream: int, data: bytes) -> None:
+        taken = data[: self._left]
+        self._left -= len(taken)
+        self._pieces.append((stream, taken))
+
+
+class Spare:
+    """Forks; in the process that is spare it returns when that has `taken_over` the channel. It is no child of the
+    other, which may wait for its own."""
+
+    def __init__(self, channel: FrameSocket) -> None:
+        self.taken_over: FrameSocket | None = None
+        self._link, theirs = socket.socketpair()
+        child = os.fork()
+        if child:
+            os.waitpid(child, 0)
+            theirs.close()
+            return
+        if os.fork():
+            os._exit(0)
+        self._link.close()
+        channel.close()
+        _, descriptors, _, _ = socket.recv_fds(theirs, 1, 1)
+        if not descriptors:  # the other has ended
+            os._exit(0)
+        self._link = theirs
+        self.taken_over = FrameSocket(descriptors[0])
+        self.taken_over.send(ANSWER, b'["return", [null, [], []], []]')
+
+    def take_over(self, channel: FrameSocket) -> None:
+        """Have the spare process answer from now on; return when that has ended. Raises OSError."""
+        socket.send_fds(self._link, [b"x"], [channel.fileno()])
+        channel.close()
+        self._link.recv(1)
 
 
 class _Module:

@@ -115,8 +115,7 @@ def array_parts(array: Any) -> Parts:
 
 
 def form(array: Any) -> str:
-    """The dtype, the shape, and whether columns come first in memory, as JSON: containers have no tuples in their
-    form."""
+    """Dtype, shape, and whether columns come first in memory, as JSON: containers have no tuples in their form."""
     columns = bool(array.flags.f_contiguous and not array.flags.c_contiguous)
     return json.dumps([_dtype_parts(array.dtype), array.shape, columns])
 

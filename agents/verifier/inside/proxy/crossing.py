@@ -68,8 +68,7 @@ _MIRRORS = _NoMirrors(_PEER)
 
 
 class PlainCrossing(Crossing):
-    """The tables of one process for frames of plain data. `pack` raises Unshareable for anything else, `unpack`
-    Malformed."""
+    """The tables of one process for plain data; for the rest `pack` raises Unshareable, `unpack` Malformed."""
 
     def __init__(self, first: int) -> None:
         super().__init__(_PEER, first, _MIRRORS)

@@ -19,16 +19,18 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-SPECIALS = frozenset(
-    f"__{name}__"
-    for name in words(
-        "repr str format bytes hash bool len length_hint call iter next reversed contains getitem setitem delitem"
-        " missing eq ne lt le gt ge add radd iadd sub rsub isub mul rmul imul matmul rmatmul imatmul"
-        " truediv rtruediv itruediv floordiv rfloordiv ifloordiv mod rmod imod divmod rdivmod pow rpow ipow"
-        " lshift rlshift ilshift rshift rrshift irshift and rand iand or ror ior xor rxor ixor"
-        " neg pos abs invert int float complex index round trunc floor ceil"
-        " enter exit await aiter anext aenter aexit fspath"
-    )
+def specials(text: str) -> frozenset[str]:
+    """Return the special names of a list of words: `__len__` for `len`."""
+    return frozenset(f"__{name}__" for name in words(text))
+
+
+SPECIALS = specials(
+    "repr str format bytes hash bool len length_hint call iter next reversed contains getitem setitem delitem"
+    " missing eq ne lt le gt ge add radd iadd sub rsub isub mul rmul imul matmul rmatmul imatmul"
+    " truediv rtruediv itruediv floordiv rfloordiv ifloordiv mod rmod imod divmod rdivmod pow rpow ipow"
+    " lshift rlshift ilshift rshift rrshift irshift and rand iand or ror ior xor rxor ixor"
+    " neg pos abs invert int float complex index round trunc floor ceil"
+    " enter exit await aiter anext aenter aexit fspath"
 )
 VALUE_TYPES: tuple[type, ...] = (int, float, complex, str, bytes, tuple, frozenset)
 ABCS = ("Set", "MutableSet", "Mapping", "MutableMapping", "Sequence", "MutableSequence")

@@ -17,8 +17,7 @@ _PLATFORM = "_sysconfigdata_"
 
 
 class ImportRule:
-    """Refuses top-level modules other than those of the standard library and `allowed`; `named` are for its
-    message."""
+    """Refuses top-level modules but the standard library's and `allowed`; `named` are for its message."""
 
     def __init__(self, allowed: Collection[str], named: Sequence[str]) -> None:
         self._allowed = STANDARD_LIBRARY | _OWN | frozenset(allowed)

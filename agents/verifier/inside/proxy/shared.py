@@ -70,8 +70,7 @@ class Entry:
 
 
 def empty(kind: str, extra: object) -> Any:
-    """A new container; `extra` is a deque's maximal length, a defaultdict's factory or an array's form. Raises
-    Malformed."""
+    """Make a container; `extra` is a deque's length, a dict's factory, an array's form. Raises Malformed."""
     if kind in packages.MUTABLE:
         return packages.made(kind, extra)
     if kind == "deque":

@@ -29,8 +29,7 @@ class Unpacker:
         self.changed = False
 
     def value(self, tree: Tree, containers: Tree, forgotten: Tree) -> Any:
-        """Return the value of `tree`. Raises Malformed, also where a part has another form than its reader takes
-        for granted."""
+        """Return the value of `tree`. Raises Malformed for any part that is not of the form its reader takes."""
         try:
             return self._value(tree, containers, forgotten)
         except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError) as error:

@@ -222,8 +222,7 @@ def _raise(kind: type[Exception]) -> None:
 
 
 def _through(answer: Callable[..., Any], original: types.FunctionType, like: types.CodeType) -> types.CodeType:
-    """The code of a function that takes anything and calls `answer` with `original`; it has free variables as
-    `like` does."""
+    """Code that takes anything and calls `answer` with `original`; its free variables are those of `like`."""
     names = like.co_freevars
     bound = "".join(f"    {name} = None\n" for name in names if name != "__class__")
     used = f"        ({', '.join(names)},)\n" if names else ""

@@ -13,11 +13,9 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..proxy.crossing import Crossing
 from ..proxy.describe import type_named, words
 from ..proxy.frames import ANSWER, ASK, ChannelClosed, FrameSocket, FrameTooLong
-from ..proxy.mirror import BoundMethod, RemoteCoroutine
-from ..proxy.peer import Peer
+from ..proxy.mirror import RemoteCoroutine
 from ..proxy.plain import Malformed, Tree, Unshareable
 from .asked_again import PlainCalls
 from .capabilities import Capabilities
@@ -59,7 +57,7 @@ class _Environment:
         return changed
 
 
-class Caller(Peer):
+class Caller(Rulings):
     """Asks over `channel`. `emit` records a `note` for the user, an `unshareable` value that makes a test need one
     process, or a `malformed` frame; `show` prints what the code printed on a stream (1 or 2). `expected` are
     exceptions that the tests name."""
@@ -74,34 +72,15 @@ class Caller(Peer):
         show: Callable[[int, str], None],
         expected: frozenset[str] = frozenset(),
     ) -> None:
+        super().__init__(emit)
         self._channel = channel
-        self._emit = emit
         self._show = show
         self._expected = expected
         self._lock = threading.RLock()
         self._changing: set[str] = set()
         self.calls = PlainCalls()
         self._environment = _Environment()
-        self.crossing = Crossing(self, first=2)
         self.capabilities = Capabilities(self.crossing, test_modules)
-        self.rulings = Rulings(self.crossing, self.forward, self.operate, lambda text: emit("note", text))
-
-    def special(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
-        """Apply an operator to an object of the code's, unless it is decided here."""
-        return self.rulings.special(target, name, args, kwargs)
-
-    def get(self, target: object, name: str) -> Any:
-        """Get an attribute of an object of the code's; a method by which it would compare itself is not handed
-        out, so that each call of it is seen."""
-        if self.rulings.is_comparing(target, name):
-            return BoundMethod(self, target, name)
-        self.rulings.use(target)
-        return super().get(target, name)
-
-    def method(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
-        """Call a method of an object of the code's."""
-        self.rulings.method(target, name, (*args, *kwargs.values()))
-        return super().method(target, name, args, kwargs)
 
     def forward(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         """Apply an operator as the object's class defines it."""
@@ -110,7 +89,7 @@ class Caller(Peer):
         usual = name == "__call__" and not self._environment.set
         call = self.calls.call(number, args, kwargs) if usual else None
         try:
-            result = self.ask("special", target, name, args, tuple(kwargs.items()))
+            result = super().forward(target, name, args, kwargs)
         except Exception as error:
             if call is not None:
                 self.calls.answered(call, (type(error).__name__, "raised"))
@@ -121,17 +100,9 @@ class Caller(Peer):
             result.gives_item = True
         return result
 
-    def on_class(self, target: type, name: str, *args: object) -> Any:
-        """Apply an operator to a class of the code's."""
-        return self.rulings.on_class(target, name, args)
-
     def operate(self, name: str, *args: object) -> Any:
         """Apply one of a few functions, such as `len`, in the code's process."""
         return self.ask("operate", name, args)
-
-    def is_local(self, target: type, name: str) -> bool:
-        """Return True if a method of a subclass of plain data is that of the plain base."""
-        return self.rulings.is_local(target, name)
 
     def subclass(self, made: type, body: dict[str, Any], kwargs: dict[str, Any]) -> None:
         """Make `made` known over there as a subclass of one of the code's classes."""

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 from ..proxy import packages
 from ..proxy.plain import Malformed, Tree, Unshareable, is_scalar, read, writer
 from ..proxy.shared import KINDS, MAPPINGS, Entry, empty, extra_of
-from .other_answers import ASIDE, DEEPEST, TYPE, VALUE, Held, others_of
-from .package_changes import retyped
+from .other_answers import ASIDE, DEEPEST, TYPE, VALUE, Held, others_of, retyped
 
 Containers = dict[int, tuple[str, Tree, list[Tree]]]
 """Kind, extra and items by number."""

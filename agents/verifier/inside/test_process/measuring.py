@@ -149,10 +149,6 @@ class Measuring:
             self._fork()
         self.answers.begin(COLLECTION)
 
-    def after_collection(self) -> None:
-        """Stop recording: questions between collection and tests belong to no test."""
-        self.answers.begin(None)
-
     def at_tests(self, session: Any, begin_test: Callable[[str], None], failed_within: Container[str]) -> None:
         """Before the first test. In a pass's process: run the tests, each after `begin_test`; this does not
         return. In those that `failed_within` has then, a part failed."""
@@ -222,6 +218,4 @@ class Measuring:
     def close(self) -> None:
         """End the servers."""
         for server in self._servers:
-            server.kill()
-        for server in self._servers:
-            server.wait()
+            server.close()

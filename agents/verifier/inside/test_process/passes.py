@@ -116,12 +116,9 @@ class ForkServer:
         """In a pass: tell one result."""
         os.write(self._results, json.dumps([name, result]).encode() + b"\n")
 
-    def kill(self) -> None:
-        """End it."""
+    def close(self) -> None:
+        """End it, and wait until it is gone."""
         os.kill(self._pid, signal.SIGKILL)
-
-    def wait(self) -> None:
-        """Wait until it is gone."""
         os.waitpid(self._pid, 0)
 
 

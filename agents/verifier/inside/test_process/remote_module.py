@@ -43,7 +43,7 @@ class RemoteModule(types.ModuleType):
         caller = self._greenloop_caller
         value = caller.get(self, name)
         if isinstance(value, type) and caller.crossing.remote_number(value) is not None:
-            caller.rulings.name(value)
+            caller.name(value)
         elif callable(value) and self.__name__ == USER_MODULE:
             caller.calls.functions[caller.crossing.remote_number(value) or 0] = name
         return value

@@ -3,20 +3,29 @@ test function itself, and pytest's report about it."""
 
 from __future__ import annotations
 
+import linecache
 import re
 import sys
 import time
+import traceback
 import types
 from collections.abc import Callable, Collection, Generator, Mapping
+from pathlib import PurePath
 from typing import Any
 
 import pytest
+from _pytest._io.saferepr import SafeRepr
 
 from .asserts import Asserts
-from .facts import Comparison, comparison, failure
 from .measuring import Measuring
 
 _MOST_OUTPUT = 4000
+_MOST_REPR = 300
+_MOST_MESSAGE = 2000
+_DEEPEST = 40
+USER_FILE = "user_code.py"
+
+Comparison = dict[str, str]
 EventHandler = Callable[[Mapping[str, Any]], None]
 
 
@@ -98,7 +107,7 @@ class Reporter:
             self._taken_over = {node_id: test for node_id, test in found.items() if test is not None}
         self.after_collection()
         if self.measuring is not None:
-            self.measuring.after_collection()
+            self.measuring.answers.begin(None)  # questions between collection and tests belong to no test
         if self._wanted is not None:
             prefix = self._tests_file + "::"
             names = [item.nodeid.removeprefix(prefix) for item in items]
@@ -159,7 +168,7 @@ class Reporter:
 
     def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> None:
         """Keep both sides of the comparison that failed."""
-        self._compared = comparison(op, left, right)
+        self._compared = _comparison(op, left, right)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -167,7 +176,7 @@ class Reporter:
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Record the second witness: pytest's report, with the facts of a failure."""
         report = yield
-        facts = failure(call.excinfo, str(item.path), self._compared) if call.excinfo else {}
+        facts = _failure(call.excinfo, str(item.path), self._compared) if call.excinfo else {}
         if call.excinfo and item.nodeid in self._taken_over:
             facts["example"] = self.properties.counterexample(call.excinfo.value)
             if type(call.excinfo.value).__name__ in ("Unsatisfiable", "InvalidArgument"):
@@ -211,3 +220,52 @@ class Reporter:
         """Record pytest's own totals."""
         collected, failed = session.testscollected, session.testsfailed
         self._emit({"is": "finish", "collected": collected, "failed": failed, "exit": int(exitstatus)})
+
+
+class _Whole(SafeRepr):
+    """Leaves nothing out but characters: `[0, 1, ...]` would be a literal of another value."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(most)
+        self.maxlist = self.maxtuple = self.maxset = self.maxfrozenset = self.maxdict = most
+        self.maxdeque = self.maxarray = self.maxlong = most
+        self.maxlevel = _DEEPEST
+
+
+def _shown(value: object) -> str:
+    """A `repr` of at most 300 characters that never raises; whole where it fits, however many items there are."""
+    return _Whole(_MOST_REPR).repr(value)
+
+
+def _comparison(operator: str, left: object, right: object) -> Comparison:
+    return {"op": operator, "left": _shown(left), "right": _shown(right)}
+
+
+def _failure(
+    caught: pytest.ExceptionInfo[BaseException], tests_path: str, compared: Comparison | None
+) -> dict[str, Any]:
+    """Type and message of an exception, its line in the tests, and its place in the code under test."""
+    error = caught.value
+    facts: dict[str, Any] = {
+        "type": type(error).__name__,
+        "module": type(error).__module__,
+        "message": _message(error),
+        "line": 0,
+        "where": getattr(error, "_greenloop_where", ""),
+    }
+    for frame, line in traceback.walk_tb(caught.tb):
+        path = frame.f_code.co_filename
+        if path == tests_path:
+            facts["line"] = line
+        elif PurePath(path).name == USER_FILE:
+            facts["where"] = f"line {line}: {linecache.getline(path, line).strip()}"[:_MOST_REPR]
+    if isinstance(error, AssertionError) and compared is not None:
+        facts["compared"] = compared
+    return facts
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)[:_MOST_MESSAGE]
+    except Exception as second:
+        return f"<its message could not be made: {type(second).__name__}>"

@@ -10,24 +10,17 @@ from typing import Any
 
 from ..proxy import packages
 from ..proxy.crossing import Crossing
-from ..proxy.describe import words
+from ..proxy.describe import specials, words
+from ..proxy.mirror import BoundMethod
+from ..proxy.peer import Peer
 
-_COMPARISONS = frozenset(["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"])
-_ARITHMETIC = frozenset(
-    f"__{prefix}{name}__"
-    for name in words("add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor")
-    for prefix in ("", "r", "i")
-)
-_COMPARING = frozenset(
-    f"__{prefix}{name}__" for name in words("sub truediv floordiv mod divmod xor") for prefix in ("", "r")
-)
+_COMPARISONS = specials("eq ne lt le gt ge")
+_BINARY = words("add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor")
+_ARITHMETIC = frozenset(f"__{prefix}{name}__" for name in _BINARY for prefix in ("", "r", "i"))
+_COMPARING = specials("sub rsub truediv rtruediv floordiv rfloordiv mod rmod divmod rdivmod xor rxor")
 """Arithmetic that a test compares by: a difference near 0, a quotient near 1."""
-_UNARY = frozenset(
-    f"__{name}__" for name in words("neg pos abs invert int float complex index round trunc floor ceil")
-)
-_READING = frozenset(
-    f"__{name}__" for name in words("len iter reversed getitem contains bool add mul rmul or and sub")
-)
+_UNARY = specials("neg pos abs invert int float complex index round trunc floor ceil")
+_READING = specials("len iter reversed getitem contains bool add mul rmul or and sub")
 _READING_METHODS = words(
     """count copy difference elements find get index intersection isdisjoint issubset issuperset items keys
     most_common symmetric_difference total union values"""
@@ -39,31 +32,26 @@ _COMPARING_METHODS = words(
 """By these an object could say that it is an array or a frame that a test expects."""
 _PACKAGES = words("numpy pandas")
 _NUMBERS = (int, float, complex)
-_TEXTS = frozenset(["__repr__", "__str__", "__format__"])
+_TEXTS = specials("repr str format")
 _PLAIN_MODULES = words("builtins collections decimal fractions datetime")
 _MOST_ITEMS = 1000
 """Items of an object that are looked through for a member before its class is asked: it may have no end."""
 _NO_MEMBER = "no honest object contains this text: greenloop asks for it to see whether membership means anything"
 
 
-class Rulings:
+class Rulings(Peer):
     """Decides operators; `emit` takes a note. A class that the tests name is itself under test, so that its own
     operators count; what is no more than the type of an answer gets no say in how the answer compares."""
 
-    def __init__(
-        self,
-        crossing: Crossing,
-        forward: Callable[[object, str, tuple[Any, ...], Mapping[str, Any]], Any],
-        operate: Callable[..., Any],
-        emit: Callable[[str], None],
-    ) -> None:
-        """`forward` applies an operator as the object's class defines it, `operate` one of a few functions."""
-        self._crossing = crossing
-        self._forward = forward
-        self._operate = operate
+    def __init__(self, emit: Callable[[str, str], None]) -> None:
+        self.crossing = Crossing(self, first=2)
         self._emit = emit
         self._named: set[int] = set()
         self._differences: set[int] = set()
+
+    def forward(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
+        """Apply an operator as the object's class defines it."""
+        return super().special(target, name, args, kwargs)
 
     def name(self, value: object) -> None:
         """The tests name this class."""
@@ -73,81 +61,87 @@ class Rulings:
         """Return True if the tests name `kind` or a base of it."""
         return any(id(base) in self._named for base in kind.__mro__)
 
-    def is_local(self, kind: type, name: str) -> bool:
+    def is_local(self, target: Any, name: str) -> bool:
         """Return True if method `name` of a subclass of plain data is the base's own, not the code's override."""
-        if self.is_named(kind):
+        if self.is_named(target):
             return False
-        value, like = _plain_base(kind), getattr(kind, "_greenloop_like", None)
+        value, like = _plain_base(target), getattr(target, "_greenloop_like", None)
         return hasattr(value, name) if value else like is not None and name in _READING_METHODS
 
-    def special(self, proxy: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """The result of an operator on an object of the code's."""
-        kind = type(proxy)
+    def special(self, target: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """Apply an operator to an object of the code's, unless it is decided here."""
+        kind = type(target)
         other = bool(args) and self._is_remote(args[0])
         if (base := _plain_base(kind)) is not None and name not in _TEXTS:
-            return self._of_subclass(proxy, base, name, args, other)
+            return self._of_subclass(target, base, name, args, other)
         if getattr(kind, "_greenloop_like", None) is not None and not other:
             own = self.is_named(kind)
             if (name in _COMPARISONS and not (own and kind._greenloop_compares)) or (name in _READING and not own):
-                return self._of_container(proxy, name, args)
+                return self._of_container(target, name, args)
         if name in _COMPARISONS:
             if not other and not (self.is_named(kind) and type(args[0]).__module__ in _PLAIN_MODULES):
                 if name not in ("__eq__", "__ne__") or type(args[0]) not in (tuple, list):
                     return NotImplemented
-                if "__eq__" not in kind._greenloop_specials or not self._holds(proxy, args[0]):
+                if "__eq__" not in kind._greenloop_specials or not self._holds(target, args[0]):
                     return NotImplemented
             self._note(f"how objects of {kind.__name__} compare")
         elif name in _ARITHMETIC and not other:
-            return self._with_plain(proxy, name, args)
-        elif name in _UNARY and id(proxy) in self._differences:
+            return self._with_plain(target, name, args)
+        elif name in _UNARY and id(target) in self._differences:
             raise TypeError(f"{name} of a difference that {kind.__name__} makes itself does not count")
-        elif name == "__str__" and isinstance(proxy, BaseException):
+        elif name == "__str__" and isinstance(target, BaseException):
             self._note(f"the message of {kind.__name__}")
         elif name == "__bool__":
-            return self._truth(proxy, kind.__name__)
+            return self._truth(target, kind.__name__)
         elif name == "__contains__":
-            return self._contains(proxy, args[0])
-        return self._forward(proxy, name, args, kwargs)
+            return self._contains(target, args[0])
+        return self.forward(target, name, args, kwargs)
 
-    def method(self, proxy: Any, name: str, args: tuple[Any, ...]) -> None:
-        """A test calls a method of an object of the code's. Raises TypeError where it would compare itself with
-        data of numpy's or pandas's and its class is no more than the type of an answer."""
-        kind = type(proxy)
-        if self._is_remote(proxy) and not self.is_named(kind):
-            if name in _COMPARING_METHODS and any(map(_is_of_package, args)):
+    def get(self, target: object, name: str) -> Any:
+        """Get an attribute of an object of the code's; a method by which it would compare itself is not handed
+        out, so that each call of it is seen."""
+        if name in _COMPARING_METHODS and self._is_remote(target) and not self.is_named(type(target)):
+            return BoundMethod(self, target, name)
+        self._tell_of(target)
+        return super().get(target, name)
+
+    def method(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
+        """Call a method of an object of the code's. Raises TypeError where it would compare itself with data of
+        numpy's or pandas's and its class is no more than the type of an answer."""
+        kind = type(target)
+        if self._is_remote(target) and not self.is_named(kind):
+            if name in _COMPARING_METHODS and any(map(_is_of_package, (*args, *kwargs.values()))):
                 raise TypeError(f"{name} of an object of the code's, a {kind.__name__}, does not count")
-            self.use(proxy)
+            self._tell_of(target)
+        return super().method(target, name, args, kwargs)
 
-    def use(self, proxy: Any) -> None:
-        """A test uses an object of the code's: tell of one that looks like an array or a frame."""
-        kind = type(proxy)
-        if str(kind.__module__).partition(".")[0] in _PACKAGES and self._is_remote(proxy):
-            self._note(f"what a {kind.__name__} of {str(kind.__module__).partition('.')[0]} holds")
+    def _tell_of(self, target: object) -> None:
+        """Note that a test uses an object of the code's that looks like an array or a frame."""
+        kind = type(target)
+        package = str(kind.__module__).partition(".")[0]
+        if package in _PACKAGES and self._is_remote(target):
+            self._note(f"what a {kind.__name__} of {package} holds")
 
-    def is_comparing(self, proxy: Any, name: str) -> bool:
-        """Return True if `name` is a method that `method` has to see called."""
-        return name in _COMPARING_METHODS and self._is_remote(proxy) and not self.is_named(type(proxy))
-
-    def on_class(self, kind: Any, name: str, args: tuple[Any, ...]) -> Any:
+    def on_class(self, target: Any, name: str, *args: Any) -> Any:
         """The result of an operator on a class of the code's."""
         if name == "bool":
-            return self._truth(kind, kind.__name__) if kind._greenloop_truth else True
-        if name == "contains" and not self.is_named(kind):
-            return any(item is args[0] or item == args[0] for item in itertools.islice(kind, _MOST_ITEMS))
+            return self._truth(target, target.__name__) if target._greenloop_truth else True
+        if name == "contains" and not self.is_named(target):
+            return any(item is args[0] or item == args[0] for item in itertools.islice(target, _MOST_ITEMS))
         if name == "isinstance":
             if _is_of_package(args[0]):
                 return False
-            found = bool(self._operate(name, args[0], kind))
+            found = bool(self.operate(name, args[0], target))
             if found:
-                self._note(f"what is an instance of {kind.__name__}")
+                self._note(f"what is an instance of {target.__name__}")
             return found
-        return self._operate(name, kind, *args)
+        return self.operate(name, target, *args)
 
     def _is_remote(self, value: object) -> bool:
-        return self._crossing.remote_number(value) is not None
+        return self.crossing.remote_number(value) is not None
 
     def _note(self, what: str) -> None:
-        self._emit(f"{what} is said by the code itself")
+        self._emit("note", f"{what} is said by the code itself")
 
     def _of_subclass(self, proxy: Any, base: type, name: str, args: tuple[Any, ...], other: bool) -> Any:
         """An operator on an instance of a subclass of `int`, `str`, `tuple`, ...: on its plain value. Where the
@@ -158,13 +152,13 @@ class Rulings:
             return bool(getattr(base, "__bool__", getattr(base, "__len__", lambda _: True))(proxy))
         if not hasattr(base, name):
             unsaid = name in _ARITHMETIC and not self.is_named(kind)
-            return NotImplemented if unsaid else self._forward(proxy, name, args, {})
+            return NotImplemented if unsaid else self.forward(proxy, name, args, {})
         here = getattr(base, name)(proxy, *args)
         if not self.is_named(kind):
             return here
         if name in _COMPARISONS and not other:
             return here
-        there = self._forward(proxy, name, args, {})
+        there = self.forward(proxy, name, args, {})
         if other or issubclass(base, (tuple, frozenset)):
             self._note(f"what {kind.__name__} makes of its operators")
             return there
@@ -173,7 +167,7 @@ class Rulings:
 
     def _of_container(self, proxy: Any, name: str, args: tuple[Any, ...]) -> Any:
         """An operator on an instance of a subclass of `list`, `dict`, ...: on what it really holds."""
-        held = self._operate(type(proxy)._greenloop_like, proxy)
+        held = self.operate(type(proxy)._greenloop_like, proxy)
         if name == "__bool__":
             return bool(held)
         return getattr(type(held), name, lambda *_: NotImplemented)(held, *args)
@@ -182,7 +176,7 @@ class Rulings:
         """Arithmetic with plain data. A difference from a number that is expected lets the code's own operator
         see it, and make it nothing."""
         kind = type(proxy)
-        result = self._forward(proxy, name, args, {})
+        result = self.forward(proxy, name, args, {})
         number = name in _COMPARING and (isinstance(args[0], _NUMBERS) or _is_of_package(args[0]))
         if self._is_remote(result):
             if number:
@@ -204,7 +198,7 @@ class Rulings:
         return len(members) == len(items) and all(map(operator.eq, members, items))
 
     def _truth(self, target: Any, name: str) -> bool:
-        first, again = (bool(self._operate("bool", target)) for _ in range(2))
+        first, again = (bool(self.operate("bool", target)) for _ in range(2))
         if first != again:
             raise TypeError(f"whether a {name} is true changes from one time it is asked to the next")
         self._note(f"whether a {name} is true")
@@ -219,7 +213,7 @@ class Rulings:
                     return True
             if next(members, _NO_MEMBER) is _NO_MEMBER:
                 return False
-        found = bool(self._forward(proxy, "__contains__", (item,), {}))
+        found = bool(self.forward(proxy, "__contains__", (item,), {}))
         if found and self._contains_anything(proxy):
             raise TypeError(f"a {kind.__name__} says that it contains anything")
         self._note(f"what a {kind.__name__} contains")
@@ -227,7 +221,7 @@ class Rulings:
 
     def _contains_anything(self, proxy: Any) -> bool:
         try:
-            return bool(self._forward(proxy, "__contains__", (_NO_MEMBER,), {}))
+            return bool(self.forward(proxy, "__contains__", (_NO_MEMBER,), {}))
         except Exception:
             return False
 
