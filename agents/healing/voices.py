@@ -9,7 +9,7 @@ from functools import cache
 from itertools import pairwise
 
 from ..records.heal import Trial
-from ..syntax.source import parse
+from ..syntax.source import parse, with_values
 
 _NAMING: Mapping[type[ast.AST], str] = {
     ast.Name: "id",
@@ -96,7 +96,7 @@ class _Simplified(ast.NodeTransformer):
                 case ast.Assign(targets=[ast.Name(id=name)], value=value) if (
                     self._stored[name] == read[name] == 1 and _variables(second)[1][name]
                 ):
-                    _Written(name, value).visit(second)
+                    with_values(second, {name: value})
                     statements.remove(first)
 
     def visit_Pass(self, node: ast.Pass) -> None:
@@ -135,18 +135,6 @@ def _variables(scope: ast.AST) -> tuple[Counter[str], Counter[str]]:
             case ast.Global(names=names) | ast.Nonlocal(names=names):
                 read.update(names * 2)
     return stored, read
-
-
-class _Written(ast.NodeTransformer):
-    """Writes a value in the place of a variable."""
-
-    def __init__(self, name: str, value: ast.expr) -> None:
-        self._name = name
-        self._value = value
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        """Replace the variable."""
-        return self._value if node.id == self._name else node
 
 
 class _Ordered(ast.NodeTransformer):

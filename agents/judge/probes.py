@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from ..records import Test, fingerprint
 from ..syntax.literals import is_literal
-from ..syntax.source import parse, parse_expression
+from ..syntax.source import parse, parse_expression, swapped
 from .claims import ValueClaim, claim_of, source_of_claim
 
 T = TypeVar("T")
@@ -107,8 +107,8 @@ def _changed_session(claim: ValueClaim, chance: random.Random) -> ValueClaim | N
     other = mutated(value, chance)
     if other == value and type(other) is type(value):
         return None
-    _Replaced(chosen, parse_expression(repr(other))).visit(tree)
-    *setup, call = map(ast.unparse, tree.body)
+    new = parse_expression(repr(other))
+    *setup, call = map(ast.unparse, swapped(tree, lambda node: new if node is chosen else None).body)
     changed = replace(claim, setup=tuple(setup), call=call, expected=UNKNOWN)
     return changed if len(changed.question) <= LONGEST_INPUT else None
 
@@ -120,17 +120,6 @@ def _given(call: ast.Call) -> list[ast.expr]:
         command = nodes[0].elts[2:] if nodes and isinstance(nodes[0], ast.List) else []
         nodes = [*command, *(keyword.value for keyword in call.keywords if keyword.arg == "input")]
     return [node for node in nodes if is_literal(ast.unparse(node))]
-
-
-class _Replaced(ast.NodeTransformer):
-    def __init__(self, node: ast.expr, other: ast.expr) -> None:
-        self._node = node
-        self._other = other
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        """Every node but the one to be replaced."""
-        visited: ast.AST = self._other if node is self._node else super().visit(node)
-        return visited
 
 
 def probe(number: int, call: str, preamble: str, prefix: str = "test_probe_") -> Test:

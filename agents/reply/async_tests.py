@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import copy
 
+from ..spec.plain_calls import without_await
 from ..syntax.collection import is_test, last_name
-from ..syntax.source import parse, parse_expression
+from ..syntax.source import parse
 
 _Loops = ast.AsyncFor | ast.AsyncWith | ast.comprehension
 
@@ -33,16 +34,8 @@ def _body(body: list[ast.stmt]) -> list[ast.stmt]:
     nodes = [inner for statement in body for inner in ast.walk(statement)]
     loops = any(isinstance(inner, _Loops) and getattr(inner, "is_async", True) for inner in nodes)
     if not loops and sum(isinstance(inner, ast.Await) for inner in nodes) <= 1:
-        return [_Run().visit(copy.deepcopy(statement)) for statement in body]
+        return [without_await(copy.deepcopy(statement)) for statement in body]
     check, run = parse("async def check(): pass\nasyncio.run(check())").body
     assert isinstance(check, ast.AsyncFunctionDef)
     check.body = body
     return [check, run]
-
-
-class _Run(ast.NodeTransformer):
-    def visit_Await(self, node: ast.Await) -> ast.AST:
-        run = parse_expression("asyncio.run()")
-        assert isinstance(run, ast.Call)
-        run.args = [node.value]
-        return ast.copy_location(run, node)

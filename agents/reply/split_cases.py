@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from ..syntax.collection import last_name
 from ..syntax.definitions import Function
-from ..syntax.source import names_bound, names_used
+from ..syntax.source import names_bound, names_used, with_values
 
 _Literal = ast.List | ast.Tuple | ast.Dict | ast.Set | ast.Constant | ast.UnaryOp
 Constants = Mapping[str, ast.expr]
@@ -105,24 +105,15 @@ def _filled(body: Sequence[ast.stmt], values: Mapping[str, ast.expr]) -> list[as
     reads = Counter(inner.id for node in body for inner in ast.walk(node) if isinstance(inner, ast.Name))
     stored = {name for node in body for name in names_bound(node)}
     nested = any(isinstance(inner, Function | ast.Lambda) for node in body for inner in ast.walk(node))
-    once = {
-        name: value for name, value in values.items() if reads[name] <= 1 and name not in stored and not nested
-    }
+    values = {name: copy.deepcopy(value) for name, value in values.items()}
+    once = {name: each for name, each in values.items() if reads[name] <= 1 and name not in stored and not nested}
     start: list[ast.stmt] = [
-        ast.Assign(targets=[ast.Name(id=name, ctx=ast.Store())], value=copy.deepcopy(value))
+        ast.Assign([ast.Name(name, ast.Store())], value)
         for name, value in values.items()
         if name not in once and reads[name]
     ]
-    filled = [_Filler(once).visit(copy.deepcopy(node)) for node in body]
+    filled = [with_values(copy.deepcopy(node), once) for node in body]
     return [ast.fix_missing_locations(ast.copy_location(node, body[0])) for node in [*start, *filled]]
-
-
-class _Filler(ast.NodeTransformer):
-    def __init__(self, values: Mapping[str, ast.expr]) -> None:
-        self.values = values
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return copy.deepcopy(self.values[node.id]) if node.id in self.values else node
 
 
 def _split(function: Function, constants: Constants) -> list[Function]:

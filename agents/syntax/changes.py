@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 from collections.abc import Iterator
+from itertools import takewhile
 
 from .source import parse
 
@@ -24,13 +25,9 @@ def changed_lines(old: str, new: str) -> int:
 
 
 def _differing(before: list[str], after: list[str]) -> int:
-    head = 0
-    while head < min(len(before), len(after)) and before[head] == after[head]:
-        head += 1
-    tail = 0
-    while tail < min(len(before), len(after)) - head and before[-1 - tail] == after[-1 - tail]:
-        tail += 1
-    before, after = before[head : len(before) - tail], after[head : len(after) - tail]
+    for _ in range(2):  # what both begin with, and then what both end with
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
+        before, after = before[same:][::-1], after[same:][::-1]
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=True)
     same = sum(block.size for block in matcher.get_matching_blocks())
     return len(before) + len(after) - 2 * same
