@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..healing.case import Case
-from ..judge.probes import literal_call, probe
+from ..judge.probes import literal_calls, probe
 from ..records import Outcome, Test, Verdict
 from ..records.heal import Answer, Call, Item, Observation, Symptom
 from ..sandbox import Sandbox, SandboxLimits
@@ -49,8 +49,8 @@ class VerifiedCase(Case):
 
     def _calls_of(self, tests: Sequence[Test]) -> tuple[Call, ...]:
         own = self.subject.entry_point
-        calls = (each[0] for test in tests if (each := literal_call(test)) is not None)
-        return tuple(Call(MODULE, own, ast.unparse(call)) for call in calls if ast.unparse(call.func) == own)
+        calls = literal_calls(tests)
+        return tuple(Call(MODULE, own, ast.unparse(call)) for call, _ in calls if ast.unparse(call.func) == own)
 
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> list[Answer | None]:
         """Verify tests that can't pass, which tell what is returned. Raises SandboxBroken."""

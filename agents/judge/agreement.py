@@ -17,15 +17,16 @@ from .probes import ODD
 
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 """In the text of an object that says nothing of itself: another in each process."""
-_EXCEPTION = re.compile(r"[\w.]*")
-RUNNABLE = ("passed", "failed", "stopped")
-"""Verdicts whose outcomes can be relied on."""
+
+
+def runnable(board: Board) -> list[Candidate]:
+    """Return the candidates of a board whose outcomes can be relied on."""
+    return [each for each in board.candidates if board.verdict(each.id).kind in ("passed", "failed", "stopped")]
 
 
 def exception_of(outcome: Outcome) -> str:
     """Return the name of the exception that ended a test with an error; empty where it says none."""
-    found = _EXCEPTION.match(outcome.detail)
-    return found[0] if found else ""
+    return re.split(r"[^\w.]", outcome.detail, maxsplit=1)[0]
 
 
 def comparable(returned: str | None) -> str | None:
@@ -51,7 +52,7 @@ class Agreement:
     @cached_property
     def voters(self) -> tuple[Candidate, ...]:
         """The independent candidates that could be run and do best on the tests that the spec speaks for."""
-        able = [c for c in self.board.candidates if self.board.verdict(c.id).kind in RUNNABLE]
+        able = runnable(self.board)
         most = max((self.by_the_spec(candidate) for candidate in able), default=(0, 0))
         return tuple(c for c in independent(able) if self.by_the_spec(c) == most)
 

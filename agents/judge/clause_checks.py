@@ -12,8 +12,8 @@ from itertools import islice
 from ..records import Clause, ClauseCheck, Need, Test
 from ..spec.kinds_of_input import BY_NAME
 from ..syntax.collection import last_name
-from ..syntax.source import parse
-from .probes import EDGE, ODD, argument_nodes, literal_call, literal_calls, probes_of, with_arguments
+from ..syntax.source import statements
+from .probes import EDGE, ODD, argument_nodes, argument_values, literal_calls, probes_of, with_argument
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +52,7 @@ class Used:
 @lru_cache(maxsize=1024)
 def used_by(test: Test) -> Used:
     """Return what `test` uses, by its syntax; nothing where it can't be parsed."""
-    try:
-        tree = parse(f"{test.preamble}\n{test.source}")
-    except ValueError:
-        return Used(frozenset(), frozenset(), (), (), ())
-    nodes = list(ast.walk(tree))
+    nodes = [node for each in statements(f"{test.preamble}\n{test.source}") for node in ast.walk(each)]
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     raising = [call for call in calls if last_name(call) == "raises"]
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
@@ -100,12 +96,8 @@ def _values(node: ast.expr) -> Iterator[object]:
 
 
 def _within(value: object) -> Iterator[object]:
-    items: Sequence[object] = ()
-    if isinstance(value, dict):
-        items = (*value, *value.values())
-    elif isinstance(value, list | tuple | set | frozenset):
-        items = tuple(value)
-    for item in items:
+    items = (*value, *value.values()) if isinstance(value, dict) else value
+    for item in items if isinstance(items, list | tuple | set | frozenset) else ():
         yield item
         yield from _within(item)
 
@@ -169,21 +161,13 @@ def line_for(need: Need, tests: Sequence[Test], entry: str) -> str:
 
 
 def _made(need: Need, test: Test) -> str | None:
-    """Return the call of `test` with an argument of the kind that is needed; None where none can be made."""
-    literal = literal_call(test)
-    if need.kind not in ("input", "value") or literal is None:
-        return None
-    return call_of_kind(literal[0], need.value)
-
-
-def call_of_kind(call: ast.Call, kind: str) -> str | None:
-    """Return `call`, of literal arguments, with its first argument that can be so of `kind`; None without one."""
-    values = [ast.literal_eval(node) for node in argument_nodes(call)]
-    wanted = BY_NAME[kind]
-    for index, value in enumerate(values):
-        made = wanted.make(value)
-        if wanted.has(made) and (made != value or type(made) is not type(value)):
-            return with_arguments(call, [*values[:index], made, *values[index + 1 :]])
+    """Return the call of `test` with its first argument that can be of the kind needed; None without one."""
+    for call, _ in literal_calls([test]) if need.kind in ("input", "value") else ():
+        wanted = BY_NAME[need.value]
+        for index, value in enumerate(argument_values(call)):
+            made = wanted.make(value)
+            if wanted.has(made) and (made != value or type(made) is not type(value)):
+                return with_argument(call, index, made)
     return None
 
 
@@ -208,16 +192,11 @@ def odd_probes(clauses: Sequence[Clause], tests: Sequence[Test], count: int) -> 
     made = {
         source: preamble
         for call, preamble in literal
-        for values in _odd_arguments([ast.literal_eval(node) for node in argument_nodes(call)])
-        if (source := with_arguments(call, values)) is not None and source not in known
+        for index, value in enumerate(argument_values(call))
+        for text in (_odd_texts(value) if isinstance(value, str) and value else ())
+        if (source := with_argument(call, index, text)) is not None and source not in known
     }
     return probes_of(dict(islice(made.items(), count)), ODD)
-
-
-def _odd_arguments(values: Sequence[object]) -> Iterator[list[object]]:
-    for index, value in enumerate(values):
-        for text in _odd_texts(value) if isinstance(value, str) and value else ():
-            yield [*values[:index], text, *values[index + 1 :]]
 
 
 def _odd_texts(text: str) -> Iterator[str]:
@@ -232,11 +211,10 @@ def _odd_texts(text: str) -> Iterator[str]:
 
 def _of_one_kind(call: ast.Call) -> Iterator[str]:
     """Yield `call` with a list of items of several types cut to the first item of each."""
-    values = [ast.literal_eval(node) for node in argument_nodes(call)]
-    for index, value in enumerate(values):
+    for index, value in enumerate(argument_values(call)):
         firsts = {type(item): item for item in reversed(value)} if isinstance(value, list) else {}
         for item in firsts.values() if len(firsts) > 1 else ():
-            if source := with_arguments(call, [*values[:index], [item], *values[index + 1 :]]):
+            if source := with_argument(call, index, [item]):
                 yield source
 
 

@@ -10,19 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..records import (
-    Board,
-    Candidate,
-    Clause,
-    ClauseCheck,
-    Grade,
-    NextStep,
-    Outcome,
-    Ruling,
-    Test,
-    Verdict,
-)
-from .agreement import RUNNABLE, Agreement, exception_of
+from ..records import Board, Candidate, Clause, ClauseCheck, Grade, NextStep, Outcome, Ruling, Test, Verdict
+from .agreement import Agreement, exception_of, runnable
 from .argument_tests import SAID
 from .clause_checks import clause_checks, used_by
 from .leader_view import LeaderView
@@ -128,23 +117,12 @@ def _leader(agreement: Agreement) -> Candidate | None:
     like-minded independent drafts; then the earliest, since the first draft, at temperature 0, is right more often
     than another, and a repair must be better to lead."""
 
-    def rank(item: tuple[int, Candidate]) -> tuple[tuple[int, int], int, bool, int, int]:
-        index, candidate = item
-        alike = len(agreement.following(candidate))
-        return (
-            agreement.by_the_spec(candidate),
-            agreement.heeds_words(candidate),
-            not _crashes(agreement, candidate),
-            alike,
-            -index,
-        )
+    def rank(candidate: Candidate) -> tuple[tuple[int, int], int, bool, int]:
+        heeded, crashes = agreement.heeds_words(candidate), _crashes(agreement, candidate)
+        return agreement.by_the_spec(candidate), heeded, not crashes, len(agreement.following(candidate))
 
-    runnable = [
-        (index, candidate)
-        for index, candidate in enumerate(agreement.board.candidates)
-        if agreement.board.verdict(candidate.id).kind in RUNNABLE
-    ]
-    return max(runnable, key=rank)[1] if runnable else None
+    # Of several that rank highest `max` takes the first.
+    return max(runnable(agreement.board), key=rank, default=None)
 
 
 def _crashes(agreement: Agreement, candidate: Candidate) -> bool:
@@ -201,19 +179,17 @@ def _why(view: LeaderView, *, enough: bool) -> str:
     """The facts that a grade rests on."""
     does_best = " that do best on them" if view.trusted else ""
     given = [entry for entry in view.trusted if not entry.test.id.startswith(SAID)]
-    facts = [
-        *(
-            ["the trusted test passes" if len(given) == 1 else f"all {len(given)} trusted tests pass"]
-            if given
-            else []
-        ),
-        *(["what the spec says of arguments holds"] if len(given) < len(view.trusted) else []),
-        f"{view.agreeing} of {len(view.agreement.voters)} independent drafts{does_best} behave alike",
-        f"{len(view.stood)} of {len(view.own)} generated tests stand as they were written",
-        *([f"{len(view.failed)} tests that count fail"] if view.failed else []),
-        *([f"{len(view.unsettled)} that it fails are open questions"] if view.unsettled else []),
-    ]
-    said = f"{', '.join(facts[:-1])}, and {facts[-1]}."
+    facts = {
+        "the trusted test passes": len(given) == 1,
+        f"all {len(given)} trusted tests pass": len(given) > 1,
+        "what the spec says of arguments holds": len(given) < len(view.trusted),
+        f"{view.agreeing} of {len(view.agreement.voters)} independent drafts{does_best} behave alike": True,
+        f"{len(view.stood)} of {len(view.own)} generated tests stand as they were written": True,
+        f"{len(view.failed)} tests that count fail": view.failed,
+        f"{len(view.unsettled)} that it fails are open questions": view.unsettled,
+    }
+    *first, last = (fact for fact, holds in facts.items() if holds)
+    said = f"{', '.join(first)}, and {last}."
     if arguments := view.arguments:
         said += f" {arguments}"
     if view.agreement.probes is None:

@@ -208,23 +208,17 @@ class LeaderView:
             voted = [vote for c in self.agreement.voters if (vote := ballot(self.agreement, c, entry.test, claim))]
             if len(set(voted)) > 1:
                 which.append((-_bits(voted), len(claim.question), self._dispute(entry)))
-        overruled = [
-            self._dispute(entry)
-            for entry in self.ledger
-            if entry.standing == "ruled out" and entry.test.origin == "generated"
-            if (counted := self.tallies[entry.test.id]) is not None and not counted.trusted
-        ]
         missing = [need for check in self.unchecked for need in check.missing]
-        for asked in (each for each in overruled if "\n" not in each.question):
-            uses = used_by(self._test(asked.test_id))
-            (edges if any(map(uses.meets, missing)) else right).append((-0.5, len(asked.question), asked))
+        for entry in self.ledger:
+            counted, asked = self.tallies[entry.test.id], self._dispute(entry)
+            by_votes = entry.standing == "ruled out" and counted is not None and not counted.trusted
+            if by_votes and entry.test.origin == "generated" and "\n" not in asked.question:
+                met = any(map(used_by(entry.test).meets, missing))
+                (edges if met else right).append((-0.5, len(asked.question), asked))
         ranked = (sorted(found, key=lambda item: item[:2]) for found in (which, edges, right, rest))
         best = [[asked for _, _, asked in found] for found in ranked]
         most = SHOWN_DIFFERENCES
         return [*best[0][:most], *best[1][:most], *(best[2][:most] or best[3][:1])]
-
-    def _test(self, test_id: str) -> Test:
-        return next(entry.test for entry in self.ledger if entry.test.id == test_id)
 
     def _answer(self, candidate: Candidate, probe: Test) -> str:
         """The value that `candidate` returns for a probe, or `raises` and the exception."""

@@ -15,25 +15,20 @@ def ledger(
     A generated test that the leader does not pass is an open question, and none that counts: what is delivered
     passes its suite. Only where the leader `crashes` on every test do they count, against it.
     """
-    return tuple(_entry(agreement, test, leader, tallies[test.id], crashes) for test in agreement.board.tests)
+    refused = {each.test_id: each.reason for each in agreement.board.verdict(leader.id).refused}
 
+    def entry(test: Test) -> LedgerEntry:
+        if test.id in refused:
+            return LedgerEntry(test, "refused", reason=refused[test.id])
+        counted = tallies[test.id]
+        voted = _voted(test, counted) if counted is not None else LedgerEntry(test, "counts")
+        if test.trusted or voted.standing != "counts" or crashes or agreement.passes(leader, test):
+            return voted
+        failing = sum(not agreement.passes(voter, test) for voter in agreement.voters)
+        reason = f"{failing} of {len(agreement.voters)} drafts don't do what it expects"
+        return LedgerEntry(test, "contested", 1, failing, reason)
 
-def _entry(
-    agreement: Agreement, test: Test, leader: Candidate, counted: Tally | None, crashes: bool
-) -> LedgerEntry:
-    verdict = agreement.board.verdict(leader.id)
-    for refusal in verdict.refused:
-        if refusal.test_id == test.id:
-            return LedgerEntry(test, "refused", reason=refusal.reason)
-    if test.trusted:
-        return LedgerEntry(test, "counts")
-    voted = _voted(test, counted) if counted is not None else LedgerEntry(test, "counts")
-    if voted.standing != "counts" or crashes or verdict.outcome(test.id).status == "passed":
-        return voted
-    verdicts = [agreement.board.verdict(voter.id) for voter in agreement.voters]
-    failing = sum(each.outcome(test.id).status != "passed" for each in verdicts)
-    reason = f"{failing} of {len(verdicts)} drafts don't do what it expects"
-    return LedgerEntry(test, "contested", 1, failing, reason)
+    return tuple(map(entry, agreement.board.tests))
 
 
 def _voted(test: Test, counted: Tally) -> LedgerEntry:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ..records import Clause, Test
 from ..syntax.literals import same_value
-from .agreement import RUNNABLE, Agreement, independent
+from .agreement import Agreement, independent, runnable
 from .claims import claim_of
 from .thresholds import MEASURED, Thresholds
 from .votes import ballot, count, raises
@@ -51,9 +51,8 @@ def _alone(agreement: Agreement, test: Test, thresholds: Thresholds) -> str | No
     others = [each for each in agreement.board.tests if each.trusted and each is not test]
     peers = [
         candidate
-        for candidate in independent(agreement.board.candidates)
-        if agreement.board.verdict(candidate.id).kind in RUNNABLE
-        and all(agreement.passes(candidate, each) for each in others)
+        for candidate in independent(runnable(agreement.board))
+        if all(agreement.passes(candidate, each) for each in others)
     ]
     ballots = [ballot(agreement, peer, test, claim) for peer in peers]
     counted = count(each for each in ballots if each is not None)

@@ -8,14 +8,14 @@ vote like any other: a test whose input nobody takes is no evidence against anyb
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..records import Candidate, Outcome, Test
-from ..syntax.checks import Check, checks_in
+from ..records import Candidate, Test
+from ..syntax.checks import checks_in
 from ..syntax.literals import LONGEST_WHOLE, is_writable, same_value
 from .agreement import Agreement, exception_of
-from .claims import ValueClaim, claim_of, settled_test
+from .claims import ValueClaim, as_test, claim_of
 from .thresholds import MEASURED, Thresholds
 
 ANOTHER_VALUE = "another value"
@@ -45,8 +45,9 @@ def tally(agreement: Agreement, test: Test, thresholds: Thresholds = MEASURED) -
     """
     if test.trusted:
         return None
-    trusted = [check for each in agreement.board.tests if each.trusted for check in _checks(each)]
-    mine = _checks(test)
+    given = [each for each in agreement.board.tests if each.trusted]
+    trusted = [check for each in given for check in checks_in(each.source, each.preamble)]
+    mine = checks_in(test.source, test.preamble)
     if against := next((known for known in trusted if any(map(known.contradicts, mine))), None):
         return Tally("ruled out", 0, 1, str(against), trusted=True)
     claim = claim_of(test)
@@ -83,7 +84,8 @@ def ballot(agreement: Agreement, candidate: Candidate, test: Test, claim: ValueC
         return outcome.actual
     if outcome.status == "failed":
         return ANOTHER_VALUE
-    return _raised(outcome) if outcome.status == "error" else None
+    kind = exception_of(outcome) or "an exception"
+    return f"{_RAISES}{kind}" if outcome.status == "error" and kind not in _SLIPS else None
 
 
 def raises(vote: str) -> bool:
@@ -93,15 +95,6 @@ def raises(vote: str) -> bool:
 
 def _is_named(vote: str, named: frozenset[str]) -> bool:
     return not named or vote.removeprefix(_RAISES) in named
-
-
-def _raised(outcome: Outcome) -> str | None:
-    kind = exception_of(outcome) or "an exception"
-    return None if kind in _SLIPS else f"{_RAISES}{kind}"
-
-
-def _checks(test: Test) -> tuple[Check, ...]:
-    return checks_in(test.source, test.preamble)
 
 
 def count(ballots: Iterable[str]) -> list[tuple[str, int]]:
@@ -135,7 +128,6 @@ def settlements(
             continue
         if not is_writable(counted.value) or len(counted.value) > LONGEST_WHOLE:
             continue
-        replacement = settled_test(test, claim, counted.value)
-        if replacement.id not in present:
-            settled.append(replacement)
+        if (name := f"{test.id}_settled") not in present:
+            settled.append(as_test(replace(claim, expected=counted.value), name, "settled", test.preamble))
     return tuple(settled)

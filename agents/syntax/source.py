@@ -228,6 +228,11 @@ def names_unbound(text: str, own: str | None = None) -> frozenset[str]:
     return frozenset(read - assigned - (BUILTINS - {own}))
 
 
+def is_constant(node: ast.AST) -> bool:
+    """Return True for a statement that is a constant alone, such as a docstring."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
 def texts_in(node: ast.AST) -> frozenset[str]:
     """Return the string constants in `node`: pytest is asked for a fixture by its name (`usefixtures`)."""
     return frozenset(text_of(inner) for inner in ast.walk(node)) - {""}
