@@ -55,27 +55,25 @@ def _called_otherwise(tree: ast.Module, spec: Spec) -> Iterator[str]:
 
 def _takes(arguments: ast.arguments, call: ast.Call) -> bool:
     """Return True if a method with `arguments` can be called so; starred arguments may be anything."""
-    loose = any(isinstance(each, ast.Starred) or ast.unparse(each) == "..." for each in call.args)
+    if any(isinstance(each, ast.Starred) or ast.unparse(each) == "..." for each in call.args):
+        return True
     positional = len(arguments.posonlyargs + arguments.args) - 1
     given = len(call.args) + len(call.keywords)
-    most = positional + len(arguments.kwonlyargs)
-    least = positional - len(arguments.defaults)
-    return loose or (least <= given <= most) or (least <= given and bool(arguments.vararg or arguments.kwarg))
+    enough = given >= positional - len(arguments.defaults)
+    return enough and bool(given <= positional + len(arguments.kwonlyargs) or arguments.vararg or arguments.kwarg)
 
 
 def _left_out(tree: ast.Module, spec: Spec) -> Iterator[str]:
-    there = {text for node in ast.walk(tree) for text in _names_of(node)}
+    there = set(map(_name_of, ast.walk(tree)))
     for need in (need for clause in clauses(spec) for need in clause.needs):
         if need.kind == "name" and need.value.isidentifier() and not {need.value, f"__{need.value}__"} & there:
             yield f"the spec names `{need.value}`, and the code has nothing of that name"
 
 
-def _names_of(node: ast.AST) -> tuple[str, ...]:
+def _name_of(node: ast.AST) -> str:
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            return (name,)
-        case ast.Attribute(attr=name) | ast.Name(id=name) | ast.arg(arg=name):
-            return (name,)
-        case ast.Constant(value=str() as name):
-            return (name,)
-    return ()
+            return name
+        case ast.Attribute(attr=name) | ast.Name(id=name) | ast.arg(arg=name) | ast.Constant(value=str(name)):
+            return name
+    return ""

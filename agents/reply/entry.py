@@ -34,8 +34,9 @@ def _around_method(tree: ast.Module, signature: Signature) -> str | None:
     """Return a function that calls the method of that name of a class which is made without arguments."""
     for owner in (node for node in tree.body if isinstance(node, ast.ClassDef) and not is_test(node)):
         methods = {node.name: node for node in owner.body if isinstance(node, Function)}
-        made = "__init__" not in methods or _needs_only_self(methods["__init__"].args)
-        if not made or not isinstance(methods.get(signature.name), ast.FunctionDef):
+        init = methods["__init__"].args if "__init__" in methods else None
+        needed = len(init.posonlyargs + init.args) - len(init.defaults) if init else 0
+        if needed > 1 or not isinstance(methods.get(signature.name), ast.FunctionDef):
             continue
         call = f"{owner.name}().{signature.name}"
         given = parameters(signature)
@@ -45,15 +46,9 @@ def _around_method(tree: ast.Module, signature: Signature) -> str | None:
     return None
 
 
-def _needs_only_self(arguments: ast.arguments) -> bool:
-    return len(arguments.posonlyargs + arguments.args) - len(arguments.defaults) <= 1
-
-
 def _passed_on(arguments: ast.arguments) -> str:
     parts = [parameter.arg for parameter in arguments.posonlyargs + arguments.args]
-    if arguments.vararg:
-        parts.append(f"*{arguments.vararg.arg}")
-    parts.extend(f"{parameter.arg}={parameter.arg}" for parameter in arguments.kwonlyargs)
-    if arguments.kwarg:
-        parts.append(f"**{arguments.kwarg.arg}")
+    parts += [f"*{arguments.vararg.arg}"] if arguments.vararg else []
+    parts += [f"{parameter.arg}={parameter.arg}" for parameter in arguments.kwonlyargs]
+    parts += [f"**{arguments.kwarg.arg}"] if arguments.kwarg else []
     return ", ".join(parts)

@@ -16,6 +16,7 @@ from ..syntax.definitions import Function, is_definition
 from ..syntax.imports import KNOWN, USER_MODULE, Import, add_missing_imports, render_imports, split_imports
 from ..syntax.source import (
     compile_error,
+    is_constant,
     names_bound,
     names_unbound,
     names_used,
@@ -172,8 +173,7 @@ def _chosen(cases: Sequence[str], module: _Module) -> list[str]:
 def _meaning(node: ast.stmt) -> str:
     """Return the key under which two tests are the same: everything but the name and the docstring."""
     body: list[ast.stmt] = getattr(node, "body", [])
-    if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
-        body = body[1:]
+    body = body[1:] if body and is_constant(body[0]) else body
     arguments = getattr(node, "args", None)
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return "\n".join(ast.dump(part) for part in [*decorators, *([arguments] if arguments else []), *body])

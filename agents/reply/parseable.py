@@ -199,18 +199,15 @@ def _with_plain_characters(text: str) -> str:
     lines = text.split("\n")
     for _ in range(_TRIES):
         number = _line(_complaint("\n".join(lines)))
-        if not 0 < number <= len(lines) or _plain_line(lines[number - 1]) == lines[number - 1]:
+        line = lines[number - 1] if 0 < number <= len(lines) else ""
+        if (plain := _STRING.sub(_made_plain, line)) == line:
             break
-        lines[number - 1] = _plain_line(lines[number - 1])
+        lines[number - 1] = plain
     return "\n".join(lines)
 
 
-def _plain_line(line: str) -> str:
-    """Return `line` with typographic characters made plain, save inside of strings."""
-    return _STRING.sub(_made_plain, line)
-
-
 def _made_plain(found: re.Match[str]) -> str:
+    """Make typographic characters plain, save inside of strings."""
     if found["plain"]:
         return found["plain"]
     quote = found[0][0].translate(_TYPOGRAPHY)

@@ -6,10 +6,11 @@ import ast
 import copy
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from ..syntax.collection import last_name
 from ..syntax.definitions import Function
-from ..syntax.source import names_bound, names_used, with_values
+from ..syntax.source import is_constant, names_bound, names_used, with_values
 
 _Literal = ast.List | ast.Tuple | ast.Dict | ast.Set | ast.Constant | ast.UnaryOp
 Constants = Mapping[str, ast.expr]
@@ -31,7 +32,7 @@ def _functions_of(node: ast.ClassDef) -> list[Function]:
     """Return the methods of a class as functions; none where the class shares anything among them."""
     functions: list[Function] = []
     for item in copy.deepcopy(node.body):
-        if isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant):
+        if is_constant(item):
             continue
         if not isinstance(item, Function) or not item.name.startswith("test") or not item.args.args:
             return []
@@ -118,34 +119,22 @@ def _filled(body: Sequence[ast.stmt], values: Mapping[str, ast.expr]) -> list[as
 
 def _split(function: Function, constants: Constants) -> list[Function]:
     """Return `function` as one function a check, where no check needs what another one left behind."""
-    body = function.body
-    if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
-        body = body[1:]
+    body = function.body[1:] if is_constant(function.body[0]) else function.body
     said = [node for node in body if isinstance(node, ast.Expr) and last_name(node.value) == "print"]
     groups = _groups([node for node in body if node not in said])
     if function.args.args or len(groups) < 2 or _share_state(groups, constants) or not _independent(groups):
         return [function]
     made = []
     bare = copy.copy(function)
-    bare.body = []  # copied for each check, without the others
-    for group in groups:
-        case = copy.deepcopy(bare)
-        case.body = list(group)
-        made.append(case)
+    for bare.body in groups:  # which no other test has
+        made.append(copy.deepcopy(bare))
     return made
 
 
 def _groups(body: Sequence[ast.stmt]) -> list[list[ast.stmt]]:
     """Runs of statements that each end in a check; what follows the last check belongs to it."""
-    groups: list[list[ast.stmt]] = [[]]
-    for node in body:
-        groups[-1].append(node)
-        if asserts(node):
-            groups.append([])
-    tail = groups.pop()
-    if tail and groups:
-        groups[-1].extend(tail)
-    return groups
+    ends = [number for number, node in enumerate(body, 1) if asserts(node)][:-1]
+    return [list(body[start:end]) for start, end in pairwise([0, *ends, len(body)])]
 
 
 def _share_state(groups: Sequence[Sequence[ast.stmt]], constants: Constants) -> bool:
@@ -169,11 +158,10 @@ def _independent(groups: Sequence[Sequence[ast.stmt]]) -> bool:
     for group in groups:
         own: set[str] = set()
         for node in group:
+            acts = isinstance(node, ast.Expr) and not _read(node) & own
+            if acts or isinstance(node, ast.Global | ast.Nonlocal | ast.Import | ast.ImportFrom | ast.Return):
+                return False
             if (_read(node) & every) - own:
-                return False
-            if isinstance(node, ast.Expr) and not _read(node) & own:
-                return False
-            if isinstance(node, ast.Global | ast.Nonlocal | ast.Import | ast.ImportFrom | ast.Return):
                 return False
             own |= names_bound(node)
     return True
@@ -181,13 +169,10 @@ def _independent(groups: Sequence[Sequence[ast.stmt]]) -> bool:
 
 def _read(node: ast.stmt) -> set[str]:
     """Names that a statement reads, the targets of `+=` among them; those it binds itself first are left out."""
-    read = {
-        inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)
-    }
+    read: set[str] = set()
     for inner in ast.walk(node):
-        if isinstance(inner, ast.AugAssign) and isinstance(inner.target, ast.Name):
-            read.add(inner.target.id)
+        match inner:
+            case ast.Name(id=name, ctx=ast.Load()) | ast.AugAssign(target=ast.Name(id=name)):
+                read.add(name)
     # A loop, a `with` or a comprehension binds the names that its own body reads.
-    compound = isinstance(node, ast.For | ast.With | ast.Try)
-    inside = names_bound(node) if compound else frozenset()
-    return read - inside
+    return read - names_bound(node) if isinstance(node, ast.For | ast.With | ast.Try) else read

@@ -150,19 +150,18 @@ def _touched(node: ast.AST) -> frozenset[str]:
 
 def _dead_guards(kept: list[ast.stmt], tests: list[ast.stmt]) -> list[ast.stmt]:
     """`if __name__` blocks that run tests, or nothing that is left."""
-    gone = {name for node in tests for name in names_bound(node)}
-    runners = {"unittest", "pytest"}
-    guards = [node for node in kept if is_main_guard(node)]
-    return [node for node in guards if names_used(node) & (gone | runners)]
+    gone = {"unittest", "pytest"}.union(*map(names_bound, tests))
+    return [node for node in kept if is_main_guard(node) and names_used(node) & gone]
 
 
 def _idle_imports(tree: ast.Module, kept: list[ast.stmt], had_tests: bool) -> list[ast.stmt]:
     """Return imports of the module itself, and of test frameworks once the tests are gone."""
     frameworks = {"pytest", "unittest", "hypothesis"} if had_tests else set()
     used = names_used([node for node in kept if not is_main_guard(node)])
-    idle: list[ast.stmt] = []
-    for node in tree.body:
+
+    def is_idle(node: ast.stmt) -> bool:
         modules = {entry.module.split(".")[0] for entry in split_imports(node)}
-        if modules and (modules == {USER_MODULE} or (modules <= frameworks and not names_bound(node) & used)):
-            idle.append(node)
-    return idle
+        unused = bool(modules) and modules <= frameworks and not names_bound(node) & used
+        return modules == {USER_MODULE} or unused
+
+    return list(filter(is_idle, tree.body))

@@ -21,15 +21,10 @@ def named_imports(packages: Sequence[str], modules: Sequence[UserModule]) -> dic
         aliases = {alias: line for alias, line in KNOWN.items() if line == f"import {name} as {alias}"}
         found |= aliases | ({name: f"import {name}"} if name.isidentifier() else {})
     for module in modules:
-        found |= {name: f"from {module.name} import {name}" for name in _definitions(module)}
+        source = module.files.get(f"{module.name}.py") or module.files.get(f"{module.name}/__init__.py") or ""
+        for node in statements(source):  # none where it is of a newer Python, perhaps
+            if is_definition(node) or (isinstance(node, ast.ImportFrom) and node.level > 0):
+                public = (name for name in names_bound(node) if not name.startswith("_"))
+                found |= {name: f"from {module.name} import {name}" for name in public}
         found[module.name] = f"import {module.name}"
     return found
-
-
-def _definitions(module: UserModule) -> list[str]:
-    source = module.files.get(f"{module.name}.py") or module.files.get(f"{module.name}/__init__.py") or ""
-    names: set[str] = set()
-    for node in statements(source):  # none where it is of a newer Python, perhaps
-        if is_definition(node) or (isinstance(node, ast.ImportFrom) and node.level > 0):
-            names |= names_bound(node)
-    return sorted(name for name in names if not name.startswith("_"))

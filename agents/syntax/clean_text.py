@@ -35,16 +35,13 @@ def clean(text: bytes | str) -> str:
         text = text.decode("utf-8", "backslashreplace")
     if text.isascii() and text.isprintable():
         return text
-    text = _ANSI.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
-    hidden = {ord(character): _escape(character) for character in set(text) if _is_hidden(character)}
-    return text.translate(hidden)
+    return visible(_ANSI.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
 
 
 def visible(text: str) -> str:
     """Return `text` with every character that hides, reorders or controls as an escape, and nothing taken out:
     what a person approves is what will run."""
-    hidden = {ord(each): _escape(each) for each in set(text) if _is_hidden(each) or each == "\r"}
-    return text.translate(hidden)
+    return text.translate({ord(each): _escape(each) for each in set(text) if _is_hidden(each)})
 
 
 def one_line(text: str) -> str:
@@ -68,9 +65,8 @@ def for_markdown(line: str) -> str:
 
 
 def _is_hidden(character: str) -> bool:
-    if character in "\n\t":
-        return False
-    return unicodedata.category(character) in _HIDDEN_CATEGORIES or ord(character) in _IGNORABLE
+    hides = unicodedata.category(character) in _HIDDEN_CATEGORIES or ord(character) in _IGNORABLE
+    return hides and character not in "\n\t"
 
 
 def _escape(character: str) -> str:
