@@ -201,7 +201,7 @@ READERS = {
     "batch/ray/archive.py": "new files below a folder of its own",
     "batch/reports/page.py": "greenloop's own files",
     "cli/bench.py": "benchmarks' data, which the user names",
-    "debugger/trace_job.py": "greenloop's own files",
+    "debugger/debugger.py": "greenloop's own files",
     "batch/package.py": "files of greenloop's runs",
     "healing/request.py": "greenloop's own files",
     "llm_backends/recorded.py": "files of greenloop's runs",

@@ -17,7 +17,7 @@ from ..syntax.source import parse, parse_expression
 from ..syntax.units import qualified
 from .case import Case
 from .expectations import RAISES, answered_by, rounded
-from .held_out import VERIFYING, voices_needed
+from .voices import VERIFYING, voices_needed
 
 TRIED_CALLS = 24
 _SLOWER = 10

@@ -18,16 +18,15 @@ from ..records.heal import (
 )
 from ..roles.healer import Earlier, Healer
 from ..settings import RequiredGrade, reaches
+from ..syntax.changes import unified
 from ..syntax.source import program
-from ..syntax.unified import unified
-from ..syntax.units import text_of
+from ..syntax.units import text_of, unit_at, unit_named, whole_file
+from ..worktree.tree import never_changes
 from .case import Case
 from .evidence import Evidence
-from .held_out import AGREEING, held_out, shown_in_prompt
-from .locate import elsewhere, places
 from .ruling import rule
 from .suspicions import suspicions
-from .voices import voices
+from .voices import AGREEING, held_out, shown_in_prompt, voices
 
 COLD_RUNS = 3
 """Before anything is asked, and again of the patch that leads: each with another hash seed."""
@@ -268,3 +267,49 @@ def _result(search: _Search, require: RequiredGrade) -> HealResult:
         files=files,
         notes=search.evidence.notes(leader) if leader else (),
     )
+
+
+MOST_PLACES = 3
+
+
+def places(
+    files: Mapping[str, str],
+    symptom: Symptom,
+    reached: Mapping[str, float],
+    longest: int,
+    target: tuple[str, str] | None,
+) -> tuple[Place, ...]:
+    """At most three places: those of the traceback's frames, deepest first, then of the functions that the failing
+    run reached, by their suspicion. `longest` is the room of a reply, in characters.
+
+    With a `target`, path and name, that is the place. Without a traceback one short file is a place as a whole,
+    unless tests fail, which tell the functions apart.
+    """
+    if target is not None:
+        path, name = target
+        lines = [frame.line for frame in symptom.frames if frame.path == path]
+        return (unit_named(path, files[path], name, lines, longest),)
+    told_apart = symptom.kind == "tests" and bool(reached)
+    if not symptom.frames and not told_apart and len(files) == 1:
+        path, text = next(iter(files.items()))
+        if len(text) <= longest // 2:
+            return (whole_file(path, text),)
+    found: list[Place] = []
+    functions = (name.rpartition("::") for name in sorted(reached, key=lambda name: -reached[name]))
+    seen = [(frame.path, frame.line) for frame in symptom.frames]
+    for path, line in [*seen, *((path, int(line)) for path, _, line in functions)]:
+        if path in files and (place := unit_at(path, files[path], line, longest)) not in found:
+            found.append(place)
+    if not found and len(files) == 1:
+        path, text = next(iter(files.items()))
+        found.append(unit_at(path, text, len(text.splitlines()), longest))
+    return tuple(found[:MOST_PLACES])
+
+
+def elsewhere(files: Mapping[str, str], symptom: Symptom) -> str | None:
+    """The function in which a case fails, `path::name`, where its file may not change; None where it
+    may, and where that file holds tests."""
+    deepest = next(iter(symptom.frames), None)
+    if deepest is None or deepest.path in files or never_changes(deepest.path):
+        return None
+    return f"{deepest.path}::{deepest.function}"

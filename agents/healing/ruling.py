@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from ..records.heal import HealRuling, Trial
 from .evidence import Evidence
-from .held_out import AGREEING, VERIFYING
-from .voices import voices
+from .voices import AGREEING, VERIFYING, voices
 
 LEAST_TRIED = 3
 """Calls that these have to answer alike."""

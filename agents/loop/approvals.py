@@ -10,8 +10,8 @@ from ..records import Candidate, Outcome, Ruling, Test, fingerprint
 from ..records.approvals import Decision, Point, Proposal
 from ..roles.critic import describe
 from ..suite import render, split
+from ..syntax.changes import unified
 from ..syntax.source import parse
-from ..syntax.unified import unified
 
 _FILE = "user_code.py"
 _TESTS = "test_user_code.py"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import re
 import sys
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field
 
 from ..errors import ReplyError
 from ..records import PROGRAM_FILE, Spec, Test
+from ..spec.plain_calls import without_await
 from ..suite import split
 from ..syntax.collection import is_fixture, is_main_guard, is_property, is_test, is_test_case, last_name
 from ..syntax.definitions import Function, is_definition
@@ -27,7 +29,6 @@ from ..syntax.source import (
     unused_name,
     with_name,
 )
-from .async_tests import made_plain
 from .split_cases import asserts, single_cases
 
 _TOOLS = frozenset({"pytest", "unittest", "hypothesis", "numpy", "pandas"}) | sys.stdlib_module_names
@@ -216,3 +217,35 @@ def _is_about(test: Test, spec: Spec, strange: set[str], module: _Module) -> boo
         module.count(f"dropped a test that does not use {spec.signature.name if spec.signature else 'the code'}")
         return False
     return True
+
+
+_Loops = ast.AsyncFor | ast.AsyncWith | ast.comprehension
+
+
+def made_plain(node: ast.stmt) -> ast.stmt:
+    """Return the test `node`, or the class of tests, without `async def`; itself where it has none."""
+    if isinstance(node, ast.ClassDef):
+        made = [made_plain(item) for item in node.body]
+        if made == node.body:
+            return node
+        other = copy.copy(node)
+        other.body = made
+        return other
+    if not isinstance(node, ast.AsyncFunctionDef) or not is_test(node):
+        return node
+    marks = [mark for mark in node.decorator_list if last_name(mark) not in ("asyncio", "anyio")]
+    (plain,) = parse(f"def {node.name}(): pass").body
+    assert isinstance(plain, ast.FunctionDef)
+    plain.args, plain.body, plain.decorator_list = node.args, _body(node.body), marks
+    return ast.fix_missing_locations(ast.copy_location(plain, node))
+
+
+def _body(body: list[ast.stmt]) -> list[ast.stmt]:
+    nodes = [inner for statement in body for inner in ast.walk(statement)]
+    loops = any(isinstance(inner, _Loops) and getattr(inner, "is_async", True) for inner in nodes)
+    if not loops and sum(isinstance(inner, ast.Await) for inner in nodes) <= 1:
+        return [without_await(copy.deepcopy(statement)) for statement in body]
+    check, run = parse("async def check(): pass\nasyncio.run(check())").body
+    assert isinstance(check, ast.AsyncFunctionDef)
+    check.body = body
+    return [check, run]

@@ -18,8 +18,7 @@ from ..syntax.imports import KNOWN
 from ..syntax.literals import MAKERS
 from ..syntax.source import compile_error, names_unbound, names_used, parse, parses, statements, unparse
 from .doctests import Before, checks, shown
-from .in_line import in_line, states
-from .pairs import stated_pairs
+from .in_line import in_line, stated_pairs, states
 from .plain_calls import compares_generator, stated_plainly
 from .shell import shell_examples
 from .signature import names

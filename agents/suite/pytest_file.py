@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..records import Example, Spec, Test, TestOrigin
+from ..records import Example, Spec, Test, TestOrigin, UserModule
 from ..syntax.collection import FIXTURES, is_fixture, is_main_guard, is_test
 from ..syntax.definitions import Function, is_definition
 from ..syntax.imports import KNOWN, USER_MODULE, render_imports, split_imports
@@ -18,11 +19,11 @@ from ..syntax.source import (
     names_used,
     parse,
     source_of,
+    statements,
     texts_in,
     unused_name,
     with_name,
 )
-from .named_imports import named_imports
 from .preamble import Piece, merged, pieces_of
 
 _XUNIT = frozenset(
@@ -140,3 +141,21 @@ def _needed(statements: Sequence[Piece], names: frozenset[str]) -> str:
     kept = [statements[number] for number in sorted(chosen)]
     imports = render_imports(one.entry for one in kept if one.entry)
     return "\n".join(filter(None, [imports, *(one.text for one in kept if not one.entry)]))
+
+
+def named_imports(packages: Sequence[str], modules: Sequence[UserModule]) -> dict[str, str]:
+    """Return those names, each with the statement that imports it: of packages (requirements) their own names and
+    aliases that everyone uses, of modules their names and what they define."""
+    found: dict[str, str] = {}
+    for requirement in packages:
+        name = re.split(r"[^\w.-]", requirement.strip(), maxsplit=1)[0].lower()
+        aliases = {alias: line for alias, line in KNOWN.items() if line == f"import {name} as {alias}"}
+        found |= aliases | ({name: f"import {name}"} if name.isidentifier() else {})
+    for module in modules:
+        source = module.files.get(f"{module.name}.py") or module.files.get(f"{module.name}/__init__.py") or ""
+        for node in statements(source):  # none where it is of a newer Python, perhaps
+            if is_definition(node) or (isinstance(node, ast.ImportFrom) and node.level > 0):
+                public = (name for name in names_bound(node) if not name.startswith("_"))
+                found |= {name: f"from {module.name} import {name}" for name in public}
+        found[module.name] = f"import {module.name}"
+    return found

@@ -1,10 +1,12 @@
-"""How much two texts of a module differ."""
+"""How two texts differ: how much, and as a unified diff."""
 
 from __future__ import annotations
 
 import ast
 import difflib
+import re
 from collections.abc import Iterator
+from difflib import unified_diff
 from itertools import takewhile
 
 from .source import parse
@@ -43,3 +45,13 @@ def _labels(tree: ast.AST) -> Iterator[str]:
     yield " ".join([type(tree).__name__, *own])
     for child in ast.iter_child_nodes(tree):
         yield from _labels(child)
+
+
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+
+
+def unified(old: str, new: str, name: str) -> str:
+    """The diff of a file as git writes and applies it: lines keep their carriage returns, and a last line that
+    nothing ends is marked."""
+    lines = unified_diff(_LINE.findall(old), _LINE.findall(new), f"a/{name}", f"b/{name}")
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
