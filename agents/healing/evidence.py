@@ -13,7 +13,7 @@ from ..judge.probes import argument_nodes, calls_with, near_calls
 from ..records.heal import Answer, Call, Item, Patch, Suspicion, SuspicionName, Trial
 from ..repository.inside.calls import NO_END
 from ..syntax.literals import is_literal
-from ..syntax.source import parse, parse_expression
+from ..syntax.source import parse_expression, statements
 from ..syntax.units import qualified
 from .case import Case
 from .expectations import RAISES, answered_by, rounded
@@ -237,26 +237,19 @@ def _literal_calls(source: str) -> Iterator[tuple[ast.Call, str]]:
 
 
 def _changed_functions(old: str, new: str) -> set[str]:
-    before, after = _functions(old), _functions(new)
+    before, after = ({name: ast.dump(node) for name, node in _functions(text)} for text in (old, new))
     return {name for name, text in after.items() if before.get(name) != text}
 
 
-def _functions(text: str) -> dict[str, str]:
-    """The functions of a module by their qualified names, as text without layout; none where it is no Python."""
-    return {name: ast.dump(node) for name, node in _definitions(text)}
-
-
-def _definitions(text: str) -> list[tuple[str, ast.AST]]:
-    try:
-        found = list(qualified(parse(text)))
-    except ValueError:
-        return []
+def _functions(text: str) -> list[tuple[str, ast.AST]]:
+    """The functions of a module behind their qualified names; none where it is no Python."""
+    found = qualified(ast.Module(statements(text), []))
     return [(name, node) for name, node in found if not isinstance(node, ast.ClassDef)]
 
 
 def _boundaries(texts: Sequence[tuple[str, str]], functions: Set[tuple[str, str]]) -> list[object]:
     """The literals of functions in files, of whole numbers those beside them and their multiples, too."""
-    nodes = (node for path, text in texts for name, node in _definitions(text) if (path, name) in functions)
+    nodes = (node for path, text in texts for name, node in _functions(text) if (path, name) in functions)
     literals = [each.value for node in nodes for each in ast.walk(node) if isinstance(each, ast.Constant)]
     whole = [each for each in literals if type(each) is int]
     near = [other for each in whole for other in (each + 1, max(each - 1, 0), 2 * each, 3 * each)]

@@ -32,6 +32,7 @@ COLD_RUNS = 3
 """Before anything is asked, and again of the patch that leads: each with another hash seed."""
 MOST_ROUNDS_AGREEING = 2
 """Rounds in which patches that agree are asked for."""
+MOST_PLACES = 3
 
 
 @dataclass(slots=True)
@@ -267,9 +268,6 @@ def _result(search: _Search, require: RequiredGrade) -> HealResult:
         files=files,
         notes=search.evidence.notes(leader) if leader else (),
     )
-
-
-MOST_PLACES = 3
 
 
 def places(

@@ -40,6 +40,8 @@ _EXPECTED = (GreenloopError, NotRepeatable, CallStopped, OSError, ValueError, Sy
 Files = Mapping[str, str]
 Found = tuple[Files | None, RepairResult]
 """A patch, and what there is to be told of it."""
+_FENCE = "`" * 40
+_MOST_KEPT = 3
 
 
 class SharedSandbox:
@@ -287,10 +289,6 @@ def install(function: FunctionType, old: str, new: str) -> None:
 def _run(nodes: Sequence[ast.stmt], scope: dict[str, Any], local: dict[str, Any] | None = None) -> None:
     code = compiled(unparse(ast.Module([*nodes], [])))
     exec(code, scope, local)  # noqa: S102 - asked for by the code and by the environment
-
-
-_FENCE = "`" * 40
-_MOST_KEPT = 3
 
 
 @dataclass(slots=True)

@@ -36,6 +36,7 @@ _OF_HYPOTHESIS = {
     **{name: f"from hypothesis import {name}" for name in ("assume", "given", "settings")},
     "st": "from hypothesis import strategies as st",
 }
+_Loops = ast.AsyncFor | ast.AsyncWith | ast.comprehension
 
 
 @dataclass
@@ -217,9 +218,6 @@ def _is_about(test: Test, spec: Spec, strange: set[str], module: _Module) -> boo
         module.count(f"dropped a test that does not use {spec.signature.name if spec.signature else 'the code'}")
         return False
     return True
-
-
-_Loops = ast.AsyncFor | ast.AsyncWith | ast.comprehension
 
 
 def made_plain(node: ast.stmt) -> ast.stmt:

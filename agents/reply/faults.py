@@ -19,6 +19,24 @@ from ..syntax.definitions import Function
 from ..syntax.headers import is_stub, parameters, says_nothing
 from ..syntax.source import names_bound, names_used, parse, parse_expression
 
+_ELISION = re.compile(
+    r"""\#\s*+(?:
+        (?:\.\.\.|…)\s*\(?(?:the\s+)?(?:rest|remaining|existing|previous|other|same|unchanged|implementation)\b.*
+        | (?:\[|<|\.\.\.|…|\()?\s*+(?:the\s+)?(?:rest|remainder)\s+of\s+(?:the\s+|your\s+|this\s+)?
+          (?:code|file|function|functions|class|methods|implementation|module|program)
+          (?:\s+(?:here|goes|remains|stays|is|as|unchanged|same|follows|omitted)\b.*)?[\s.\])>]*
+        | (?:add\s+|put\s+|write\s+|insert\s+)?(?:your|the|actual)\s+(?:code|implementation|solution|logic)\s+
+          (?:goes\s+)?here[\s.!]*
+        | (?:existing|previous|other|remaining)\s+(?:code|functions|methods|tests|implementation)
+          (?:\s+(?:here|remains?|stays?|unchanged|as|goes|go|follows?)\b.*)?[\s.]*
+        | (?:todo|fixme)\s*:?\s*(?:implement|write|complete)
+          (?:\s+(?:this|me|it|here|the|your|function|method|logic|code))*[\s.!]*
+        | implement(?:ation)?\s+(?:goes\s+)?here[\s.]*
+        | (?:same|unchanged)\s+as\s+(?:before|above)\b.*
+    )$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
 
 def class_fault(code: str, spec: Spec) -> str | None:
     """Return the first fault of the class that `spec` asks for, worded for the model; None without one."""
@@ -124,25 +142,6 @@ def _passed_on(arguments: ast.arguments) -> str:
     parts += [f"{parameter.arg}={parameter.arg}" for parameter in arguments.kwonlyargs]
     parts += [f"**{arguments.kwarg.arg}"] if arguments.kwarg else []
     return ", ".join(parts)
-
-
-_ELISION = re.compile(
-    r"""\#\s*+(?:
-        (?:\.\.\.|…)\s*\(?(?:the\s+)?(?:rest|remaining|existing|previous|other|same|unchanged|implementation)\b.*
-        | (?:\[|<|\.\.\.|…|\()?\s*+(?:the\s+)?(?:rest|remainder)\s+of\s+(?:the\s+|your\s+|this\s+)?
-          (?:code|file|function|functions|class|methods|implementation|module|program)
-          (?:\s+(?:here|goes|remains|stays|is|as|unchanged|same|follows|omitted)\b.*)?[\s.\])>]*
-        | (?:add\s+|put\s+|write\s+|insert\s+)?(?:your|the|actual)\s+(?:code|implementation|solution|logic)\s+
-          (?:goes\s+)?here[\s.!]*
-        | (?:existing|previous|other|remaining)\s+(?:code|functions|methods|tests|implementation)
-          (?:\s+(?:here|remains?|stays?|unchanged|as|goes|go|follows?)\b.*)?[\s.]*
-        | (?:todo|fixme)\s*:?\s*(?:implement|write|complete)
-          (?:\s+(?:this|me|it|here|the|your|function|method|logic|code))*[\s.!]*
-        | implement(?:ation)?\s+(?:goes\s+)?here[\s.]*
-        | (?:same|unchanged)\s+as\s+(?:before|above)\b.*
-    )$""",
-    re.IGNORECASE | re.VERBOSE,
-)
 
 
 def left_out(code: str, entry: str | None) -> str | None:

@@ -21,6 +21,9 @@ from .strip_demos import cut, without_demos
 
 MAX_CHARACTERS = 200_000
 """Longer replies are refused: no role is given room to write so much."""
+_MOST_TESTS = 40
+_SETTINGS = "settings(max_examples=50, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))"
+_IMPORT = "from hypothesis import HealthCheck, settings"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,11 +163,6 @@ def _completed(code: str, others: Sequence[str], elsewhere: Container[str]) -> t
     if not any(missing & _definitions(other) for other in defining):
         return code, ()
     return _joined([*defining, code]), (f"joined {len(defining) + 1} code blocks",)
-
-
-_MOST_TESTS = 40
-_SETTINGS = "settings(max_examples=50, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))"
-_IMPORT = "from hypothesis import HealthCheck, settings"
 
 
 def read_properties(text: str, spec: Spec, *, truncated: bool, limit: int) -> tuple[Test, ...]:

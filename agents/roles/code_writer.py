@@ -15,7 +15,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from ..records import Candidate, CandidateOrigin, Message, Reply, Request, Signature, Spec, fingerprint
 from ..reply import read_code
 from ..syntax.imports import add_missing_imports
-from ..syntax.source import parse
+from ..syntax.source import statements
 from .ask import Ask, ReplyLengths, ask_until_readable
 from .prompt import messages, unsaid, with_all_examples
 
@@ -45,11 +45,7 @@ def whole(begun: str, text: str) -> str:
 
 def _stub(text: str, signature: Signature) -> str | None:
     """`text` where it is Python that ends in a docstring of the entry point, as a benchmark's stubs do."""
-    try:
-        body = parse(text).body
-    except ValueError:
-        return None
-    match body:
+    match statements(text):
         case [*_, ast.FunctionDef(name=name, body=[ast.Expr(value=ast.Constant(value=str()))])] if (
             name == signature.name
         ):

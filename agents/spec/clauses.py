@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from ..records import Clause, Need, Spec
 from ..syntax.definitions import Definition
-from ..syntax.source import parse
+from ..syntax.source import statements
 from .doctests import shown
 from .kinds_of_input import kinds_in
 from .signature import closing
@@ -109,13 +109,9 @@ def _is_example(said: str, spec: Spec) -> bool:
 def _prose(spec: Spec) -> str:
     """Return the text of `spec` without fenced code, and prompts; of a stub its docstrings."""
     text = spec.text[:_LONGEST]
-    try:
-        tree = parse(text)
-    except ValueError:
-        pass
-    else:
-        texts = [ast.get_docstring(node) for node in ast.walk(tree) if isinstance(node, Definition | ast.Module)]
-        text = "\n\n".join(filter(None, texts)) or text
+    nodes = ast.walk(ast.Module(statements(text), []))
+    texts = [ast.get_docstring(node) for node in nodes if isinstance(node, Definition | ast.Module)]
+    text = "\n\n".join(filter(None, texts)) or text
     lines = text.split("\n")
     dropped = {
         number

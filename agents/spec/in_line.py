@@ -32,6 +32,14 @@ _BREAK = re.compile(r"(?P<open>[(\[{])|(?P<quoted>'[^'\n]*+'|\"[^\"\n]*+\")|[`.,
 _LONGEST_VALUE = 5000
 _MOST_BREAKS = 40
 """Places that are tried as the end of a value: each costs a parse."""
+_SENTENCE = re.compile(
+    r"[-*]?\s*+(?:for|with|given)\s++`?(?P<given>[A-Za-z_]\w*\s*+=.*?)`?,?(?<!\s)\s++(?:the\s++)?"
+    r"(?:function\s+should\s+return|output\s+(?:should\s+be|is)|result\s+(?:should\s+be|is)|return(?:s|\s+value\s+is)?)"
+    r"\s*+:?\s*+`?(?P<stated>.+)",
+    re.IGNORECASE,
+)
+_INPUT = re.compile(r"[-*]?\s*+\**inputs?\**\s*+:\**\s*+`?(?P<given>.+)", re.IGNORECASE)
+_OUTPUT = re.compile(r"[-*]?\s*+\**(?:outputs?|returns?)\**\s*+:\**\s*+`?(?P<stated>.+)", re.IGNORECASE)
 
 
 def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
@@ -154,16 +162,6 @@ def _leading_exception(rest: str) -> str | None:
     if match and match[1].endswith(("Error", "Exception")):
         return match[1]  # the spec's own, perhaps
     return exception(match[1]) if match else None
-
-
-_SENTENCE = re.compile(
-    r"[-*]?\s*+(?:for|with|given)\s++`?(?P<given>[A-Za-z_]\w*\s*+=.*?)`?,?(?<!\s)\s++(?:the\s++)?"
-    r"(?:function\s+should\s+return|output\s+(?:should\s+be|is)|result\s+(?:should\s+be|is)|return(?:s|\s+value\s+is)?)"
-    r"\s*+:?\s*+`?(?P<stated>.+)",
-    re.IGNORECASE,
-)
-_INPUT = re.compile(r"[-*]?\s*+\**inputs?\**\s*+:\**\s*+`?(?P<given>.+)", re.IGNORECASE)
-_OUTPUT = re.compile(r"[-*]?\s*+\**(?:outputs?|returns?)\**\s*+:\**\s*+`?(?P<stated>.+)", re.IGNORECASE)
 
 
 def stated_pairs(lines: Sequence[str], signature: Signature | None) -> list[tuple[str, str, int]]:

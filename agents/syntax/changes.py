@@ -11,6 +11,8 @@ from itertools import takewhile
 
 from .source import parse
 
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+
 
 def changed_nodes(old: str, new: str) -> int:
     """Nodes of the AST that are in one of two modules alone; lines where one of them is no Python."""
@@ -45,9 +47,6 @@ def _labels(tree: ast.AST) -> Iterator[str]:
     yield " ".join([type(tree).__name__, *own])
     for child in ast.iter_child_nodes(tree):
         yield from _labels(child)
-
-
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 def unified(old: str, new: str, name: str) -> str:
