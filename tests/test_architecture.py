@@ -207,7 +207,7 @@ READERS = {
     "llm_backends/recorded.py": "files of greenloop's runs",
     "run/event_log.py": "files of greenloop's runs",
     "storage/run_directory.py": "files of greenloop's runs",
-    "healing/captured_call.py": "modules that this process has imported already",
+    "healing/call_process.py": "modules that this process has imported already",
     "healing/script_run.py": "greenloop's own files",
     "judge/track_record.py": "greenloop's own files",
     "llm_backends/weights.py": "the user's cache of weights",

@@ -33,11 +33,11 @@ _PROGRAM = Path(__file__).parent / "inside" / "under_trace.py"
 _SECONDS = 5.0
 _KEPT = 20
 _LONGEST_LINE = 200
-NO_FILES: Mapping[str, bytes] = {}
+_NO_FILES: Mapping[str, bytes] = {}
 
 
 def trace(
-    code: str, call: str, sandbox: Sandbox, beside: Mapping[str, bytes] = NO_FILES, seconds: float = _SECONDS
+    code: str, call: str, sandbox: Sandbox, beside: Mapping[str, bytes] = _NO_FILES, seconds: float = _SECONDS
 ) -> str:
     """Return the trace of `call` (an expression, statements before it) in `code` as text: at most 40 lines and how
     the call ended. `beside` are files to import. Raises SandboxBroken."""
@@ -158,8 +158,8 @@ class Debugger:
             found[:] = [self._read(code, failing, round_number)]
             return code
 
-        tools = Tools(failing, self.runner)
-        described = [f"{tool.name}({', '.join(tool.inputs)}): {tool.description}" for tool in tools.all]
+        tools = _tools(failing, self.runner)
+        described = [f"{tool.name}({', '.join(tool.inputs)}): {tool.description}" for tool in tools]
         task = AgentTask(
             instructions=render("debug_system", tools=described),
             task=_task(failing),
@@ -168,7 +168,7 @@ class Debugger:
             most_characters=MOST_CHARACTERS,
             seed=self.seed,
         )
-        run_agent(steps.ask, [steps.noted(tool) for tool in tools.all], replacement, task)
+        run_agent(steps.ask, [steps.noted(tool) for tool in tools], replacement, task)
         if not found:
             unusable = STEPS - steps.used
             raise ReplyError(f"its {STEPS} steps ended without one, {unusable} of them in no usable call")
@@ -227,74 +227,56 @@ class _Steps:
         return AgentTool(tool.name, tool.description, tool.inputs, call)
 
 
-@dataclass(frozen=True, slots=True)
-class Tools:
+def _tools(failing: Failing, runner: MutantRunner) -> list[AgentTool]:
     """The tools on one failing candidate. None writes a file, changes a test or asks a model."""
+    leader, board = failing.leader, failing.board
 
-    failing: Failing
-    runner: MutantRunner
-
-    @property
-    def all(self) -> list[AgentTool]:
-        """All of them."""
-        return [
-            AgentTool(
-                "run_snippet",
-                "run Python code that imports user_code, and show what it prints",
-                {"code": "Python code"},
-                self._run_snippet,
-            ),
-            AgentTool(
-                "inspect_function",
-                "trace one call line by line",
-                {"call": "an expression such as f(1, 2)"},
-                lambda call: _trace(self.failing.leader, call, self.runner),
-            ),
-            AgentTool(
-                "diff_attempts",
-                "show how two attempts differ",
-                {"a": "an attempt's name", "b": "another attempt's name"},
-                self._diff_attempts,
-            ),
-            AgentTool("run_test", "run one test", {"id": "its name"}, self._run_test),
-        ]
-
-    def _run_snippet(self, code: str) -> str:
+    def run_snippet(code: str) -> str:
         files = {
-            **self.runner.files_beside,
-            "user_code.py": self.failing.leader.code.encode("utf-8", "surrogatepass"),
+            **runner.files_beside,
+            "user_code.py": leader.code.encode("utf-8", "surrogatepass"),
             "snippet.py": code.encode("utf-8", "surrogatepass"),
         }
-        with self.runner.sandbox.launch(Job(["-B", "/src/snippet.py"], files, _SNIPPET_LIMITS)) as running:
+        with runner.sandbox.launch(Job(["-B", "/src/snippet.py"], files, _SNIPPET_LIMITS)) as running:
             ended = running.wait()
         text = (ended.stdout + ended.stderr).decode("utf-8", "replace").strip()
         how = f" ({ended.stopped})" if ended.stopped is not None else ""
         return f"{text or 'It printed nothing.'}{how}"
 
-    def _diff_attempts(self, a: str, b: str) -> str:
-        codes = {candidate.id: candidate.code for candidate in self.failing.board.candidates}
+    def inspect_function(call: str) -> str:
+        return trace(leader.code, call, runner.sandbox, runner.files_beside)
+
+    def diff_attempts(a: str, b: str) -> str:
+        codes = {candidate.id: candidate.code for candidate in board.candidates}
         if a not in codes or b not in codes:
             raise ValueError(f"the attempts are {', '.join(codes)}")
         lines = difflib.unified_diff(codes[a].splitlines(), codes[b].splitlines(), a, b, lineterm="", n=1)
         return "\n".join(lines) or "They are the same."
 
-    def _run_test(self, id: str) -> str:
-        tests = {test.id: test for test in self.failing.board.tests}
+    def run_test(id: str) -> str:
+        tests = {test.id: test for test in board.tests}
         if id not in tests:
             raise ValueError(f"the tests are {', '.join(tests)}")
-        outcome = self.runner.board([self.failing.leader], [tests[id]]).verdicts[0].outcome(id)
+        outcome = runner.board([leader], [tests[id]]).verdicts[0].outcome(id)
         return f"{outcome.status}: {outcome.detail}" if outcome.detail else outcome.status
+
+    prints = "run Python code that imports user_code, and show what it prints"
+    call, one, other = "an expression such as f(1, 2)", "an attempt's name", "another attempt's name"
+    return [
+        AgentTool("run_snippet", prints, {"code": "Python code"}, run_snippet),
+        AgentTool("inspect_function", "trace one call line by line", {"call": call}, inspect_function),
+        AgentTool("diff_attempts", "show how two attempts differ", {"a": one, "b": other}, diff_attempts),
+        AgentTool("run_test", "run one test", {"id": "its name"}, run_test),
+    ]
 
 
 def trace_of_failure(leader: Candidate, failing: Sequence[tuple[Test, Outcome]], runner: MutantRunner) -> str:
     """The trace of the first failing test that makes one call; empty where none does."""
-    claims = (claim_of(test) for test, _ in failing)
-    claim = next((claim for claim in claims if claim is not None and not claim.fixtures), None)
-    return _trace(leader, "\n".join([*claim.setup, claim.call]), runner) if claim is not None else ""
-
-
-def _trace(leader: Candidate, call: str, runner: MutantRunner) -> str:
-    return trace(leader.code, call, runner.sandbox, runner.files_beside)
+    for claim in (claim_of(test) for test, _ in failing):
+        if claim is not None and not claim.fixtures:
+            call = "\n".join([*claim.setup, claim.call])
+            return trace(leader.code, call, runner.sandbox, runner.files_beside)
+    return ""
 
 
 def _task(failing: Failing) -> str:

@@ -7,15 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from ..errors import ReplyError
 from ..events import EventHandler, Note, ignore_event
-from ..records.heal import (
-    HealResult,
-    HealRuling,
-    Observation,
-    Patch,
-    Place,
-    Symptom,
-    Trial,
-)
+from ..records.heal import HealResult, HealRuling, Observation, Patch, Place, Symptom, Trial
 from ..roles.healer import Earlier, Healer
 from ..settings import RequiredGrade, reaches
 from ..syntax.changes import unified
@@ -131,9 +123,8 @@ def _reproduce(case: Case, *, anyway: bool) -> tuple[HealResult | None, Observat
     ways = [_way(each.symptom) for each in (first, *others)]
     if len(set(ways)) > 1:
         shown = " / ".join(dict.fromkeys(way[0] if way else "no failure" for way in ways))
-        return HealResult(
-            outcome="flaky", why=f"It does not fail the same way each time: {shown}.", symptom=first.symptom
-        ), first
+        why = f"It does not fail the same way each time: {shown}."
+        return HealResult(outcome="flaky", why=why, symptom=first.symptom), first
     if first.symptom is None:
         return HealResult(outcome="healthy", exit_code=0, why="It does not fail."), first
     return None, first
@@ -180,12 +171,11 @@ def _round(search: _Search, healer: Healer, number: int, patches: int, emit: Eve
 
 def _known(search: _Search, patch: Patch) -> Trial | None:
     """The trial of an earlier patch that makes the same program."""
-    made = _programs(patch)
-    return next((trial for trial in search.trials if _programs(trial.patch) == made), None)
 
+    def programs(patch: Patch) -> dict[str, str]:
+        return {path: program(text) for path, text in patch.files.items()}
 
-def _programs(patch: Patch) -> dict[str, str]:
-    return {path: program(text) for path, text in patch.files.items()}
+    return next((trial for trial in search.trials if programs(trial.patch) == programs(patch)), None)
 
 
 def _tried(search: _Search, patch: Patch) -> Trial:

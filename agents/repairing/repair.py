@@ -15,7 +15,7 @@ from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from ..errors import UsageError
-from ..healing.captured_call import CapturedCall, capture, is_method
+from ..healing.call_process import CapturedCall, capture, is_method
 from ..verifier.awaiting import in_thread
 from ..verifier.inside.proxy.plain import Unshareable
 from .options import SWITCH, Proposer, RepairEvent, RepairOptions, RepairResult, Runs, Stop

@@ -21,9 +21,16 @@ from typing import Any
 
 from ..errors import GreenloopError, SandboxBroken, UsageError
 from ..files import contained, read_regular
-from ..healing.call_process import Callee, CallStopped
+from ..healing.call_process import (
+    Callee,
+    CallStopped,
+    CapturedCall,
+    NotRepeatable,
+    located,
+    project_files,
+    unhealable,
+)
 from ..healing.calls import CallCase
-from ..healing.captured_call import CapturedCall, NotRepeatable, located, project_files, unhealable
 from ..healing.request import call_tests
 from ..sandbox import Sandbox, SandboxLimits, open_sandbox
 from ..storage.atomic import PRIVATE, write_atomically

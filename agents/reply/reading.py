@@ -14,8 +14,7 @@ from ..syntax.imports import KNOWN, add_missing_imports
 from ..syntax.source import compile_error, names_bound, names_unbound, parse, parse_expression, unparse
 from .extract_tests import extract_tests
 from .faults import class_fault, left_out, with_entry
-from .fences import blocks
-from .parseable import Mended, make_parseable
+from .parseable import Mended, blocks, make_parseable
 from .split_cases import asserts
 from .strip_demos import cut, without_demos
 

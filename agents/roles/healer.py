@@ -10,8 +10,7 @@ from typing import Any
 from ..errors import ReplyError
 from ..records import Message, Reply, Request
 from ..records.heal import Item, Patch, Place, Symptom
-from ..reply.fences import blocks
-from ..reply.parseable import make_parseable
+from ..reply.parseable import blocks, make_parseable
 from ..syntax.changes import changed_lines, changed_nodes
 from ..syntax.encoding import encoded
 from ..syntax.source import program, statements
