@@ -103,11 +103,11 @@ class Evidence:
 
     def tried(self, trials: Sequence[Trial]) -> int:
         """The number of calls that all trials answer; 0 where none of these shows what was mended."""
-        answered = [
-            call
-            for call in self.calls
-            if all(self._text(each, call) not in (None, "None") and not self._fails(each, call) for each in trials)
-        ]
+
+        def answers(trial: Trial, call: Call) -> bool:
+            return self._text(trial, call) not in (None, "None") and not self._fails(trial, call)
+
+        answered = [call for call in self.calls if all(answers(each, call) for each in trials)]
         shown = any(self._text(trials[0], call) != _text(self.before.get(call)) for call in answered)
         return len(answered) if shown else 0
 
@@ -142,9 +142,8 @@ class Evidence:
             if before.value is not None:
                 slow, fast = slow + after.seconds, fast + before.seconds
             if after.arguments and after.value is not None and not before.arguments:
-                found.setdefault(
-                    "changes arguments", f"{shown(call)} leaves its arguments as {_cut(after.arguments)}"
-                )
+                left = f"{shown(call)} leaves its arguments as {_cut(after.arguments)}"
+                found.setdefault("changes arguments", left)
             if after.output and not before.output:
                 found.setdefault("prints", f"{shown(call)} prints {_cut(after.output)!r}")
         if slow > max(_SLOWER * fast, _SLOW_SECONDS):
@@ -162,11 +161,14 @@ class Evidence:
             other = _text(self.before.get(call)) if rival is None else self._text(rival, call)
             if one is not None and other != one and not (rival and other is None):
                 found.append((call, one, other))
-        plain = [each for each in found if all(text is None or _is_short(text) for text in each[1:])]
+
+        def is_plain(text: str | None) -> bool:
+            return text is None or (len(text) <= _LONGEST_SHOWN and (is_literal(text) or _is_raised(text)))
+
+        plain = [each for each in found if all(map(is_plain, each[1:]))]
         if not plain:
-            return next(
-                (f"{shown(call)} is {one}, or {other}? A test decides it." for call, one, other in found), None
-            )
+            asked = (f"{shown(call)} is {one}, or {other}? A test decides it." for call, one, other in found)
+            return next(asked, None)
         call, one, other = min(plain, key=lambda each: (len(each[0].source), each[0].source))
         if not call.path:
             rivals = one if other is None else f"{one} or {other}"
@@ -273,10 +275,6 @@ def _words(source: str) -> str:
 
 def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
-
-
-def _is_short(text: str) -> bool:
-    return len(text) <= _LONGEST_SHOWN and (is_literal(text) or _is_raised(text))
 
 
 def _is_raised(text: str | None) -> bool:

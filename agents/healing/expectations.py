@@ -156,8 +156,7 @@ def rounded(text: str) -> str:
 
 def failing_calls(expected: Sequence[ExpectedCall], answers: Sequence[Answer | None]) -> tuple[Item, ...]:
     """The items of the calls that don't return what is expected."""
-    found = (each.failing(answer) for each, answer in zip(expected, answers, strict=True))
-    return tuple(item for item in found if item is not None)
+    return tuple(filter(None, map(ExpectedCall.failing, expected, answers)))
 
 
 def read_calls(texts: Sequence[str], files: Mapping[str, str]) -> tuple[ExpectedCall, ...]:

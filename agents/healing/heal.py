@@ -146,9 +146,8 @@ def _round(search: _Search, healer: Healer, number: int, patches: int, emit: Eve
         place = search.places[turn % len(search.places)]
         earlier = _earlier(search, place) if number > 1 else ()
         try:
-            patch = healer.patch(
-                case.files, case.task, place, shown, earlier, search.asked, repeats=search.repeats
-            )
+            asked = (case.files, case.task, place, shown, earlier, search.asked)
+            patch = healer.patch(*asked, repeats=search.repeats)
         except ReplyError as reason:
             emit(Note(f"Patch {search.asked}: no patch can be read out of the replies ({reason})."))
             continue
@@ -158,7 +157,11 @@ def _round(search: _Search, healer: Healer, number: int, patches: int, emit: Eve
             emit(Note(f"Patch {search.asked} repeats {known.patch.id}."))
             if not known.plausible:
                 continue
-        trial = replace(known, patch=patch) if known is not None else _tried(search, patch)
+        if known is not None:
+            trial = replace(known, patch=patch)
+        else:
+            doubts = suspicions(case.files, patch.files, search.symptom.items)
+            trial = Trial(patch, case.observe(patch.files), doubts)
         search.trials.append(trial)
         search.tell(confirmed=False)
         if known is None:
@@ -176,11 +179,6 @@ def _known(search: _Search, patch: Patch) -> Trial | None:
         return {path: program(text) for path, text in patch.files.items()}
 
     return next((trial for trial in search.trials if programs(trial.patch) == programs(patch)), None)
-
-
-def _tried(search: _Search, patch: Patch) -> Trial:
-    files = search.case.files
-    return Trial(patch, search.case.observe(patch.files), suspicions(files, patch.files, search.symptom.items))
 
 
 def _confirm(search: _Search) -> None:

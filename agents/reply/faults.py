@@ -13,10 +13,9 @@ from itertools import chain
 from ..errors import ReplyError
 from ..records import Signature, Spec
 from ..spec.clauses import clauses
-from ..spec.signature import closing
+from ..spec.signature import closing, is_stub, parameters, says_nothing
 from ..syntax.collection import is_test
 from ..syntax.definitions import Function
-from ..syntax.headers import is_stub, parameters, says_nothing
 from ..syntax.source import names_bound, names_used, parse, parse_expression
 
 _ELISION = re.compile(

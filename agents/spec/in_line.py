@@ -9,10 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..records import Signature
-from ..syntax.headers import parameters
 from ..syntax.literals import exception, expression, is_value, value
 from ..syntax.source import statements
-from .signature import closing
+from .signature import closing, parameters
 
 _ARROW = re.compile(
     r"\s*+`?\s*+(?:#\s*+)?(?P<sign>==>|=+>|--?>|➞|→|⇒|⟶|↦|===?|=(?!=)|"
