@@ -208,7 +208,7 @@ READERS = {
     "run/event_log.py": "files of greenloop's runs",
     "storage/run_directory.py": "files of greenloop's runs",
     "healing/call_process.py": "modules that this process has imported already",
-    "healing/script_run.py": "greenloop's own files",
+    "healing/case.py": "greenloop's own files",
     "judge/track_record.py": "greenloop's own files",
     "llm_backends/weights.py": "the user's cache of weights",
     "repository/suite.py": "greenloop's own files",

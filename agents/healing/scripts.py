@@ -14,10 +14,9 @@ from functools import cached_property
 from ..judge.probes import near_calls
 from ..records.heal import Answer, Call, Frame, Item, Observation, RaisedError, Symptom, SymptomKind
 from ..syntax.source import parse_expression
-from .case import TreeCase
+from .case import Invocation, ScriptRun, TreeCase
 from .environment import environment_fault
 from .expectations import Expectations, failing_calls
-from .script_run import Invocation, ScriptRun
 
 _VARYING = re.compile(r"0x[0-9a-f]{6,}|/(?:tmp|box)/[\w./-]+|\b\d+\.\d{3,} ?s\b|\b\d{4}-\d\d-\d\d[T ][\d:.]+")
 _SHORTEST_SECRET = 4

@@ -17,10 +17,9 @@ from ..repository.suites import run_whole
 from ..syntax.encoding import decoded, encoded
 from ..syntax.source import parse, source_of, statements
 from ..syntax.units import changed_bodies, named
-from .case import TreeCase
+from .case import Invocation, ScriptRun, TreeCase
 from .environment import environment_fault
 from .expectations import EXPECT_CALL, failing_calls
-from .script_run import Invocation, ScriptRun
 
 _MOST_DETAIL = 600
 _MOST_SOURCE = 2000

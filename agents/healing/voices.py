@@ -154,19 +154,16 @@ class _Simplified(ast.NodeTransformer):
         return self.generic_visit(node) if any(isinstance(each, _EFFECTS) for each in ast.walk(node)) else None
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
-        """Leave the annotation out."""
         return None if node.value is None else self.visit(ast.Assign([node.target], node.value))
 
-    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
+    def visit_Assign(self, node: ast.Assign | ast.AugAssign) -> ast.AST | None:
         """Leave it out where nothing reads it."""
-        return None if all(map(self._is_unread, node.targets)) else self.generic_visit(node)
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        read = self._read
+        unread = read is not None and all(isinstance(each, ast.Name) and not read[each.id] for each in targets)
+        return None if unread else self.generic_visit(node)
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | None:
-        """Leave it out where nothing reads it."""
-        return None if self._is_unread(node.target) else self.generic_visit(node)
-
-    def _is_unread(self, target: ast.expr) -> bool:
-        return isinstance(target, ast.Name) and self._read is not None and not self._read[target.id]
+    visit_AugAssign = visit_Assign  # noqa: N815 - ast.NodeVisitor names them
 
 
 def _variables(scope: ast.AST) -> tuple[Counter[str], Counter[str]]:
@@ -188,14 +185,12 @@ class _Ordered(ast.NodeTransformer):
     """Puts the operands of what commutes in one order."""
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        """Order the factors of a product."""
         self.generic_visit(node)
         if isinstance(node.op, ast.Mult):
             node.left, node.right = sorted((node.left, node.right), key=ast.dump)
         return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        """Order what is compared for equality."""
         self.generic_visit(node)
         if len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq | ast.NotEq):
             node.left, node.comparators[0] = sorted((node.left, node.comparators[0]), key=ast.dump)

@@ -61,25 +61,12 @@ def used_by(test: Test) -> Used:
     given = [node for call in calls if call not in raising for node in argument_nodes(call)]
     given += [node.value for node in nodes if isinstance(node, ast.Assign)]
     given += [node.iter for node in nodes if isinstance(node, ast.For)]
-    return Used(
-        frozenset(names),
-        frozenset(
-            last_name(each)
-            for call in raising
-            for node in call.args[:1]
-            for each in (node.elts if isinstance(node, ast.Tuple) else [node])
-        ),
-        tuple(value for node in given for value in _values(node)),
-        tuple(
-            value
-            for node in nodes
-            if isinstance(node, ast.Compare)
-            for each in node.comparators
-            for value in _values(each)
-        ),
-        tuple(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)),
-        test.about,
-    )
+    compared = [each for node in nodes if isinstance(node, ast.Compare) for each in node.comparators]
+    raised = [node for call in raising for node in call.args[:1]]
+    kinds = [each for node in raised for each in (node.elts if isinstance(node, ast.Tuple) else [node])]
+    values, expected = (tuple(value for node in part for value in _values(node)) for part in (given, compared))
+    texts = tuple(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return Used(frozenset(names), frozenset(map(last_name, kinds)), values, expected, texts, test.about)
 
 
 def _values(node: ast.expr) -> Iterator[object]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
@@ -224,21 +224,16 @@ def _mutated_items(items: list[object], chance: random.Random, reshape: bool) ->
     at, other = chance.randrange(len(items)), chance.randrange(len(items))
     if _is_grid(items):
         if reshape and chance.random() < 0.5:
-            return chance.choice(list(_shapes(items, at))[1:])  # a grid has rows
+            return chance.choice(_shapes(items, at)[1:])  # a grid has rows
         return [_cell_changed(row, items, chance) if index == at else row for index, row in enumerate(items)]
     swapped = list(items)
     swapped[at], swapped[other] = swapped[other], swapped[at]
     changed = [mutated(item, chance, reshape=reshape) if index == at else item for index, item in enumerate(items)]
-    kinds = list(_shapes(items, at))
-    return chance.choice([swapped, changed, changed, *kinds])
+    return chance.choice([swapped, changed, changed, *_shapes(items, at)])
 
 
-def _shapes(items: list[object], at: int) -> Iterator[list[object]]:
-    yield []
-    yield items[at : at + 1]
-    yield items[::-1]
-    yield [*items, items[at]]
-    yield items[:at] + items[at + 1 :]
+def _shapes(items: list[object], at: int) -> list[list[object]]:
+    return [[], items[at : at + 1], items[::-1], [*items, items[at]], items[:at] + items[at + 1 :]]
 
 
 def _is_grid(items: list[object]) -> bool:

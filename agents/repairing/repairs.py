@@ -197,24 +197,21 @@ class Repairs:
             if key in self._given_up:
                 return None, RepairResult(False, "the same failure was not healed before")
             if (known := self._patches.get(key)) is None:
-                return self._lead(key, case, stop)
+                files = None
+                try:
+                    files, result = self._found(key, case, stop)
+                finally:
+                    if files is not None:
+                        self._patches[key] = files
+                    elif not stop():
+                        self._given_up.add(key)
+                return files, result
         finally:
             own.release()
         if not case.observe(known).healed:
             return None, RepairResult(False, "the patch that is known does not mend this call")
         self._emit(RepairEvent("cache_hit"))
         return known, RepairResult(False)
-
-    def _lead(self, key: str, case: CallCase, stop: Stop) -> Found:
-        files = None
-        try:
-            files, result = self._found(key, case, stop)
-        finally:
-            if files is not None:
-                self._patches[key] = files
-            elif not stop():
-                self._given_up.add(key)
-        return files, result
 
     def _found(self, key: str, case: CallCase, stop: Stop) -> Found:
         cache = self.options.cache

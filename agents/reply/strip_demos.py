@@ -31,9 +31,10 @@ def without_demos(code: str, entry: str | None) -> tuple[str, tuple[str, ...]]:
     demos = _demos(rest, entry)
     notes = []
     if tests:
-        notes.append(f"dropped {_counted(len(tests), 'test')} from the module")
+        notes.append(f"dropped {len(tests)} test{'s' * (len(tests) > 1)} from the module")
     if demos:
-        notes.append(f"dropped {_counted(len(demos), 'top-level statement')} that only demonstrate")
+        statements = f"{len(demos)} top-level statement{'s' * (len(demos) > 1)}"
+        notes.append(f"dropped {statements} that only demonstrate")
     kept = [node for node in rest if node not in demos]
     dead = [*tests, *demos, *_dead_guards(kept, tests), *_idle_imports(tree, kept, bool(tests))]
     return cut(code, dead), tuple(notes)
@@ -56,10 +57,6 @@ def cut(code: str, dead: Sequence[ast.stmt]) -> str:
     while lines and (not lines[-1].strip() or lines[-1].startswith("#")):
         lines.pop()
     return "\n".join([*lines, ""])
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _is_check(node: ast.stmt) -> bool:

@@ -46,15 +46,9 @@ class FrontMatter:
         """Return these settings, with those of `other` where this has none."""
         own = {each.name: value for each in fields(self) if (value := getattr(self, each.name))}
         limits = {key: value for key, value in asdict(self.limits).items() if value}
-        return replace(
-            other,
-            **own
-            | {
-                "limits": replace(other.limits, **limits),
-                "places": {**other.places, **self.places},
-                "source": self.source + other.source,
-            },
-        )
+        own["limits"] = replace(other.limits, **limits)
+        own |= {"places": {**other.places, **self.places}, "source": self.source + other.source}
+        return replace(other, **own)
 
 
 def separated(text: str, place: Place) -> tuple[FrontMatter, str]:
